@@ -12,17 +12,17 @@ COMPARED = re.compile(r'->probe, "|\.probe, "|as_probe_find\("')
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Literals that are a probe's name and mean something else.
 OTHER_MEANING = {
-    "src/report/load.c": {"topology"},               # a member of a stored run: a device's tree
-    "src/report/operations.c": {"link"},             # a note of a cell: the operation that makes an operand of a result
-    "src/report/operations_refs.c": {"latency"},     # a metric of published figures
-    "src/report/operations_view.c": {"latency", "link"},  # columns
-    "src/report/refs_cells.c": {"mix"},              # an axis
-    "src/report/map_labels.c": {"latency", "bandwidth"},  # heads of the map's columns
-    "src/report/sheet_read.c": {"latency"},          # lines of the data sheet
-    "src/report/sheet.c": {"latency"},
+    "src/report/model/load.c": {"topology"},               # a member of a stored run: a device's tree
+    "src/report/operations/operations.c": {"link"},             # a note of a cell: the operation that makes an operand of a result
+    "src/report/operations/operations_refs.c": {"latency"},     # a metric of published figures
+    "src/report/operations/operations_view.c": {"latency", "link"},  # columns
+    "src/report/operations/refs_cells.c": {"mix"},              # an axis
+    "src/report/map/map_labels.c": {"latency", "bandwidth"},  # heads of the map's columns
+    "src/report/sheet/sheet_read.c": {"latency"},          # lines of the data sheet
+    "src/report/sheet/sheet.c": {"latency"},
 }
 # Files that choose cells by their probe.
-BY_NAME = {"src/report/map_numbers.c", "src/report/sheet_lines.c"}
+BY_NAME = {"src/report/map/map_numbers.c", "src/report/sheet_lines.c"}
 
 
 def names_of(top):

@@ -1,7 +1,7 @@
 /* assay: the entry point. Finds the subcommand, parses its arguments and runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/outputs.h"
+#include "cli/output/outputs.h"
 #include "os/process.h"
 #include "quantity/quantity.h"
 #include "run/provenance.h"

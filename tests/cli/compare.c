@@ -1,5 +1,5 @@
 /* Comparison of two runs: which cells are joined, what is compared, what counts as slower. */
-#include "cli/compare.h"
+#include "cli/compare/compare.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "summarize.h"

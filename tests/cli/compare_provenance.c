@@ -1,5 +1,5 @@
 /* Differences in the conditions of two runs are reported, with hostile and missing texts. */
-#include "cli/compare_provenance.h"
+#include "cli/compare/compare_provenance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

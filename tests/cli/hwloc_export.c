@@ -1,5 +1,5 @@
 /* The XML for hwloc, read back by hwloc. */
-#include "cli/hwloc_export.h"
+#include "cli/output/hwloc_export.h"
 #include "base/text.h"
 
 #include <hwloc.h>

@@ -1,7 +1,7 @@
 /* Progress, without a clock and without a terminal: events in, text out. */
-#include "cli/progress.h"
-#include "cli/ndjson.h"
-#include "report/terminal.h"
+#include "cli/output/progress.h"
+#include "cli/output/ndjson.h"
+#include "report/terminal/terminal.h"
 
 #include <jansson.h>
 #include <math.h>

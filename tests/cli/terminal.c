@@ -1,5 +1,5 @@
 /* Text for terminals: columns are counted, hostile text is inert, plots agree with the numbers. */
-#include "report/terminal.h"
+#include "report/terminal/terminal.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 #include <ctype.h>
 #include <fcntl.h>

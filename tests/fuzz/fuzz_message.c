@@ -5,7 +5,7 @@
 #include "device/tree_json.h"
 #include "model/gates.h"
 #include "plan/plan.h"
-#include "report/map.h"
+#include "report/map/map.h"
 #include "store/store.h"
 #include "worker/measure.h"
 

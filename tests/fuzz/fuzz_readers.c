@@ -3,7 +3,7 @@
 #include "forged.h"
 
 #include "base/utf8.h"
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "model/gates.h"
 #include "plan/plan.h"
 #include "store/store.h"

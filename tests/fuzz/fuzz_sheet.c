@@ -1,5 +1,5 @@
 /* Data sheets from files: read or refused with a reason, and accepted ones can be checked and shown, escaped. */
-#include "cli/check_output.h"
+#include "cli/compare/check_output.h"
 #include "fuzz.h"
 
 static void check_plain(const struct as_buf *b, int newlines)

@@ -3,7 +3,7 @@
 #define AS_TESTS_REPORT_SHEET_RUN_H
 
 #include "facts/facts.h"
-#include "report/sheet.h"
+#include "report/sheet/sheet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "report/backend_pairs.h"
+#include "report/backends/backend_pairs.h"
 #include "synth_internal.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Two backends on one piece of hardware: which devices and cells belong together, and what is said of them. */
 #include "base/text.h"
-#include "report/backend_pairs.h"
+#include "report/backends/backend_pairs.h"
 #include "synth.h"
 
 #include <math.h>

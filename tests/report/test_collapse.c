@@ -1,6 +1,6 @@
 /* Many facts about one object are folded, few are not. */
 #include "base/text.h"
-#include "report/collapse.h"
+#include "report/model/collapse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

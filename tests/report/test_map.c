@@ -1,8 +1,8 @@
 /* The machine map and the roofline: what is drawn, what is said to be missing, and that any tree can be drawn. */
 #include "base/text.h"
 #include "page_asserts.h"
-#include "report/map.h"
-#include "report/page.h"
+#include "report/map/map.h"
+#include "report/page/page.h"
 #include "synth.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The matrix path: its instructions, products, arithmetic, fragments and what fusing pays. */
 #include "page_asserts.h"
-#include "report/matrix_draw.h"
-#include "report/page.h"
+#include "report/page/matrix_draw.h"
+#include "report/page/page.h"
 #include "synth.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Operations: throughput and latency in one row, what follows from both, and what is published of them. */
 #include "base/text.h"
 #include "page_asserts.h"
-#include "report/operations.h"
-#include "report/page.h"
+#include "report/operations/operations.h"
+#include "report/page/page.h"
 #include "synth.h"
 
 #include <math.h>

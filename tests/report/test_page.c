@@ -1,6 +1,6 @@
 #include "base/text.h"
 #include "page_asserts.h"
-#include "report/page.h"
+#include "report/page/page.h"
 #include "synth.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* The table of pipes, of sequences of a made-up unit. */
 #include "page_asserts.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  */
 #include "base/text.h"
 #include "page_asserts.h"
-#include "report/refs_cells.h"
+#include "report/operations/refs_cells.h"
 #include "report/report.h"
 #include "synth.h"
 

@@ -2,7 +2,7 @@
  * written without looking at ours, and both are evaluated on random operands. Which operand comes first, and signs and
  * absolute values of operands, cost an instruction nothing and do not count. Texts in each dialect are compared with
  * our reference by other tests. */
-#include "report/operations.h"
+#include "report/operations/operations.h"
 
 #include "base/clock.h"
 #include "base/text.h"

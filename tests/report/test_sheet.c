@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "quantity/quantity.h"
-#include "report/terminal.h"
-#include "report/worth.h"
+#include "report/sheet/worth.h"
+#include "report/terminal/terminal.h"
 #include "store/store.h"
 
 #include <math.h>

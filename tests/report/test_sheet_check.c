@@ -1,7 +1,7 @@
 /* Checking a machine's data sheets against others: verdicts, devices, and data sheets from files. */
 #include "base/clock.h"
 #include "base/text.h"
-#include "report/sheet_check.h"
+#include "report/sheet/sheet_check.h"
 #include "stats/order.h"
 
 #include <math.h>

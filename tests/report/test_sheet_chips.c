@@ -2,7 +2,7 @@
 #include "sheet_run.h"
 
 #include "base/text.h"
-#include "report/terminal.h"
+#include "report/terminal/terminal.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "probe/probe.h"
-#include "report/sheet.h"
+#include "report/sheet/sheet.h"
 
 #include <math.h>
 #include <setjmp.h>

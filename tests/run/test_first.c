@@ -2,8 +2,8 @@
  * is there when only those cells count that come first. */
 #include "base/text.h"
 #include "facts/facts.h"
-#include "report/load.h"
-#include "report/sheet.h"
+#include "report/model/load.h"
+#include "report/sheet/sheet.h"
 #include "run/engine.h"
 
 #include <setjmp.h>

@@ -1,0 +1,203 @@
+/* assay check: the data sheet of a run against that of another machine or an earlier run */
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/compare/check_output.h"
+#include "cli/options/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const double usual_tolerance = 0.05;
+static const struct as_args_range tolerance_range = {as_parse_percent, 0, 10, "0% to 1000%"};
+enum { SHEET_BYTES_MAX = 1 << 22 };
+
+/* Reads an exported data sheet; *is tells whether the file is one. */
+static enum as_status load_sheet(const char *name, struct as_machine_sheet *out, bool *is, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    struct stat info;
+    *is = false;
+    if (stat(name, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > SHEET_BYTES_MAX)
+        return AS_OK;
+    enum as_status st = as_buf_read_file(&text, name, SHEET_BYTES_MAX, err);
+    *is = !st && as_machine_sheet_is(as_buf_get(&text), text.len);
+    if (*is && (st = as_machine_sheet_read(as_buf_get(&text), text.len, out, err))) {
+        as_fail_in(err, name);
+        st = err->code = st == AS_FORMAT ? AS_USAGE : st; /* the user named a file that is not a data sheet */
+    }
+    as_buf_finish(&text);
+    return st;
+}
+
+static enum as_status cli_check_load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
+                                     struct as_error *err)
+{
+    struct as_report_run run;
+    bool is_sheet = false;
+    enum as_status st = name ? load_sheet(name, out, &is_sheet, err) : AS_OK;
+    if (st || is_sheet)
+        return st;
+    const char *built_in = name ? as_machine_json(name) : NULL;
+    if (built_in)
+        return as_machine_sheet_read(built_in, strlen(built_in), out, err);
+    st = as_named_report(args, name, &run, err);
+    if (st == AS_NOTFOUND && name) {
+        const struct as_error why = *err;
+        as_fail(err, st, "%s; h100 and h200 are built in", why.text);
+    }
+    if (!st) {
+        st = as_machine_sheet_make(&run, out, err);
+        as_report_run_finish(&run);
+    }
+    return st;
+}
+
+/* One or more runs as one machine; without runs, the store's last. */
+static enum as_status load_all(const struct as_args *args, const char *const *names, size_t n,
+                               struct as_machine_sheet *out, struct as_error *err)
+{
+    enum as_status st = cli_check_load(args, n ? names[0] : NULL, out, err);
+    for (size_t i = 1; i < n && !st; i++) {
+        struct as_machine_sheet more = {0};
+        if (!(st = cli_check_load(args, names[i], &more, err)))
+            st = as_machine_sheet_merge(out, &more, err);
+        as_machine_sheet_finish(&more);
+    }
+    return st;
+}
+
+/* Writes a file for CI; path NULL: none requested. */
+static enum as_status
+write_for_ci(const struct as_checked *c, const char *path, void (*make)(const struct as_checked *c, struct as_buf *out),
+             enum as_status (*write)(const char *path, const char *data, size_t len, struct as_error *err),
+             struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (!path)
+        return AS_OK;
+    make(c, &text);
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = as_cli_check_memory(err);
+    if (!st)
+        st = write(path, as_buf_get(&text), text.len, err);
+    as_buf_finish(&text);
+    return st;
+}
+
+/* Verdicts are written to stdout. */
+static enum as_status check_is_file(const char *path, struct as_error *err)
+{
+    if (path && strcmp(path, "-") == 0)
+        return as_fail(err, AS_USAGE, "--junit and --summary need a file name, not '-': the verdicts go to stdout");
+    return AS_OK;
+}
+
+static int exit_code(const struct as_checked *c)
+{
+    return c->check.counts[AS_CHECK_WORSE] || as_check_is_incomplete(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
+}
+
+static enum as_status check_sheets(const struct as_args *args, struct as_checked *c, struct as_buf *out,
+                                   struct as_error *err)
+{
+    struct as_table_style style;
+    enum as_status st = as_cli_style(args, &style, err);
+    if (!st)
+        st = as_sheet_check(c->base, c->now, c->tolerance, &c->check, err);
+    if (!st && c->check.counts[AS_CHECK_MISSING] + c->check.counts[AS_CHECK_NEW] == c->check.n)
+        st = as_fail(err, AS_USAGE, "the data sheets have no line in common: nothing to check");
+    if (!st && as_args_flag(args, "json"))
+        as_check_json(c, out);
+    else if (!st)
+        st = as_check_text(c, &style, out, err);
+    if (!st)
+        st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, as_write_file, err);
+    if (!st)
+        st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, as_append_file, err);
+    return st;
+}
+
+static int check_run_check(const struct as_command *command, const struct as_args *args)
+{
+    struct as_machine_sheet base = {0}, now = {0};
+    struct as_checked c = {
+        .base = &base, .now = &now, .tolerance = usual_tolerance, .allow_missing = as_args_flag(args, "allow-missing")};
+    const char **bases = NULL;
+    size_t bases_n = 0;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    enum as_status st = AS_OK;
+    if (!as_args_value(args, "against"))
+        st = as_fail(&err, AS_USAGE, "name what to check against: --against BASE");
+    if (!st)
+        st = as_args_number(args, "tolerance", &tolerance_range, &c.tolerance, &err);
+    if (!st)
+        st = check_is_file(as_args_value(args, "junit"), &err);
+    if (!st)
+        st = check_is_file(as_args_value(args, "summary"), &err);
+    if (!st)
+        st = as_args_values(args, "against", &bases, &bases_n, &err);
+    if (!st)
+        st = load_all(args, c.base_names = bases, c.base_names_n = bases_n, &base, &err);
+    if (!st)
+        st = load_all(args, args->word, args->words, &now, &err);
+    if (!st)
+        st = check_sheets(args, &c, &out, &err);
+    const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c));
+    if (st)
+        as_buf_finish(&out);
+    free(bases);
+    as_check_finish(&c.check);
+    as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&now);
+    return code;
+}
+
+static const struct as_option options[] = {
+    {"against", 0, "BASE",
+     "a run, a store, an export, an exported data sheet, h100 or h200; required; may be given several times: all of "
+     "them "
+     "form the base",
+     true},
+    {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
+    {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
+    {"complete", 0, NULL, "no effect: every line of BASE must have a number unless --allow-missing", false},
+    {"junit", 0, "FILE", "write a JUnit report, one test case per line of the data sheet", false},
+    {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_check = {
+    .name = "check",
+    .args = "--against BASE [RUN]...",
+    .summary = "check a run's data sheet against that of another run or machine",
+    .about =
+        "Gives a verdict for each line of the data sheet: same (the 95% interval of the ratio lies within the "
+        "tolerance), better "
+        "or worse (by more than the tolerance), or undecided (within the noise). The confidence of 'worse' depends on "
+        "the number "
+        "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
+        "its CPUs may change between runs: lines that depend on it need two or more runs on each side to be worse, and "
+        "are "
+        "unconfirmed until then. Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
+        "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; otherwise 0, even if "
+        "lines "
+        "are undecided or unconfirmed. Without a RUN, the last run is checked; several RUNs count as one, and their "
+        "intervals are "
+        "joined.\n\n"
+        "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
+        "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM GPUs on which "
+        "assay "
+        "was developed, without the lines that depend on their host; they have lines that quick does not measure.",
+    .example = "assay check --against h100 --allow-missing\nassay export --format sheet -o base.json\nassay run quick "
+               "&& assay check "
+               "--against base.json\n"
+               "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",
+    .options = options,
+    .max_args = -1,
+    .run = check_run_check,
+};

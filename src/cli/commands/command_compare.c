@@ -1,0 +1,260 @@
+/* assay compare: compares two runs */
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/compare/compare.h"
+#include "cli/compare/compare_provenance.h"
+#include "cli/compare/compare_table.h"
+#include "cli/options/session.h"
+#include "cli/output/ndjson.h"
+#include "report/terminal/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double usual_tolerance = 0.03;
+static const struct as_args_range check_range = {as_parse_percent, 0, 10, "0% to 1000%"};
+static const char *const match_words[] = {
+    [AS_MATCH_BOTH] = "both",
+    [AS_MATCH_NO_NUMBER] = "no number",
+    [AS_MATCH_ONLY_A] = "only a",
+    [AS_MATCH_ONLY_B] = "only b",
+};
+
+static void json_pair(const struct as_pair *p, struct as_buf *out)
+{
+    const struct as_cell *c = p->a ? p->a : p->b;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_char(&b, '{');
+    as_json_add_text(&b, "match", match_words[p->match]);
+    as_json_add_text(&b, "probe", c->probe);
+    as_json_add_text(&b, "device", c->device);
+    as_json_add_name(&b, "axes");
+    as_axes_to_json(&c->axes, &b);
+    as_json_add_text(&b, "unit", c->unit);
+    as_json_add_text(&b, "better", c->lower_is_better ? "less" : "more");
+    as_json_add_number(&b, "a", p->a && as_text_measured(p->a) ? p->a->sum.median : NAN);
+    as_json_add_number(&b, "b", p->b && as_text_measured(p->b) ? p->b->sum.median : NAN);
+    as_json_add_text(&b, "status_a", p->a ? as_cell_status_word(p->a->status) : "");
+    as_json_add_text(&b, "status_b", p->b ? as_cell_status_word(p->b->status) : "");
+    as_json_add_number(&b, "ratio", p->comparison.ratio);
+    as_ndjson_interval(&b, "ratio_ci", p->comparison.ci);
+    as_json_add_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
+    as_json_add_bool(&b, "regression", p->regression);
+    as_json_add_bool(&b, "other_kernel", p->other_kernel);
+    as_buf_str(&b, "}\n");
+    as_buf_str(out, as_buf_get(&b));
+    out->failed |= b.failed;
+    as_buf_finish(&b);
+}
+
+static void write_source(const char *letter, const struct as_source *s, struct as_buf *out)
+{
+    as_buf_printf(out, "%s: run %lld", letter, (long long)s->run.id);
+    if (s->name[0] < '0' || s->name[0] > '9') {
+        as_buf_str(out, " (");
+        as_buf_terminal(out, s->name);
+        as_buf_char(out, ')');
+    }
+    as_buf_str(out, ", ");
+    as_buf_terminal(out, s->run.suite);
+    as_buf_str(out, " on ");
+    as_buf_terminal(out, s->run.host);
+    as_buf_str(out, ", assay ");
+    as_buf_terminal(out, s->run.tool_version);
+    as_buf_char(out, ' ');
+    as_buf_terminal(out, s->run.tool_commit);
+    if (s->against_earlier.len) {
+        as_buf_str(out, "; ");
+        as_buf_terminal(out, as_buf_get(&s->against_earlier));
+    }
+    as_buf_char(out, '\n');
+}
+
+static void compare_write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
+                                 struct as_buf *out)
+{
+    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu undecided", pairs->matches[AS_MATCH_BOTH],
+                  pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER], pairs->verdicts[AS_SLOWER],
+                  pairs->verdicts[AS_CANNOT_TELL]);
+    if (pairs->matches[AS_MATCH_NO_NUMBER])
+        as_buf_printf(out, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
+    if (limit >= 0)
+        as_buf_printf(out, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
+    as_buf_printf(out, "\nfaster and slower: by more than %.4g%%, with 99%% confidence\n", 100 * tolerance);
+    if (pairs->other_kernels)
+        as_buf_printf(out, "%zu of these were measured by kernels with different source code\n", pairs->other_kernels);
+    else if (other_build && (pairs->verdicts[AS_FASTER] || pairs->verdicts[AS_SLOWER]))
+        as_buf_str(out, "a and b were measured by different builds of assay, which may explain differences\n");
+}
+
+/* Warns that a check of a few cells covers little. */
+static void note_unchecked(const struct as_pairs *pairs)
+{
+    const size_t open = pairs->verdicts[AS_CANNOT_TELL],
+                 none = pairs->matches[AS_MATCH_NO_NUMBER] + pairs->matches[AS_MATCH_ONLY_A],
+                 all = pairs->matches[AS_MATCH_BOTH] + none;
+    if (2 * (open + none) > all)
+        as_cli_note(
+            "of %zu cells of the first run, %zu lack a valid number in one of the runs and %zu are undecided: the "
+            "check covers the other %zu",
+            all, none, open, all - none - open);
+}
+
+static enum as_status compare_write_all(const struct as_source *a, const struct as_source *b,
+                                        const struct as_pairs *pairs, double limit, const struct as_table_style *style,
+                                        struct as_buf *out, struct as_error *err)
+{
+    write_source("a", a, out);
+    write_source("b", b, out);
+    enum as_status st = as_compare_provenance(&a->run, &b->run, false, out, err);
+    if (pairs->renamed[0]) {
+        as_buf_str(out, "matched by backend: ");
+        as_buf_terminal(out, pairs->renamed);
+        as_buf_char(out, '\n');
+    }
+    if (!st)
+        st = as_compare_table(pairs, style, out, err);
+    as_compare_lists(pairs, limit, out);
+    const bool other_build = strcmp(a->run.tool_commit, b->run.tool_commit) != 0;
+    compare_write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, out);
+    return st;
+}
+
+static void json_all(const struct as_pairs *pairs, struct as_buf *out)
+{
+    struct as_buf b = AS_BUF_INIT;
+    for (size_t i = 0; i < pairs->n; i++)
+        json_pair(&pairs->v[i], out);
+    as_buf_char(&b, '{');
+    as_json_add_text(&b, "match", "summary");
+    as_json_add_int(&b, "compared", (long long)pairs->matches[AS_MATCH_BOTH]);
+    for (int v = AS_SAME; v <= AS_CANNOT_TELL; v++)
+        as_json_add_int(&b, as_verdict_word((enum as_verdict)v), (long long)pairs->verdicts[v]);
+    as_json_add_int(&b, "no number", (long long)pairs->matches[AS_MATCH_NO_NUMBER]);
+    as_json_add_int(&b, "only a", (long long)pairs->matches[AS_MATCH_ONLY_A]);
+    as_json_add_int(&b, "only b", (long long)pairs->matches[AS_MATCH_ONLY_B]);
+    as_json_add_int(&b, "regressions", (long long)pairs->regressions);
+    as_buf_str(&b, "}\n");
+    as_buf_str(out, as_buf_get(&b));
+    out->failed |= b.failed;
+    as_buf_finish(&b);
+}
+
+static enum as_status compare_load(const struct as_args *args, size_t which, struct as_source *out,
+                                   struct as_error *err)
+{
+    return as_source_load(args, as_args_word(args, which), out, err);
+}
+
+/* Both runs on one page. */
+static enum as_status compare_write_page(const struct as_args *args, const char *path, struct as_error *err)
+{
+    struct as_report_run runs[2];
+    struct as_buf page = AS_BUF_INIT;
+    enum as_status st = AS_OK;
+    size_t n = 0;
+    while (n < 2 && !(st = as_named_report(args, as_args_word(args, n), &runs[n], err)))
+        n++;
+    if (!st) {
+        as_report_tell_apart(runs, n);
+        st = as_report_html(runs, n, &page, err);
+    }
+    if (!st)
+        st = as_write_file(path, as_buf_get(&page), page.len, err);
+    if (!st)
+        as_cli_note("wrote %s", path);
+    as_buf_finish(&page);
+    while (n > 0)
+        as_report_run_finish(&runs[--n]);
+    return st;
+}
+
+/* Exit code of a finished comparison; warns on stderr if it covers few cells. */
+static int compare_code_of(const struct as_pairs *pairs, double limit)
+{
+    if (pairs->matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
+        as_cli_note("no cell has a valid number in both runs: nothing to check");
+        return AS_EXIT_FAILED;
+    }
+    if (limit >= 0)
+        note_unchecked(pairs);
+    return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
+}
+
+/* The comparison as text. Frees the cells of both runs before the page loads them again. */
+static enum as_status compare_as_text(const struct as_args *args, double limit, const struct as_table_style *style,
+                                      struct as_buf *out, int *code, struct as_error *err)
+{
+    struct as_source a = {0}, b = {0};
+    struct as_pairs pairs = {0};
+    enum as_status st = compare_load(args, 0, &a, err);
+    if (!st)
+        st = compare_load(args, 1, &b, err);
+    if (!st)
+        st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, err);
+    if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
+        st = as_fail(err, AS_USAGE, "the runs have no cell in common: nothing compared");
+    if (!st && as_args_flag(args, "json")) {
+        json_all(&pairs, out);
+        st = as_compare_provenance(&a.run, &b.run, true, out, err);
+    } else if (!st)
+        st = compare_write_all(&a, &b, &pairs, limit, style, out, err);
+    if (!st)
+        *code = compare_code_of(&pairs, limit);
+    as_pairs_finish(&pairs);
+    as_source_finish(&a);
+    as_source_finish(&b);
+    return st;
+}
+
+static int run_compare(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    const char *page = as_args_value(args, "report");
+    double limit = -1;
+    int code = AS_EXIT_OK;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st)
+        st = as_args_number(args, "check", &check_range, &limit, &err);
+    if (!st && page && strcmp(page, "-") == 0)
+        st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
+    if (!st)
+        st = compare_as_text(args, limit, &style, &out, &code, &err);
+    if (!st && page)
+        st = compare_write_page(args, page, &err);
+    if (!st)
+        return as_cli_print(&out, code);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+static const struct as_option options[] = {
+    {"check", 0, "P",
+     "exit 3 when the second run is slower than the first by more than P, 0% to 1000%, with 99% confidence", false},
+    {"report", 0, "FILE", "also write an HTML report of both runs: data sheets with ratios, overlaid curves", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_compare = {
+    .name = "compare",
+    .args = "RUN RUN",
+    .summary = "compare two runs cell by cell",
+    .about =
+        "Prints for each cell in both runs the ratio of the second to the first, its 95% interval, and a verdict "
+        "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
+        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells found in only one run are "
+        "listed, as are differences between the machines and between the builds of assay.\n\n"
+        "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
+        "FILE.db:RUN. Cells are matched by device and axes; a device found in only one run is matched with the "
+        "only remaining device of the same backend in the other.",
+    .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%\nassay compare 3 4 --report "
+               "before-after.html",
+    .options = options,
+    .min_args = 2,
+    .max_args = 2,
+    .run = run_compare,
+};

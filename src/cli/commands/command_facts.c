@@ -1,0 +1,306 @@
+/* assay facts: facts derived from a stored run */
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/options/lookup.h"
+#include "facts/refs_facts.h"
+#include "report/model/load.h"
+#include "report/operations/refs_cells.h"
+#include "report/sheet/sheet.h"
+#include "report/sheet/worth.h"
+#include "report/terminal/terminal.h"
+
+#include <string.h>
+
+/* Whether two figures differ only in chip and value. */
+static bool facts_alike(const struct as_ref *a, const struct as_ref *b)
+{
+    return strcmp(a->metric, b->metric) == 0 && strcmp(a->axes, b->axes) == 0 &&
+           strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
+}
+
+/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 to 108 ns": a figure and its like of other
+ * chips. */
+static void print_alike(const struct as_refs *refs, size_t first, const struct as_fact *f,
+                        const struct as_table_style *style, struct as_buf *out)
+{
+    const struct as_ref *ref = &refs->v[first];
+    struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT;
+    as_buf_str(&text, "Published, ");
+    as_ref_what(ref, &text);
+    as_buf_printf(&text, " (%s; %s)", ref->conditions, ref->source);
+    for (size_t i = first; i < refs->n; i++)
+        if (facts_alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
+            as_buf_printf(&text, "%s %s: ", i == first ? "." : ";", refs->v[i].chip);
+            as_ref_value(&refs->v[i], false, &text);
+        }
+    as_buf_char(&text, '.');
+    as_buf_terminal(&shown, as_buf_get(&text));
+    as_buf_str(out, "  ");
+    as_text_fill(out, as_buf_get(&shown), style->width, 4, 2);
+    out->failed |= text.failed || shown.failed;
+    as_buf_finish(&shown);
+    as_buf_finish(&text);
+}
+
+/* Published figures of other machines for the quantity of a fact. */
+static void print_refs(const struct as_refs *refs, const struct as_fact *f, const struct as_table_style *style,
+                       struct as_buf *out)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        size_t before = 0;
+        if (!as_ref_is_beside(&refs->v[i], f))
+            continue;
+        while (before < i && !(facts_alike(&refs->v[before], &refs->v[i]) && as_ref_is_beside(&refs->v[before], f)))
+            before++;
+        if (before == i)
+            print_alike(refs, i, f, style, out);
+    }
+}
+
+/* before: the preceding fact, or NULL. */
+static void print_fact(const struct as_fact *f, const struct as_fact *before, const struct as_refs *refs,
+                       const struct as_table_style *style, struct as_buf *out)
+{
+    static const enum as_paint paint[] = {
+        [AS_SUPPORTED] = AS_PAINT_GOOD, [AS_REFUTED] = AS_PAINT_BAD, [AS_UNDECIDED] = AS_PAINT_DIM};
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_char(out, '\n');
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_buf_terminal(out, f->device);
+    as_buf_char(out, ' ');
+    as_buf_terminal(out, f->id);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    as_buf_char(out, ' ');
+    as_paint_on(out, paint[f->verdict], style);
+    as_buf_str(out, as_fact_verdict_text(f->verdict));
+    as_paint_off(out, paint[f->verdict], style);
+    as_buf_char(out, '\n');
+    as_buf_terminal(&text, f->sentence);
+    as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    print_refs(refs, f, style, out);
+    as_buf_clear(&text);
+    if (before && strcmp(f->rule, before->rule) == 0 && strcmp(f->refuted_by, before->refuted_by) == 0)
+        as_buf_str(&text, "Rule: as above.");
+    else
+        as_buf_printf(&text, "Rule: %s. Refuted by: %s.", f->rule, f->refuted_by);
+    as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    if (f->evidence_n) {
+        as_buf_clear(&text);
+        as_buf_str(&text, "Cells:");
+        for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++)
+            as_buf_printf(&text, " %lld", (long long)f->evidence[i]);
+        as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    }
+    as_buf_finish(&text);
+}
+
+static bool has_fact(const struct as_ref *ref, const struct as_report_run *run)
+{
+    for (size_t k = 0; k < run->facts_n; k++)
+        if (as_ref_is_beside(ref, &run->facts[k]))
+            return true;
+    return false;
+}
+
+/* Figures beside cells, one line each; those of operations are only counted, since the report has a table of them. */
+static void print_cells(const struct as_refs *refs, const struct as_report_run *run, const struct as_ref_cells *cells,
+                        const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT;
+    size_t alone = 0, operations = 0, listed = 0;
+    for (size_t i = 0; i < refs->n; i++) {
+        const struct as_ref *ref = &refs->v[i];
+        struct as_ref_cell found;
+        if (has_fact(ref, run))
+            continue;
+        if (!as_ref_cells_find(cells, ref, &found)) {
+            alone++;
+            continue;
+        }
+        if (as_ref_is_of_operation(ref)) {
+            operations++;
+            continue;
+        }
+        as_buf_str(out, listed++ ? "" : "\nPublished figures beside cells:\n");
+        as_buf_clear(&text);
+        as_buf_printf(&text, "%s %s: ", found.cell->device, found.cell->probe);
+        as_format_value(&text, found.measured.value, ref->unit);
+        as_buf_str(&text, ". Published, ");
+        as_ref_what(ref, &text);
+        as_buf_printf(&text, " (%s; %s). %s: ", ref->conditions, ref->source, ref->chip);
+        as_ref_value(ref, false, &text);
+        as_buf_clear(&shown);
+        as_buf_terminal(&shown, as_buf_get(&text));
+        as_text_fill(out, as_buf_get(&shown), style->width, 2, 0);
+    }
+    as_buf_printf(out, "\nOf the %zu published figures of ", refs->n);
+    as_buf_terminal(out, refs->name);
+    if (operations)
+        as_buf_printf(out, " %zu stand beside operations in 'assay report --refs', and", operations);
+    as_buf_printf(out, " %zu have no counterpart in this run.\n", alone);
+    out->failed |= text.failed || shown.failed;
+    as_buf_finish(&text);
+    as_buf_finish(&shown);
+}
+
+static void facts_json(const struct as_report_run *run, const struct as_refs *refs, struct as_buf *out)
+{
+    as_buf_printf(out, "{\"run\":%lld,\"facts\":", (long long)run->run.id);
+    as_facts_to_json(run->facts, run->facts_n, out);
+    if (refs->n) {
+        as_buf_str(out, ",\"references\":");
+        as_refs_to_json(refs, run->facts, run->facts_n, out);
+    }
+    as_buf_str(out, "}\n");
+}
+
+static size_t facts_about(const struct as_report_run *run, const char *subject)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->facts_n; i++)
+        n += as_fact_is_about(&run->facts[i], subject);
+    return n;
+}
+
+/* "alloc 40, bandwidth 12": subjects in the order of the facts, with the count of each. */
+static void list_subjects(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_text_title(out, "Facts by subject", style);
+    for (size_t i = 0; i < run->facts_n; i++) {
+        size_t first = 0, count = 0;
+        while (!as_facts_share_subject(&run->facts[first], &run->facts[i]))
+            first++;
+        for (size_t k = i; k < run->facts_n; k++)
+            count += as_facts_share_subject(&run->facts[k], &run->facts[i]);
+        if (first == i)
+            as_buf_printf(&line, "%s%.*s %zu", line.len ? ", " : "", (int)as_fact_subject(&run->facts[i]),
+                          run->facts[i].id, count);
+    }
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
+static void facts_short(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    size_t counts[AS_FACT_VERDICTS_N] = {0};
+    for (size_t i = 0; i < run->facts_n; i++)
+        counts[run->facts[i].verdict]++;
+    as_buf_printf(out, "Run %lld: %zu fact%s: %zu supported, %zu refuted, %zu undecided\n", (long long)run->run.id,
+                  run->facts_n, run->facts_n == 1 ? "" : "s", counts[AS_SUPPORTED], counts[AS_REFUTED],
+                  counts[AS_UNDECIDED]);
+    as_text_worth(run, AS_WORTH_MAX, style, out);
+    if (run->facts_n)
+        list_subjects(run, style, out);
+    as_buf_printf(out, "\nRules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all\n",
+                  (long long)run->run.id, run->facts_n ? (int)as_fact_subject(run->facts) : 5,
+                  run->facts_n ? run->facts[0].id : "cache", (long long)run->run.id);
+}
+
+static enum as_status facts_text(const struct as_report_run *run, const char *subject, const struct as_refs *refs,
+                                 const struct as_table_style *style, struct as_buf *out, struct as_error *err)
+{
+    const struct as_fact *before = NULL;
+    const size_t n = facts_about(run, subject);
+    if (!n && subject)
+        return as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; 'assay facts %lld' lists the subjects",
+                       (long long)run->run.id, subject, (long long)run->run.id);
+    as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, n, n == 1 ? "" : "s");
+    for (size_t i = 0; i < run->facts_n; i++)
+        if (as_fact_is_about(&run->facts[i], subject)) {
+            print_fact(&run->facts[i], before, refs, style, out);
+            before = &run->facts[i];
+        }
+    struct as_ref_cells cells;
+    if (!refs->n)
+        return AS_OK;
+    enum as_status st = as_ref_cells_make(run, &cells, err);
+    if (!st)
+        print_cells(refs, run, &cells, style, out);
+    as_ref_cells_finish(&cells);
+    return st;
+}
+
+/* "[RUN] [SUBJECT]": a single word that names no run is a subject of the last run. */
+static enum as_status load_facts(const struct as_args *args, const char **subject, struct as_report_run *out,
+                                 struct as_error *err)
+{
+    struct as_store *store = NULL;
+    const char *run = as_args_word(args, 0);
+    *subject = as_args_word(args, 1);
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st)
+        st = as_report_load(store, run, out, err);
+    if (st == AS_NOTFOUND && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
+        struct as_error why = *err;
+        st = as_report_load(store, NULL, out, err);
+        if (!st && !facts_about(out, run)) {
+            as_report_run_finish(out);
+            *out = (struct as_report_run){0};
+            *err = why;
+            as_hint_probe(run, err);
+            st = strcmp(err->text, why.text) != 0
+                     ? AS_NOTFOUND
+                     : as_fail(err, AS_NOTFOUND,
+                               "there is no run '%s', and the last run has no fact about it; "
+                               "'assay facts' lists the subjects",
+                               run);
+        }
+        *subject = run;
+    }
+    as_store_close(store);
+    return st;
+}
+
+static int run_facts(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style;
+    struct as_report_run run = {0};
+    struct as_refs refs = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    const char *names = as_args_value(args, "refs"), *subject = NULL;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st && names)
+        st = as_refs_load_for_facts(names, &refs, &err);
+    as_sheet_name_facts(&refs);
+    if (!st)
+        st = load_facts(args, &subject, &run, &err);
+    const bool brief = !subject && !refs.n && !as_args_flag(args, "all");
+    if (!st && !names)
+        st = as_published_by_itself(&run, &refs, &err);
+    if (!st && as_args_flag(args, "json"))
+        facts_json(&run, &refs, &out);
+    else if (!st && brief)
+        facts_short(&run, &style, &out);
+    else if (!st)
+        st = facts_text(&run, subject, &refs, &style, &out, &err);
+    as_report_run_finish(&run);
+    as_refs_finish(&refs);
+    return st ? as_cli_misuse(command, &err) : as_cli_print(&out, AS_EXIT_OK);
+}
+
+static const struct as_option facts_options[] = {
+    {"all", 'a', NULL, "all facts, each with its rule and cells", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_REFS,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_facts = {
+    .name = "facts",
+    .args = "[RUN] [SUBJECT]",
+    .summary = "print the facts that follow from the valid cells of a run, with evidence",
+    .about =
+        "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
+        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints the facts "
+        "worth "
+        "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
+        "--refs print all facts.",
+    .example = "assay facts\nassay facts cache\nassay facts 3 --json\nassay facts --refs mi300a",
+    .options = facts_options,
+    .max_args = 2,
+    .run = run_facts,
+};

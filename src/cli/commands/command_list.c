@@ -1,0 +1,447 @@
+/* assay list, devices: lists what is available */
+#include "cli/list/list.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/output/ndjson.h"
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void as_list_json_line(struct as_buf *line, struct as_buf *out)
+{
+    as_buf_str(line, "}\n");
+    as_buf_str(out, as_buf_get(line));
+    out->failed |= line->failed;
+    as_buf_clear(line);
+    as_buf_char(line, '{');
+}
+
+static void add_units(struct as_table *t, const struct as_probe *p)
+{
+    struct as_buf units = AS_BUF_INIT;
+    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* units differ by property */
+    as_buf_str(&units, answers ? "per property" : p->unit);
+    for (const struct as_own_metric *own = p->own_metrics; own && own->axis && !answers; own++)
+        as_buf_printf(&units, ", %s", own->metric.unit);
+    as_table_add(t, as_buf_get(&units), AS_PAINT_NONE);
+    as_buf_finish(&units);
+}
+
+static enum as_status list_probes(const struct as_listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"probe", "unit", "question", "axes", NULL};
+    struct as_buf b = AS_BUF_INIT, line = AS_BUF_INIT;
+    struct as_table t;
+    as_table_init(&t, heads);
+    as_buf_char(&line, '{');
+    for (size_t i = 0; as_probes[i]; i++) {
+        const struct as_probe *p = as_probes[i];
+        if (p->hidden)
+            continue;
+        as_buf_clear(&b);
+        for (const struct as_axis *a = p->axes; a->name; a++)
+            as_buf_printf(&b, "%s%s", a == p->axes ? "" : " ", a->name);
+        if (!l->json) {
+            as_table_add(&t, p->name, AS_PAINT_STRONG);
+            add_units(&t, p);
+            as_table_add(&t, p->question, AS_PAINT_NONE);
+            as_table_add(&t, as_buf_get(&b), AS_PAINT_DIM);
+            continue;
+        }
+        as_json_add_text(&line, "probe", p->name);
+        as_json_add_text(&line, "title", p->title);
+        as_json_add_text(&line, "question", p->question);
+        as_json_add_text(&line, "metric", p->metric);
+        as_json_add_text(&line, "unit", p->unit);
+        as_json_add_text(&line, "counts", p->counts);
+        as_json_add_text(&line, "axes", as_buf_get(&b));
+        as_list_json_line(&line, l->out);
+    }
+    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    as_buf_finish(&line);
+    as_buf_finish(&b);
+    return st;
+}
+
+/* "latency alloc (20%)": probes in order, with the precision of those that have their own. */
+static void suite_probes(const struct as_suite *s, bool with_precision, struct as_buf *out)
+{
+    for (size_t g = 0; g < s->grids_n; g++) {
+        const struct as_grid *grid = &s->grids[g], *last = g ? grid - 1 : NULL;
+        const bool differs = with_precision && grid->precision > 0;
+        if (last && last->probe == grid->probe && !(differs && last->precision != grid->precision))
+            continue;
+        as_buf_printf(out, "%s%s", g ? " " : "", grid->probe->name);
+        if (differs)
+            as_buf_printf(out, " (%.3g%%)", 100 * grid->precision);
+    }
+}
+
+static void add_suite(const struct as_listing *l, struct as_table *t, const struct as_suite *s)
+{
+    struct as_buf probes = AS_BUF_INIT, text = AS_BUF_INIT;
+    suite_probes(s, !l->json, &probes);
+    if (l->json) {
+        as_buf_char(&text, '{');
+        as_json_add_text(&text, "suite", s->name);
+        as_json_add_text(&text, "title", s->title);
+        as_json_add_number(&text, "budget_s", s->budget_s);
+        as_json_add_number(&text, "budget_per_device_s", s->device_budget_s);
+        as_json_add_number(&text, "precision", s->precision);
+        as_json_add_int(&text, "trials", s->trials);
+        as_json_add_text(&text, "probes", as_buf_get(&probes));
+        as_list_json_line(&text, l->out);
+    } else {
+        if (s->budget_s > 0)
+            as_format_duration(&text, s->budget_s);
+        if (s->device_budget_s > 0) {
+            as_buf_str(&text, text.len ? " + " : "");
+            as_format_duration(&text, s->device_budget_s);
+            as_buf_str(&text, " per device");
+        }
+        as_table_add(t, s->name, AS_PAINT_STRONG);
+        as_table_add(t, text.len ? as_buf_get(&text) : "none", AS_PAINT_NONE);
+        as_table_addf(t, AS_PAINT_NONE, "%.3g%%", 100 * s->precision);
+        as_table_addf(t, AS_PAINT_NONE, "%d", s->trials);
+        as_table_add(t, as_buf_get(&probes), AS_PAINT_NONE);
+        as_table_add(t, s->title, AS_PAINT_NONE);
+    }
+    as_buf_finish(&probes);
+    as_buf_finish(&text);
+}
+
+static enum as_status list_suites(const struct as_listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"suite", ">budget", ">precision", ">trials", "probes", "title", NULL};
+    struct as_table t;
+    enum as_status st = AS_OK;
+    as_table_init(&t, heads);
+    for (size_t i = 0; as_suite_texts[i].name && !st; i++) {
+        struct as_suite s;
+        st = as_suite_find(as_suite_texts[i].name, &s, err);
+        if (!st) {
+            add_suite(l, &t, &s);
+            as_suite_finish(&s);
+        }
+    }
+    if (!st && !l->json)
+        st = as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+static void add_run(const struct as_listing *l, struct as_table *t, const struct as_run *r)
+{
+    struct as_buf line = AS_BUF_INIT;
+    char started[32];
+    as_format_wall(r->started_at, started, sizeof started);
+    if (l->json) {
+        as_buf_char(&line, '{');
+        as_ndjson_run(&line, r);
+        as_json_add_int(&line, "cells", r->cells);
+        as_json_add_int(&line, "cells_ok", r->cells_ok);
+        as_list_json_line(&line, l->out);
+    } else {
+        as_table_addf(t, AS_PAINT_STRONG, "%lld", (long long)r->id);
+        as_table_add(t, started, AS_PAINT_NONE);
+        as_table_add(t, r->suite, AS_PAINT_NONE);
+        as_table_add(t, r->host, AS_PAINT_NONE);
+        as_table_add(t, as_run_state_word(r->state), r->state == AS_RUN_COMPLETE ? AS_PAINT_NONE : AS_PAINT_BAD);
+        as_table_addf(t, AS_PAINT_NONE, "%d", r->cells);
+        as_table_addf(t, AS_PAINT_NONE, "%d", r->cells_ok);
+    }
+    as_buf_finish(&line);
+}
+
+static enum as_status list_runs(const struct as_listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {">run", "started", "what", "host", "state", ">cells", ">valid", NULL};
+    struct as_store *store = NULL;
+    struct as_run *runs = NULL;
+    struct as_table t;
+    size_t n = 0;
+    enum as_status st = as_cli_store(l->args, AS_STORE_READ, &store, err);
+    if (!st)
+        st = as_store_runs(store, &runs, &n, err);
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < n && !st; i++)
+        add_run(l, &t, &runs[i]);
+    if (!st && !l->json && n == 0) {
+        as_buf_str(l->out, "no runs in ");
+        as_buf_terminal(l->out, as_store_path(store));
+        as_buf_char(l->out, '\n');
+    } else if (!st && !l->json) {
+        st = as_table_write(&t, l->style, l->out, err);
+    }
+    as_table_finish(&t);
+    as_runs_free(runs, n);
+    as_store_close(store);
+    return st;
+}
+
+/* One line of JSON, or a row of the table t. */
+static void add_check(const struct as_listing *l, struct as_table *t, const char *kind, const char *name,
+                      const char *help)
+{
+    if (!l->json) {
+        as_table_add(t, name, AS_PAINT_STRONG);
+        as_table_add(t, help, AS_PAINT_NONE);
+        return;
+    }
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_char(&line, '{');
+    as_json_add_text(&line, kind, name);
+    as_json_add_text(&line, "help", help);
+    as_list_json_line(&line, l->out);
+    as_buf_finish(&line);
+}
+
+/* Gates decide whether a number is valid; causes explain why its interval is wide. */
+static enum as_status list_gates(const struct as_listing *l, struct as_error *err)
+{
+    static const char *const gate_heads[] = {"gate", "rule", NULL}, *const cause_heads[] = {"cause", "meaning", NULL};
+    struct as_table gates, causes;
+    as_table_init(&gates, gate_heads);
+    as_table_init(&causes, cause_heads);
+    for (int g = 0; g < AS_GATE_N; g++)
+        add_check(l, &gates, "gate", as_gate_name((enum as_gate)g), as_gate_help((enum as_gate)g));
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        add_check(l, &causes, "cause", as_wide_word(1u << i), as_cause_help(as_wide_word(1u << i)));
+    enum as_status st = l->json ? AS_OK : as_table_write(&gates, l->style, l->out, err);
+    if (!st && !l->json) {
+        as_text_title(l->out, "Why an interval is wider than requested", l->style);
+        st = as_table_write(&causes, l->style, l->out, err);
+    }
+    as_table_finish(&gates);
+    as_table_finish(&causes);
+    return st;
+}
+
+static void add_op(const struct as_listing *l, struct as_table *t, const struct as_word *w)
+{
+    if (!l->json) {
+        as_table_add(t, w->name, AS_PAINT_STRONG);
+        as_table_add(t, w->kind, AS_PAINT_NONE);
+        as_table_add(t, w->type, AS_PAINT_NONE);
+        as_table_add(t, w->title, AS_PAINT_NONE);
+        as_table_add(t, w->dialects, AS_PAINT_DIM);
+        return;
+    }
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_char(&line, '{');
+    as_json_add_text(&line, "op", w->name);
+    as_json_add_text(&line, "kind", w->kind);
+    as_json_add_text(&line, "type", w->type);
+    as_json_add_text(&line, "title", w->title);
+    as_json_add_text(&line, "dialects", w->dialects);
+    for (const char *const *more = w->more; more && more[0]; more += 2) {
+        char name[32];
+        as_copy_text(name, sizeof name, more[0]);
+        for (char *c = name; *c; c++)
+            *c = *c == ' ' ? '_' : *c;
+        as_json_add_text(&line, name, more[1]);
+    }
+    as_list_json_line(&line, l->out);
+    as_buf_finish(&line);
+}
+
+/* Probes of operations share one table. */
+static enum as_status list_ops(const struct as_listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"op", "kind", "type", "what it is", "in kernels and CPUs of", NULL};
+    const struct as_word *last = NULL;
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (size_t i = 0; as_probes[i]; i++) {
+        if (!as_probes[i]->about || as_probes[i]->about == last)
+            continue;
+        last = as_probes[i]->about;
+        for (const struct as_word *w = last; w->name; w++)
+            add_op(l, &t, w);
+    }
+    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+static void json_device(const struct as_found_device *d, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, info = AS_BUF_INIT;
+    as_buf_char(&line, '{');
+    as_json_add_text(&line, "id", d->info.id);
+    as_json_add_text(&line, "backend", d->info.backend);
+    as_json_add_bool(&line, "usable", d->why[0] == 0);
+    as_json_add_text(&line, "reason", d->why);
+    if (!d->why[0]) {
+        as_info_to_json(&d->info, &info);
+        as_json_add_name(&line, "info");
+        as_buf_str(&line, as_buf_get(&info));
+    }
+    as_list_json_line(&line, out);
+    as_buf_finish(&info);
+    as_buf_finish(&line);
+}
+
+static void list_add_device(struct as_table *t, const struct as_found_device *d)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_table_add(t, d->info.id, AS_PAINT_STRONG);
+    as_table_add(t, d->info.name, AS_PAINT_NONE);
+    as_table_addf(t, AS_PAINT_NONE, "%u", d->info.compute_units);
+    as_format_size(&b, d->info.memory_bytes);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_table_add(t, d->info.bus_id[0] ? d->info.bus_id : "-", AS_PAINT_NONE);
+    as_table_add(t, d->info.sensor[0] ? d->info.sensor : "none", AS_PAINT_NONE);
+    as_table_add(t, d->info.driver, AS_PAINT_DIM);
+    as_buf_finish(&b);
+}
+
+/* "hip:0: Infinity Cache of 256 MiB in front of memory, known from the KFD topology" */
+static void say_memory_side(const struct as_listing *l, const struct as_device_info *info, struct as_buf *line)
+{
+    const struct as_cache *c = as_info_memory_side(info);
+    char label[24];
+    if (!c)
+        return;
+    as_cache_label(c, label);
+    as_buf_clear(line);
+    as_buf_terminal(line, info->id);
+    as_buf_str(line, ": ");
+    as_buf_terminal(line, label);
+    as_buf_str(line, " of ");
+    as_format_size(line, c->size);
+    as_buf_str(line, " in front of memory, known from ");
+    as_buf_terminal(line, as_cache_source_text(c));
+    as_text_fill(l->out, as_buf_get(line), l->style->width, 2, 0);
+}
+
+static enum as_status list_devices(const struct as_listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "sensor", "driver", NULL};
+    struct as_found_device *found = NULL;
+    struct as_buf line = AS_BUF_INIT;
+    struct as_table t;
+    size_t n = 0;
+    enum as_status st = as_find_devices(NULL, NULL, &found, &n, err);
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < n && !st; i++) {
+        if (l->json)
+            json_device(&found[i], l->out);
+        else if (!found[i].why[0])
+            list_add_device(&t, &found[i]);
+    }
+    if (!st && !l->json && (t.status || t.n > t.columns))
+        st = as_table_write(&t, l->style, l->out, err);
+    for (size_t i = 0; i < n && !st && !l->json; i++) {
+        const struct as_device_info *info = &found[i].info;
+        bool usable = !found[i].why[0];
+        if (usable)
+            say_memory_side(l, info, &line);
+        if (usable && !info->sensor_why[0])
+            continue;
+        as_buf_clear(&line);
+        as_buf_terminal(&line, info->id);
+        as_buf_str(&line, !usable           ? ": not usable: "
+                          : info->sensor[0] ? ": not reported by its sensor: "
+                                            : ": no sensor: ");
+        as_buf_terminal(&line, usable ? info->sensor_why : found[i].why);
+        as_text_fill(l->out, as_buf_get(&line), l->style->width, 2, 0);
+    }
+    as_table_finish(&t);
+    as_buf_finish(&line);
+    as_found_devices_free(found, n);
+    return st;
+}
+
+static const struct {
+    const char *name;
+    enum as_status (*list)(const struct as_listing *l, struct as_error *err);
+} lists[] = {
+    {"probes", list_probes}, {"suites", list_suites}, {"runs", list_runs}, {"devices", list_devices},
+    {"gates", list_gates},   {"refs", as_list_refs},  {"ops", list_ops},   {"roles", as_list_roles},
+};
+
+static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
+{
+    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", "refs", "ops", "roles", NULL};
+    struct as_table_style style;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    struct as_listing l = {args, &style, as_args_flag(args, "json"), &out};
+    size_t i = 0;
+    while (i < sizeof lists / sizeof *lists && strcmp(lists[i].name, what) != 0)
+        i++;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st && i == sizeof lists / sizeof *lists) {
+        const char *near = as_nearest(what, names);
+        st =
+            as_fail(&err, AS_USAGE, "there is no list of '%s'%s%s%s", what,
+                    near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates, refs, ops and roles",
+                    near ? near : "", near ? "'?" : "");
+    }
+    if (!st && as_args_word(args, 1) && lists[i].list != as_list_refs)
+        st = as_fail(&err, AS_USAGE, "'list %s' does not take '%s'; only 'list refs' takes a name", what,
+                     as_args_word(args, 1));
+    if (!st)
+        st = lists[i].list(&l, &err);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+static int run_list(const struct as_command *command, const struct as_args *args)
+{
+    return run_listing(command, args, as_args_word(args, 0));
+}
+
+static int run_devices(const struct as_command *command, const struct as_args *args)
+{
+    return run_listing(command, args, "devices");
+}
+
+static const struct as_option list_options[] = {
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_list = {
+    .name = "list",
+    .args = "probes|suites|runs|devices|gates|refs|ops|roles [NAME]",
+    .summary = "list probes, suites, runs, devices, gates, refs, ops or roles",
+    .about =
+        "Lists the probes and suites of this build, the runs of the store, or the devices of this machine. Gates are "
+        "the checks that a number must pass to be valid; the list also has the causes of width, which explain why an "
+        "interval is wider than requested. Refs are published figures, shown beside the measured numbers: those of "
+        "gpus "
+        "and cpus in the data sheet of a device of that name, others on request (--refs); with NAME, one of them, a "
+        "chip or a CSV file, its figures are listed. Ops are "
+        "the operations of the probes alu and alu_latency; 'assay explain alu/OP' describes one. Roles say what "
+        "allocators are for, with each API's own names; an axis of allocators takes either.",
+    .example =
+        "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops\nassay list roles",
+    .options = list_options,
+    .min_args = 1,
+    .max_args = 2,
+    .run = run_list,
+};
+
+static const struct as_option devices_options[] = {
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_END,
+};
+const struct as_command as_command_devices = {
+    .name = "devices",
+    .args = "",
+    .summary = "list the devices of this machine, and why others are not usable",
+    .about = "The names are what 'assay run --device' takes: cpu, opencl:0, ... in the order of the PCI bus.",
+    .example = "assay devices",
+    .options = devices_options,
+    .run = run_devices,
+};

@@ -1,0 +1,269 @@
+/* assay run, resume, replay: measure */
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/options/session.h"
+#include "cli/output/ndjson.h"
+#include "model/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A budget of 0 means no limit; less than a second is refused. */
+static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
+{
+    enum as_status st = as_parse_duration(text, out, err);
+    if (!st && *out > 0 && *out < 1)
+        st = as_fail(err, AS_USAGE, "'%s' is less than a second; give 0 for no time limit", text);
+    return st;
+}
+
+static const struct as_args_range precision_range = {as_parse_percent, 0.0001, 1, "0.01% to 100%"};
+static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0, "0 to 720h"};
+
+static enum as_status run_read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
+{
+    uint64_t trials = 0;
+    o->precision = NAN;
+    o->budget_s = NAN;
+    o->devices = as_args_value(args, "device");
+    o->isolate = as_args_flag(args, "isolate");
+    o->has_seed = as_args_flag(args, "seed");
+    enum as_status st = as_args_number(args, "precision", &precision_range, &o->precision, err);
+    if (!st)
+        st = as_args_number(args, "budget", &budget_range, &o->budget_s, err);
+    if (!st)
+        st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
+    if (!st)
+        st = as_args_u64(args, "trials", 1, 100, &trials, err);
+    o->trials = (int)trials;
+    return st;
+}
+
+/* Rejects wrong names before a store is created. */
+static enum as_status check_names(const char *const *names, size_t n, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < n && !st; i++) {
+        struct as_suite suite;
+        st = as_suite_find(names[i], &suite, err);
+        if (!st)
+            as_suite_finish(&suite);
+    }
+    return st;
+}
+
+static int run_run(const struct as_command *command, const struct as_args *args)
+{
+    static const char *const quick[] = {"quick", NULL};
+    struct as_run_options options = {0};
+    struct as_run_result result = {0};
+    struct as_session session = {0};
+    struct as_store *store = NULL;
+    struct as_error err = {0};
+    const char **sets = NULL, *report = as_args_value(args, "report");
+    enum as_status st = run_read_options(args, &options, &err);
+    if (!st && report && strcmp(report, "-") == 0)
+        st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
+    if (!st)
+        st = as_args_values(args, "set", &sets, &options.sets_n, &err);
+    options.suites = args->words ? args->word : quick;
+    options.suites_n = args->words ? args->words : 1;
+    options.sets = sets;
+    if (!st)
+        st = check_names(options.suites, options.suites_n, &err);
+    if (!st)
+        st = as_session_begin(&session, args, &options, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
+    if (!st)
+        st = as_run_start(store, &options, &result, &err);
+    int code = as_session_end(&session, command, st, &err, &result);
+    code = as_session_views(&session, store, &result, report, code);
+    if (st)
+        as_store_abandon(store);
+    else
+        as_store_close(store);
+    free(sets);
+    return code;
+}
+
+static const struct as_option run_options[] = {
+    {"device", 'd', "LIST",
+     "devices as 'assay devices' lists them: cpu,opencl:0; 'all'; or 'each', every piece of hardware once (default: "
+     "the suite's)",
+     false},
+    {"set", 's', "AXIS=VALUES",
+     "values of an axis: size=1KiB..1GiB x4, op=triad,copy, latency.size=64KiB, or allocator=pinned, a role or a name "
+     "of 'assay list roles'",
+     true},
+    {"precision", 0, "P",
+     "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "
+     "differ between probes; see 'assay list suites')",
+     false},
+    {"budget", 0, "TIME",
+     "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU)",
+     false},
+    {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
+    {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
+    {"isolate", 0, NULL, "measure each cell again in a fresh process and report those that differ", false},
+    {"report", 0, "FILE", "write a report of this run to FILE", false},
+    {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_run = {
+    .name = "run",
+    .args = "[SUITE|PROBE]...",
+    .summary = "measure this machine",
+    .about =
+        "Measures suites, single probes, or suites from .ini files (given by path); without a name, the suite quick. "
+        "A name shared by a suite and a probe means the suite; write 'probe:link' for the probe. Every finished trial "
+        "is "
+        "stored at once, or within a second where the disk is slow. Ctrl-C stops after the current trial; "
+        "'assay resume' continues the run.\n\n"
+        "Progress, the remaining time and the current cell are shown on stderr. The numbers are printed to stdout at "
+        "the end, "
+        "or "
+        "with --json one event per line.",
+    .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
+               "assay run quick --budget 30s --json",
+    .options = run_options,
+    .max_args = -1,
+    .run = run_run,
+};
+
+static int run_resume(const struct as_command *command, const struct as_args *args)
+{
+    struct as_run_options options = {.budget_s = NAN, .precision = NAN};
+    struct as_run_result result = {0};
+    struct as_session session = {0};
+    struct as_store *store = NULL;
+    struct as_error err = {0};
+    const char *report = as_args_value(args, "report");
+    enum as_status st = as_args_number(args, "budget", &budget_range, &options.budget_s, &err);
+    if (!st)
+        st = as_session_begin(&session, args, &options, &err);
+    if (!st)
+        st = as_cli_existing_store(args, &store, &err);
+    if (!st)
+        st = as_run_resume(store, as_args_word(args, 0), &options, &result, &err);
+    int code = as_session_end(&session, command, st, &err, &result);
+    code = as_session_views(&session, store, &result, report, code);
+    as_store_close(store);
+    return code;
+}
+
+static const struct as_option resume_options[] = {
+    {"budget", 0, "TIME", "time limit of the rest: 60s, 10m; 0 for none (default: the rest of the run's budget)",
+     false},
+    {"report", 0, "FILE", "write a report of this run to FILE", false},
+    {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_resume = {
+    .name = "resume",
+    .args = "[RUN]",
+    .summary = "resume a run that was interrupted or killed",
+    .about =
+        "Without a RUN, resumes the last unfinished run of this host. Stored trials are kept. A run of another host, "
+        "or of a device that has been replaced (different UUID, PCI bus, name, compute units or caches), is refused; "
+        "if only some of its devices are present, the cells of the others are skipped.",
+    .example = "assay resume\nassay resume 3",
+    .options = resume_options,
+    .max_args = 1,
+    .run = run_resume,
+};
+
+/* Prints the result of replay: the stored value, the new one and the verdict. */
+static int print_replay(const struct as_cell *old, const struct as_run_result *result, const struct as_comparison *c,
+                        bool json, int code)
+{
+    struct as_buf out = AS_BUF_INIT;
+    const char *word = as_verdict_word(c->verdict);
+    if (json) {
+        as_buf_char(&out, '{');
+        as_json_add_text(&out, "event", "replay");
+        as_json_add_int(&out, "cell", old->id);
+        as_json_add_int(&out, "run", result->run_id);
+        as_json_add_number(&out, "ratio", c->ratio);
+        as_ndjson_interval(&out, "ratio_ci", c->ci);
+        as_json_add_text(&out, "verdict", word);
+        as_buf_str(&out, "}\n");
+        return as_cli_print(&out, code);
+    }
+    as_buf_printf(&out, "cell %lld: %s ", (long long)old->id, old->probe);
+    as_buf_terminal(&out, old->device);
+    as_buf_char(&out, ' ');
+    as_axes_to_text(&old->axes, &out);
+    as_buf_str(&out, "\nstored:   ");
+    as_cell_value(old, old->sum.median, &out);
+    as_buf_str(&out, "\nmeasured: ");
+    as_format_value(&out, old->sum.median * c->ratio, old->unit);
+    as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
+    as_format_number(&out, c->ratio, 4);
+    as_buf_str(&out, ", 95% interval ");
+    as_format_number(&out, c->ci.lo, 4);
+    as_buf_str(&out, " to ");
+    as_format_number(&out, c->ci.hi, 4);
+    as_buf_printf(&out, " (run %lld)\n", (long long)result->run_id);
+    return as_cli_print(&out, code);
+}
+
+static int run_replay(const struct as_command *command, const struct as_args *args)
+{
+    struct as_run_options options = {.precision = NAN, .budget_s = NAN};
+    struct as_run_result result = {0};
+    struct as_comparison comparison = {.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL};
+    struct as_session session = {0};
+    struct as_store *store = NULL;
+    struct as_cell old = {0};
+    struct as_error err = {0};
+    uint64_t id = 0;
+    enum as_status st = as_parse_u64(as_args_word(args, 0), &id, &err);
+    if (!st && id > INT64_MAX)
+        st = as_fail(&err, AS_NOTFOUND, "there is no cell %s", as_args_word(args, 0));
+    if (!st)
+        st = as_session_begin(&session, args, &options, &err);
+    if (!st)
+        st = as_cli_existing_store(args, &store, &err);
+    if (!st)
+        st = as_store_cell(store, (int64_t)id, 0, &old, &err);
+    if (!st)
+        st = as_run_replay(store, (int64_t)id, &options, &result, &comparison, &err);
+    int code = as_session_end(&session, command, st, &err, &result);
+    if (!st && result.state != AS_RUN_INTERRUPTED)
+        code = print_replay(&old, &result, &comparison, session.json, code);
+    as_cell_finish(&old);
+    as_store_close(store);
+    return code;
+}
+
+static const struct as_option replay_options[] = {
+    {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_replay = {
+    .name = "replay",
+    .args = "CELL",
+    .summary = "measure a stored cell again with the same axes and precision",
+    .about =
+        "Stores the new numbers as a separate run and compares the two: same, faster, slower or undecided. A note says "
+        "whether the host or device differs.",
+    .example = "assay replay 117",
+    .options = replay_options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_replay,
+};

@@ -1,0 +1,214 @@
+/* assay show: prints a stored run */
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/options/lookup.h"
+#include "cli/output/ndjson.h"
+#include "report/model/load.h"
+#include "report/sheet/sheet.h"
+#include "report/terminal/terminal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The requested part of a run. */
+struct asked {
+    const char *run, *probe; /* NULL: the last; every probe */
+    bool all;
+};
+
+static enum as_status show_load(const struct as_args *args, const struct asked *asked, struct as_report_run *out,
+                                size_t *stored, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    struct as_run *runs = NULL;
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st)
+        st = asked->probe ? as_report_load_probe(store, asked->run, asked->probe, asked->all, out, err)
+             : asked->all ? as_report_load(store, asked->run, out, err)
+                          : as_report_load_short(store, asked->run, out, err);
+    if (st && store && asked->run)
+        as_hint_probe(asked->run, err);
+    if (!st && !(st = as_store_runs(store, &runs, stored, err)))
+        as_runs_free(runs, *stored);
+    as_store_close(store);
+    return st;
+}
+
+/* Mentions other runs if no run was named. */
+static void name_others(const struct as_args *args, size_t stored, struct as_buf *out)
+{
+    if (stored < 2)
+        return;
+    as_buf_printf(out, "\nThe last of %zu runs in this store:  assay list runs", stored);
+    as_args_add_store(as_args_value(args, "store"), out);
+    as_buf_char(out, '\n');
+}
+
+struct json_lines {
+    struct as_writer writer;
+    struct as_buf out;
+    bool closed; /* the reader closed the pipe */
+};
+
+static enum as_status pass_lines(struct json_lines *lines, struct as_error *err)
+{
+    enum as_status st = as_buf_check(&lines->out, err);
+    if (!st)
+        st = as_writer_add(&lines->writer, as_buf_get(&lines->out), lines->out.len, err);
+    lines->closed = st == AS_IO && errno == EPIPE;
+    as_buf_clear(&lines->out);
+    return st;
+}
+
+static enum as_status json_cell(void *user, struct as_cell *cell, struct as_error *err)
+{
+    enum { PART = 1 << 16 };
+    struct json_lines *lines = user;
+    as_buf_char(&lines->out, '{');
+    as_json_add_int(&lines->out, "run", cell->run_id);
+    as_ndjson_cell(&lines->out, cell);
+    as_buf_str(&lines->out, "}\n");
+    return lines->out.len < PART ? AS_OK : pass_lines(lines, err);
+}
+
+static enum as_status check_probe(struct as_store *store, const struct as_run *run, const char *probe,
+                                  struct as_error *err)
+{
+    size_t n = 1;
+    enum as_status st = probe && !as_probe_find(probe) ? as_store_count(store, run->id, probe, &n, err) : AS_OK;
+    return st || n ? st : as_unknown_probe(probe, err);
+}
+
+/* One line per cell, written as it is read. */
+static int show_json(const struct as_command *command, const struct as_args *args, const struct asked *asked)
+{
+    struct json_lines lines = {.out = AS_BUF_INIT};
+    struct as_store *store = NULL;
+    struct as_run run = {0};
+    struct as_error err = {0};
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, &err);
+    if (!st && (st = as_store_run(store, asked->run, &run, &err)) && asked->run)
+        as_hint_probe(asked->run, &err);
+    if (!st)
+        st = check_probe(store, &run, asked->probe, &err);
+    if (!st && !(st = as_writer_open(&lines.writer, "-", &err))) {
+        const struct as_cell_filter filter = {.run_id = run.id, .probe = asked->probe};
+        st = as_store_each_cell(store, &filter, json_cell, &lines, &err);
+        if (!st)
+            st = pass_lines(&lines, &err);
+        st = as_writer_close(&lines.writer, st, &err);
+    }
+    as_buf_finish(&lines.out);
+    as_run_finish(&run);
+    as_store_close(store);
+    return !st ? AS_EXIT_OK : lines.closed ? AS_EXIT_FAILED : as_cli_misuse(command, &err);
+}
+
+/* Every probe of the run, in the order of its cells. */
+static enum as_status show_all(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err)
+{
+    const char **probes = NULL;
+    size_t n = 0, cap = 0;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < run->cells_n && !st; i++) {
+        size_t k = 0;
+        while (k < n && strcmp(probes[k], run->cells[i].probe) != 0)
+            k++;
+        if (k == n && !(st = as_grow((void **)&probes, &cap, n + 1, sizeof *probes, err)))
+            probes[n++] = run->cells[i].probe;
+    }
+    for (size_t k = 0; k < n && !st; k++)
+        st = as_report_probe(run, probes[k], style, out, err);
+    free(probes);
+    return st;
+}
+
+static bool has_probe(const struct as_report_run *run, const char *probe)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (strcmp(run->cells[i].probe, probe) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the run has a device of the chip's kind (CPU or GPU). */
+static bool has_side(const struct as_report_run *run, const struct as_refs *chip)
+{
+    for (size_t i = 0; i < run->devices_n; i++)
+        for (size_t k = 0; k < chip->n; k++)
+            if (as_ref_is_of_side(&chip->v[k], run->devices[i].id))
+                return true;
+    return false;
+}
+
+static int run_show(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style;
+    struct as_report_run run = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    struct asked asked = {.all = as_args_flag(args, "all")};
+    struct as_refs refs = {0}, chip = {0};
+    const char *published = as_args_value(args, "refs");
+    size_t stored = 0;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st)
+        st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
+    if (!st && published && as_args_flag(args, "json"))
+        st = as_fail(&err, AS_USAGE, "--json lists cells only, without --refs; use 'assay export --format sheet'");
+    if (!st && as_args_flag(args, "json"))
+        return show_json(command, args, &asked);
+    if (!st && published)
+        st = as_published(published, &refs, &chip, &err);
+    if (!st && published && !chip.n)
+        st = as_fail(&err, AS_USAGE, "'%s' has no figures for the data sheet: use 'assay facts --refs %s'", published,
+                     published);
+    if (!st)
+        st = show_load(args, &asked, &run, &stored, &err);
+    run.chip = chip.n ? &chip : NULL;
+    if (!st && chip.n && !has_side(&run, &chip))
+        as_cli_note("figures of '%s' are not shown: it is a %s, and the run has none", chip.name,
+                    strcmp(chip.v[0].device, "cpu") == 0 ? "CPU" : "GPU");
+    if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
+        st = as_unknown_probe(asked.probe, &err);
+    if (!st)
+        st = asked.probe ? as_report_probe(&run, asked.probe, &style, &out, &err)
+             : asked.all ? show_all(&run, &style, &out, &err)
+                         : as_report_terminal(&run, &style, &out, &err);
+    if (!st && !asked.run)
+        name_others(args, stored, &out);
+    as_report_run_finish(&run);
+    as_refs_finish(&refs);
+    as_refs_finish(&chip);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+static const struct as_option show_options[] = {
+    {"all", 'a', NULL, "all cells of all probes, or of the named one", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_REFS_SHEET,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_show = {
+    .name = "show",
+    .args = "[RUN] [PROBE]",
+    .summary = "print a run's data sheet, or all cells of one probe",
+    .about = "RUN is a number, 4 or more leading characters of a UUID, 'last' (the default), or -2 for the one before "
+             "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, half "
+             "the 95% "
+             "interval relative to it, samples, trials and status; for a run of more than "
+             "12,000 cells, the first 2,000 unless --all is given. In the data sheet, 'specified' values are from the "
+             "vendor's data sheet and 'reported' ones from the driver or OS.",
+    .example = "assay show\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
+    .options = show_options,
+    .max_args = 2,
+    .run = run_show,
+};

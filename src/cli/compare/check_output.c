@@ -1,0 +1,341 @@
+#include "cli/compare/check_output.h"
+
+#include "base/text.h"
+#include "cli/output/ndjson.h"
+#include "facts/rule.h"
+#include "report/terminal/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct as_sheet_row *check_output_row_of(const struct as_check_line *line)
+{
+    return line->base ? line->base : line->now;
+}
+
+static void check_output_value_of(const struct as_sheet_row *row, struct as_buf *out)
+{
+    if (row)
+        as_format_value(out, row->value, row->unit);
+}
+
+/* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
+static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
+{
+    char text[64];
+    if (isfinite(line->comparison.ratio))
+        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.differ, "x", text, sizeof text));
+}
+
+static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)
+{
+    if (c->check.counts[v])
+        as_buf_printf(out, "%s%zu %s", before, c->check.counts[v], as_check_verdict_word(v));
+}
+
+bool as_check_is_incomplete(const struct as_checked *c)
+{
+    return c->check.counts[AS_CHECK_MISSING] && !c->allow_missing;
+}
+
+void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
+{
+    const size_t *n = c->check.counts;
+    const size_t compared =
+        n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE] + n[AS_CHECK_UNCONFIRMED];
+    if (n[AS_CHECK_WORSE])
+        as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
+                      compared == 1 ? "" : "s", 100 * c->tolerance);
+    else if (as_check_is_incomplete(c))
+        as_buf_printf(out, "incomplete: %zu compared", compared);
+    else if (n[AS_CHECK_UNCONFIRMED])
+        as_buf_printf(out,
+                      "unconfirmed: %zu of %zu lines worse in this run; on a virtual machine, two runs on each side "
+                      "are needed to confirm",
+                      n[AS_CHECK_UNCONFIRMED], compared);
+    else if (n[AS_CHECK_NOISE])
+        as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
+    else
+        as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
+    if (n[AS_CHECK_MISSING])
+        as_buf_printf(out, "; %zu line%s of the base missing", n[AS_CHECK_MISSING],
+                      n[AS_CHECK_MISSING] == 1 ? "" : "s");
+}
+
+static void counts_text(const struct as_checked *c, struct as_buf *out)
+{
+    add_count(c, AS_CHECK_SAME, "", out);
+    for (int v = AS_CHECK_BETTER; v < AS_CHECK_VERDICTS_N; v++)
+        add_count(c, v, c->check.counts[AS_CHECK_SAME] || v > AS_CHECK_BETTER ? ", " : "", out);
+}
+
+/* ---- terminal ---- */
+
+static void name_bases(const struct as_checked *c, struct as_buf *out)
+{
+    for (size_t i = 0; i < c->base_names_n; i++) {
+        as_buf_str(out, i ? ", " : "");
+        as_buf_str(out, c->base_names[i]);
+    }
+}
+
+static void name_machine(const char *what, const struct as_machine_sheet *m, const char *name, struct as_buf *out)
+{
+    as_buf_printf(out, "%s: ", what);
+    as_buf_terminal(out, name);
+    as_buf_str(out, name[0] ? ", " : "");
+    if (m->runs > 1)
+        as_buf_printf(out, "%zu runs of ", m->runs);
+    as_buf_terminal(out, m->suite);
+    as_buf_str(out, " on ");
+    as_buf_terminal(out, m->host);
+    as_buf_char(out, '\n');
+}
+
+static void check_output_add_row(struct as_table *t, const struct as_check_line *line, bool first)
+{
+    static const enum as_paint paints[AS_CHECK_VERDICTS_N] = {
+        [AS_CHECK_SAME] = AS_PAINT_GOOD, [AS_CHECK_BETTER] = AS_PAINT_GOOD, [AS_CHECK_WORSE] = AS_PAINT_BAD};
+    struct as_buf text = AS_BUF_INIT;
+    as_table_add(t, first ? check_output_row_of(line)->group : "", AS_PAINT_STRONG);
+    as_table_add(t, check_output_row_of(line)->label, AS_PAINT_NONE);
+    for (int i = 0; i < 2; i++) {
+        as_buf_clear(&text);
+        check_output_value_of(i ? line->now : line->base, &text);
+        as_table_add(t, as_buf_get(&text), i ? AS_PAINT_STRONG : AS_PAINT_NONE);
+    }
+    as_buf_clear(&text);
+    check_output_ratio_of(line, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_table_add(t, as_check_verdict_word(line->verdict), paints[line->verdict]);
+    as_buf_finish(&text);
+}
+
+/* Index after the last line of a device. */
+static size_t end_of_device(const struct as_checked *c, size_t at)
+{
+    const struct as_device_sheet *device = c->check.v[at].device;
+    while (at < c->check.n && c->check.v[at].device == device)
+        at++;
+    return at;
+}
+
+static bool is_all_new(const struct as_checked *c, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (c->check.v[i].verdict != AS_CHECK_NEW)
+            return false;
+    return true;
+}
+
+static enum as_status device_text(const struct as_checked *c, size_t from, size_t to,
+                                  const struct as_table_style *style, struct as_buf *out, struct as_error *err)
+{
+    static const char *const heads[] = {"", "", ">base", ">checked", ">ratio, interval", "verdict", NULL};
+    const struct as_device_sheet *device = c->check.v[from].device;
+    const char *group = "";
+    struct as_buf title = AS_BUF_INIT;
+    struct as_table t;
+    const struct as_device_sheet *against = c->check.v[from].against;
+    as_buf_printf(&title, "%s%s%s", device->id, device->name[0] ? ": " : "", device->name);
+    if (against && strcmp(against->name, device->name) != 0)
+        as_buf_printf(&title, "; checked: %s", against->name);
+    as_text_title(out, as_buf_get(&title), style);
+    as_buf_finish(&title);
+    as_table_init(&t, heads);
+    for (size_t i = from; i < to; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        check_output_add_row(&t, line, strcmp(group, check_output_row_of(line)->group) != 0);
+        group = check_output_row_of(line)->group;
+    }
+    const enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+/* Every missing line, with the reason. */
+static void list_missing(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *l = &c->check.v[i];
+        if (l->verdict != AS_CHECK_MISSING)
+            continue;
+        as_buf_clear(&line);
+        as_buf_clear(&safe);
+        as_buf_printf(&line, "missing: %s, %s, %s: %s", l->device->id, l->base->group, l->base->label, l->why);
+        as_buf_terminal(&safe, as_buf_get(&line));
+        as_text_fill(out, as_buf_get(&safe), style->width, 0, 2);
+    }
+    out->failed |= line.failed || safe.failed;
+    as_buf_finish(&line);
+    as_buf_finish(&safe);
+}
+
+enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    struct as_buf names = AS_BUF_INIT, line = AS_BUF_INIT;
+    name_bases(c, &names);
+    name_machine("base", c->base, as_buf_get(&names), out);
+    name_machine("checked", c->now, "", out);
+    as_buf_finish(&names);
+    for (size_t i = 0, end; i < c->check.n && !st; i = end) {
+        end = end_of_device(c, i);
+        if (is_all_new(c, i, end)) {
+            as_buf_printf(out, "\nnot in the base: %zu line%s of ", end - i, end - i == 1 ? "" : "s");
+            as_buf_terminal(out, c->check.v[i].device->id);
+            as_buf_char(out, '\n');
+        } else
+            st = device_text(c, i, end, style, out, err);
+    }
+    as_buf_char(out, '\n');
+    list_missing(c, style, out);
+    counts_text(c, out);
+    as_buf_char(out, '\n');
+    as_buf_printf(&line,
+                  "Better and worse: the whole interval is beyond %.4g%%. Its confidence is set so that at most 1%% of "
+                  "checks of an unchanged machine report a worse line.",
+                  100 * c->tolerance);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_finish(&line);
+    as_check_verdict_text(c, out);
+    as_buf_char(out, '\n');
+    return st;
+}
+
+/* ---- JSON ---- */
+
+void as_check_json(const struct as_checked *c, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        as_buf_char(out, '{');
+        as_json_add_text(out, "device", line->device->id);
+        as_json_add_text(out, "group", check_output_row_of(line)->group);
+        as_json_add_text(out, "quantity", check_output_row_of(line)->label);
+        as_json_add_text(out, "unit", check_output_row_of(line)->unit);
+        as_json_add_number(out, "base", line->base ? line->base->value : NAN);
+        as_json_add_number(out, "checked", line->now ? line->now->value : NAN);
+        as_json_add_number(out, "ratio", line->comparison.ratio);
+        as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
+        as_ndjson_interval(out, "ratio_interval", line->comparison.differ);
+        as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
+        if (line->why[0])
+            as_json_add_text(out, "reason", line->why);
+        as_buf_str(out, "}\n");
+    }
+    as_check_verdict_text(c, &text);
+    as_buf_char(out, '{');
+    as_json_add_text(out, "summary", as_buf_get(&text));
+    as_json_add_number(out, "tolerance", c->tolerance);
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
+        as_json_add_int(out, as_check_verdict_word((enum as_check_verdict)v), (long long)c->check.counts[v]);
+    as_buf_str(out, "}\n");
+    as_buf_finish(&text);
+}
+
+/* ---- for CI ---- */
+
+/* "FP64: base 33.4 TFLOP/s, checked 30.1 TFLOP/s, ratio 0.901x (0.900 to 0.902x)" */
+static void numbers_text(const struct as_check_line *line, struct as_buf *out)
+{
+    const char *between = "";
+    if (line->base) {
+        as_buf_str(out, "base ");
+        check_output_value_of(line->base, out);
+        between = ", ";
+    }
+    if (line->now) {
+        as_buf_printf(out, "%schecked ", between);
+        check_output_value_of(line->now, out);
+    }
+    if (line->why[0])
+        as_buf_printf(out, ", %s", line->why);
+    if (isfinite(line->comparison.ratio)) {
+        as_buf_str(out, ", ratio ");
+        check_output_ratio_of(line, out);
+    }
+}
+
+void as_check_junit(const struct as_checked *c, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const bool missing = as_check_is_incomplete(c);
+    as_buf_printf(out,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"assay check\" "
+                  "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+                  c->check.n, c->check.counts[AS_CHECK_WORSE], missing ? c->check.counts[AS_CHECK_MISSING] : 0,
+                  c->check.counts[AS_CHECK_NEW] + (missing ? 0 : c->check.counts[AS_CHECK_MISSING]));
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        const char *const tag = line->verdict == AS_CHECK_WORSE                ? "failure"
+                                : line->verdict == AS_CHECK_MISSING && missing ? "error"
+                                : !line->base || !line->now                    ? "skipped"
+                                                                               : NULL;
+        as_buf_str(out, "<testcase classname=\"");
+        as_buf_html(out, line->device->id);
+        as_buf_printf(out, "\" name=\"%s ", check_output_row_of(line)->group);
+        as_buf_html(out, check_output_row_of(line)->label);
+        as_buf_clear(&text);
+        as_buf_printf(&text, "%s: ", as_check_verdict_word(line->verdict));
+        numbers_text(line, &text);
+        if (tag)
+            as_buf_printf(out, "\"><%s message=\"", tag);
+        else
+            as_buf_str(out, "\"><system-out>");
+        as_buf_html(out, as_buf_get(&text));
+        as_buf_str(out, tag ? "\"/></testcase>\n" : "</system-out></testcase>\n");
+    }
+    as_buf_str(out, "</testsuite>\n</testsuites>\n");
+    out->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+/* Escaped: units also come from files. */
+static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    check_output_value_of(row, &text);
+    as_buf_str(out, " | ");
+    as_buf_markdown(out, as_buf_get(&text));
+    out->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+void as_check_markdown(const struct as_checked *c, struct as_buf *out)
+{
+    static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "❔", "⚠️", "➕"};
+    struct as_buf text = AS_BUF_INIT;
+    as_check_verdict_text(c, &text);
+    as_buf_printf(out, "### %s assay check: %s\n\n",
+                  c->check.counts[AS_CHECK_WORSE]                                      ? "❌"
+                  : as_check_is_incomplete(c) || c->check.counts[AS_CHECK_UNCONFIRMED] ? "⚠️"
+                                                                                       : "✅",
+                  as_buf_get(&text));
+    as_buf_str(out, "Base: ");
+    as_buf_clear(&text);
+    name_bases(c, &text);
+    as_buf_markdown(out, as_buf_get(&text));
+    as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, interval |\n|--|--|--|--:|--:|--:|\n");
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_verdict_word(line->verdict));
+        as_buf_markdown(out, line->device->id);
+        as_buf_str(out, " | ");
+        as_buf_markdown(out, check_output_row_of(line)->group);
+        as_buf_char(out, ' ');
+        as_buf_markdown(out, check_output_row_of(line)->label);
+        value_cell(line->base, out);
+        value_cell(line->now, out);
+        as_buf_str(out, " | ");
+        check_output_ratio_of(line, out);
+        as_buf_markdown(out, line->why);
+        as_buf_str(out, " |\n");
+    }
+    as_buf_char(out, '\n');
+    out->failed |= text.failed;
+    as_buf_finish(&text);
+}

@@ -1,0 +1,31 @@
+/* Output of 'assay check': text, JSON, JUnit and Markdown. */
+#ifndef AS_CLI_CHECK_OUTPUT_H
+#define AS_CLI_CHECK_OUTPUT_H
+
+#include "base/buf.h"
+#include "report/report.h"
+#include "report/sheet/sheet_check.h"
+
+struct as_checked {
+    const struct as_machine_sheet *base, *now;
+    const char *const *base_names; /* as the user gave them */
+    size_t base_names_n;
+    double tolerance;   /* fraction */
+    bool allow_missing; /* lines missing on the checked machine do not fail the check */
+    struct as_check check;
+};
+/* Whether a line of the base is missing on the checked machine and that fails the check. */
+bool as_check_is_incomplete(const struct as_checked *c);
+/* "worse: 2 of 27 lines by more than 5%": the verdict of the machine in one line. */
+void as_check_verdict_text(const struct as_checked *c, struct as_buf *out);
+enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err);
+/* One object per line, then a summary. */
+void as_check_json(const struct as_checked *c, struct as_buf *out);
+/* One test case per line: worse fails; missing is an error, or skipped where allowed; new is skipped;
+ * the rest pass. */
+void as_check_junit(const struct as_checked *c, struct as_buf *out);
+/* GitHub-flavoured Markdown, for $GITHUB_STEP_SUMMARY. */
+void as_check_markdown(const struct as_checked *c, struct as_buf *out);
+
+#endif

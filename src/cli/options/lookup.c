@@ -1,0 +1,248 @@
+#include "cli/options/lookup.h"
+
+#include "base/text.h"
+#include "facts/refs_facts.h"
+#include "plan/plan.h"
+#include "report/model/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXPORT_MAX = 1 << 30 };
+
+void as_source_finish(struct as_source *s)
+{
+    as_run_finish(&s->run);
+    as_buf_finish(&s->against_earlier);
+    as_cells_free(s->cells, s->n);
+    *s = (struct as_source){0};
+}
+
+static enum as_status load_from(struct as_store *store, const char *run, struct as_source *out, struct as_error *err)
+{
+    enum as_status st = as_store_run(store, run, &out->run, err);
+    if (st)
+        return st;
+    struct as_cell_filter filter = {.run_id = out->run.id};
+    st = as_store_against_earlier(store, &out->run, &out->against_earlier, err);
+    return st ? st : as_store_cells(store, &filter, &out->cells, &out->n, err);
+}
+
+enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err)
+{
+    enum as_status st = as_buf_read_file(text, path, EXPORT_MAX, err);
+    if (st || !as_is_database(as_buf_get(text), text->len))
+        return st;
+    return as_fail(err, AS_USAGE,
+                   "\"%s\" is a store (an SQLite database), not an export: give a file written by 'assay "
+                   "export --store FILE', or pass the store itself to 'assay compare'",
+                   path);
+}
+
+/* An export is imported into a temporary store, which is removed when it is closed. */
+static enum as_status open_export(const char *path, struct as_named_run *out, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const char *tmp = getenv("TMPDIR");
+    int64_t id = 0;
+    int n = snprintf(out->folder, sizeof out->folder, "%s/assay-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof out->folder || !mkdtemp(out->folder)) {
+        out->folder[0] = 0;
+        return as_fail(err, AS_IO, "cannot create a folder in \"%s\" for reading an export: %s",
+                       tmp && *tmp ? tmp : "/tmp", strerror(errno));
+    }
+    snprintf(out->file, sizeof out->file, "%s/export.db", out->folder);
+    enum as_status st = as_read_export(path, &text, err);
+    if (!st && as_buf_get(&text)[strspn(as_buf_get(&text), " \t\r\n")] != '{')
+        st = as_fail(err, AS_FORMAT, "'%s' is neither a store nor a JSON export", path);
+    if (!st)
+        st = as_store_open(out->file, AS_STORE_WRITE, &out->store, err);
+    if (!st && as_store_import_json(out->store, as_buf_get(&text), text.len, &id, err))
+        st = as_fail_in(err, path);
+    as_buf_finish(&text);
+    return st;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* Only seekable files are inspected: a pipe can be read only once. */
+static bool is_database(const char *path)
+{
+    char head[16] = {0};
+    struct stat info;
+    FILE *f = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rbe") : NULL;
+    size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f)
+        fclose(f);
+    return as_is_database(head, n);
+}
+
+/* Whether the name cannot be a run's. */
+static bool looks_like_file(const char *name)
+{
+    const size_t n = strlen(name);
+    return strchr(name, '/') || (n > 3 && strcmp(name + n - 3, ".db") == 0) ||
+           (n > 5 && strcmp(name + n - 5, ".json") == 0);
+}
+
+void as_named_run_close(struct as_named_run *n)
+{
+    as_store_close(n->store);
+    if (n->folder[0]) {
+        unlink(n->file);
+        rmdir(n->folder);
+    }
+    free(n->run);
+    *n = (struct as_named_run){0};
+}
+
+/* "FILE:RUN" */
+static enum as_status open_run_of_file(const char *name, const char *colon, struct as_named_run *out,
+                                       struct as_error *err)
+{
+    char *path = as_strdup(name);
+    free(out->run);
+    out->run = as_strdup(colon + 1);
+    if (!path || !out->run) {
+        free(path);
+        return as_nomem(err, strlen(name), "a path");
+    }
+    path[colon - name] = 0;
+    enum as_status st = as_store_open(path, AS_STORE_READ, &out->store, err);
+    free(path);
+    return st;
+}
+
+enum as_status as_named_run_open(const struct as_args *args, const char *name, struct as_named_run *out,
+                                 struct as_error *err)
+{
+    const char *colon = name ? strrchr(name, ':') : NULL;
+    enum as_status st;
+    *out = (struct as_named_run){.run = as_strdup("last")};
+    if (!out->run)
+        return as_nomem(err, 5, "a name");
+    if (!name)
+        st = as_cli_store(args, AS_STORE_READ, &out->store, err);
+    else if (is_file(name))
+        st = is_database(name) ? as_store_open(name, AS_STORE_READ, &out->store, err) : open_export(name, out, err);
+    else if (colon && colon != name)
+        st = open_run_of_file(name, colon, out, err);
+    else if (looks_like_file(name))
+        st = as_fail(err, AS_NOTFOUND, "there is no file '%s'", name);
+    else {
+        free(out->run);
+        out->run = as_strdup(name);
+        st = out->run ? as_cli_store(args, AS_STORE_READ, &out->store, err) : as_nomem(err, strlen(name), "a name");
+    }
+    if (st)
+        as_named_run_close(out);
+    return st;
+}
+
+enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out, struct as_error *err)
+{
+    struct as_named_run named;
+    *out = (struct as_source){0};
+    as_copy_text(out->name, sizeof out->name, name);
+    enum as_status st = as_named_run_open(args, name, &named, err);
+    if (!st) {
+        st = load_from(named.store, named.run, out, err);
+        as_named_run_close(&named);
+    }
+    if (st)
+        as_source_finish(out);
+    return st;
+}
+
+enum as_status as_named_report(const struct as_args *args, const char *name, struct as_report_run *out,
+                               struct as_error *err)
+{
+    struct as_named_run named;
+    enum as_status st = as_named_run_open(args, name, &named, err);
+    if (!st) {
+        st = as_report_load(named.store, named.run, out, err);
+        as_named_run_close(&named);
+    }
+    return st;
+}
+
+enum as_status as_unknown_probe(const char *name, struct as_error *err)
+{
+    const char *near = as_nearest(name, as_probe_names());
+    return as_fail(err, AS_NOTFOUND, "there is no probe '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "; see 'assay list probes'", near ? near : "", near ? "'?" : "");
+}
+
+void as_hint_probe(const char *name, struct as_error *err)
+{
+    const char *near = as_nearest(name, as_probe_names());
+    if (err->code == AS_NOTFOUND && is_file(name)) {
+        as_fail(err, AS_USAGE, "'%s' is a file; for the runs of a store: --store %s", name, name);
+        return;
+    }
+    if (as_probe_find(name)) {
+        as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or nothing for the last", name);
+        return;
+    }
+    if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])
+        as_fail(err, AS_NOTFOUND, "there is no run or probe '%s'; did you mean '%s'?", name, near);
+}
+
+enum as_status as_run_and_probe(const struct as_args *args, const char **run, const char **probe, struct as_error *err)
+{
+    *run = as_args_word(args, 0);
+    *probe = as_args_word(args, 1);
+    if (*run && as_probe_find(*run)) {
+        if (*probe && as_probe_find(*probe))
+            return as_fail(err, AS_USAGE, "'%s' and '%s' are both probes; the first word is the run", *run, *probe);
+        const char *swap = *probe; /* "latency 3" is as clear as "3 latency" */
+        *probe = *run;
+        *run = swap;
+    }
+    return AS_OK;
+}
+
+/* The single chip whose figures the data sheet shows. */
+static enum as_status check_chip(const struct as_refs *chip, struct as_error *err)
+{
+    for (size_t i = 1; i < chip->n; i++)
+        if (strcmp(chip->v[i].chip, chip->v[0].chip) != 0)
+            return as_fail(err, AS_USAGE,
+                           "'%s' has figures of several chips: name one, such as '%s'; see 'assay list refs %s'",
+                           chip->name, chip->v[0].chip, chip->name);
+    return AS_OK;
+}
+
+enum as_status as_published_by_itself(const struct as_report_run *run, struct as_refs *refs, struct as_error *err)
+{
+    *refs = (struct as_refs){0};
+    for (size_t i = 0; i < run->devices_n; i++) {
+        const char *name = as_refs_about(&run->devices[i]);
+        if (name)
+            return as_refs_load_for_facts(name, refs, err);
+    }
+    return AS_OK;
+}
+
+enum as_status as_published(const char *name, struct as_refs *refs, struct as_refs *chip, struct as_error *err)
+{
+    *refs = *chip = (struct as_refs){0};
+    enum as_status st = as_refs_load_for_facts(name, refs, err);
+    if (st)
+        return st;
+    if (refs->v[0].group[0]) {
+        *chip = *refs;
+        *refs = (struct as_refs){0};
+        return check_chip(chip, err);
+    }
+    st = as_refs_of_chip(name, chip, err);
+    return st == AS_NOTFOUND ? AS_OK : st;
+}

@@ -1,0 +1,318 @@
+#include "report/map/map_draw.h"
+#include "base/text.h"
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct as_map_shape map_draw_shape_of(unsigned width)
+{
+    double w = width;
+    if (width >= 600)
+        return (struct as_map_shape){.wide = true,
+                                     .width = w,
+                                     .boxes_w = 0.47 * w,
+                                     .head_h = 56,
+                                     .row_h = 62,
+                                     .box_h = 44,
+                                     .gap = 26,
+                                     .label_x = 0.47 * w + 22,
+                                     .number_x = {0.47 * w + 110, 0.47 * w + 262, 0.47 * w + 416},
+                                     .number_w = 128};
+    return (struct as_map_shape){.wide = false,
+                                 .width = w,
+                                 .boxes_w = w,
+                                 .head_h = 50,
+                                 .row_h = 44,
+                                 .box_h = 32,
+                                 .gap = 30,
+                                 .label_x = 4,
+                                 .number_x = {66, 66 + 0.29 * w, 66 + 0.54 * w},
+                                 .number_w = 0.22 * w};
+}
+
+static const char *const row_fill[AS_MAP_ROWS] = {[AS_MAP_CORE] = "var(--m0,#dbe9f6)",
+                                                  [1] = "var(--m1,#c5ddf0)",
+                                                  [2] = "var(--m2,#abcde8)",
+                                                  [3] = "var(--m3,#8fbadd)",
+                                                  [4] = "var(--m3,#8fbadd)",
+                                                  [5] = "var(--m3,#8fbadd)",
+                                                  [AS_MAP_MEMORY] = "var(--m4,#e6dcc8)",
+                                                  [AS_MAP_LOCAL] = "var(--m5,#d9ecdf)"};
+
+static void box_label(struct as_map_drawing *d, const struct as_map_node *node, double x, double y, double w, double h)
+{
+    struct as_buf text = AS_BUF_INIT;
+    char name[24];
+    bool core = node->level == AS_MAP_CORE;
+    if (core) {
+        if (w > 66)
+            as_buf_printf(&text, "%s ", as_map_row_name(d, AS_MAP_CORE, name));
+        as_buf_html(&text, node->label);
+    } else {
+        if (w > 96 || !node->size)
+            as_buf_html(&text, as_map_row_name(d, node->level, name));
+        if (node->size) {
+            if (text.len)
+                as_buf_str(&text, "  ");
+            as_format_size(&text, node->size);
+        }
+    }
+    double size = h > 40 ? 12.5 : 11, fits = text.len * size * 0.56;
+    if (fits > w && !core) { /* a value cut before its unit is useless: leave it to the row */
+        as_buf_finish(&text);
+        return;
+    }
+    bool threads = core && node->threads > 1;
+    as_map_text_at(d->b, x + w / 2, y + h / 2 + (threads ? -2 : 4.5), "box", AS_MAP_INK, size, "middle");
+    as_buf_str(d->b, as_buf_get(&text));
+    as_buf_str(d->b, "</text>\n");
+    d->b->failed |= text.failed;
+    as_buf_finish(&text);
+    for (unsigned i = 0; threads && i < node->threads && i < 8; i++)
+        as_buf_printf(d->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>",
+                      x + w / 2 + 9.0 * ((double)i - ((node->threads > 8 ? 8 : node->threads) - 1) / 2.0), y + h - 10,
+                      AS_MAP_MUTED);
+}
+
+/* A line down to y_to, as wide as the bandwidth; dashed if not measured. */
+static void line_down(struct as_map_drawing *d, double x, double y_from, double y_to,
+                      const struct as_map_number *bandwidth)
+{
+    double share = as_map_bar_share(bandwidth);
+    as_buf_printf(d->b, "<path class=\"link\" d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n", x,
+                  y_from, y_to, share > 0 ? as_map_bar_fill[AS_MAP_BANDWIDTH] : AS_MAP_MUTED,
+                  share > 0 ? 1.5 + 6 * share : 1, share > 0 ? "" : " stroke-dasharray=\"2 3\"");
+}
+
+/* The next row below that this device has. */
+static int row_below(const struct as_map_drawing *d, int row)
+{
+    bool behind = false;
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        int r = as_map_order[i];
+        if (behind && isfinite(d->box.row[r]))
+            return r;
+        behind |= r == row;
+    }
+    return -1;
+}
+
+/* Shared memory and L1 are one block in the drawing, as on many GPUs. */
+static double box_height(const struct as_map_drawing *d, int row)
+{
+    return row == AS_MAP_LOCAL && isfinite(d->box.row[1]) ? d->s.row_h : d->s.box_h;
+}
+
+static void link_down(struct as_map_drawing *d, double x, int row)
+{
+    int below = row_below(d, row);
+    double y = d->box.row[row] + box_height(d, row);
+    if (below >= 0 && d->box.row[below] > y)
+        line_down(d, x, y, d->box.row[below], &d->numbers.row[below][AS_MAP_BANDWIDTH]);
+}
+
+/* Link ends, each one step lower, so that each has its own line to the memory. */
+static void draw_links(struct as_map_drawing *d)
+{
+    double memory = d->box.row[AS_MAP_MEMORY], w = d->s.boxes_w / (double)(d->numbers.links_n ? d->numbers.links_n : 1);
+    for (size_t i = 0; i < d->numbers.links_n; i++) {
+        const struct as_map_link *l = &d->numbers.link[i];
+        double x = (double)i * w + 3, y = d->box.link[i], size = d->s.wide ? 12.5 : 10.5;
+        if (isfinite(memory))
+            line_down(d, x + (w - 6) / 2, memory + d->s.box_h, y, &l->number[AS_MAP_BANDWIDTH]);
+        as_buf_printf(d->b,
+                      "<rect class=\"end\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"none\" "
+                      "stroke=\"%s\" stroke-dasharray=\"4 3\"/>\n",
+                      x, y, w - 6, d->s.box_h, AS_MAP_MUTED);
+        as_map_text_at(d->b, x + (w - 6) / 2, y + d->s.box_h / 2 + 4.5, "box", AS_MAP_INK, size, "middle");
+        as_buf_html(d->b, (double)strlen(l->about) * size * 0.56 < w - 12 ? l->about : l->name);
+        as_buf_str(d->b, "</text>\n");
+    }
+}
+
+/* "× 64" over "cores": stands for the siblings that are not drawn, in the row of those that are. */
+static void draw_more(struct as_map_drawing *d, const struct as_map_node *node, double x, double w)
+{
+    double size = d->s.wide ? 13 : 11, y = d->box.row[node->row] + d->s.box_h / 2;
+    as_map_text_at(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle");
+    as_buf_printf(d->b, "× %u</text>\n", node->more);
+    as_map_text_at(d->b, x + w / 2, y + size, "more", AS_MAP_MUTED, size - 2.5, "middle");
+    char name[24];
+    if (node->label[0])
+        as_buf_html(d->b, node->label);
+    else
+        as_buf_printf(d->b, "%ss", as_map_row_name(d, AS_MAP_CORE, name));
+    as_buf_str(d->b, "</text>\n");
+}
+
+static void draw_node(struct as_map_drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
+{
+    const struct as_map_node *node = &d->tree.nodes[index];
+    if (!node->shown)
+        return;
+    double x = node->col * d->col_w + 3, w = node->cols * d->col_w - 6;
+    if (node->level == AS_MAP_MEMORY && memory_n > 1) { /* several kinds of memory of one package share its width */
+        w = (w + 6) / memory_n - 6;
+        x += memory_at * (w + 6);
+    }
+    if (node->level == AS_MAP_MORE) {
+        draw_more(d, node, x, w);
+    } else if (node->level < AS_MAP_ROWS) {
+        double y = d->box.row[node->level];
+        if (node->level != AS_MAP_MEMORY)
+            link_down(d, x + w / 2, node->level);
+        as_buf_printf(
+            d->b, "<rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"%s\"/>\n",
+            x, y, w, box_height(d, node->level), row_fill[node->level]);
+        box_label(d, node, x, y, w, d->s.box_h);
+    }
+    unsigned memories = 0, at = 0;
+    for (size_t i = node->child; i; i = d->tree.nodes[i].next)
+        memories += d->tree.nodes[i].level == AS_MAP_MEMORY;
+    for (size_t i = node->child; i; i = d->tree.nodes[i].next) {
+        bool memory = d->tree.nodes[i].level == AS_MAP_MEMORY;
+        draw_node(d, i, memory ? at : 0, memory ? memories : 0);
+        at += memory;
+    }
+}
+
+/* Outlines of packages and nodes where there are several. */
+static void draw_outlines(struct as_map_drawing *d)
+{
+    for (size_t i = 2; i < d->tree.n; i++) {
+        const struct as_map_node *node = &d->tree.nodes[i];
+        if (!node->shown || node->level != AS_MAP_BOX || node->cols == d->tree.cols)
+            continue;
+        double x = node->col * d->col_w + 0.5, y = d->top - 6;
+        as_buf_printf(
+            d->b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" fill=\"none\" stroke=\"%s\"/>\n",
+            x, y, node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, AS_MAP_LINE);
+        as_map_text_at(d->b, x + 6, y - 4, "box", AS_MAP_MUTED, 11, "start");
+        as_buf_html(d->b, node->label);
+        as_buf_str(d->b, "</text>\n");
+    }
+}
+
+static void device_head(struct as_map_drawing *d, double y)
+{
+    char name[128];
+    size_t room = d->s.wide ? 84 : 34;
+    as_copy_text(name, room < sizeof name ? room : sizeof name, d->info->name);
+    as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
+    as_buf_html(d->b, name);
+    as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…</text>\n" : "</text>\n");
+    as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
+    as_buf_html(d->b, d->info->id);
+    if (d->info->compute_units) {
+        char word[24];
+        as_buf_printf(d->b, ", %u %ss", d->info->compute_units, as_map_row_name(d, AS_MAP_CORE, word));
+    }
+    if (strcmp(d->info->backend, "cpu") == 0 && d->info->threads)
+        as_buf_printf(d->b, ", %u threads", d->info->threads);
+    else if (d->info->is_host_memory)
+        as_buf_str(d->b, ", uses the host's memory");
+    else if (d->info->bus_id[0]) {
+        as_buf_str(d->b, ", ");
+        as_buf_html(d->b, d->info->bus_id);
+    }
+    as_buf_str(d->b, "</text>\n");
+}
+
+/* Where each row stands; returns the y behind the last box. */
+static double place_boxes(struct as_map_drawing *d, double y)
+{
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        int r = as_map_order[i];
+        bool there = d->tree.rows >> r & 1u;
+        d->box.row[r] = there ? y : NAN;
+        y += there ? d->s.row_h : 0;
+    }
+    d->bottom = y;
+    for (size_t i = 0; i < d->numbers.links_n; i++)
+        d->box.link[i] = y + (double)i * d->s.row_h;
+    d->line = d->box;
+    return y + (double)d->numbers.links_n * d->s.row_h;
+}
+
+/* Outlined boxes need space for the name above. */
+static bool has_outlines(const struct as_map_tree *t)
+{
+    for (size_t i = 2; i < t->n; i++)
+        if (t->nodes[i].shown && t->nodes[i].level == AS_MAP_BOX && t->nodes[i].cols < t->cols)
+            return true;
+    return false;
+}
+
+static bool found_l1(const struct as_map_numbers *n)
+{
+    for (int k = 0; k < AS_MAP_KINDS; k++)
+        if (n->row[1][k].known == AS_MAP_MEASURED)
+            return true;
+    return false;
+}
+
+/* desc: the same in words. */
+static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct as_map_shape *s,
+                                  double *y, struct as_buf *b, struct as_buf *desc, struct as_error *err)
+{
+    struct as_map_drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
+    as_map_numbers_find(run, d.info, &d.numbers);
+    const char *topology = run->topologies ? run->topologies[index] : NULL;
+    enum as_status st = as_map_tree_make(d.info, topology, found_l1(&d.numbers), &d.tree, err);
+    if (st != AS_OK)
+        return st;
+    st = as_map_layout(&d.tree, s->wide ? 12 : 6, err);
+    if (st == AS_OK) {
+        if (!as_map_has_numbers(&d.numbers, -1)) { /* nothing to stand beside the boxes: they can be lower */
+            d.s.row_h = 38;
+            d.s.box_h = 28;
+        }
+        d.top = *y + s->head_h + (has_outlines(&d.tree) ? 22 : 0);
+        double y_end = place_boxes(&d, d.top);
+        d.col_w = s->boxes_w / (d.tree.cols ? d.tree.cols : 1);
+        as_buf_str(b, "<g class=\"dev\">\n");
+        device_head(&d, *y);
+        draw_outlines(&d);
+        draw_links(&d);
+        draw_node(&d, 1, 0, 0);
+        as_map_draw_numbers(&d, &y_end);
+        as_buf_str(b, "</g>\n");
+        as_map_describe(&d, desc);
+        *y = y_end + s->gap;
+    }
+    as_map_tree_finish(&d.tree);
+    return st;
+}
+
+enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
+                          struct as_buf *out, struct as_error *err)
+{
+    struct as_map_shape s = map_draw_shape_of(width);
+    struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
+    enum as_status st = AS_OK;
+    double y = 4;
+    for (size_t i = 0; i < run->devices_n && st == AS_OK; i++)
+        if (as_map_alike_before(run, i) < AS_MAP_ALIKE_MAX)
+            st = draw_device(run, i, &s, &y, &body, &desc, err);
+    if (st == AS_OK)
+        st = as_buf_check(body.failed ? &body : &desc, err);
+    if (st == AS_OK) {
+        as_buf_printf(
+            out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" viewBox=\"0 0 %u %.0f\" role=\"img\" "
+            "aria-labelledby=\"%s-t %s-d\" font-family=\"system-ui, sans-serif\">\n<title id=\"%s-t\">Machine "
+            "map</title>\n<desc id=\"%s-d\">",
+            css_class, width, y, id, id, id, id);
+        as_buf_add(out, as_buf_get(&desc), desc.len);
+        as_buf_str(out, "</desc>\n");
+        as_buf_add(out, as_buf_get(&body), body.len);
+        as_buf_str(out, "</svg>\n");
+        st = as_buf_check(out, err);
+    }
+    as_buf_finish(&body);
+    as_buf_finish(&desc);
+    return st;
+}

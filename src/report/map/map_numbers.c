@@ -1,0 +1,402 @@
+/* Values of the machine map: quantities by level and kind, and the facts about links. */
+#include "base/text.h"
+#include "report/map/map.h"
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENDS_MAX = 64 };
+
+static bool starts_with(const char *s, const char *head)
+{
+    return strncmp(s, head, strlen(head)) == 0;
+}
+
+static bool map_numbers_counts(const struct as_fact *f, const struct as_device_info *info)
+{
+    return strcmp(f->device, info->id) == 0 && isfinite(f->value) && f->verdict != AS_UNDECIDED;
+}
+
+/* ---- rows ---- */
+
+/* The row of a quantity's level on this device; -1: it has none. */
+static int row_of_level(const struct as_device_info *info, const char *level)
+{
+    if (strcmp(level, "memory_side") != 0)
+        return as_map_row(level);
+    const struct as_cache *side = as_info_memory_side(info);
+    return side && side->level <= (unsigned)AS_MAP_CACHE_MAX ? (int)side->level : -1;
+}
+
+/* The column of a kind; AS_MAP_KINDS: none. */
+static enum as_map_kind map_numbers_column_of(enum as_quantity_kind kind)
+{
+    switch (kind) {
+    case AS_KIND_CLOCK:
+    case AS_KIND_CAPACITY:
+        return AS_MAP_HOLDS;
+    case AS_KIND_LATENCY:
+        return AS_MAP_LATENCY;
+    case AS_KIND_BANDWIDTH:
+        return AS_MAP_BANDWIDTH;
+    default:
+        return AS_MAP_KINDS;
+    }
+}
+
+static void map_numbers_add_word(struct as_buf *b, const char *word)
+{
+    as_buf_printf(b, "%s%s", b->len && word[0] ? ", " : "", word);
+}
+
+/* What could be confused is said: "read, 41.7 B per cycle each", "read, 1 thread, over 8 MiB", "huge pages". */
+static void note_quantity(const struct as_quantity_subject *s, const struct as_quantity_value *v, char *out,
+                          size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    char said[64];
+    if (v->of->kind == AS_KIND_BANDWIDTH || strcmp(v->of->label, "latency, base pages") == 0)
+        map_numbers_add_word(&b, v->of->label);
+    if (isfinite(v->counted)) {
+        as_buf_str(&b, b.len ? ", " : "");
+        as_format_number(&b, v->counted, 3);
+        as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
+    }
+    as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);
+    map_numbers_add_word(&b, v->on_small_pages ? "base pages" : said);
+    map_numbers_add_word(&b, v->named);
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void take_quantity(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_map_number *n)
+{
+    static const enum as_map_known without[AS_QUANTITY_STATES] = {
+        [AS_QUANTITY_REJECTED] = AS_MAP_REJECTED, [AS_QUANTITY_UNDECIDED] = AS_MAP_UNDECIDED};
+    struct as_quantity_value v;
+    struct as_buf reason = AS_BUF_INIT;
+    const enum as_quantity_found found = as_quantity_find(s, q, &v, &reason);
+    as_buf_finish(&reason);
+    if (found != AS_QUANTITY_FOUND) {
+        n->known = n->known ? n->known : without[found];
+        return;
+    }
+    *n = (struct as_map_number){.known = AS_MAP_MEASURED,
+                                .of = q,
+                                .cell = v.cell,
+                                .fact = isfinite(v.counted) ? NULL : v.fact,
+                                .value = v.value,
+                                .high = v.value};
+    as_copy_text(n->unit, sizeof n->unit, v.unit);
+    note_quantity(s, &v, n->note, sizeof n->note);
+}
+
+/* Of a level and kind the first quantity of the table that has a value. */
+static void find_rows(const struct as_quantity_subject *s, struct as_map_numbers *out)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        const int row = row_of_level(s->info, q->level);
+        const enum as_map_kind kind = map_numbers_column_of(q->kind);
+        if (row >= 0 && kind != AS_MAP_KINDS && !q->beside && !q->off_map &&
+            out->row[row][kind].known != AS_MAP_MEASURED)
+            take_quantity(s, q, &out->row[row][kind]);
+    }
+}
+
+static void find_claims(const struct as_device_info *info, struct as_map_numbers *out)
+{
+    for (int r = 0; r < AS_MAP_ROWS; r++) {
+        uint64_t size = r == AS_MAP_MEMORY  ? info->memory_bytes
+                        : r == AS_MAP_LOCAL ? as_map_shared(info)
+                        : r == AS_MAP_CORE  ? 0
+                                            : as_info_cache(info, (unsigned)r);
+        struct as_map_number *n = &out->row[r][AS_MAP_HOLDS];
+        if (size && n->known <= AS_MAP_UNDECIDED)
+            *n = (struct as_map_number){
+                .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "reported"};
+        if (size && r == AS_MAP_LOCAL && !info->compute_unit_shared && n->known == AS_MAP_CLAIMED)
+            snprintf(n->note, sizeof n->note, "per %s", as_info_words(info)->workgroup);
+    }
+}
+
+/* ---- links ---- */
+
+const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
+                                       const char *what)
+{
+    for (size_t i = 0; i < run->facts_n; i++) {
+        const struct as_fact *f = &run->facts[i];
+        const bool is = as_fact_is(f, AS_FACT_LINK, AS_BY(.peer = end, .direction = what)) ||
+                        as_fact_is(f, AS_FACT_LINK_LATENCY, AS_BY(.peer = end, .what = what));
+        if (strcmp(f->device, device) == 0 && is && isfinite(f->value) && f->verdict != AS_UNDECIDED)
+            return f;
+    }
+    return NULL;
+}
+
+/* The other end of a link, as facts name it. */
+struct end {
+    const char *name;
+    const struct as_fact *latency, *atomic, *to, *from, *both;
+};
+/* Ends of one sort, which are drawn one by one while they are few. */
+enum sort { HOST, PEER, EVERY, SORTS };
+enum { FEW = 2 };
+
+static enum sort sort_of(const char *end)
+{
+    return starts_with(end, "host") ? HOST : strcmp(end, "every") == 0 ? EVERY : PEER;
+}
+
+static size_t find_ends(const struct as_report_run *run, const struct as_device_info *info, enum sort sort,
+                        struct end ends[ENDS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->facts_n && n < ENDS_MAX; i++) {
+        const struct as_fact *f = &run->facts[i];
+        const char *name = f->object + strlen("link:");
+        if (!starts_with(f->object, "link:") || starts_with(name, "cpu") || sort_of(name) != sort ||
+            !map_numbers_counts(f, info))
+            continue;
+        size_t k = 0;
+        while (k < n && strcmp(ends[k].name, name) != 0)
+            k++;
+        if (k < n)
+            continue;
+        ends[n++] = (struct end){.name = name,
+                                 .latency = as_map_link_fact(run, info->id, name, "load"),
+                                 .atomic = as_map_link_fact(run, info->id, name, "atomic"),
+                                 .to = as_map_link_fact(run, info->id, name, "to"),
+                                 .from = as_map_link_fact(run, info->id, name, "from"),
+                                 .both = as_map_link_fact(run, info->id, name, "both")};
+    }
+    return n;
+}
+
+static const struct as_fact *faster_way(const struct end *e)
+{
+    if (e->to && e->from)
+        return e->to->value > e->from->value ? e->to : e->from;
+    return e->to ? e->to : e->from ? e->from : e->both;
+}
+
+static void map_numbers_widen(struct as_map_number *n, const struct as_fact *f, const char *unit)
+{
+    if (!f || strcmp(f->unit, unit) != 0)
+        return;
+    bool first = n->known != AS_MAP_MEASURED;
+    n->known = AS_MAP_MEASURED;
+    n->fact = first ? f : NULL;
+    as_copy_text(n->unit, sizeof n->unit, f->unit);
+    n->value = first ? f->value : fmin(n->value, f->value);
+    n->high = first ? f->value : fmax(n->high, f->value);
+}
+
+static void each_way(const struct end *e, char *note, size_t size)
+{
+    const struct {
+        const char *word;
+        const struct as_fact *fact;
+    } ways[] = {{"to", e->to}, {"from", e->from}, {"both", e->both}};
+    struct as_buf b = AS_BUF_INIT;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!ways[i].fact)
+            continue;
+        as_buf_printf(&b, "%s%s ", b.len ? ", " : "", ways[i].word);
+        as_format_number(&b, ways[i].fact->value, 3);
+    }
+    as_copy_text(note, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void name_link(struct as_map_link *l, const struct as_device_info *info, enum sort sort, const struct end *ends,
+                      size_t n, bool alone)
+{
+    static const char *const several[SORTS] = {[HOST] = "host nodes", [PEER] = "devices", [EVERY] = ""};
+    if (n > 1) {
+        snprintf(l->name, sizeof l->name, "%zu %s", n, several[sort]);
+        snprintf(l->about, sizeof l->about, "memory of %zu other %s", n, several[sort]);
+    } else if (sort == EVERY) {
+        snprintf(l->name, sizeof l->name, "all");
+        snprintf(l->about, sizeof l->about, "all other devices at once");
+    } else if (sort == PEER && !ends->name[0]) {
+        snprintf(l->name, sizeof l->name, "others");
+        snprintf(l->about, sizeof l->about, "memory of the other devices");
+    } else if (sort == PEER) {
+        snprintf(l->name, sizeof l->name, "%.15s:%.16s", info->backend, ends->name);
+        snprintf(l->about, sizeof l->about, "memory of %.15s:%.16s", info->backend, ends->name);
+    } else {
+        const char *node = alone ? "" : ends->name + strcspn(ends->name, "-");
+        snprintf(l->name, sizeof l->name, "host%.16s", node);
+        snprintf(l->about, sizeof l->about, "host memory%s%.16s%s%.24s", node[0] ? ", node " : "",
+                 node + (node[0] == '-'), info->bus[0] ? " over " : "", info->bus);
+    }
+}
+
+static void note_atomic(double value, const char *unit, struct as_map_number *latency)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "atomic ");
+    as_page_value(&b, value, unit);
+    as_copy_text(latency->note, sizeof latency->note, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void add_link(struct as_map_numbers *out, const struct as_device_info *info, enum sort sort,
+                     const struct end *ends, size_t n, bool alone)
+{
+    if (out->links_n == AS_MAP_LINKS_MAX)
+        return;
+    struct as_map_link *l = &out->link[out->links_n++];
+    struct as_map_number *latency = &l->number[AS_MAP_LATENCY], *bandwidth = &l->number[AS_MAP_BANDWIDTH];
+    *l = (struct as_map_link){.object = ""};
+    name_link(l, info, sort, ends, n, alone);
+    for (size_t i = 0; i < n; i++) {
+        map_numbers_widen(latency, ends[i].latency, "ns");
+        map_numbers_widen(bandwidth, faster_way(&ends[i]), "GB/s");
+    }
+    if (n != 1)
+        return;
+    snprintf(l->object, sizeof l->object, "link:%.26s", ends->name);
+    each_way(ends, bandwidth->note, sizeof bandwidth->note);
+    if (ends->atomic)
+        note_atomic(ends->atomic->value, ends->atomic->unit, latency);
+}
+
+static bool find_host(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *v)
+{
+    struct as_buf reason = AS_BUF_INIT;
+    const bool found = as_quantity_find(s, as_quantity_named(name), v, &reason) == AS_QUANTITY_FOUND;
+    as_buf_finish(&reason);
+    return found;
+}
+
+static void take_host_value(const struct as_quantity_value *v, struct as_map_number *n)
+{
+    *n = (struct as_map_number){
+        .known = AS_MAP_MEASURED, .of = v->of, .cell = v->cell, .value = v->value, .high = v->value};
+    as_copy_text(n->unit, sizeof n->unit, v->unit);
+}
+
+/* The link to the only host node has the quantities of the data sheet: the faster way, and each of them in the note. */
+static void take_host_link(const struct as_quantity_subject *s, struct as_map_link *l)
+{
+    static const struct {
+        const char *word, *quantity;
+    } ways[] = {{"to", "host_link.from_device"}, {"from", "host_link.to_device"}, {"both", "host_link.both"}};
+    struct as_map_number *bandwidth = &l->number[AS_MAP_BANDWIDTH], *latency = &l->number[AS_MAP_LATENCY];
+    struct as_quantity_value v;
+    struct as_buf note = AS_BUF_INIT;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!find_host(s, ways[i].quantity, &v))
+            continue;
+        if (!note.len || (v.value > bandwidth->value && strcmp(ways[i].word, "both") != 0))
+            take_host_value(&v, bandwidth);
+        as_buf_printf(&note, "%s%s ", note.len ? ", " : "", ways[i].word);
+        as_format_number(&note, v.value, 3);
+    }
+    if (note.len)
+        as_copy_text(bandwidth->note, sizeof bandwidth->note, as_buf_get(&note));
+    as_buf_finish(&note);
+    if (find_host(s, "host_link.load", &v))
+        take_host_value(&v, latency);
+    if (find_host(s, "host_link.atomic", &v))
+        note_atomic(v.value, v.unit, latency);
+}
+
+/* A device with memory of its own has a link to the host and to peers, measured or not. */
+static void find_links(const struct as_report_run *run, const struct as_device_info *info,
+                       const struct as_quantity_subject *subject, struct as_map_numbers *out)
+{
+    static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
+    if (!as_map_has_own_memory(info))
+        return;
+    for (enum sort s = HOST; s < SORTS; s++) {
+        struct end ends[ENDS_MAX];
+        size_t n = find_ends(run, info, s, ends);
+        if (n == 0 && (s == HOST || (s == PEER && info->siblings > 1)))
+            ends[n++] = nothing[s];
+        bool fold = n > FEW;
+        for (size_t i = 0; i < (fold ? 1 : n); i++)
+            add_link(out, info, s, &ends[i], fold ? n : 1, n == 1);
+        if (s == HOST && n == 1)
+            take_host_link(subject, &out->link[0]);
+    }
+}
+
+/* Links of a device that were measured, but rejected. */
+static void find_rejected_links(const struct as_report_run *run, const struct as_device_info *info,
+                                struct as_map_numbers *out)
+{
+    for (size_t i = 0; i < run->cells_n; i++) {
+        const struct as_cell *c = &run->cells[i];
+        bool bandwidth = strcmp(c->probe, "link") == 0;
+        if (c->status != AS_CELL_REJECTED || strcmp(c->device, info->id) != 0 ||
+            (!bandwidth && strcmp(c->probe, "link_latency") != 0))
+            continue;
+        bool host = sort_of(as_axes_text(&c->axes, "peer")) == HOST;
+        for (size_t k = 0; k < out->links_n; k++) {
+            struct as_map_number *n = &out->link[k].number[bandwidth ? AS_MAP_BANDWIDTH : AS_MAP_LATENCY];
+            if (n->known == AS_MAP_UNKNOWN && starts_with(out->link[k].name, "host") == host)
+                n->known = AS_MAP_REJECTED;
+        }
+    }
+}
+
+void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
+{
+    const struct as_quantity_subject s = as_report_subject(run, info->id);
+    *out = (struct as_map_numbers){.links_n = 0};
+    find_rows(&s, out);
+    find_claims(info, out);
+    find_links(run, info, &s, out);
+    find_rejected_links(run, info, out);
+}
+
+bool as_map_has_numbers(const struct as_map_numbers *n, int row)
+{
+    for (int r = row < 0 ? 0 : row; r < (row < 0 ? AS_MAP_ROWS : row + 1); r++)
+        for (int k = 0; k < AS_MAP_KINDS; k++)
+            if (n->row[r][k].known == AS_MAP_MEASURED)
+                return true;
+    for (size_t i = 0; i < n->links_n && row < 0; i++)
+        for (int k = 0; k < AS_MAP_KINDS; k++)
+            if (n->link[i].number[k].known == AS_MAP_MEASURED)
+                return true;
+    return false;
+}
+
+void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
+{
+    const double alike = 1.01; /* of the minimum: three digits would not show more */
+    static const char *const no_number[] = {
+        [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "undecided"};
+    if (n->known <= AS_MAP_UNDECIDED)
+        as_buf_str(b, no_number[n->known]);
+    else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
+        as_page_fact_value(b, n->fact);
+    else if (n->high > alike * n->value)
+        as_page_range(b, n->value, n->high, n->unit);
+    else
+        as_page_value(b, n->value, n->unit);
+}
+
+bool as_map_has_own_memory(const struct as_device_info *info)
+{
+    return !info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS);
+}
+
+size_t as_map_alike_before(const struct as_report_run *run, size_t index)
+{
+    const struct as_device_info *d = &run->devices[index];
+    size_t n = 0;
+    for (size_t i = 0; i < index && as_map_has_own_memory(d); i++) {
+        const struct as_device_info *e = &run->devices[i];
+        n += strcmp(d->backend, e->backend) == 0 && strcmp(d->name, e->name) == 0 &&
+             d->compute_units == e->compute_units && d->memory_bytes == e->memory_bytes;
+    }
+    return n;
+}

@@ -1,0 +1,35 @@
+/* Columns over the measured cells of one probe: every axis with its distinct values, so that tables can be sorted and
+ * grouped and the data of pictures can name each value once. */
+#ifndef AS_REPORT_COLUMN_H
+#define AS_REPORT_COLUMN_H
+
+#include "report/page/page.h"
+
+struct as_row {
+    const struct as_cell *cell;
+    size_t run; /* index in the page's runs */
+};
+
+struct as_column {
+    const char *name;
+    const struct as_axis *axis; /* NULL when the probe is unknown or does not have it */
+    bool numbers;               /* every value is a number */
+    size_t distinct;
+    struct as_axis_value *values; /* [distinct]; numbers rising, words in the order of the plan */
+    uint32_t *rank;               /* [rows]: index of the row's value */
+};
+
+struct as_columns {
+    struct as_row *rows;
+    size_t rows_n;
+    struct as_column device, metric;
+    struct as_column *axes;
+    size_t axes_n;
+    const struct as_probe *probe; /* NULL: unknown to this build */
+};
+
+/* The measured cells of a probe in all runs of the page. */
+enum as_status as_columns_make(const struct as_page *p, const char *probe, struct as_columns *out);
+void as_columns_finish(struct as_columns *c);
+
+#endif

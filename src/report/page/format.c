@@ -1,0 +1,237 @@
+#include "base/text.h"
+#include "model/metrics.h"
+#include "report/page/page.h"
+#include "report/terminal/terminal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The unit that is shown; a value is to be multiplied by the factor. */
+static const char *pick_scale(double v, const char *unit, double *factor)
+{
+    const struct as_scale *scale = as_scale_of(v, unit);
+    *factor = scale ? scale->factor : 1;
+    return scale ? scale->shown : unit;
+}
+
+static void report_format_add_unit(struct as_buf *b, const char *unit)
+{
+    if (!unit[0])
+        return;
+    if (strcmp(unit, "×") != 0)
+        as_buf_str(b, "\u00a0");
+    as_buf_html(b, unit);
+}
+
+static void report_format_number(struct as_buf *b, double v, const char *unit, int digits)
+{
+    if (as_unit_is_count(unit))
+        as_format_count(b, v);
+    else
+        as_format_number(b, v, as_scale_of(v, unit) ? digits : as_unscaled_digits(v, digits));
+}
+
+void as_page_value(struct as_buf *b, double v, const char *unit)
+{
+    if (!isfinite(v)) {
+        as_buf_str(b, "–");
+        return;
+    }
+    if (strcmp(unit, "B") == 0 && v >= 0 && v < 1.8e19) { /* exact if whole: 48 KiB, not 48.0 KiB */
+        as_format_size(b, (uint64_t)(v + 0.5));
+        return;
+    }
+    if (unit[0] == '\0' && v == floor(v) && fabs(v) < 1e9) { /* so is a count */
+        as_buf_printf(b, "%.0f", v);
+        return;
+    }
+    double factor;
+    const char *shown = pick_scale(v, unit, &factor);
+    report_format_number(b, v * factor, unit, 3);
+    report_format_add_unit(b, shown);
+}
+
+void as_page_tick(struct as_buf *b, double v, const char *unit)
+{
+    double factor;
+    const char *shown = pick_scale(v, unit, &factor);
+    as_format_number(b, v * factor, 1);
+    report_format_add_unit(b, shown);
+}
+
+void as_report_failed_gates(const struct as_cell *c, struct as_buf *out)
+{
+    const char *lead = ": ";
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (c->gates[g].state == AS_GATE_FAIL) {
+            as_buf_printf(out, "%s%s", lead, as_gate_name((enum as_gate)g));
+            lead = ", ";
+        }
+}
+
+void as_page_cell_value(struct as_buf *b, const struct as_cell *cell)
+{
+    char answer[64];
+    if (as_cell_answer(cell, cell->sum.median, answer))
+        as_buf_html(b, answer);
+    else
+        as_page_value(b, cell->sum.median, cell->unit);
+}
+
+void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell)
+{
+    char answer[64];
+    if (as_cell_answer(cell, cell->sum.median, answer))
+        as_buf_str(b, cell->sum.min == cell->sum.max ? "in every sample" : "not in every sample");
+    else
+        as_page_interval(b, cell->sum.median, cell->sum.ci, cell->unit);
+}
+
+void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit)
+{
+    if (!isfinite(ci.lo) || !isfinite(ci.hi)) {
+        as_buf_str(b, "–");
+        return;
+    }
+    double factor;
+    const char *shown = pick_scale(isfinite(v) ? v : ci.hi, unit, &factor);
+    /* A narrow interval needs one digit more than the value to be seen as one. */
+    int digits = fabs(ci.hi - ci.lo) < 0.005 * fabs(ci.hi) ? 4 : 3;
+    report_format_number(b, ci.lo * factor, unit, digits);
+    as_buf_str(b, " to ");
+    report_format_number(b, ci.hi * factor, unit, digits);
+    report_format_add_unit(b, shown);
+}
+
+bool as_page_drawable(double lo, double hi)
+{
+    return lo >= 1e-60 && hi <= 1e60 && lo < hi;
+}
+
+const char as_page_not_drawn[] = "<p class=\"note\">Not drawn: its numbers are too far apart for a picture.</p>\n";
+
+enum as_said as_page_said(const struct as_fact *f)
+{
+    const double wide = 0.10; /* relative width above which a midpoint would pretend precision */
+    const bool whole = strcmp(f->unit, "B") == 0 || f->unit[0] == '\0';
+    if (!whole || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
+        f->ci.hi - f->ci.lo <= wide * f->value)
+        return AS_SAID_VALUE;
+    return isfinite(f->claimed) && f->claimed >= f->ci.lo && f->claimed <= f->ci.hi ? AS_SAID_CLAIMED : AS_SAID_BRACKET;
+}
+
+void as_page_range(struct as_buf *b, double low, double high, const char *unit)
+{
+    struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
+    as_page_value(&lo, low, unit);
+    as_page_value(&hi, high, unit);
+    size_t number = strspn(as_buf_get(&lo), "0123456789.");
+    bool same = strcmp(as_buf_get(&lo) + number, as_buf_get(&hi) + strspn(as_buf_get(&hi), "0123456789.")) == 0;
+    as_buf_add(b, as_buf_get(&lo), same ? number : lo.len);
+    as_buf_str(b, "–");
+    as_buf_str(b, as_buf_get(&hi));
+    b->failed |= lo.failed || hi.failed;
+    as_buf_finish(&lo);
+    as_buf_finish(&hi);
+}
+
+void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
+{
+    enum as_said said = as_page_said(f);
+    if (said == AS_SAID_BRACKET)
+        as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
+    else
+        as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
+}
+
+void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value)
+{
+    as_buf_printf(b, "<%s data-device=\"", element);
+    as_buf_html(b, device);
+    as_buf_printf(b, "\" data-quantity=\"%s\" data-value=\"%.9g\">", q->name, value);
+}
+
+void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
+                   void (*escape)(struct as_buf *b, const char *text))
+{
+    const bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
+    if (size && v->number >= 0 && v->number < 1.8e19)
+        as_format_size(b, (uint64_t)v->number);
+    else
+        escape(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
+}
+
+void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)
+{
+    as_axis_write(b, axis, v, as_buf_html);
+}
+
+void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip)
+{
+    bool first = true;
+    for (size_t i = 0; i < axes->n && i < AS_AXES_MAX; i++) {
+        if (skip >> i & 1u)
+            continue;
+        if (!first)
+            as_buf_str(b, ", ");
+        first = false;
+        as_buf_html(b, axes->v[i].name);
+        as_buf_char(b, ' ');
+        as_page_axis(b, probe ? as_probe_axis(probe, axes->v[i].name) : NULL, &axes->v[i]);
+    }
+}
+
+void as_page_slug(struct as_buf *b, const char *s)
+{
+    for (; *s; s++) {
+        bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
+        as_buf_char(b, plain ? *s : '-');
+    }
+}
+
+bool as_page_apart(struct as_interval a, struct as_interval b)
+{
+    return a.hi < b.lo || b.hi < a.lo;
+}
+
+bool as_page_measured(const struct as_cell *c)
+{
+    return (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && c->sum.n > 0 && isfinite(c->sum.median);
+}
+
+void as_page_run_name(struct as_buf *b, const struct as_run *run)
+{
+    as_buf_printf(b, "run\u00a0%lld", (long long)run->id);
+}
+
+bool as_page_has_probe(const struct as_page *p, const char *probe)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].cells_n; i++)
+            if (strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_page_measured(&p->runs[r].cells[i]))
+                return true;
+    return false;
+}
+
+const char *as_figure_find(const char *name, size_t *len)
+{
+    size_t n = strlen(name);
+    for (const char *line = as_page_figures; *line;) {
+        const char *end = strchr(line, '\n');
+        size_t size = end ? (size_t)(end - line) : strlen(line);
+        if (size > n && line[n] == '\t' && memcmp(line, name, n) == 0) {
+            *len = size - n - 1;
+            return line + n + 1;
+        }
+        line += size + (end ? 1 : 0);
+    }
+    return NULL;
+}
+
+const char *as_page_local_name(const struct as_device_info *info, char out[static 24])
+{
+    const char *name = as_info_words(info)->shared_memory;
+    snprintf(out, 24, "%.*s", (int)strcspn(name, " "), name);
+    return out;
+}

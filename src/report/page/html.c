@@ -1,0 +1,332 @@
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/page/markup.h"
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum as_status as_page_probes(const struct as_page *p, const char ***names, size_t *n)
+{
+    size_t cap = 0;
+    *names = NULL;
+    *n = 0;
+    for (size_t known = 0; as_probes[known]; known++) {
+        if (as_probes[known]->hidden || !as_page_has_probe(p, as_probes[known]->name))
+            continue;
+        if (as_grow((void **)names, &cap, *n + 1, sizeof **names, p->err) != AS_OK)
+            goto fail;
+        (*names)[(*n)++] = as_probes[known]->name;
+    }
+    /* Probes of another version of assay are shown too. */
+    for (size_t r = 0; r < p->n; r++) {
+        for (size_t i = 0; i < p->runs[r].cells_n; i++) {
+            const struct as_cell *c = &p->runs[r].cells[i];
+            if (as_probe_find(c->probe) || !as_page_measured(c))
+                continue;
+            size_t k = 0;
+            while (k < *n && strcmp((*names)[k], c->probe) != 0)
+                k++;
+            if (k < *n)
+                continue;
+            if (as_grow((void **)names, &cap, *n + 1, sizeof **names, p->err) != AS_OK)
+                goto fail;
+            (*names)[(*n)++] = c->probe;
+        }
+    }
+    return AS_OK;
+fail:
+    free((void *)*names);
+    *names = NULL;
+    *n = 0;
+    return AS_NOMEM;
+}
+
+static void document_title(struct as_page *p)
+{
+    as_buf_str(p->out, "<title>assay");
+    for (size_t r = 0; r < p->n && r < 4; r++) {
+        as_buf_str(p->out, r ? ", " : ": ");
+        as_buf_html(p->out, p->runs[r].run.host[0] ? p->runs[r].run.host : "a machine");
+        as_buf_printf(p->out, " (run %lld)", (long long)p->runs[r].run.id);
+    }
+    as_buf_str(p->out, "</title>\n");
+}
+
+static bool has_charts(void)
+{
+    return as_page_vega_size > 1 && as_page_figures_size > 1;
+}
+
+static void html_head(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
+                  "form-action 'none'; style-src '");
+    as_buf_str(b, as_page_hash_css);
+    as_buf_str(b, "'; script-src '");
+    as_buf_str(b, as_page_hash_js);
+    if (has_charts()) {
+        as_buf_str(b, "' '");
+        as_buf_str(b, as_page_hash_vega);
+    }
+    as_buf_str(
+        b, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
+    document_title(p);
+    as_buf_str(b, "<style>");
+    as_buf_add(b, as_page_css, as_page_css_size);
+    as_buf_str(b, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+}
+
+static void devices_term(struct as_buf *b, const struct as_report_run *rr)
+{
+    as_html_term(b, "Devices");
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        as_buf_str(b, i ? ", " : "");
+        as_buf_html(b, rr->devices[i].name);
+    }
+    as_html_term_end(b);
+}
+
+/* When, how long, and whether to its end. */
+static void measured_term(struct as_buf *b, const struct as_run *run)
+{
+    char when[32];
+    as_format_wall(run->started_at, when, sizeof when);
+    if (strlen(when) == 20) { /* 2026-11-21T09:05:00Z -> 2026-11-21 09:05 */
+        when[10] = ' ';
+        when[16] = '\0';
+    }
+    as_html_term(b, "Measured");
+    as_buf_str(b, "<time>");
+    as_buf_html(b, when);
+    as_buf_str(b, " UTC</time>");
+    const double length = as_run_length(run);
+    if (isfinite(length)) {
+        as_buf_str(b, ", ");
+        as_format_duration(b, length);
+    }
+    if (run->state != AS_RUN_COMPLETE) {
+        as_buf_char(b, ' ');
+        as_html_text(b, "strong", "warn", as_run_state_word(run->state));
+    }
+    as_html_term_end(b);
+}
+
+static void run_line(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    const struct as_run *run = &rr->run;
+    size_t measured = 0, rejected = 0;
+    for (size_t i = 0; i < rr->cells_n; i++) {
+        measured += as_page_measured(&rr->cells[i]);
+        rejected += rr->cells[i].status == AS_CELL_REJECTED;
+    }
+    as_html_open(b, "dl", "run");
+    as_html_term(b, "Run");
+    as_buf_printf(b, "%lld", (long long)run->id);
+    as_html_term_end(b);
+    as_html_term(b, "Machine");
+    as_buf_html(b, run->host[0] ? run->host : "unknown");
+    as_html_term_end(b);
+    if (p->n > 1)
+        devices_term(b, rr);
+    as_html_term(b, "Suite");
+    as_buf_html(b, run->suite);
+    as_html_term_end(b);
+    measured_term(b, run);
+    as_html_term(b, "Cells");
+    as_buf_printf(b, "%zu of %zu have a number", measured, rr->cells_n);
+    if (rejected)
+        as_buf_printf(b, ", <a href=\"#gates\">%zu rejected</a>", rejected);
+    as_html_term_end(b);
+    as_buf_str(b, "</dl>\n");
+    if (rr->against_earlier) {
+        as_buf_str(b, "<p class=\"note\">");
+        as_buf_html(b, rr->against_earlier);
+        as_buf_str(b, ".</p>\n");
+    }
+}
+
+static void header(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<header><p class=\"mark\">assay</p><h1>");
+    if (p->n == 0) {
+        as_buf_str(b, "No run");
+    } else if (p->n == 1) {
+        const struct as_report_run *rr = &p->runs[0];
+        as_buf_html(b, rr->devices_n && rr->devices[0].name[0] ? rr->devices[0].name
+                       : rr->run.host[0]                       ? rr->run.host
+                                                               : "This machine");
+    } else {
+        as_buf_printf(b, "%zu runs side by side", p->n);
+    }
+    as_buf_str(b, "</h1>\n");
+    for (size_t r = 0; r < p->n; r++)
+        run_line(p, &p->runs[r]);
+    if (p->n && p->runs[0].renumbered)
+        as_html_paragraph(b, "note", "The runs come from several stores: runs and cells have numbers of this page.");
+    if (!has_charts())
+        as_html_paragraph(
+            b, "note",
+            "The pictures were not built into this assay: its tables hold the same numbers. To have pictures, install "
+            "Node.js and npm, run <code>npm ci</code> in <code>charts/</code>, and build assay again.");
+    as_buf_str(b, "</header>\n");
+}
+
+static const char *heading_of(const char *probe)
+{
+    for (size_t i = 0; as_probes[i]; i++)
+        if (strcmp(as_probes[i]->name, probe) == 0)
+            return as_probe_headings[i];
+    return "Other probes";
+}
+
+/* Where another heading begins it is written; returns that of the probe. */
+static const char *nav_heading(struct as_buf *b, const char *probe, const char *before)
+{
+    const char *heading = heading_of(probe);
+    if (before && strcmp(heading, before) == 0)
+        return heading;
+    as_html_text(b, "li", "heading", heading);
+    return heading;
+}
+
+static void nav_link(struct as_buf *b, const char *id, const char *text)
+{
+    as_buf_printf(b, "<li><a href=\"#%s\">%s</a></li>", id, text);
+}
+
+/* The sections of several probes that a page may lack. */
+static const struct {
+    const char *id, *text;
+    bool (*has)(const struct as_page *p);
+} joint_sections[] = {{"advice", "Advice", as_page_has_advice},
+                      {"refs", "Published figures", as_page_has_refs},
+                      {"twins", "Two backends", as_page_has_backend_pairs},
+                      {"operations", "Operations", as_page_has_operations},
+                      {"pipes", "Pipes", as_page_has_pipes},
+                      {"matrix", "Matrix path", as_page_has_matrix}};
+
+static void html_nav(struct as_page *p, const char *const *probes, size_t n)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<nav aria-label=\"Contents\"><ul>");
+    nav_link(b, "map", "Machine map");
+    nav_link(b, "sheet", "Data sheet");
+    if (as_page_has_curves(probes, n))
+        nav_link(b, "curves", "Main curves");
+    nav_link(b, "facts", p->n == 1 ? "Worth knowing" : "Facts");
+    for (size_t i = 0; i < sizeof joint_sections / sizeof *joint_sections; i++)
+        if (joint_sections[i].has(p))
+            nav_link(b, joint_sections[i].id, joint_sections[i].text);
+    const char *heading = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_probe *probe = as_probe_find(probes[i]);
+        heading = nav_heading(b, probes[i], heading);
+        as_buf_str(b, "<li class=\"probe\"><a href=\"#probe-");
+        as_page_slug(b, probes[i]);
+        as_buf_str(b, "\">");
+        as_buf_html(b, probe ? probe->title : probes[i]);
+        as_buf_str(b, "</a></li>");
+    }
+    nav_link(b, "missing", "Not measured");
+    nav_link(b, "gates", "Gates");
+    nav_link(b, "provenance", "Provenance");
+    as_buf_str(b, "</ul></nav>\n");
+}
+
+/* Inside <script type="application/json"> only "</script" and "<!--" could end the text; the figures are compiled
+ * with every '<' as \u003c and the data is written so. */
+static enum as_status scripts(struct as_page *p, const char *const *probes, size_t n)
+{
+    struct as_buf *b = p->out;
+    if (has_charts()) {
+        as_buf_str(b, "<script type=\"application/json\" id=\"data\">");
+        enum as_status st = as_page_data(p, probes, n);
+        if (st != AS_OK)
+            return st;
+        as_buf_str(b, "</script>\n<script type=\"application/json\" id=\"figures\">{");
+        bool first = true;
+        for (size_t i = 0; i < n; i++) {
+            const struct as_probe *probe = as_probe_find(probes[i]);
+            size_t len;
+            const char *figure = probe ? as_figure_find(probe->name, &len) : NULL;
+            if (!figure)
+                continue;
+            if (!first)
+                as_buf_char(b, ',');
+            first = false;
+            as_buf_json_str(b, probes[i]);
+            as_buf_char(b, ':');
+            as_buf_add(b, figure, len);
+        }
+        as_buf_str(b, "}</script>\n<script>");
+        as_buf_add(b, as_page_vega, as_page_vega_size);
+        as_buf_str(b, "</script>\n");
+    }
+    as_buf_str(b, "<script>");
+    as_buf_add(b, as_page_js, as_page_js_size);
+    as_buf_str(b, "</script>\n");
+    return AS_OK;
+}
+
+static void footer(struct as_page *p)
+{
+    as_buf_str(p->out, "</main>\n<footer><p>Made by assay ");
+    as_buf_html(p->out, p->n ? p->runs[0].run.tool_version : "");
+    as_buf_str(p->out, ". Values are medians with three significant digits; intervals contain the median with 95% "
+                       "confidence. 1 KiB is 1024 bytes, 1 GB/s is 10<sup>9</sup> bytes per second.</p></footer>\n");
+}
+
+enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
+{
+    struct as_page page = {.runs = runs, .n = n, .out = out, .err = err};
+    const char **probes = NULL;
+    size_t probes_n = 0;
+    enum as_status st = as_page_probes(&page, &probes, &probes_n);
+    if (st != AS_OK)
+        return st;
+    html_head(&page);
+    header(&page);
+    html_nav(&page, probes, probes_n);
+    as_buf_str(out, "<main id=\"main\">\n");
+    st = as_page_maps(&page);
+    if (st == AS_OK)
+        st = as_page_sheets(&page);
+    if (st != AS_OK)
+        goto done;
+    as_page_curves(&page, probes, probes_n);
+    as_page_facts(&page);
+    as_page_advice(&page);
+    as_page_refs(&page);
+    as_page_backend_pairs(&page);
+    if (st == AS_OK)
+        st = as_page_operations(&page);
+    if (st == AS_OK)
+        st = as_page_pipes(&page);
+    if (st == AS_OK)
+        as_page_matrix(&page);
+    for (size_t i = 0; i < probes_n && st == AS_OK; i++)
+        st = as_page_probe(&page, probes[i]);
+    if (st != AS_OK)
+        goto done;
+    st = as_page_missing(&page);
+    if (st != AS_OK)
+        goto done;
+    as_page_gates(&page);
+    as_page_provenance(&page);
+    footer(&page);
+    st = scripts(&page, probes, probes_n);
+    if (st != AS_OK)
+        goto done;
+    as_buf_str(out, "</body>\n</html>\n");
+    st = as_buf_check(out, err);
+done:
+    free((void *)probes);
+    return st;
+}

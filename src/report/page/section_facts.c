@@ -1,0 +1,246 @@
+#include "report/model/collapse.h"
+#include "report/page/markup.h"
+#include "report/page/page.h"
+#include "report/sheet/worth.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A symbol before the word, so that colour alone does not carry the verdict. */
+static const char *const verdict_signs[] = {[AS_SUPPORTED] = "✓", [AS_REFUTED] = "✗", [AS_UNDECIDED] = "?"};
+
+static void evidence(struct as_page *p, const struct as_fact *f)
+{
+    struct as_buf *b = p->out;
+    size_t n = f->evidence_n < AS_EVIDENCE_MAX ? f->evidence_n : AS_EVIDENCE_MAX;
+    as_buf_str(b, "<dt>Evidence</dt><dd class=\"cells\">");
+    if (n == 0)
+        as_buf_str(b, "no cell");
+    for (size_t i = 0; i < n; i++)
+        as_buf_printf(b, "%s<a href=\"#c%lld\">%lld</a>",
+                      i        ? " "
+                      : n == 1 ? "cell "
+                               : "cells ",
+                      (long long)f->evidence[i], (long long)f->evidence[i]);
+    as_html_close(b, "dd");
+}
+
+static void facts_term(struct as_buf *b, const char *name, const char *text)
+{
+    if (!text || !text[0])
+        return;
+    as_buf_printf(b, "<dt>%s</dt><dd>", name);
+    as_buf_html(b, text);
+    as_html_close(b, "dd");
+}
+
+static void facts_numbers(struct as_page *p, const struct as_fact *f)
+{
+    struct as_buf *b = p->out;
+    if (!isfinite(f->value))
+        return;
+    as_buf_str(b, "<p class=\"num\"><b>");
+    as_page_fact_value(b, f);
+    as_html_close(b, "b");
+    enum as_said said = as_page_said(f);
+    if (said == AS_SAID_CLAIMED) {
+        as_buf_str(b, " <span>reported; measured ");
+        as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
+        as_buf_str(b, "</span></p>");
+        return;
+    }
+    if (said == AS_SAID_VALUE && isfinite(f->ci.lo) && isfinite(f->ci.hi)) {
+        as_buf_str(b, " <span>");
+        as_page_interval(b, f->value, f->ci, f->unit);
+        as_html_close(b, "span");
+    }
+    if (isfinite(f->claimed)) {
+        as_buf_str(b, " <span>reported ");
+        as_page_value(b, f->claimed, f->unit);
+        as_html_close(b, "span");
+    }
+    as_buf_str(b, "</p>");
+}
+
+/* "f12" in the first run, "f12-1" in the second. */
+static void fact_id(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f)
+{
+    as_buf_printf(p->out, "f%zu", (size_t)(f - rr->facts));
+    if (rr != p->runs)
+        as_buf_printf(p->out, "-%zu", (size_t)(rr - p->runs));
+}
+
+/* again: the same fact of an earlier run above, NULL for the first; its sentence is not repeated. */
+static void facts_fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
+                       const struct as_fact *again)
+{
+    struct as_buf *b = p->out;
+    const char *word = as_fact_verdict_word(f->verdict);
+    as_buf_printf(b, "<li class=\"fact %s%s\" id=\"", again ? "again " : "", word);
+    fact_id(p, rr, f);
+    as_buf_str(b, "\">");
+    as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict],
+                  as_fact_verdict_text(f->verdict));
+    if (p->n > 1)
+        as_html_of_run(b, &rr->run);
+    as_buf_str(b, "</p><p class=\"sentence\">");
+    if (!again || strcmp(again->sentence, f->sentence) != 0)
+        as_buf_html(b, f->sentence);
+    as_buf_str(b, "</p>");
+    facts_numbers(p, f);
+    as_buf_str(b, "<details><summary>Why</summary><dl>");
+    facts_term(b, "Rule", f->rule);
+    facts_term(b, "Refuted by", f->refuted_by);
+    evidence(p, f);
+    as_buf_str(b, "<dt>Name</dt><dd>");
+    as_html_text(b, "code", NULL, f->id);
+    as_buf_str(b, "</dd></dl></details></li>\n");
+}
+
+/* The same fact in every run, so that runs stand beside each other. */
+static void fact_of_all(struct as_page *p, size_t from, const struct as_fact *f)
+{
+    facts_fact(p, &p->runs[from], f, NULL);
+    for (size_t r = from + 1; r < p->n; r++) {
+        const struct as_fact *other = as_fact_find(p->runs[r].facts, p->runs[r].facts_n, f->device, f->id);
+        if (other)
+            facts_fact(p, &p->runs[r], other, f);
+    }
+}
+
+static bool seen_in_earlier_run(const struct as_page *p, size_t r, const struct as_fact *f)
+{
+    for (size_t e = 0; e < r; e++)
+        if (as_fact_find(p->runs[e].facts, p->runs[e].facts_n, f->device, f->id))
+            return true;
+    return false;
+}
+
+static bool device_seen(const struct as_page *p, size_t run, size_t index)
+{
+    const char *device = p->runs[run].facts[index].device;
+    for (size_t r = 0; r <= run; r++) {
+        size_t end = r == run ? index : p->runs[r].facts_n;
+        for (size_t i = 0; i < end; i++)
+            if (strcmp(p->runs[r].facts[i].device, device) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* The cells of a run come in the order of their ids, mostly without a gap. */
+/* The probe in whose section a fact stands: that of its first cell. NULL: it has none on this page. */
+static const char *probe_of(const struct as_report_run *rr, const struct as_fact *f)
+{
+    const struct as_cell *c = f->evidence_n ? as_report_cell(rr, f->evidence[0]) : NULL;
+    const struct as_probe *known = c ? as_probe_find(c->probe) : NULL;
+    return c && as_page_measured(c) && !(known && known->hidden) ? c->probe : NULL;
+}
+
+static bool stands_with(const struct as_report_run *rr, const struct as_fact *f, const char *probe)
+{
+    const char *own = probe_of(rr, f);
+    return probe && own ? strcmp(probe, own) == 0 : probe == own;
+}
+
+struct choice {
+    const char *device, *probe; /* probe NULL: facts that stand with none */
+    bool collapsed;
+};
+
+/* The facts chosen, each once for all runs. Returns their number; write: on the page too. */
+static size_t facts_list(struct as_page *p, const struct choice *c, bool write)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++) {
+            const struct as_report_run *rr = &p->runs[r];
+            const struct as_fact *f = &rr->facts[i];
+            if (strcmp(f->device, c->device) != 0 || seen_in_earlier_run(p, r, f) || !stands_with(rr, f, c->probe) ||
+                as_fact_is_collapsed(rr->facts, rr->facts_n, i) != c->collapsed)
+                continue;
+            if (write)
+                as_buf_str(p->out, n ? "" : "<ul class=\"facts\">\n");
+            n++;
+            if (write)
+                fact_of_all(p, r, f);
+        }
+    as_buf_str(p->out, write && n ? "</ul>\n" : "");
+    return n;
+}
+
+static void facts_of_device(struct as_page *p, const struct as_report_run *rr, const char *device, const char *probe)
+{
+    struct as_buf *b = p->out;
+    const struct choice first = {device, probe, false}, more = {device, probe, true};
+    const size_t first_n = facts_list(p, &first, false), more_n = facts_list(p, &more, false);
+    if (!first_n && !more_n)
+        return;
+    as_html_device(b, rr, device, false);
+    facts_list(p, &first, true);
+    if (!more_n)
+        return;
+    as_buf_printf(b, "<details class=\"more\"><summary>%zu more</summary>\n", more_n);
+    facts_list(p, &more, true);
+    as_buf_str(b, "</details>\n");
+}
+
+void as_page_facts_of(struct as_page *p, const char *probe)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++)
+            n += !seen_in_earlier_run(p, r, &p->runs[r].facts[i]) &&
+                 stands_with(&p->runs[r], &p->runs[r].facts[i], probe);
+    if (!n)
+        return;
+    as_buf_printf(p->out, "<details class=\"more\"><summary>%zu %sfact%s</summary>\n", n, probe ? "" : "further ",
+                  n == 1 ? "" : "s");
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++)
+            if (!device_seen(p, r, i))
+                facts_of_device(p, &p->runs[r], p->runs[r].facts[i].device, probe);
+    as_buf_str(p->out, "</details>\n");
+}
+
+static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+{
+    const struct as_fact *facts[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
+    if (!n)
+        return 0;
+    as_html_open(p->out, "h3", NULL);
+    as_html_text(p->out, "code", NULL, info->id);
+    as_buf_char(p->out, ' ');
+    as_buf_html(p->out, info->name);
+    as_buf_str(p->out, "</h3>\n<ul class=\"worth\">\n");
+    for (size_t i = 0; i < n; i++) {
+        as_buf_printf(p->out, "<li%s>", facts[i]->verdict == AS_REFUTED ? " class=\"refuted\"" : "");
+        as_buf_html(p->out, facts[i]->sentence);
+        as_buf_str(p->out, " <a class=\"why\" href=\"#");
+        fact_id(p, rr, facts[i]);
+        as_buf_str(p->out, "\">why</a></li>\n");
+    }
+    as_buf_str(p->out, "</ul>\n");
+    return n;
+}
+
+void as_page_facts(struct as_page *p)
+{
+    size_t total = 0, ranked = 0;
+    as_buf_printf(p->out, "<section id=\"facts\" aria-labelledby=\"facts-h\"><h2 id=\"facts-h\">%s</h2>\n",
+                  p->n == 1 ? "Worth knowing" : "Facts");
+    for (size_t r = 0; r < p->n; r++)
+        total += p->runs[r].facts_n;
+    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
+        ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
+    as_buf_printf(p->out, "<p class=\"lead\">%s</p>\n",
+                  total == 0 ? "No fact could be derived: too few valid cells."
+                  : ranked == 0
+                      ? "Facts stand in the section of the probe whose cells they rest on. Each was derived "
+                        "by a rule from valid cells."
+                      : "All other facts stand in the section of the probe whose cells they rest on. Each was "
+                        "derived by a rule from valid cells.");
+    as_page_facts_of(p, NULL);
+    as_html_section_end(p->out);
+}

@@ -1,0 +1,209 @@
+#include "base/text.h"
+#include "report/map/map.h"
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- links between the devices of a run ---- */
+
+/* "1" of "cuda:1" */
+static const char *map_number_of(const struct as_device_info *d)
+{
+    const char *colon = strchr(d->id, ':');
+    return colon ? colon + 1 : d->id;
+}
+
+/* device: NULL for the host, of whose accesses there are none. */
+static const struct as_fact *one_way(const struct as_report_run *rr, const struct as_device_info *device,
+                                     const struct as_device_info *other, const char *what)
+{
+    if (!device || (other && strcmp(device->backend, other->backend) != 0))
+        return NULL;
+    return as_map_link_fact(rr, device->id, other ? map_number_of(other) : "host-0", what);
+}
+
+static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct as_fact *latency)
+{
+    as_buf_str(b, "<td>");
+    if (!gbs && !latency) {
+        as_buf_str(b, "not measured");
+        return;
+    }
+    if (gbs)
+        as_page_fact_value(b, gbs);
+    if (latency) {
+        as_buf_str(b, "<small>");
+        as_page_fact_value(b, latency);
+        as_buf_str(b, "</small>");
+    }
+}
+
+/* The data sheet's numbers of the way to the host; where the run has none, the facts about its link to the host. */
+static void host_cell(struct as_buf *b, const struct as_report_run *rr, const struct as_device_info *from)
+{
+    const struct as_quantity_subject s = as_report_subject(rr, from->id);
+    struct as_quantity_value gbs, load;
+    const bool has_gbs = as_quantity_get(&s, "host_link.from_device", &gbs),
+               has_load = as_quantity_get(&s, "host_link.load", &load);
+    if (!has_gbs) {
+        link_cell(b, one_way(rr, from, NULL, "to"), one_way(rr, from, NULL, "load"));
+        return;
+    }
+    as_page_cite(b, "td", from->id, gbs.of, gbs.value);
+    as_page_value(b, gbs.value, gbs.unit);
+    if (!has_load)
+        return;
+    as_page_cite(b, "small", from->id, load.of, load.value);
+    as_page_value(b, load.value, load.unit);
+    as_buf_str(b, "</small>");
+}
+
+/* NULL is the host, whose own accesses these probes do not measure. */
+static void link_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *from)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<tr><th scope=\"row\">");
+    as_buf_html(b, from ? from->id : "host");
+    if (!from)
+        as_buf_str(b, "<td>–");
+    else
+        host_cell(b, rr, from);
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        const struct as_device_info *to = &rr->devices[i];
+        if (!as_map_has_own_memory(to))
+            continue;
+        if (to == from) {
+            as_buf_str(b, "<td>–");
+            continue;
+        }
+        const struct as_fact *gbs = one_way(rr, from, to, "to");
+        gbs = gbs ? gbs : one_way(rr, to, from, "from");
+        link_cell(b, gbs, one_way(rr, from, to, "load"));
+    }
+    as_buf_char(b, '\n');
+}
+
+/* Links between several devices; the map collapses many of them. */
+static void link_table(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    size_t devices = 0, links = 0;
+    for (size_t i = 0; i < rr->devices_n; i++)
+        devices += as_map_has_own_memory(&rr->devices[i]);
+    for (size_t i = 0; i < rr->facts_n; i++)
+        links += strncmp(rr->facts[i].object, "link:", 5) == 0;
+    if (devices < 2 || links == 0)
+        return;
+    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"figures\">"
+                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and below "
+                  "it the latency of a load by the row's device from there</caption>\n"
+                  "<thead><tr><th scope=\"col\">from<th scope=\"col\">to host");
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        if (!as_map_has_own_memory(&rr->devices[i]))
+            continue;
+        as_buf_str(b, "<th scope=\"col\">to ");
+        as_buf_html(b, rr->devices[i].id);
+    }
+    as_buf_str(b, "\n<tbody>");
+    link_row(p, rr, NULL);
+    for (size_t i = 0; i < rr->devices_n; i++)
+        if (as_map_has_own_memory(&rr->devices[i]))
+            link_row(p, rr, &rr->devices[i]);
+    as_buf_str(b, "</table></div>\n");
+}
+
+/* ---- devices that are alike, of which the map draws the first only ---- */
+
+static void alike_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+{
+    static const struct {
+        int row;
+        enum as_map_kind kind;
+    } columns[] = {{AS_MAP_CORE, AS_MAP_HOLDS},
+                   {2, AS_MAP_LATENCY},
+                   {2, AS_MAP_BANDWIDTH},
+                   {AS_MAP_MEMORY, AS_MAP_LATENCY},
+                   {AS_MAP_MEMORY, AS_MAP_BANDWIDTH}};
+    struct as_map_numbers n;
+    as_map_numbers_find(rr, info, &n);
+    as_buf_str(p->out, "<tr><th scope=\"row\">");
+    as_buf_html(p->out, info->id);
+    as_buf_str(p->out, "<td>");
+    as_buf_html(p->out, info->bus_id);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const struct as_map_number *number = &n.row[columns[i].row][columns[i].kind];
+        if (number->of)
+            as_page_cite(p->out, "td", info->id, number->of, number->value);
+        else
+            as_buf_str(p->out, "<td>");
+        as_map_number_text(p->out, number);
+    }
+    as_buf_char(p->out, '\n');
+}
+
+static void alike_table(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    size_t most = 0;
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        size_t before = as_map_alike_before(rr, i);
+        most = before > most ? before : most;
+    }
+    if (most < AS_MAP_ALIKE_MAX)
+        return;
+    as_buf_printf(
+        b,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices\"><table "
+        "class=\"figures\"><caption>Every device with memory of its own. Of those that are alike the map draws "
+        "the first %d.</caption>\n<thead><tr><th scope=\"col\">device<th scope=\"col\">bus<th "
+        "scope=\"col\">clock<th scope=\"col\">L2 latency<th scope=\"col\">L2 bandwidth<th "
+        "scope=\"col\">memory latency<th scope=\"col\">memory bandwidth\n<tbody>",
+        (int)AS_MAP_ALIKE_MAX);
+    for (size_t i = 0; i < rr->devices_n; i++)
+        if (as_map_has_own_memory(&rr->devices[i]))
+            alike_row(p, rr, &rr->devices[i]);
+    as_buf_str(b, "</table></div>\n");
+}
+
+enum as_status as_page_maps(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b,
+               "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
+               "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
+               "numbers are measured unless marked as reported. The width of a line is the bandwidth of what it leads "
+               "to; dashed boxes are remote memory that the device reaches over a link.</p>\n");
+    for (size_t r = 0; r < p->n; r++) {
+        const struct as_report_run *rr = &p->runs[r];
+        char id[32];
+        if (p->n > 1) {
+            as_buf_str(b, "<h3>");
+            as_page_run_name(b, &rr->run);
+            as_buf_str(b, " <span class=\"of\">");
+            as_buf_html(b, rr->run.host);
+            as_buf_str(b, "</span></h3>\n");
+        }
+        if (rr->devices_n == 0) {
+            as_buf_str(b, "<p class=\"note\">The run has no device.</p>\n");
+            continue;
+        }
+        snprintf(id, sizeof id, "map-w%zu", r);
+        enum as_status st = as_map_svg(rr, 1040, "map wide", id, b, p->err);
+        snprintf(id, sizeof id, "map-n%zu", r);
+        if (st == AS_OK)
+            st = as_map_svg(rr, 360, "map narrow", id, b, p->err);
+        if (st != AS_OK)
+            return st;
+        alike_table(p, rr);
+        link_table(p, rr);
+    }
+    as_buf_str(b, "</section>\n");
+    return AS_OK;
+}
+
+enum as_status as_report_map(const struct as_report_run *run, struct as_buf *svg, struct as_error *err)
+{
+    return as_map_svg(run, 1040, "map", "map", svg, err);
+}

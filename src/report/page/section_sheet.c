@@ -1,0 +1,331 @@
+/* The data sheet on the page: one table per device, of several runs beside each other. */
+#include "base/text.h"
+#include "report/page/page.h"
+#include "report/sheet/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void sheet_value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row)
+{
+    if (!row) {
+        as_buf_str(b, "<td class=\"v\">–<td>");
+        return;
+    }
+    as_page_cite(b, "td class=\"v\"", device, row->of, row->value);
+    const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
+    if (row->cell)
+        as_buf_printf(b, "<a href=\"#c%lld\">", (long long)row->cell);
+    const bool range = strcmp(row->unit, "B") == 0 && row->ci.lo < row->ci.hi; /* a measured size is one */
+    if (range)
+        as_format_range(b, row->ci.lo, row->ci.hi, row->value, row->unit, 3);
+    else
+        as_page_value(b, row->value, row->unit);
+    as_buf_str(b, row->cell ? "</a><td>" : "<td>");
+    if (isfinite(half) && !range)
+        as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
+}
+
+/* The source of a figure, as its tooltip. */
+static void source_cell(struct as_buf *b, const struct as_ref *ref)
+{
+    as_buf_str(b, "<td title=\"");
+    if (ref) {
+        as_buf_html(b, ref->source);
+        as_buf_str(b, ": ");
+        as_buf_html(b, ref->conditions);
+    } else
+        as_buf_str(b, "reported by driver or OS, or computed from that");
+    as_buf_str(b, "\">");
+}
+
+static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
+{
+    const double share = as_sheet_share(row);
+    if (as_sheet_shows_specified(row)) {
+        source_cell(b, row->specified_by);
+        as_page_value(b, row->specified, row->unit);
+    } else
+        as_buf_str(b, "<td>");
+    as_buf_str(b, "<td>");
+    if (isfinite(share))
+        as_buf_printf(b,
+                      "%.0f%%<td><svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" "
+                      "aria-hidden=\"true\"><rect class=\"all\" width=\"100\" height=\"8\"/><rect width=\"%.1f\" "
+                      "height=\"8\"/></svg>",
+                      100 * share, fmin(100, 100 * share));
+    else
+        as_buf_str(b, "<td>");
+}
+
+static void published_of(struct as_buf *b, const struct as_sheet_row *row)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (row->published) {
+        source_cell(b, row->published);
+        as_sheet_published(row, &text);
+        as_buf_html(b, as_buf_get(&text));
+    } else
+        as_buf_str(b, "<td>");
+    as_buf_finish(&text);
+}
+
+static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
+{
+    as_buf_str(b, "<td>");
+    if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
+        as_format_number(b, row->value / first->value, 3);
+        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "×" : "× ≈");
+    } else
+        as_buf_str(b, "–");
+}
+
+/* The names that the runs have for a device, each once. */
+static void sheet_names_of(struct as_page *p, const char *device)
+{
+    for (size_t r = 0; r < p->n; r++) {
+        const char *name = as_report_device_name(&p->runs[r], device);
+        size_t before = 0;
+        while (before < r && strcmp(as_report_device_name(&p->runs[before], device), name) != 0)
+            before++;
+        if (before < r || !name[0])
+            continue;
+        as_buf_str(p->out, r ? ", " : " ");
+        as_buf_html(p->out, name);
+    }
+}
+
+static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet)
+{
+    struct as_buf *b = p->out;
+    const char *chip = sheet->chip;
+    as_buf_str(b, "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Data sheet\"><table "
+                  "class=\"sheet\"><caption><code>");
+    as_buf_html(b, device);
+    as_buf_str(b, "</code>");
+    sheet_names_of(p, device);
+    as_buf_str(b, "</caption>\n<thead><tr><th scope=\"col\"><th scope=\"col\" class=\"l\">quantity");
+    for (size_t r = 0; r < p->n; r++) {
+        as_buf_str(b, "<th scope=\"col\">");
+        if (p->n == 1)
+            as_buf_str(b, "measured");
+        else
+            as_page_run_name(b, &p->runs[r].run);
+        as_buf_str(b, r ? "<th scope=\"col\">±<th scope=\"col\">ratio" : "<th scope=\"col\">±");
+    }
+    if (p->n == 1 && as_sheet_has_specified(sheet)) {
+        as_buf_str(b, "<th scope=\"col\">");
+        as_buf_html(b, chip);
+        as_buf_str(b, chip[0] ? " " : "");
+        as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified<th scope=\"col\">of spec"
+                                                  : "reported<th scope=\"col\">share");
+        as_buf_str(b, "<th scope=\"col\">");
+    }
+    if (p->n == 1 && as_sheet_has_published(sheet)) {
+        as_buf_str(b, "<th scope=\"col\">");
+        as_buf_html(b, chip);
+        as_buf_printf(b, "%spublished", chip[0] ? " " : "");
+    }
+    if (p->n == 1)
+        as_buf_str(b, "<th scope=\"col\" class=\"l\">details");
+    as_buf_char(b, '\n');
+}
+
+static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheets,
+                       const struct as_sheet_row *row, bool first)
+{
+    struct as_buf *b = p->out;
+    const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
+    as_buf_printf(b, "<tr%s><th scope=\"row\">", first ? " class=\"first\"" : "");
+    as_buf_html(b, first ? row->title : "");
+    as_buf_str(b, "<td class=\"l\">");
+    as_buf_html(b, row->label);
+    for (size_t r = 0; r < p->n; r++) {
+        const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
+        sheet_value_of(b, device, own);
+        if (r)
+            ratio_of(b, base, own);
+    }
+    if (p->n == 1 && as_sheet_has_specified(sheets))
+        sheet_share_of(b, row);
+    if (p->n == 1 && as_sheet_has_published(sheets))
+        published_of(b, row);
+    if (p->n == 1) {
+        as_buf_str(b, "<td class=\"l\">");
+        as_buf_html(b, row->remark);
+    }
+    as_buf_char(b, '\n');
+}
+
+/* A line without a number says why; the page of one run has these. */
+static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool first)
+{
+    struct as_buf *b = p->out;
+    as_buf_printf(b, "<tr%s><th scope=\"row\">", first ? " class=\"first\"" : "");
+    as_buf_html(b, first ? gap->title : "");
+    as_buf_str(b, "<td class=\"l\">");
+    as_buf_html(b, gap->label);
+    const int columns = 3 + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
+    as_buf_printf(b, "<td class=\"l\" colspan=\"%d\">", columns);
+    as_buf_html(b, gap->reason);
+    as_buf_char(b, '\n');
+}
+
+static void lines_of_one(struct as_page *p, const char *device, const struct as_sheet *sheet)
+{
+    const char *group = "";
+    struct as_sheet_entry e;
+    for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
+        const char *own = e.row ? e.row->group : e.gap->group;
+        if (e.row)
+            sheet_line(p, device, sheet, e.row, strcmp(group, own) != 0);
+        else
+            gap_line(p, sheet, e.gap, strcmp(group, own) != 0);
+        group = own;
+    }
+}
+
+static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_sheet_not_in_suite(sheet, &text);
+    if (text.len) {
+        as_buf_str(p->out, "<p class=\"note\">Not in this suite: ");
+        as_buf_html(p->out, as_buf_get(&text));
+        as_buf_str(p->out, "</p>\n");
+    }
+    as_buf_finish(&text);
+}
+
+/* Lines of the first run's sheet, then those that only another run has. */
+static void sheet_lines(struct as_page *p, const char *device, const struct as_sheet *sheets)
+{
+    const char *group = "";
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < sheets[r].n; i++) {
+            const struct as_sheet_row *row = &sheets[r].rows[i];
+            bool before = false;
+            for (size_t e = 0; e < r; e++)
+                before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
+            if (before)
+                continue;
+            sheet_line(p, device, sheets, row, strcmp(group, row->group) != 0);
+            group = row->group;
+        }
+}
+
+static void source(struct as_buf *b, const struct as_sheet_row *row, const char *kind, const struct as_ref *ref)
+{
+    const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
+    as_buf_str(b, "<li>");
+    as_buf_html(b, row->title);
+    as_buf_char(b, ' ');
+    as_buf_html(b, row->label);
+    as_buf_printf(b, ", %s for ", kind);
+    as_buf_html(b, ref->chip);
+    as_buf_str(b, ": ");
+    as_buf_html(b, ref->conditions);
+    as_buf_str(b, ". ");
+    as_buf_html(b, ref->source);
+    if (address) {
+        as_buf_str(b, ", <code>");
+        as_buf_html(b, address + 3);
+        as_buf_str(b, "</code>");
+    }
+    as_buf_str(b, "</li>\n");
+}
+
+/* Where the figures that are not the driver's come from. */
+static void sources(struct as_page *p, const struct as_sheet *sheet)
+{
+    struct as_buf *b = p->out;
+    bool any = false;
+    for (size_t i = 0; i < sheet->n; i++)
+        any |= sheet->rows[i].published || sheet->rows[i].specified_by;
+    if (!any)
+        return;
+    as_buf_str(b, "<details class=\"more\"><summary>Sources of specified and published figures</summary>\n<ul>\n");
+    for (size_t i = 0; i < sheet->n; i++) {
+        const struct as_sheet_row *row = &sheet->rows[i];
+        if (row->specified_by && as_sheet_shows_specified(row))
+            source(b, row, "specified", row->specified_by);
+        if (row->published)
+            source(b, row, "published", row->published);
+    }
+    as_buf_str(b, "</ul></details>\n");
+}
+
+/* What disturbed the device in each run. */
+static void sheet_seen(struct as_page *p, const char *device)
+{
+    for (size_t r = 0; r < p->n; r++) {
+        struct as_buf text = AS_BUF_INIT;
+        as_sheet_seen_text(&p->runs[r], device, &text);
+        if (text.len) {
+            as_buf_str(p->out, "<p class=\"note\"><code>");
+            as_buf_html(p->out, device);
+            as_buf_str(p->out, "</code>");
+            if (p->n > 1) {
+                as_buf_str(p->out, ", ");
+                as_page_run_name(p->out, &p->runs[r].run);
+            }
+            as_buf_str(p->out, ": ");
+            as_buf_html(p->out, as_buf_get(&text));
+            as_buf_str(p->out, "</p>\n");
+        }
+        as_buf_finish(&text);
+    }
+}
+
+static enum as_status sheet_of(struct as_page *p, const char *device)
+{
+    size_t rows = 0;
+    struct as_sheet *sheets = calloc(p->n, sizeof *sheets);
+    enum as_status st = sheets ? AS_OK : as_nomem(p->err, p->n * sizeof *sheets, "data sheets");
+    for (size_t r = 0; r < p->n && !st; r++) {
+        st = as_sheet_make(&p->runs[r], device, &sheets[r], p->err);
+        struct as_sheet_entry any;
+        rows += as_sheet_next(&sheets[r], &(size_t){0}, &(size_t){0}, &any);
+    }
+    if (!st && rows) {
+        sheet_seen(p, device);
+        sheet_head(p, device, &sheets[0]);
+        as_buf_str(p->out, "<tbody>");
+        if (p->n == 1)
+            lines_of_one(p, device, sheets);
+        else
+            sheet_lines(p, device, sheets);
+        as_buf_str(p->out, "</table></div>\n");
+        if (p->n == 1) {
+            not_in_suite(p, sheets);
+            sources(p, sheets);
+        }
+    }
+    for (size_t r = 0; sheets && r < p->n; r++)
+        as_sheet_finish(&sheets[r]);
+    free(sheets);
+    return st;
+}
+
+static bool seen_before(const struct as_page *p, size_t run, const char *device)
+{
+    for (size_t r = 0; r < run; r++)
+        if (as_report_device(&p->runs[r], device))
+            return true;
+    return false;
+}
+
+enum as_status as_page_sheets(struct as_page *p)
+{
+    enum as_status st = AS_OK;
+    as_buf_str(p->out, "<section id=\"sheet\" aria-labelledby=\"sheet-h\"><h2 id=\"sheet-h\">Data sheet</h2>\n");
+    for (size_t r = 0; r < p->n && !st; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
+            const char *device = p->runs[r].devices[i].id;
+            if (!seen_before(p, r, device))
+                st = sheet_of(p, device);
+        }
+    as_buf_str(p->out, "</section>\n");
+    return st;
+}

@@ -1,0 +1,172 @@
+/* The table of one probe on the page. End tags that HTML lets one leave out are left out: with thousands of rows they
+ * would be a third of the page. */
+#include "base/text.h"
+#include "report/model/probe_table.h"
+#include "report/page/markup.h"
+#include "report/page/page.h"
+
+#include <math.h>
+#include <string.h>
+
+static void table_caption(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
+{
+    struct as_buf *b = p->out, common = AS_BUF_INIT;
+    const struct as_cell *c = t->c.rows[t->order[from]].cell;
+    as_html_open(b, "caption", NULL);
+    as_buf_html(b, t->c.probe ? t->c.probe->title : c->probe);
+    as_buf_str(b, " on ");
+    as_buf_html(b, c->device);
+    as_probe_table_common(t, from, to, &common);
+    as_buf_str(b, common.len ? ". In all rows: " : "");
+    as_buf_html(b, as_buf_get(&common));
+    as_buf_str(b, "</caption>\n");
+    b->failed |= common.failed;
+    as_buf_finish(&common);
+}
+
+/* ---- runs beside each other ---- */
+
+static void compared_heads(struct as_page *p, const struct as_probe_table *t)
+{
+    struct as_buf *b = p->out;
+    char words[AS_AXIS_WORDS];
+    as_buf_str(b, "<thead><tr>");
+    for (size_t i = 0; i < as_probe_table_axes(t); i++)
+        as_html_head(b, as_axis_words(as_probe_table_axis(t, i)->name, words));
+    for (size_t r = 0; r < p->n; r++) {
+        as_html_head(b, "");
+        as_page_run_name(b, &p->runs[r].run);
+        if (r > 0) {
+            as_html_head(b, "against ");
+            as_page_run_name(b, &p->runs[0].run);
+        }
+    }
+    as_buf_char(b, '\n');
+}
+
+static void axis_cells(struct as_buf *b, const struct as_probe_table *t, size_t row)
+{
+    for (size_t i = 0; i < as_probe_table_axes(t); i++) {
+        const struct as_column *k = as_probe_table_axis(t, i);
+        as_html_open(b, "td", NULL);
+        as_page_axis(b, k->axis, &k->values[k->rank[row]]);
+    }
+}
+
+static void rejection(struct as_buf *b, const struct as_cell *c)
+{
+    as_buf_str(b, "○ rejected");
+    as_report_failed_gates(c, b);
+}
+
+/* "1.21× slower" if the intervals are disjoint, else statistically tied. */
+static void against(struct as_buf *b, const struct as_cell *first, const struct as_cell *c)
+{
+    as_html_open(b, "td", NULL);
+    if (!first || !c || !(first->sum.median > 0)) {
+        as_buf_str(b, "–");
+        return;
+    }
+    double ratio = c->sum.median / first->sum.median;
+    bool apart = as_page_apart(first->sum.ci, c->sum.ci);
+    bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
+    if (apart)
+        as_buf_printf(b, "<b class=%s>", worse ? "worse" : "better");
+    as_format_number(b, ratio, 3);
+    as_buf_str(b, "×");
+    as_buf_str(b, apart ? (worse ? " worse</b>" : " better</b>") : " ≈");
+}
+
+static void compared_line(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
+{
+    struct as_buf *b = p->out;
+    const struct as_cell *first = NULL;
+    as_buf_str(b, "<tr>");
+    axis_cells(b, t, t->order[from]);
+    for (size_t r = 0, i = from; r < p->n; r++) {
+        const struct as_cell *c = NULL;
+        if (i < to && t->c.rows[t->order[i]].run == r)
+            c = t->c.rows[t->order[i++]].cell;
+        if (r == 0)
+            first = c;
+        if (c) {
+            as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
+            as_page_cell_value(b, c);
+            if (c->status == AS_CELL_REJECTED) {
+                as_html_open(b, "small", NULL);
+                rejection(b, c);
+                as_html_close(b, "small");
+            }
+        } else {
+            as_buf_str(b, "<td>–");
+        }
+        if (r > 0)
+            against(b, first, c);
+    }
+    as_buf_char(b, '\n');
+}
+
+static void compared_rows(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
+{
+    compared_heads(p, t);
+    as_buf_str(p->out, t->grouped ? "" : "<tbody>");
+    for (size_t i = from, end; i < to; i = end) {
+        end = as_probe_table_line(t, i, to);
+        if (as_probe_table_new_group(t, from, i)) {
+            struct as_buf group = AS_BUF_INIT;
+            as_probe_table_group(t, t->order[i], &group);
+            as_buf_str(p->out, "<tbody>");
+            as_html_group(p->out, as_probe_table_axes(t) + 2 * p->n - 1, as_buf_get(&group));
+            p->out->failed |= group.failed;
+            as_buf_finish(&group);
+        }
+        compared_line(p, t, i, end);
+    }
+}
+
+/* Rows: longer tables are not printed on paper; the browser does not lay out huge ones before they are looked at. */
+enum { LONG_TABLE = 60, HUGE_TABLE = 1000 };
+
+static void device_table(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
+{
+    struct as_buf *b = p->out;
+    const struct as_cell *c = t->c.rows[t->order[from]].cell;
+    as_buf_printf(b, "<details class=\"rows\" open><summary>Table of %zu cells on ", to - from);
+    as_buf_html(b, c->device);
+    as_buf_str(b, "</summary>\n");
+    as_buf_printf(b, "<div class=\"scroll%s\" tabindex=\"0\" role=\"region\" aria-label=\"",
+                  to - from > HUGE_TABLE   ? " long huge"
+                  : to - from > LONG_TABLE ? " long"
+                                           : "");
+    as_buf_html(b, c->probe);
+    as_buf_str(b, " on ");
+    as_buf_html(b, c->device);
+    as_buf_printf(b, ", table of %zu cells\">\n<table class=\"cells w%zu%s\">\n", to - from,
+                  t->grouped ? (size_t)0 : t->words_n, p->n == 1 ? " one" : "");
+    table_caption(p, t, from, to);
+    if (p->n == 1) {
+        struct as_view_table view;
+        as_probe_table_view(t, from, to, as_further_collect, &view);
+        as_view_page_rows(&view, b);
+        as_view_finish(&view);
+    } else {
+        compared_rows(p, t, from, to);
+    }
+    as_buf_str(b, "</table></div></details>\n");
+    if (to - from > LONG_TABLE)
+        as_html_paragraphf(b, "long-note", "The table of %zu cells is left out on paper.", to - from);
+}
+
+enum as_status as_page_table(struct as_page *p, const char *probe)
+{
+    struct as_probe_table t;
+    enum as_status st = as_probe_table_make(p, probe, &t);
+    if (st)
+        return st;
+    for (size_t i = 0, end; i < t.c.rows_n; i = end) {
+        end = as_probe_table_device(&t, i);
+        device_table(p, &t, i, end);
+    }
+    as_probe_table_finish(&t);
+    return AS_OK;
+}

@@ -1,0 +1,163 @@
+#include "report/sheet/machine_sheet.h"
+
+#include "base/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void as_machine_sheet_finish(struct as_machine_sheet *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        as_sheet_finish(&m->v[i].sheet);
+        free(m->v[i].runs);
+    }
+    free(m->v);
+    free(m->run);
+    *m = (struct as_machine_sheet){0};
+}
+
+enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err)
+{
+    m->v = calloc(devices + 1, sizeof *m->v);
+    m->run = calloc(AS_MACHINE_RUNS_MAX, sizeof *m->run);
+    m->runs = 1;
+    return m->v && m->run ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
+}
+
+enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err)
+{
+    d->runs = calloc(d->sheet.n + 1, sizeof *d->runs);
+    for (size_t i = 0; d->runs && i < d->sheet.n; i++)
+        d->runs[i] = 1;
+    return d->runs ? AS_OK : as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
+}
+
+static bool is_virtual(const struct as_run *run)
+{
+    json_t *root = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
+    const char *text = json_string_value(json_object_get(json_object_get(root, "host"), "virtualization"));
+    const bool is = text && strstr(text, "virtual machine");
+    json_decref(root);
+    return is;
+}
+
+enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
+                                     struct as_error *err)
+{
+    *out = (struct as_machine_sheet){.n = 0};
+    as_copy_text(out->host, sizeof out->host, run->run.host);
+    as_copy_text(out->suite, sizeof out->suite, run->run.suite);
+    out->virtual_machine = is_virtual(&run->run);
+    enum as_status st = as_machine_sheet_room(out, run->devices_n, err);
+    if (!st)
+        as_copy_text(out->run[0], sizeof out->run[0], run->run.uuid);
+    for (size_t i = 0; i < run->devices_n && !st; i++) {
+        struct as_device_sheet *d = &out->v[out->n];
+        as_copy_text(d->id, sizeof d->id, run->devices[i].id);
+        as_copy_text(d->name, sizeof d->name, run->devices[i].name);
+        as_copy_text(d->bus_id, sizeof d->bus_id, run->devices[i].bus_id);
+        if (!(st = as_sheet_make(run, run->devices[i].id, &d->sheet, err))) {
+            out->n++;
+            st = as_device_sheet_count(d, err);
+        }
+    }
+    if (st)
+        as_machine_sheet_finish(out);
+    return st;
+}
+
+/* ---- several runs ---- */
+
+/* The source sheet owns its figures: a copied pointer would dangle. */
+static enum as_status append_row(struct as_device_sheet *d, const struct as_sheet_row *row, size_t runs,
+                                 struct as_error *err)
+{
+    struct as_sheet *s = &d->sheet;
+    struct as_sheet_row *rows = realloc(s->rows, (s->n + 1) * sizeof *rows);
+    if (rows)
+        s->rows = rows;
+    size_t *counts = realloc(d->runs, (s->n + 1) * sizeof *counts);
+    if (counts)
+        d->runs = counts;
+    if (!rows || !counts)
+        return as_nomem(err, (s->n + 1) * sizeof *rows, "a data sheet");
+    counts[s->n] = runs;
+    rows[s->n] = *row;
+    rows[s->n].specified_by = rows[s->n].published = NULL;
+    s->n++;
+    return AS_OK;
+}
+
+/* a and b: runs that each rests on */
+static void merge_row(struct as_sheet_row *old, size_t a, const struct as_sheet_row *row, size_t b)
+{
+    const double m = (double)a, n = (double)b;
+    old->value = old->value > 0 && row->value > 0 ? exp((m * log(old->value) + n * log(row->value)) / (m + n))
+                                                  : (m * old->value + n * row->value) / (m + n);
+    const bool known = isfinite(old->ci.lo) && isfinite(row->ci.lo);
+    old->ci = known ? (struct as_interval){fmin(old->ci.lo, row->ci.lo), fmax(old->ci.hi, row->ci.hi)}
+                    : (struct as_interval){NAN, NAN};
+    old->wide |= row->wide;
+    old->trials = old->trials && row->trials ? old->trials + row->trials : 0;
+}
+
+static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, struct as_error *err)
+{
+    struct as_device_sheet *own = NULL;
+    for (size_t i = 0; i < into->n && !own; i++)
+        own = strcmp(into->v[i].id, d->id) == 0 ? &into->v[i] : NULL;
+    if (!own) {
+        struct as_device_sheet *v = realloc(into->v, (into->n + 1) * sizeof *v);
+        if (!v)
+            return as_nomem(err, (into->n + 1) * sizeof *v, "data sheets");
+        into->v = v;
+        own = &v[into->n++];
+        memset(own, 0, sizeof *own);
+        as_copy_text(own->id, sizeof own->id, d->id);
+        as_copy_text(own->name, sizeof own->name, d->name);
+    }
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < d->sheet.n && !st; i++) {
+        const struct as_sheet_row *row = &d->sheet.rows[i];
+        const struct as_sheet_row *found = as_sheet_find(&own->sheet, row->group, row->label);
+        const size_t at = found ? (size_t)(found - own->sheet.rows) : 0;
+        if (!found)
+            st = append_row(own, row, d->runs[i], err);
+        else if (strcmp(found->unit, row->unit) != 0)
+            st = as_fail(err, AS_USAGE, "'%s' '%s' of '%s' is in %s in one run and in %s in another: check them apart",
+                         row->group, row->label, d->id, found->unit, row->unit);
+        else {
+            merge_row(&own->sheet.rows[at], own->runs[at], row, d->runs[i]);
+            own->runs[at] += d->runs[i];
+        }
+    }
+    return st;
+}
+
+static bool has_run(const struct as_machine_sheet *m, const char *uuid)
+{
+    for (size_t i = 0; uuid[0] && i < m->runs; i++)
+        if (strcmp(m->run[i], uuid) == 0)
+            return true;
+    return false;
+}
+
+enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
+                                      struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    if (into->runs + run->runs > AS_MACHINE_RUNS_MAX)
+        return as_fail(err, AS_USAGE, "at most %d runs count as one", AS_MACHINE_RUNS_MAX);
+    for (size_t i = 0; i < run->runs; i++)
+        if (has_run(into, run->run[i]))
+            return as_fail(err, AS_USAGE, "run %s is named twice", run->run[i]);
+    for (size_t i = 0; i < run->n && !st; i++)
+        st = merge_device(into, &run->v[i], err);
+    for (size_t i = 0; i < run->runs; i++)
+        as_copy_text(into->run[into->runs + i], sizeof into->run[0], run->run[i]);
+    into->runs += run->runs;
+    into->virtual_machine |= run->virtual_machine;
+    return st;
+}

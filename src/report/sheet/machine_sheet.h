@@ -1,0 +1,42 @@
+/* The data sheets of all devices of a run, whether they come from a store or from 'assay export --format sheet'. */
+#ifndef AS_REPORT_MACHINE_SHEET_H
+#define AS_REPORT_MACHINE_SHEET_H
+
+#include "report/sheet/sheet.h"
+
+struct as_device_sheet {
+    char id[32]; /* "cuda:0" */
+    char name[128];
+    char bus_id[24]; /* "0000:01:00.0"; "" unknown */
+    struct as_sheet sheet;
+    size_t *runs; /* owned: of each row of the sheet, how many runs have it */
+};
+enum { AS_MACHINE_RUNS_MAX = 64 };
+struct as_machine_sheet {
+    char host[64], suite[64];
+    bool virtual_machine;
+    char (*run)[40]; /* owned: UUIDs of the runs that it rests on */
+    size_t runs;
+    struct as_device_sheet *v; /* owned */
+    size_t n;
+};
+enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
+                                     struct as_error *err);
+/* The JSON of a machine whose data sheet is built in; NULL: none has this name. */
+const char *as_machine_json(const char *name);
+/* Does the text look like the JSON of a data sheet, rather than that of a whole run? */
+bool as_machine_sheet_is(const char *text, size_t len);
+/* AS_FORMAT, naming device and line: malformed JSON, another version, or an invalid line: unknown or duplicate
+ * quantity, value not above 0, wrong unit, or an interval without the value. */
+enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
+/* Adds the lines of another run: of a line that both have, the geometric mean of the runs, with an interval that holds
+ * all of theirs, none where one has none. AS_USAGE: the run is there already, a line is in another unit, or there are
+ * more than AS_MACHINE_RUNS_MAX. */
+enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
+                                      struct as_error *err);
+void as_machine_sheet_finish(struct as_machine_sheet *m);
+/* For those who fill one: room for so many devices and for one run; and that every row is of one run. */
+enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err);
+enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err);
+
+#endif

@@ -1,0 +1,454 @@
+#include "report/sheet/sheet.h"
+
+#include "base/text.h"
+#include "facts/facts.h"
+#include "quantity/quantity.h"
+#include "refs/bounds.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_text(struct as_sheet_row *row, const char *before, const struct as_quantity_value *n,
+                     const char *behind)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
+    if (strcmp(n->unit, "B") != 0)
+        as_format_value(&b, n->value, n->unit);
+    else if (isfinite(n->claimed) &&
+             !n->refuted) { /* measured sizes are ranges; what is reported and agrees is exact */
+        as_format_value(&b, n->claimed, n->unit);
+        as_buf_str(&b, " reported");
+    } else
+        as_format_range(&b, n->ci.lo, n->ci.hi, n->value, n->unit, 3);
+    as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
+    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+/* What the clock made ns or GB/s of, as it was counted: "32.0 cycles", "128 B/cycle per SM". */
+static void add_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
+                        struct as_sheet_row *row)
+{
+    struct as_quantity_value counted = {.value = n->counted};
+    char unit[32];
+    if (!isfinite(n->counted))
+        return;
+    as_copy_text(counted.unit, sizeof counted.unit, n->counted_unit);
+    as_quantity_expand(s, strcmp(counted.unit, "cycles") == 0 ? "" : "per {unit}", unit, sizeof unit);
+    add_text(row, "", &counted, unit);
+}
+
+/* Its own name, and who knows of it. */
+static void name_memory_side(const struct as_quantity_subject *s, struct as_sheet_row *row)
+{
+    const struct as_cache *c = s->info ? as_info_memory_side(s->info) : NULL;
+    char label[24];
+    if (!c)
+        return;
+    as_cache_label(c, label);
+    snprintf(row->remark, sizeof row->remark, "%s, known from %s", label, as_cache_source_text(c));
+}
+
+/* Copies between CPU and GPU cross no link where they share the memory. */
+static void name_group(const struct as_quantity_subject *s, const char *group, char *out, size_t size)
+{
+    const struct as_device_info *info = s->info;
+    if (info && strcmp(group, "Shared memory") == 0) {
+        as_copy_text(out, size, as_info_words(info)->shared_memory);
+        out[0] = (char)toupper((unsigned char)out[0]);
+    } else if (info && info->is_host_memory && strcmp(group, "Host link") == 0)
+        as_copy_text(out, size, "Host copies");
+    else
+        as_copy_text(out, size, group);
+}
+
+/* A line's label and title, and where it stands. */
+static void sheet_name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
+{
+    *row = (struct as_sheet_row){.group = q->group, .of = q};
+    name_group(s, q->group, row->title, sizeof row->title);
+    as_quantity_expand(s, q->label, row->label, sizeof row->label);
+}
+
+static void sheet_add_word(struct as_sheet_row *row, const char *word)
+{
+    const size_t n = strlen(row->remark);
+    if (word && word[0])
+        snprintf(row->remark + n, sizeof row->remark - n, "%s%s", n ? ", " : "", word);
+}
+
+/* Quantities whose place is the remark of this line. */
+static void sheet_add_further(const struct as_quantity_subject *s, const struct as_quantity *line,
+                              const struct as_quantity_value *n, struct as_sheet_row *row)
+{
+    struct as_quantity_value further;
+    struct as_buf reason = AS_BUF_INIT;
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        char behind[32];
+        if (q->beside != line || as_quantity_find(s, q, &further, &reason) != AS_QUANTITY_FOUND ||
+            (further.cell && further.cell == row->cell) ||
+            (isfinite(n->counted) && as_unit_is_of_cycles(further.unit)) || !further.decided)
+            continue;
+        as_quantity_expand(s, q->behind, behind, sizeof behind);
+        add_text(row, further.source->said ? further.source->said : q->before, &further, behind);
+    }
+    as_buf_finish(&reason);
+}
+
+/* Who multiplied, "cuBLASLt 13.1.2" or "by wgmma", and what the device did meanwhile: "1.75 GHz, power cap". */
+static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struct as_sheet_row *row)
+{
+    static const double full = 0.99, beyond = 1.01; /* of the highest clock: not slowed down; an error of the reading */
+    json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    const char *library = json_string_value(json_object_get(detail, "library"));
+    const char *throttled = json_string_value(json_object_get(detail, "throttled_by"));
+    struct as_buf b = AS_BUF_INIT;
+    if (library)
+        as_buf_add(&b, library, strcspn(library, ","));
+    else
+        as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
+    if (cell->clock_hz > 0 && !(cell->clock_hz > beyond * clock_max_hz && clock_max_hz > 0)) {
+        as_buf_str(&b, ", ");
+        as_format_value(&b, cell->clock_hz, "Hz");
+    }
+    if (throttled && !(cell->clock_hz > full * clock_max_hz && clock_max_hz > 0))
+        as_buf_printf(&b, ", %s", throttled);
+    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+    as_buf_finish(&b);
+    json_decref(detail);
+}
+
+static void fill_row(const struct as_report_run *run, const struct as_quantity_subject *s,
+                     const struct as_quantity_value *n, struct as_sheet_row *row)
+{
+    char said[64];
+    if (strcmp(n->of->group, AS_SHEET_MEMORY_SIDE) == 0 && n->of->kind == AS_KIND_CAPACITY)
+        name_memory_side(s, row);
+    if (strcmp(n->of->group, "Matrix") == 0 && n->cell)
+        describe_gemm(as_report_cell(run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
+    as_quantity_expand(s, n->source->said ? n->source->said : "", said, sizeof said);
+    sheet_add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
+    sheet_add_word(row, n->named);
+    add_counted(s, n, row);
+    row->value = n->value;
+    row->ci = n->ci;
+    row->wide = n->wide;
+    row->trials = n->trials;
+    row->specified = n->claimed;
+    row->cell = n->cell;
+    as_copy_text(row->fact, sizeof row->fact, n->fact ? n->fact->id : "");
+    as_copy_text(row->unit, sizeof row->unit, n->unit);
+    sheet_add_further(s, n->of, n, row);
+}
+
+static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
+{
+    struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
+    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of};
+    as_copy_text(gap->title, sizeof gap->title, of->title);
+    as_copy_text(gap->label, sizeof gap->label, of->label);
+    as_copy_text(gap->reason, sizeof gap->reason, reason);
+}
+
+/* Load does not make memory faster: a loaded latency all below the idle one on the same pages is no number. */
+static bool is_below_idle(const struct as_report_run *run, const struct as_quantity_subject *s,
+                          const struct as_sheet *sheet, const struct as_sheet_row *row, char *why, size_t size)
+{
+    const struct as_cell *cell = as_report_cell(run, row->cell);
+    const char *allocator = cell ? as_axes_text(&cell->axes, "allocator") : "";
+    const bool on_base = as_allocator_role(s->device, allocator) == AS_ROLE_BASE_PAGES;
+    const struct as_sheet_row *idle = as_sheet_row_of(sheet, on_base ? "memory.latency.base_pages" : "memory.latency");
+    if (strcmp(row->of->name, "memory.latency.loaded") != 0 || !idle || strcmp(idle->unit, row->unit) != 0 ||
+        !(row->ci.hi < idle->ci.lo))
+        return false;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "unsteady: ");
+    as_format_value(&b, row->value, row->unit);
+    as_buf_str(&b, ", below the idle ");
+    as_format_value(&b, idle->value, idle->unit);
+    as_copy_text(why, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    return true;
+}
+
+static void sheet_add_line(const struct as_report_run *run, const struct as_quantity_subject *s,
+                           const struct as_quantity *q, struct as_sheet *out)
+{
+    struct as_sheet_row *row = &out->rows[out->n];
+    struct as_quantity_value n;
+    struct as_buf reason = AS_BUF_INIT;
+    char why[sizeof((struct as_sheet_gap *)0)->reason] = "";
+    sheet_name_row(s, q, row);
+    const enum as_quantity_found found = as_quantity_find(s, q, &n, &reason);
+    as_copy_text(why, sizeof why, as_buf_get(&reason));
+    as_buf_finish(&reason);
+    if (found == AS_QUANTITY_FOUND)
+        fill_row(run, s, &n, row);
+    if (found == AS_QUANTITY_FOUND && !is_below_idle(run, s, out, row, why, sizeof why)) {
+        as_sheet_say_unsteady(run, s->device, row);
+        out->n++;
+    } else if (as_quantity_is_expected(s, q))
+        sheet_add_gap(row, why, out);
+}
+
+/* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".
+ */
+static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
+{
+    as_copy_text(out, sizeof row->label, row->label);
+    if (strcmp(row->group, "Matrix") == 0)
+        out[strcspn(out, " ")] = '\0';
+    return out;
+}
+
+/* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
+static void add_figures(const struct as_quantity_subject *s, struct as_sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->n; i++) {
+        struct as_sheet_row *row = &sheet->rows[i];
+        char label[sizeof row->label];
+        if (sheet->chip[0])
+            row->specified = NAN;
+        else if (!isfinite(row->specified))
+            row->specified = as_reported_line(s->info, row->group, row->label, row->unit);
+        if (!isfinite(row->specified) &&
+            (row->specified_by =
+                 as_refs_find_line(&sheet->figures, "specified", row->group, specified_label(row, label), row->unit)))
+            row->specified = row->specified_by->lo;
+        row->published = as_refs_find_line(&sheet->figures, "measured", row->group, row->label, row->unit);
+        if (!row->published && strcmp(row->unit, "ns") == 0)
+            row->published = as_refs_find_line(&sheet->figures, "measured", row->group, row->label, "cycles");
+    }
+}
+
+/* A copy: a sheet may outlive the run's figures, and rows point into it. */
+static enum as_status find_figures(const struct as_report_run *run, const struct as_quantity_subject *s,
+                                   struct as_sheet *out, struct as_error *err)
+{
+    out->chip = run->chip ? run->chip->name : "";
+    if (!run->chip)
+        return s->info ? as_refs_of_device(s->info, &out->figures, err) : AS_OK;
+    return as_refs_of_side(run->chip, s->device, &out->figures, err);
+}
+
+static enum as_status make_space(struct as_sheet *out, struct as_error *err)
+{
+    size_t lines = 0;
+    while (as_quantities[lines].name)
+        lines++;
+    out->rows = calloc(lines + 1, sizeof *out->rows);
+    out->gaps = calloc(lines + 1, sizeof *out->gaps);
+    return out->rows && out->gaps ? AS_OK : as_nomem(err, lines * sizeof *out->rows, "a data sheet");
+}
+
+enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
+                             struct as_error *err)
+{
+    const struct as_quantity_subject s = as_report_subject(run, device);
+    *out = (struct as_sheet){0};
+    enum as_status st = make_space(out, err);
+    for (const struct as_quantity *q = as_quantities; q->name && !st; q++)
+        if (!q->beside)
+            sheet_add_line(run, &s, q, out);
+    if (!st)
+        st = find_figures(run, &s, out, err);
+    if (st)
+        as_sheet_finish(out);
+    else
+        add_figures(&s, out);
+    return st;
+}
+
+/* Ids of facts that a line's sources are or stand for, apart by blanks; what names an allocator is none. */
+static void sheet_add_facts(const struct as_quantity *q, struct as_ref *ref)
+{
+    for (const struct as_quantity_source *source = q->sources; source->from; source++) {
+        const char *id = source->fact ? source->fact : source->from;
+        const size_t used = strlen(ref->fact);
+        if (!strpbrk(id, "@ ") && !strstr(ref->fact, id) && used + strlen(id) + 2 < sizeof ref->fact)
+            snprintf(ref->fact + used, sizeof ref->fact - used, "%s%s", used ? " " : "", id);
+    }
+}
+
+void as_sheet_name_facts(struct as_refs *refs)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        struct as_ref *ref = &refs->v[i];
+        for (const struct as_quantity *q = as_quantities; q->name && ref->group[0]; q++)
+            if (!q->beside && strcmp(q->group, ref->group) == 0 && as_ref_has_quantity(ref, q->label))
+                sheet_add_facts(q, ref);
+    }
+}
+
+void as_sheet_finish(struct as_sheet *s)
+{
+    free(s->rows);
+    free(s->gaps);
+    as_refs_finish(&s->figures);
+    *s = (struct as_sheet){0};
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+bool as_sheet_more_is_better(const char *unit)
+{
+    return strcmp(unit, "B") == 0 || strcmp(unit, "Hz") == 0 || ends_in(unit, "/s") || ends_in(unit, "/cycle");
+}
+
+bool as_sheet_shows_specified(const struct as_sheet_row *row)
+{
+    return (strcmp(row->unit, "B") == 0 || ends_in(row->unit, "/s")) && row->specified > 0;
+}
+
+double as_sheet_share(const struct as_sheet_row *row)
+{
+    /* A measured size is a range: in it, it agrees. */
+    const bool agrees = row->ci.lo < row->ci.hi && row->specified >= row->ci.lo && row->specified <= row->ci.hi;
+    if (!as_sheet_shows_specified(row) || (agrees && strcmp(row->unit, "B") == 0))
+        return NAN;
+    return row->value / row->specified;
+}
+
+bool as_sheet_has_specified(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (as_sheet_shows_specified(&s->rows[i]))
+            return true;
+    return false;
+}
+
+bool as_sheet_has_reported(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (as_sheet_shows_specified(&s->rows[i]) && !s->rows[i].specified_by)
+            return true;
+    return false;
+}
+
+bool as_sheet_has_vendors(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (as_sheet_shows_specified(&s->rows[i]) && s->rows[i].specified_by)
+            return true;
+    return false;
+}
+
+bool as_sheet_has_published(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->rows[i].published)
+            return true;
+    return false;
+}
+
+void as_sheet_published(const struct as_sheet_row *row, struct as_buf *out)
+{
+    const struct as_ref *ref = row->published;
+    if (ref->hi > ref->lo)
+        as_format_range(out, ref->lo, ref->hi, ref->lo, ref->unit, 3);
+    else
+        as_format_value(out, ref->lo, ref->unit);
+}
+
+/* Up to who quotes it: "NVIDIA, H100 data sheet, 2022" of "NVIDIA, H100 data sheet, 2022, as listed by ...". */
+static size_t sheet_brief(const char *source)
+{
+    const char *end = strstr(source, ", as listed");
+    return end ? (size_t)(end - source) : strlen(source);
+}
+
+static bool same_source(const char *a, const char *b)
+{
+    return sheet_brief(a) == sheet_brief(b) && strncmp(a, b, sheet_brief(a)) == 0;
+}
+
+static const char *source_of(const struct as_sheet_row *row, bool published)
+{
+    if (published)
+        return row->published ? row->published->source : NULL;
+    if (!as_sheet_shows_specified(row))
+        return NULL;
+    return row->specified_by ? row->specified_by->source : "driver";
+}
+
+void as_sheet_sources(const struct as_sheet *s, bool published, struct as_buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->n; i++) {
+        const char *source = source_of(&s->rows[i], published);
+        bool before = !source;
+        for (size_t k = 0; k < i && !before; k++) {
+            const char *other = source_of(&s->rows[k], published);
+            before = other && same_source(source, other);
+        }
+        if (before)
+            continue;
+        as_buf_str(out, any ? "; " : "");
+        as_buf_add(out, source, sheet_brief(source));
+        any = true;
+    }
+}
+
+const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->rows[i].group, group) == 0 && strcmp(s->rows[i].label, label) == 0)
+            return &s->rows[i];
+    return NULL;
+}
+
+const struct as_sheet_row *as_sheet_row_of(const struct as_sheet *s, const char *quantity)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->rows[i].of->name, quantity) == 0)
+            return &s->rows[i];
+    return NULL;
+}
+
+bool as_sheet_next(const struct as_sheet *s, size_t *row, size_t *gap, struct as_sheet_entry *out)
+{
+    while (*gap < s->gaps_n && !s->gaps[*gap].reason[0])
+        ++*gap;
+    *out = (struct as_sheet_entry){*row < s->n ? &s->rows[*row] : NULL, *gap < s->gaps_n ? &s->gaps[*gap] : NULL};
+    if (out->row && out->gap && out->row->of < out->gap->of)
+        out->gap = NULL;
+    else if (out->gap)
+        out->row = NULL;
+    *row += out->row != NULL;
+    *gap += out->gap != NULL;
+    return out->row || out->gap;
+}
+
+static bool has_group(const struct as_sheet *s, const char *group)
+{
+    bool has = false;
+    for (size_t i = 0; i < s->n; i++)
+        has |= strcmp(s->rows[i].group, group) == 0;
+    for (size_t i = 0; i < s->gaps_n; i++)
+        has |= s->gaps[i].reason[0] && strcmp(s->gaps[i].group, group) == 0;
+    return has;
+}
+
+void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out)
+{
+    const char *group = "", *lead = "";
+    for (size_t i = 0; i < s->gaps_n; i++) {
+        const struct as_sheet_gap *gap = &s->gaps[i];
+        const bool first = strcmp(group, gap->group) != 0, whole = !has_group(s, gap->group);
+        if (gap->reason[0] || (whole && !first))
+            continue;
+        as_buf_printf(out, "%s%s%s%s", lead, first ? gap->title : "", first && !whole ? " " : "",
+                      whole ? "" : gap->label);
+        group = gap->group;
+        lead = "; ";
+    }
+}

@@ -1,0 +1,176 @@
+#include "report/sheet/sheet_check.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Share of checks of an unchanged machine in which a line may be found worse by chance. */
+static const double FALSE_ALARMS = 0.01;
+
+const char *as_check_verdict_word(enum as_check_verdict v)
+{
+    static const char *const words[] = {"same", "better", "worse", "undecided", "unconfirmed", "missing", "new"};
+    return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
+}
+
+static const struct as_device_sheet *sheet_check_by_id(const struct as_machine_sheet *m, const char *id)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->v[i].id, id) == 0)
+            return &m->v[i];
+    return NULL;
+}
+
+static bool is_of_backend(const struct as_device_sheet *d, const char *id)
+{
+    const size_t n = strcspn(id, ":");
+    return strncmp(d->id, id, n) == 0 && (d->id[n] == ':' || !d->id[n]);
+}
+
+/* The only device of the backend in m that other has not; NULL where there are none or several. */
+static const struct as_device_sheet *left_over(const struct as_machine_sheet *m, const struct as_machine_sheet *other,
+                                               const char *id)
+{
+    const struct as_device_sheet *found = NULL;
+    for (size_t i = 0; i < m->n; i++)
+        if (is_of_backend(&m->v[i], id) && !sheet_check_by_id(other, m->v[i].id)) {
+            if (found)
+                return NULL;
+            found = &m->v[i];
+        }
+    return found;
+}
+
+/* The device of `in` that stands for device d of `of`; NULL none. */
+static const struct as_device_sheet *matching(const struct as_machine_sheet *of, const struct as_device_sheet *d,
+                                              const struct as_machine_sheet *in)
+{
+    const struct as_device_sheet *same = sheet_check_by_id(in, d->id);
+    if (same)
+        return same;
+    return left_over(of, in, d->id) == d ? left_over(in, of, d->id) : NULL;
+}
+
+/* On a virtual machine one run on either side decides nothing about the host: its virtual CPUs may have been hardware
+ * threads of one core in one run and cores in the other. */
+static bool is_unconfirmed(const struct as_machine_sheet *base, const struct as_machine_sheet *now,
+                           const struct as_check_line *line)
+{
+    return (base->virtual_machine || now->virtual_machine) && (line->base_runs < 2 || line->now_runs < 2) &&
+           (strcmp(line->device->id, "cpu") == 0 || line->base->of->of_host);
+}
+
+static enum as_check_verdict sheet_check_judge(struct as_check_line *line, double tolerance, size_t lines)
+{
+    const struct as_sheet_row *a = line->base, *b = line->now;
+    line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
+    if (!b || !a)
+        return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
+    const struct as_estimated x = {a->value, a->ci}, y = {b->value, b->ci};
+    as_compare_numbers(&x, &y, as_trials_df(a->trials) + as_trials_df(b->trials), 1 - 2 * FALSE_ALARMS / (double)lines,
+                       !as_sheet_more_is_better(a->unit), tolerance, &line->comparison);
+    static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
+                                               [AS_FASTER] = AS_CHECK_BETTER,
+                                               [AS_SLOWER] = AS_CHECK_WORSE,
+                                               [AS_CANNOT_TELL] = AS_CHECK_NOISE};
+    return of[line->comparison.verdict];
+}
+
+static size_t rows_of(const struct as_machine_sheet *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        n += m->v[i].sheet.n;
+    return n;
+}
+
+/* The row of `other` in the same unit, and how many runs have it; NULL: none. */
+static const struct as_sheet_row *same_line(const struct as_device_sheet *other, const struct as_sheet_row *row,
+                                            size_t *runs)
+{
+    const struct as_sheet_row *found = other ? as_sheet_find(&other->sheet, row->group, row->label) : NULL;
+    if (!found || strcmp(found->unit, row->unit) != 0)
+        return NULL;
+    *runs = other->runs[found - other->sheet.rows];
+    return found;
+}
+
+static const char *reason_of_gap(const struct as_device_sheet *d, const struct as_sheet_row *row)
+{
+    for (size_t i = 0; i < d->sheet.gaps_n; i++) {
+        const struct as_sheet_gap *gap = &d->sheet.gaps[i];
+        if (strcmp(gap->group, row->group) == 0 && strcmp(gap->label, row->label) == 0)
+            return gap->reason[0] ? gap->reason : "not in this suite";
+    }
+    return "its data sheet has no such line";
+}
+
+/* Why the device that stands for the base's has no number for its row. */
+static void explain_missing(struct as_check_line *line)
+{
+    const struct as_device_sheet *d = line->against;
+    const struct as_sheet_row *other = d ? as_sheet_find(&d->sheet, line->base->group, line->base->label) : NULL;
+    if (!d)
+        as_copy_text(line->why, sizeof line->why, "the device was not measured");
+    else if (other)
+        snprintf(line->why, sizeof line->why, "measured in %s, not %s", other->unit, line->base->unit);
+    else
+        as_copy_text(line->why, sizeof line->why, reason_of_gap(d, line->base));
+}
+
+static void pair_lines(const struct as_machine_sheet *base, const struct as_machine_sheet *now, struct as_check *out)
+{
+    for (size_t i = 0; i < base->n; i++) {
+        const struct as_device_sheet *other = matching(base, &base->v[i], now);
+        for (size_t k = 0; k < base->v[i].sheet.n; k++) {
+            struct as_check_line *line = &out->v[out->n++];
+            *line = (struct as_check_line){.device = &base->v[i],
+                                           .against = other,
+                                           .base = &base->v[i].sheet.rows[k],
+                                           .base_runs = base->v[i].runs[k]};
+            line->now = same_line(other, line->base, &line->now_runs);
+            if (!line->now)
+                explain_missing(line);
+        }
+    }
+    for (size_t i = 0; i < now->n; i++) {
+        const struct as_device_sheet *other = matching(now, &now->v[i], base);
+        for (size_t k = 0; k < now->v[i].sheet.n; k++) {
+            const struct as_sheet_row *row = &now->v[i].sheet.rows[k];
+            size_t unused;
+            if (!same_line(other, row, &unused))
+                out->v[out->n++] = (struct as_check_line){.device = &now->v[i], .now = row};
+        }
+    }
+}
+
+enum as_status as_sheet_check(const struct as_machine_sheet *base, const struct as_machine_sheet *now, double tolerance,
+                              struct as_check *out, struct as_error *err)
+{
+    const size_t most = rows_of(base) + rows_of(now);
+    size_t compared = 0;
+    *out = (struct as_check){0};
+    out->v = calloc(most + 1, sizeof *out->v);
+    if (!out->v)
+        return as_nomem(err, most * sizeof *out->v, "a check");
+    pair_lines(base, now, out);
+    for (size_t i = 0; i < out->n; i++)
+        compared += out->v[i].base && out->v[i].now;
+    for (size_t i = 0; i < out->n; i++) {
+        struct as_check_line *line = &out->v[i];
+        line->verdict = sheet_check_judge(line, tolerance, compared);
+        if (line->verdict == AS_CHECK_WORSE && is_unconfirmed(base, now, line))
+            line->verdict = AS_CHECK_UNCONFIRMED;
+        out->counts[line->verdict]++;
+    }
+    return AS_OK;
+}
+
+void as_check_finish(struct as_check *c)
+{
+    free(c->v);
+    *c = (struct as_check){0};
+}

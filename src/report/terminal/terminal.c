@@ -1,0 +1,220 @@
+/* The short page after a run: the data sheet of each device, what is worth knowing beside it, what is missing and why.
+ */
+#include "report/terminal/terminal.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/model/overview.h"
+#include "report/sheet/worth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "Cells by probe: latency 42, bandwidth 36 of 38" */
+static void write_probes(const struct as_overview *o, const struct as_report_run *run,
+                         const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    for (size_t i = 0; i < o->probes_n; i++) {
+        const struct as_overview_probe *p = &o->probes[i];
+        if (!p->measured)
+            continue;
+        as_buf_str(&line, line.len ? ", " : "");
+        as_buf_terminal(&line, p->name);
+        as_buf_printf(&line, p->valid < p->measured ? " %zu (%zu rejected)" : " %zu", p->measured,
+                      p->measured - p->valid);
+    }
+    if (line.len) {
+        as_text_title(out, "Cells by probe", style);
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+        as_buf_printf(out, "List a probe's cells: assay show %lld PROBE\n", (long long)run->run.id);
+    }
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
+/* "opencl:0, name of it" over the facts of a device where the run has several. */
+static void write_device(const struct as_report_run *run, const char *id, const struct as_table_style *style,
+                         struct as_buf *out)
+{
+    const char *name = as_report_device_name(run, id);
+    char lead[48];
+    snprintf(lead, sizeof lead, "%s%s", id, name[0] ? ": " : "");
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_text_line(out, lead, name, 0, 0, style);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+}
+
+static void write_left_out(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_str(&line, "Numbers and facts from ");
+    as_buf_terminal(&line, run->left_out);
+    as_buf_printf(&line, " are left out here: 'assay facts %lld' reads every cell", (long long)run->run.id);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
+bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style, struct as_buf *out)
+{
+    bool titled = false;
+    struct as_buf line = AS_BUF_INIT;
+    for (size_t d = 0; d < run->devices_n; d++) {
+        const struct as_fact *worth[AS_WORTH_MAX];
+        const size_t n =
+            as_worth_knowing(run, run->devices[d].id, worth, most < AS_WORTH_MAX ? most : (size_t)AS_WORTH_MAX);
+        if (n && !titled)
+            as_text_title(out, "Worth knowing", style);
+        titled |= n > 0;
+        if (n && run->devices_n > 1)
+            write_device(run, run->devices[d].id, style, out);
+        for (size_t i = 0; i < n; i++) {
+            as_buf_clear(&line);
+            as_buf_terminal(&line, worth[i]->sentence);
+            as_buf_str(&line, worth[i]->verdict == AS_REFUTED ? " (not as expected)" : "");
+            as_buf_str(out, style->unicode ? "• " : "- ");
+            as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
+        }
+    }
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+    return titled;
+}
+
+static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { MOST = 4 };
+    const bool titled = as_text_worth(run, MOST, style, out);
+    if (run->facts_n)
+        as_buf_printf(out, "%s%zu fact%s: assay facts %lld\n", titled ? "" : "\n", run->facts_n,
+                      run->facts_n == 1 ? "" : "s", (long long)run->run.id);
+    if (run->left_out)
+        write_left_out(run, style, out);
+}
+
+enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err)
+{
+    size_t more = missing->more;
+    if (!missing->n)
+        return AS_OK;
+    as_text_title(out, "Rejected or not measured", style);
+    struct as_buf line = AS_BUF_INIT;
+    for (size_t k = 0; k < missing->n; k++) {
+        const struct as_missing_reason *r = &missing->reasons[k];
+        if (k >= most) {
+            more += r->cells;
+            continue;
+        }
+        const struct as_cell *c = &r->first;
+        as_buf_clear(&line);
+        for (size_t p = 0; p < r->probes_n; p++) {
+            as_buf_str(&line, p ? ", " : "");
+            as_buf_terminal(&line, r->probes[p]);
+        }
+        as_buf_char(&line, ' ');
+        as_buf_terminal(&line, c->device);
+        as_buf_printf(&line, ": %zu %s%s%s", r->cells,
+                      c->status == AS_CELL_PLANNED ? "not measured" : as_cell_status_word(c->status),
+                      c->reason[0] ? ": " : "", c->status == AS_CELL_REJECTED && r->cells > 1 ? "for example " : "");
+        as_buf_terminal(&line, c->reason);
+        as_buf_str(out, style->unicode ? "• " : "- ");
+        as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
+    }
+    if (more)
+        as_buf_printf(out, "  and %zu cells for other reasons: 'assay show' of their probe\n", more);
+    enum as_status st = as_buf_check(&line, err);
+    as_buf_finish(&line);
+    return st;
+}
+
+/* Devices of one host mostly have the same ones. */
+static void write_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    const char *last = "";
+    for (size_t i = 0; i < run->devices_n; i++) {
+        const struct as_device_info *d = &run->devices[i];
+        if (!d->caveats[0] || strcmp(d->caveats, last) == 0)
+            continue;
+        last = d->caveats;
+        as_text_line(out, "Note: ", d->caveats, 0, 6, style);
+    }
+}
+
+static void terminal_write_head(const struct as_report_run *run, const struct as_overview *o,
+                                const struct as_table_style *style, struct as_buf *out)
+{
+    const struct as_run *r = &run->run;
+    struct as_buf line = AS_BUF_INIT;
+    char started[32];
+    as_format_wall(r->started_at, started, sizeof started);
+    as_buf_printf(&line, "Run %lld: ", (long long)r->id);
+    as_buf_terminal(&line, r->suite);
+    as_buf_str(&line, " on ");
+    as_buf_terminal(&line, r->host);
+    as_buf_printf(&line, ", %s, %s", started, as_run_state_word(r->state));
+    const double length = as_run_length(r);
+    if (isfinite(length)) {
+        as_buf_str(&line, " after ");
+        as_format_duration(&line, length);
+    }
+    if (r->state == AS_RUN_RUNNING)
+        as_buf_printf(&line, ", or killed: then 'assay resume %lld' continues it", (long long)r->id);
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    for (size_t i = 0; i < run->devices_n; i++) {
+        char lead[48];
+        snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
+        as_text_line(out, lead, run->devices[i].name, 2, 0, style);
+    }
+    write_caveats(run, style, out);
+    as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
+    const char *lead = "";
+    for (int s = 0; s < AS_CELL_STATUS_N; s++)
+        if (o->by_status[s]) {
+            as_buf_printf(out, "%s%zu %s", lead, o->by_status[s], as_cell_status_word((enum as_cell_status)s));
+            lead = ", ";
+        }
+    as_buf_char(out, '\n');
+    if (run->against_earlier)
+        as_text_line(out, "Note: ", run->against_earlier, 0, 6, style);
+    as_buf_finish(&line);
+}
+
+static enum as_status look_at_cells(const struct as_report_run *run, struct as_overview *o, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < run->cells_n && !st; i++)
+        st = as_overview_add(o, &run->cells[i], (int64_t)i, err);
+    return st;
+}
+
+enum as_status as_report_terminal(const struct as_report_run *run, const struct as_table_style *style,
+                                  struct as_buf *out, struct as_error *err)
+{
+    enum { TABLE_MAX = 40, MISSING_MAX = 2 };
+    struct as_overview own = {0};
+    const struct as_overview *o = run->overview ? run->overview : &own;
+    enum as_status st = run->overview ? AS_OK : look_at_cells(run, &own, err);
+    if (!st)
+        terminal_write_head(run, o, style, out);
+    for (size_t i = 0; i < run->devices_n && !st; i++)
+        st = as_text_sheet(run, run->devices[i].id, style, out, err);
+    if (!st)
+        write_facts(run, style, out);
+    if (!st && o->probes_n == 1 && o->cells <= TABLE_MAX) {
+        as_overview_finish(&own);
+        return as_report_probe(run, run->cells[0].probe, style, out, err);
+    }
+    if (!st) {
+        write_probes(o, run, style, out);
+        st = as_text_backend_pairs(run, style, out, err);
+    }
+    if (!st)
+        st = as_text_missing(&o->missing, MISSING_MAX, style, out, err);
+    as_overview_finish(&own);
+    return st ? st : as_buf_check(out, err);
+}

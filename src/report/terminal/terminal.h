@@ -1,0 +1,100 @@
+/* Terminal text: tables, bars and small plots. Widths are in columns, not bytes.
+ */
+#ifndef AS_REPORT_TERMINAL_H
+#define AS_REPORT_TERMINAL_H
+
+#include "probe/probe.h"
+#include "report/model/overview.h"
+#include "report/report.h"
+
+/* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
+unsigned as_text_width(const char *s);
+/* Bytes of the longest beginning of s that takes at most width columns, at least one character. */
+size_t as_text_prefix(const char *s, unsigned width);
+/* Appends s, cut to width columns with a mark at its end when it is longer. */
+void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode);
+/* Appends text filled to width, each line after the first with a margin; column: where the first line stands. */
+void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
+
+/* A line of lead and text, both escaped here, filled to the width. */
+void as_text_line(struct as_buf *b, const char *lead, const char *text, unsigned margin, unsigned column,
+                  const struct as_table_style *style);
+
+enum as_paint { AS_PAINT_NONE, AS_PAINT_GOOD, AS_PAINT_BAD, AS_PAINT_DIM, AS_PAINT_STRONG };
+void as_paint_on(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
+void as_paint_off(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
+/* "Title" on a line of its own, with an empty line before it. */
+void as_text_title(struct as_buf *b, const char *title, const struct as_table_style *style);
+
+/* A table: a head, then cells in order of rows. A failed allocation shows in as_table_write. */
+enum { AS_TABLE_COLUMNS_MAX = 32 };
+struct as_table {
+    size_t columns;
+    bool right[AS_TABLE_COLUMNS_MAX]; /* numbers stand at the right */
+    bool spare[AS_TABLE_COLUMNS_MAX]; /* left out where words would have to be broken to show it */
+    struct as_table_cell {
+        char *text;
+        unsigned char paint;
+        bool heading; /* over all columns */
+    } * cells;        /* the head first; owned */
+    size_t n, cap;
+    bool headings; /* there are rows that are one, and the others stand to the right of them */
+    enum as_status status;
+};
+/* heads: one a column, ">name" for a column that stands at the right, "?name" or "?>name" for one that can be spared;
+ * ends with NULL. */
+void as_table_init(struct as_table *t, const char *const *heads);
+void as_table_finish(struct as_table *t);
+void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
+void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A heading row over all columns. */
+void as_table_heading(struct as_table *t, const char *text);
+/* If too wide, text in the widest columns wraps; numbers never do. */
+enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
+                              struct as_error *err);
+
+/* The data sheet of one device of the run, nothing where there is no number for it. */
+enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                             struct as_buf *out, struct as_error *err);
+
+/* What is worth knowing, at most so many facts (up to AS_WORTH_MAX) per device. False: nothing is. */
+bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style,
+                   struct as_buf *out);
+
+/* Values as one line of block characters, lowest to highest, on a logarithmic scale where they span more than a
+ * decade; NAN leaves a gap. */
+void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode);
+/* A bar of length share * width. */
+void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode);
+
+/* A small plot of up to AS_PLOT_SERIES_MAX series over a common x axis of sizes, which is logarithmic; y is too when
+ * the values span more than a decade. */
+enum { AS_PLOT_SERIES_MAX = 6 };
+struct as_series {
+    const char *name; /* escaped already */
+    const double *x, *y;
+    const bool *hollow; /* rejected points; NULL: none are */
+    size_t n;
+};
+void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,
+                  const struct as_table_style *style);
+
+/* Numbers of cells. */
+bool as_text_measured(const struct as_cell *c);
+/* Half the interval relative to the median: "0.4%", "-" when there is none. */
+void as_text_relative(struct as_buf *b, const struct as_summary *s);
+/* An axis value as people write it: 32 KiB for sizes, the text otherwise, escaped for where it goes. axis: NULL
+ * unknown. */
+void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
+                   void (*escape)(struct as_buf *b, const char *text));
+void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
+/* Why cells are not ok, one line for cells with the same reason and a count of those beyond `most` lines; nothing when
+ * all are. */
+enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err);
+/* Where two backends on one device disagree; nothing when there are no such devices. */
+enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
+                                     struct as_buf *out, struct as_error *err);
+enum as_paint as_status_paint(enum as_cell_status s);
+
+#endif

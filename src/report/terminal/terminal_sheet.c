@@ -1,0 +1,245 @@
+/* The data sheet in the terminal. */
+#include "base/text.h"
+#include "facts/facts.h"
+#include "report/sheet/sheet.h"
+#include "report/terminal/terminal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BAR = 12,
+    WIDE = 120, /* space for a column of published figures beside the details */
+    NARROW = 100
+};
+
+/* Measured sizes are printed as ranges where there is space. */
+static bool is_range(const struct as_sheet_row *r, const struct as_table_style *style)
+{
+    return style->width >= NARROW && strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
+}
+
+/* Half the interval in percent of the value; NAN where none is printed. */
+static double half_percent(const struct as_sheet_row *r, const struct as_table_style *style)
+{
+    const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
+    return isfinite(half) && !is_range(r, style) ? half : NAN;
+}
+
+static void add_measured(struct as_table *t, const struct as_sheet_row *r, const struct as_table_style *style)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const double half = half_percent(r, style);
+    if (is_range(r, style))
+        as_format_range(&text, r->ci.lo, r->ci.hi, r->value, r->unit, 3);
+    else
+        as_format_value(&text, r->value, r->unit);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
+    as_buf_clear(&text);
+    if (isfinite(half))
+        as_buf_printf(&text, half < 9.95 ? "%.1f%%%s" : "%.0f%%%s", half, r->wide ? " ~" : "");
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_finish(&text);
+}
+
+static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first, bool published,
+                    const struct as_table_style *style)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const double share = as_sheet_share(r);
+    as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
+    as_table_add(t, r->label, AS_PAINT_NONE);
+    add_measured(t, r, style);
+    if (as_sheet_shows_specified(r))
+        as_format_value(&text, r->specified, r->unit);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
+    if (isfinite(share))
+        as_buf_printf(&text, "%.0f%%", 100 * share);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
+    if (published && r->published)
+        as_sheet_published(r, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
+    if (isfinite(share))
+        as_text_bar(&text, share < 1 ? share : 1, BAR, style->unicode);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_table_add(t, r->remark, AS_PAINT_DIM);
+    as_buf_finish(&text);
+}
+
+/* The lines that follow in its group and are missing for the same reason are named in its remark. row, gap: where the
+ * walk over the sheet stands behind it; moved past them. */
+static void terminal_sheet_add_gap(struct as_table *t, const struct as_sheet *sheet, size_t *row, size_t *gap_at,
+                                   const struct as_sheet_gap *gap, bool first, const struct as_table_style *style)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_str(&text, gap->reason);
+    for (const char *lead = "; likewise ";; lead = "; ") {
+        size_t r = *row, g = *gap_at;
+        struct as_sheet_entry next;
+        if (!as_sheet_next(sheet, &r, &g, &next) || !next.gap || strcmp(next.gap->group, gap->group) != 0 ||
+            strcmp(next.gap->reason, gap->reason) != 0)
+            break;
+        as_buf_printf(&text, "%s%s", lead, next.gap->label);
+        *row = r;
+        *gap_at = g;
+    }
+    as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
+    as_table_add(t, gap->label, AS_PAINT_NONE);
+    as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
+    for (int i = 0; i < 5; i++)
+        as_table_add(t, "", AS_PAINT_NONE);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
+    as_buf_finish(&text);
+}
+
+static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool published,
+                        const struct as_table_style *style)
+{
+    const char *group = "";
+    struct as_sheet_entry e;
+    for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
+        const char *own = e.row ? e.row->group : e.gap->group;
+        const bool first = strcmp(group, own) != 0;
+        group = own;
+        if (e.row)
+            add_row(t, e.row, first, published, style);
+        else
+            terminal_sheet_add_gap(t, sheet, &row, &gap, e.gap, first, style);
+    }
+}
+
+/* Is it the first row whose published figure is of this source? */
+static bool is_first_of_source(const struct as_sheet *sheet, size_t row)
+{
+    for (size_t i = 0; i < row; i++) {
+        const struct as_ref *ref = sheet->rows[i].published;
+        if (ref && strcmp(ref->source, sheet->rows[row].published->source) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* "Memory read 3.89 TB/s, L2 read 9.77 TB/s": all figures of a source, where there is no column for them. */
+static void list_published(const struct as_sheet *sheet, const char *source, struct as_buf *out)
+{
+    const char *lead = "";
+    for (size_t i = 0; i < sheet->n; i++) {
+        const struct as_sheet_row *r = &sheet->rows[i];
+        if (!r->published || strcmp(r->published->source, source) != 0)
+            continue;
+        as_buf_printf(out, "%s%s %s ", lead, r->title, r->label);
+        as_sheet_published(r, out);
+        lead = ", ";
+    }
+}
+
+static void terminal_sheet_add_line(const char *text, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_terminal(&line, text);
+    as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
+    as_buf_finish(&line);
+}
+
+/* Explains the mark "~" if a row has it. */
+static void add_legend(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    for (size_t i = 0; i < sheet->n; i++)
+        if (sheet->rows[i].wide && isfinite(half_percent(&sheet->rows[i], style))) {
+            terminal_sheet_add_line("~: 95% interval wider than requested", style, out);
+            return;
+        }
+}
+
+static void add_not_in_suite(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_str(&text, "Not in this suite: ");
+    const size_t n = text.len;
+    as_sheet_not_in_suite(sheet, &text);
+    if (text.len > n)
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    as_buf_finish(&text);
+}
+
+/* Sources of specified figures; where there is no column for them, also the published figures. */
+static void add_sources(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const bool reported = as_sheet_has_reported(sheet);
+    if (reported && !as_sheet_has_vendors(sheet))
+        terminal_sheet_add_line("Reported by driver or OS, or computed from what they report", style, out);
+    else if (as_sheet_has_specified(sheet)) {
+        as_buf_printf(&text, "Specified%s%s by: ", sheet->chip[0] ? " for " : "", sheet->chip);
+        as_sheet_sources(sheet, false, &text);
+        as_buf_str(&text, reported ? " (values of driver or OS as reported)" : "");
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    }
+    for (size_t i = 0; i < sheet->n; i++) {
+        if (!sheet->rows[i].published || !is_first_of_source(sheet, i))
+            continue;
+        const char *source = sheet->rows[i].published->source;
+        as_buf_clear(&text);
+        as_buf_printf(&text, "Published%s%s by %s", sheet->chip[0] ? " for " : "", sheet->chip, source);
+        if (style->width < WIDE) {
+            as_buf_str(&text, ": ");
+            list_published(sheet, source, &text);
+        }
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    }
+    as_buf_finish(&text);
+}
+
+enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                             struct as_buf *out, struct as_error *err)
+{
+    struct as_sheet sheet;
+    struct as_buf title = AS_BUF_INIT;
+    struct as_table t;
+    enum as_status st = as_sheet_make(run, device, &sheet, err);
+    struct as_sheet_entry any;
+    if (st || !as_sheet_next(&sheet, &(size_t){0}, &(size_t){0}, &any))
+        goto done;
+    const char *name = as_report_device_name(run, device);
+    as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
+    as_buf_str(&title, name);
+    as_text_title(out, as_buf_get(&title), style);
+    as_buf_clear(&title);
+    as_sheet_seen_text(run, device, &title);
+    if (title.len)
+        terminal_sheet_add_line(as_buf_get(&title), style, out);
+    const bool specified = as_sheet_has_specified(&sheet),
+               published = style->width >= WIDE && as_sheet_has_published(&sheet);
+    char head[80];
+    const bool of_spec = specified && as_sheet_has_vendors(&sheet);
+    snprintf(head, sizeof head, ">%s", sheet.chip[0] ? sheet.chip : of_spec ? "specified" : "reported");
+    const char *heads[] = {"",
+                           "",
+                           ">measured",
+                           style->unicode ? ">±" : ">+-",
+                           specified ? head : "?>",
+                           of_spec && style->width >= NARROW ? ">of spec"
+                           : specified                       ? ">share"
+                                                             : "?>",
+                           published ? ">published" : "?>",
+                           "?",
+                           "",
+                           NULL};
+    as_table_init(&t, heads);
+    add_entries(&t, &sheet, published, style);
+    st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    if (!st) {
+        add_legend(&sheet, style, out);
+        add_not_in_suite(&sheet, style, out);
+        add_sources(&sheet, style, out);
+    }
+done:
+    as_sheet_finish(&sheet);
+    as_buf_finish(&title);
+    return st;
+}

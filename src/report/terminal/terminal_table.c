@@ -1,0 +1,246 @@
+/* Aligned tables. */
+#include "base/text.h"
+#include "report/terminal/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP = 2, INDENT = 2, LEAST = 9, COMFORT = 16 };
+
+void as_table_init(struct as_table *t, const char *const *heads)
+{
+    *t = (struct as_table){0};
+    while (heads[t->columns] && t->columns < AS_TABLE_COLUMNS_MAX) {
+        t->spare[t->columns] = heads[t->columns][0] == '?';
+        t->right[t->columns] = heads[t->columns][t->spare[t->columns]] == '>';
+        t->columns++;
+    }
+    for (size_t i = 0; i < t->columns; i++)
+        as_table_add(t, heads[i] + t->spare[i] + t->right[i], AS_PAINT_STRONG);
+}
+
+void as_table_finish(struct as_table *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free(t->cells[i].text);
+    free(t->cells);
+    *t = (struct as_table){0};
+}
+
+void as_table_add(struct as_table *t, const char *text, enum as_paint paint)
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (t->status)
+        return;
+    t->status = as_grow((void **)&t->cells, &t->cap, t->n + 1, sizeof *t->cells, NULL);
+    as_buf_terminal(&b, text);
+    char *copy = as_strdup(as_buf_get(&b));
+    if (!t->status && (!copy || b.failed))
+        t->status = AS_NOMEM;
+    as_buf_finish(&b);
+    if (t->status) {
+        free(copy);
+        return;
+    }
+    t->cells[t->n++] = (struct as_table_cell){copy, (unsigned char)paint, false};
+}
+
+void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...)
+{
+    struct as_buf b = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    as_buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    if (b.failed)
+        t->status = AS_NOMEM;
+    as_table_add(t, as_buf_get(&b), paint);
+    as_buf_finish(&b);
+}
+
+void as_table_heading(struct as_table *t, const char *text)
+{
+    as_table_add(t, text, AS_PAINT_STRONG);
+    if (!t->status)
+        t->headings = t->cells[t->n - 1].heading = true;
+    for (size_t c = 1; c < t->columns; c++)
+        as_table_add(t, "", AS_PAINT_NONE);
+}
+
+/* Where the first word of s ends, which takes its unit with it: "64 KiB". */
+static size_t word_end(const char *s)
+{
+    size_t n = strcspn(s, " ");
+    while (n > 0 && s[n] == ' ' && s[n - 1] >= '0' && s[n - 1] <= '9' &&
+           ((s[n + 1] >= 'A' && s[n + 1] <= 'Z') || (s[n + 1] >= 'a' && s[n + 1] <= 'z')))
+        n += 1 + strcspn(s + n + 1, " ");
+    return n;
+}
+
+/* Columns that the longest word of a text takes. */
+static unsigned longest_word(const char *text)
+{
+    unsigned longest = 0;
+    while (*text) {
+        char word[256];
+        size_t n = word_end(text);
+        as_copy_text(word, n + 1 < sizeof word ? n + 1 : sizeof word, text);
+        unsigned w = as_text_width(word);
+        longest = w > longest ? w : longest;
+        text += n + (text[n] == ' ');
+    }
+    return longest;
+}
+
+static unsigned total_of(const struct as_table *t, const unsigned width[])
+{
+    unsigned total = t->headings ? INDENT : 0;
+    for (size_t c = 0; c < t->columns; c++)
+        total += width[c] ? width[c] + (c ? GAP : 0) : 0;
+    return total;
+}
+
+/* Shrinks the widest text column above its minimum until the table fits. */
+static void shrink(const struct as_table *t, unsigned most, unsigned width[], const unsigned least[])
+{
+    for (unsigned total = total_of(t, width); total > most; total--) {
+        size_t widest = t->columns;
+        for (size_t c = 0; c < t->columns; c++)
+            if (!t->right[c] && width[c] > least[c] && (widest == t->columns || width[c] > width[widest]))
+                widest = c;
+        if (widest == t->columns)
+            return;
+        width[widest]--;
+    }
+}
+
+/* Widths that fit into the style, 0 for a column that is left out. Text is broken between words down to COMFORT; where
+ * that is not enough, columns that can be spared go, from the right, and then words are broken, down to LEAST, if that
+ * makes the table fit. */
+static void terminal_table_fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
+{
+    unsigned comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX], least[AS_TABLE_COLUMNS_MAX];
+    for (size_t c = 0; c < t->columns; c++) {
+        width[c] = word[c] = 0;
+        for (size_t i = c; i < t->n; i += t->columns) {
+            if (t->cells[i].heading)
+                continue;
+            unsigned w = as_text_width(t->cells[i].text);
+            unsigned l = t->right[c] ? w : longest_word(t->cells[i].text);
+            width[c] = w > width[c] ? w : width[c];
+            word[c] = l > word[c] ? l : word[c];
+        }
+        least[c] = t->right[c] || word[c] < LEAST ? word[c] : LEAST;
+        comfort[c] = word[c] > COMFORT ? word[c] : width[c] < COMFORT ? width[c] : COMFORT;
+    }
+    for (size_t c = t->columns; c-- > 0 && total_of(t, comfort) > style->width;)
+        if (t->spare[c])
+            width[c] = comfort[c] = word[c] = least[c] = 0;
+    shrink(t, style->width, width, comfort);
+    shrink(t, style->width, width, word);
+    if (total_of(t, least) <= style->width)
+        shrink(t, style->width, width, least);
+}
+
+/* Is the first word so wide that its unit has to stand on a line of its own? */
+static bool first_too_wide(const char *s, unsigned width)
+{
+    struct as_buf word = AS_BUF_INIT;
+    as_buf_add(&word, s, word_end(s));
+    bool wide = as_text_width(as_buf_get(&word)) > width;
+    as_buf_finish(&word);
+    return wide;
+}
+
+/* Takes the next line of at most width columns off *text: whole words where they fit. */
+static void next_line(const char **text, unsigned width, struct as_buf *line)
+{
+    const char *s = *text;
+    const bool broken = first_too_wide(s, width);
+    size_t n = strlen(s), best = 0, at = 0;
+    as_buf_clear(line);
+    while (at < n) {
+        size_t step = broken ? strcspn(s + at, " ") : word_end(s + at);
+        struct as_buf part = AS_BUF_INIT;
+        as_buf_add(&part, s, at + step);
+        bool fits = as_text_width(as_buf_get(&part)) <= width;
+        line->failed |= part.failed;
+        as_buf_finish(&part);
+        if (!fits)
+            break;
+        best = at + step;
+        at = best + (s[best] == ' ');
+        if (!s[best])
+            break;
+    }
+    if (best == 0) /* a word wider than the column is broken */
+        best = as_text_prefix(s, width);
+    as_buf_add(line, s, best);
+    *text = s + best + (s[best] == ' ');
+}
+
+/* One line of a row; what is left of each cell is in left. Is anything left? */
+static bool terminal_table_write_line(const struct as_table *t, const struct as_table_cell *row, const char **left,
+                                      const unsigned width[], const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    unsigned owed = 0; /* blanks that are written only if something follows */
+    bool more = false;
+    for (size_t c = 0; c < t->columns; c++) {
+        if (!width[c])
+            continue;
+        next_line(&left[c], width[c], &text);
+        more |= *left[c] != 0;
+        unsigned w = as_text_width(as_buf_get(&text)), blanks = width[c] > w ? width[c] - w : 0;
+        if (t->right[c])
+            owed += blanks;
+        if (w) {
+            as_buf_repeat(out, ' ', owed);
+            owed = 0;
+            as_paint_on(out, (enum as_paint)row[c].paint, style);
+            as_buf_str(out, as_buf_get(&text));
+            as_paint_off(out, (enum as_paint)row[c].paint, style);
+        }
+        owed += (t->right[c] ? 0 : blanks) + GAP;
+    }
+    as_buf_char(out, '\n');
+    out->failed |= text.failed;
+    as_buf_finish(&text);
+    return more;
+}
+
+static void terminal_table_write_row(const struct as_table *t, const struct as_table_cell *row, const unsigned width[],
+                                     const struct as_table_style *style, struct as_buf *out)
+{
+    const char *left[AS_TABLE_COLUMNS_MAX];
+    if (row[0].heading) {
+        as_paint_on(out, (enum as_paint)row[0].paint, style);
+        as_text_fill(out, row[0].text, style->width, INDENT, INDENT);
+        as_paint_off(out, (enum as_paint)row[0].paint, style);
+        return;
+    }
+    for (size_t c = 0; c < t->columns; c++)
+        left[c] = row[c].text;
+    do
+        as_buf_repeat(out, ' ', t->headings ? INDENT : 0);
+    while (terminal_table_write_line(t, row, left, width, style, out));
+}
+
+enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
+                              struct as_error *err)
+{
+    unsigned width[AS_TABLE_COLUMNS_MAX] = {0};
+    if (t->status)
+        return as_nomem(err, t->cap * sizeof *t->cells, "a table");
+    terminal_table_fit(t, style, width);
+    const unsigned total = total_of(t, width);
+    for (size_t row = 0; (row + 1) * t->columns <= t->n; row++) {
+        terminal_table_write_row(t, t->cells + row * t->columns, width, style, out);
+        if (row > 0)
+            continue;
+        for (unsigned i = 0; i < total && i < style->width; i++)
+            as_buf_str(out, style->unicode ? "─" : "-");
+        as_buf_char(out, '\n');
+    }
+    return as_buf_check(out, err);
+}

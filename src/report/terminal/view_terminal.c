@@ -1,0 +1,99 @@
+/* A table's model in the terminal. */
+#include "base/text.h"
+#include "model/metrics.h"
+#include "report/model/view_table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* "9.98 ±0.4%", by the farther end. */
+static void write_derived(struct as_buf *b, struct as_measure m, const struct as_table_style *style)
+{
+    as_format_number(b, m.value, 3);
+    if (!(m.ci.hi > m.ci.lo))
+        return;
+    const double share = 100 * fmax(m.ci.hi - m.value, m.value - m.ci.lo) / m.value;
+    as_buf_printf(b, share < 9.95 ? "%s%.1f%%" : "%s%.0f%%", style->unicode ? " ±" : " +-", share);
+}
+
+static void view_terminal_add_number(struct as_table *t, const struct as_view_cell *c,
+                                     const struct as_table_style *style)
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (c->interval)
+        as_text_relative(&b, &c->cell->sum);
+    else if (c->cell && !c->unit)
+        as_cell_value(c->cell, c->measure.value, &b);
+    else if (c->cell)
+        as_format_number(&b, c->measure.value, 3); /* its interval is shown with the cell */
+    else
+        write_derived(&b, c->measure, style);
+    as_table_add(t, as_buf_get(&b), c->paint);
+    if (b.failed)
+        t->status = AS_NOMEM;
+    as_buf_finish(&b);
+}
+
+/* A column that has words in no row is not shown. */
+static bool is_shown(const struct as_view_table *v, size_t column)
+{
+    for (size_t r = 0; r < v->rows_n; r++) {
+        const char *text = v->cells[r * v->columns_n + column].text;
+        if (!text || text[0])
+            return true;
+    }
+    return false;
+}
+
+static enum as_paint paint_of(const struct as_view_table *v, size_t row, size_t column)
+{
+    const bool is_status = column + 1 == v->columns_n;
+    return v->rows[row].invalid && is_status ? AS_PAINT_BAD : v->cells[row * v->columns_n + column].paint;
+}
+
+static const char *title_of(const struct as_view_table *v, size_t column, const struct as_table_style *style)
+{
+    if (v->rows_n && v->cells[column].interval)
+        return style->unicode ? "±" : "+-";
+    return v->columns[column].title;
+}
+
+enum as_status as_view_terminal(const struct as_view_table *v, const struct as_table_style *style, struct as_buf *out,
+                                struct as_error *err)
+{
+    char titles[AS_VIEW_COLUMNS_MAX][48];
+    const char *heads[AS_VIEW_COLUMNS_MAX + 1];
+    bool shown[AS_VIEW_COLUMNS_MAX];
+    size_t n = 0;
+    if (v->failed)
+        return as_nomem(err, v->cap * sizeof *v->cells, "a table");
+    if (v->of_cells)
+        heads[n++] = ">cell";
+    for (size_t i = 0; i < v->columns_n; i++) {
+        if (!(shown[i] = n < AS_TABLE_COLUMNS_MAX && is_shown(v, i)))
+            continue;
+        snprintf(titles[n], sizeof titles[n], "%s%s%.40s", v->columns[i].spare ? "?" : "",
+                 v->columns[i].number ? ">" : "", title_of(v, i, style));
+        heads[n] = titles[n];
+        n++;
+    }
+    heads[n] = NULL;
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (size_t r = 0; r < v->rows_n; r++) {
+        if (v->rows[r].group)
+            as_table_heading(&t, v->rows[r].group);
+        if (v->of_cells)
+            as_table_addf(&t, AS_PAINT_DIM, "%lld", (long long)v->rows[r].id);
+        for (size_t i = 0; i < v->columns_n; i++) {
+            const struct as_view_cell *c = &v->cells[r * v->columns_n + i];
+            if (shown[i] && c->text)
+                as_table_add(&t, c->text, paint_of(v, r, i));
+            else if (shown[i])
+                view_terminal_add_number(&t, c, style);
+        }
+    }
+    enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    return st;
+}
