@@ -19,7 +19,7 @@ ROOTS = ("src/", "include/", "")
 HEADING = "## Modules"
 EACH = "[^/]+"
 PARTS = ("src/", "lib/", "probes/")
-PLUGS = re.compile(r"as_(backend|probe|rules|method)_\w+|as_(backends|probes|rule_tables)")
+PLUGS = re.compile(r"as_(backend|probe|rules|method)_\w+|as_(backends|probes|probe_texts|view_probes|rule_tables)")
 
 
 class Row:
@@ -116,7 +116,8 @@ def objects_of(top, build):
         output, file = (os.path.realpath(os.path.join(e["directory"], e[k])) for k in ("output", "file"))
         is_made = file.startswith(build + os.sep)
         source = os.path.relpath(file, build if is_made else top)
-        if source.startswith(PARTS) and os.path.exists(output):
+        is_test = os.path.basename(source).startswith("test")
+        if source.startswith(PARTS) and not is_test and os.path.exists(output):
             found[output] = home_of(top, source) if is_made else source
     return found
 

@@ -12,10 +12,12 @@
 
 #include <cmocka.h>
 
+static const struct as_quantity read_all = {.name = "memory.read.all"}, latency = {.name = "memory.latency"},
+                                foreign = {.name = "foreign"};
 static struct as_sheet_row rows[] = {
-    {.group = "Memory", .label = "read", .value = 20.97152, .unit = "GB/s"},
-    {.group = "Memory", .label = "latency", .value = 123.4, .unit = "ns"},
-    {.group = "Memory", .label = "a<b\x1b", .value = 2, .unit = "n\ns"},
+    {.of = &read_all, .group = "Memory", .label = "read", .value = 20.97152, .unit = "GB/s"},
+    {.of = &latency, .group = "Memory", .label = "latency", .value = 123.4, .unit = "ns"},
+    {.of = &foreign, .group = "Memory", .label = "a<b\x1b", .value = 2, .unit = "n\ns"},
 };
 static struct as_device_sheet cpu = {.id = "cpu", .name = "CPU", .sheet = {.rows = rows, .n = 3}};
 static const struct as_machine_sheet machine = {.v = &cpu, .n = 1, .runs = 1};
