@@ -16,13 +16,15 @@
 
 #include <cmocka.h>
 
-/* From the folders of the registered probes. */
+/* From the folders of the registered probes, and what several of them launch from lib. */
+#define LIB_KERNELS(f) f(chase) f(stream) f(transfer)
 #define DECLARE(name) extern const char as_kernel_##name[];
 #define ROW(name) {#name, as_kernel_##name},
 AS_PROBE_KERNELS(DECLARE)
+LIB_KERNELS(DECLARE)
 static const struct {
     const char *name, *source;
-} kernels[] = {AS_PROBE_KERNELS(ROW)};
+} kernels[] = {AS_PROBE_KERNELS(ROW) LIB_KERNELS(ROW)};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 enum {

@@ -395,7 +395,7 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
         .drift_to_launch = UINT64_MAX,
         .shared = {.touch = "touch", .pass = "pass"},
         .levels_n = 3,
-        .levels = {{32 << 10, 1.5, 200}, {1 << 20, 5, 80}, {0, 90, 20}},
+        .levels = {{32 << 10, 1.5, 200, 0}, {1 << 20, 5, 80, 0}, {0, 90, 20, 0}},
         .sensor = {.power_w = NAN,
                    .temperature = NAN,
                    .clock_hz = NAN,
