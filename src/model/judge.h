@@ -32,10 +32,10 @@ struct as_judge {
     const struct as_judge_device *devices; /* the caller's */
     size_t devices_n;
     int trials_asked;
-    bool (*varies_by_process)(
-        const struct as_cell *cell); /* whether its number differs between worker processes; NULL: never */
-    double reference_hz;             /* NAN unknown */
-    struct as_kind *kinds;           /* owned */
+    /* Does its number differ between worker processes? NULL: never. */
+    bool (*varies_by_process)(const struct as_cell *cell);
+    double reference_hz;   /* NAN unknown */
+    struct as_kind *kinds; /* owned */
     size_t kinds_n;
 };
 /* Fits reference clock, exponents and scatter to all trials: trials[i] belong to cells[i]. Call it
