@@ -202,7 +202,7 @@ enum as_status as_gemm_cores_prepare(struct as_gemm *p, struct as_error *err)
         return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction for %s", as_gemm_type_words[d->type]);
     struct as_gemm_cores *c = aligned_alloc(_Alignof(struct as_gemm_cores), sizeof *c);
     if (!c)
-        return as_nomem(err, sizeof *c, "a product");
+        return as_nomem(err, sizeof *c, "a GEMM");
     memset(c, 0, sizeof *c);
     p->cores = c;
     c->type = d->type;

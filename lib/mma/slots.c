@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_BYTES = 32 << 20, DIGITS_MOST = 16 };
+enum { BATCH_BYTES = 32 << 20 };
 
 struct search {
     const struct as_slot_unit *unit;

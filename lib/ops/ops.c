@@ -7,14 +7,12 @@
 #include <string.h>
 
 static const struct {
-    const char *word;
     size_t bytes;
     unsigned lanes;
 } types[AS_OP_TYPES] = {
-    [AS_OP_I16] = {"i16", 2, 1},       [AS_OP_I32] = {"i32", 4, 1},     [AS_OP_I64] = {"i64", 8, 1},
-    [AS_OP_I16X2] = {"i16x2", 4, 2},   [AS_OP_F16] = {"f16", 2, 1},     [AS_OP_BF16] = {"bf16", 2, 1},
-    [AS_OP_F32] = {"f32", 4, 1},       [AS_OP_F64] = {"f64", 8, 1},     [AS_OP_F16X2] = {"f16x2", 4, 2},
-    [AS_OP_BF16X2] = {"bf16x2", 4, 2}, [AS_OP_F32X2] = {"f32x2", 8, 2},
+    [AS_OP_I16] = {2, 1},   [AS_OP_I32] = {4, 1},    [AS_OP_I64] = {8, 1},   [AS_OP_I16X2] = {4, 2},
+    [AS_OP_F16] = {2, 1},   [AS_OP_BF16] = {2, 1},   [AS_OP_F32] = {4, 1},   [AS_OP_F64] = {8, 1},
+    [AS_OP_F16X2] = {4, 2}, [AS_OP_BF16X2] = {4, 2}, [AS_OP_F32X2] = {8, 2},
 };
 
 const struct as_op *as_op_find(const char *name)
@@ -44,11 +42,6 @@ size_t as_op_bytes(enum as_op_type type)
 unsigned as_op_lanes(enum as_op_type type)
 {
     return types[type].lanes;
-}
-
-const char *as_op_type_word(enum as_op_type type)
-{
-    return types[type].word;
 }
 
 /* ---- operands ---- */

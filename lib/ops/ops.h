@@ -91,8 +91,7 @@ extern const struct as_word as_op_about[]; /* their explanations, in the same or
 bool as_op_on_amd(const struct as_op *op, const char *arch);
 const struct as_op *as_op_find(const char *name); /* NULL: none */
 size_t as_op_bytes(enum as_op_type type);
-unsigned as_op_lanes(enum as_op_type type);        /* values per register: 1 or 2 */
-const char *as_op_type_word(enum as_op_type type); /* "f32" */
+unsigned as_op_lanes(enum as_op_type type); /* values per register: 1 or 2 */
 /* Draws a value; turn: which of the four rotating ones. */
 void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, struct as_rng *rng,
                 union as_op_value *out);

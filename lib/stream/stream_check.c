@@ -102,7 +102,7 @@ static bool check_output(struct as_stream *s, double *buffer, char *why, size_t 
     return true;
 }
 
-static bool stream_check_check(struct as_stream *s, char *why, size_t size)
+static bool check_result(struct as_stream *s, char *why, size_t size)
 {
     if (s->wrong_sum) {
         snprintf(why, size,
@@ -138,7 +138,7 @@ static void forget(struct as_stream *s)
 
 bool as_stream_check(struct as_stream *s, char *why, size_t size)
 {
-    const bool right = stream_check_check(s, why, size);
+    const bool right = check_result(s, why, size);
     if (!right)
         forget(s);
     return right;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 /* The same layout as in the kernels: see timed_record in timed.kernel. */
-enum { AS_RECORD_WORDS = 8 };
 struct as_record {
     uint64_t value;         /* the workgroup's result: a position, a sum */
     uint64_t cycles, nanos; /* between start and end */

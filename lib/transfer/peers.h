@@ -7,7 +7,6 @@
 #include "os/memory.h"
 #include "probe/probe.h"
 
-enum { AS_PEERS_MAX = 32 };
 /* "host", "every", "0" .. "31"; NULL-terminated. */
 extern const char *const as_peer_words[];
 

@@ -15,7 +15,14 @@ static const char *joint_ridge_level_text(struct as_rule_context *c, const char 
 static void joint_ridge_add_evidence(struct as_fact *f, const struct as_quantity_value *v)
 {
     if (f->evidence_n < AS_EVIDENCE_MAX)
-        f->evidence[f->evidence_n++] = v->cell ? v->cell : v->fact->evidence[0];
+        f->evidence[f->evidence_n++] = v->cell;
+}
+
+/* Names one cell of those that the value rests on, before an added fact moves the list that v->fact is in. */
+static void settle_cell(struct as_quantity_value *v)
+{
+    if (!v->cell)
+        v->cell = v->fact->evidence[0];
 }
 
 static void add_ridge(struct as_rule_context *c, const char *type, const struct as_quantity_value *peak,
@@ -46,12 +53,16 @@ static void derive_ridges(struct as_rule_context *c)
     struct as_quantity_value peak, roofs[AS_ROOFS_MAX];
     as_quantity_use_clock(&s);
     const size_t n = as_quantity_roofs(&s, roofs);
+    for (size_t r = 0; r < n; r++)
+        settle_cell(&roofs[r]);
     for (const struct as_peak *p = as_peaks; p->quantity && n; p++) {
         /* the list of facts may move when one is added */
         s.facts = c->facts->v;
-        if (as_quantity_get(&s, p->quantity, &peak))
-            for (size_t r = 0; r < n; r++)
-                add_ridge(c, p->type, &peak, &roofs[r]);
+        if (!as_quantity_get(&s, p->quantity, &peak))
+            continue;
+        settle_cell(&peak);
+        for (size_t r = 0; r < n; r++)
+            add_ridge(c, p->type, &peak, &roofs[r]);
     }
 }
 

@@ -27,7 +27,7 @@ static const struct field {
 #undef FIELD
 };
 
-static const char *relations_given(const struct as_fact_fields *by, size_t field)
+static const char *given_value(const struct as_fact_fields *by, size_t field)
 {
     const char *value = NULL;
     if (by)
@@ -79,10 +79,10 @@ static size_t next_field(const char *id, const char **after)
 static void fill_fields(struct as_fact *f, const struct as_fact_fields *by, as_field_fn otherwise, const void *from)
 {
     for (size_t i = 0; i < AS_FACT_FIELDS_N; i++)
-        set_field(f, i, relations_given(by, i));
+        set_field(f, i, given_value(by, i));
     size_t field;
     for (const char *at = relations[f->relation].id; (field = next_field(at, &at)) < AS_FACT_FIELDS_N;)
-        if (!relations_given(by, field) && from)
+        if (!given_value(by, field) && from)
             set_field(f, field, otherwise(from, fields[field].name));
 }
 
@@ -133,7 +133,7 @@ bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct
     bool is = f->relation == relation && !(by && by->object && strcmp(by->object, f->object) != 0) &&
               !(by && by->unit && strcmp(by->unit, f->unit) != 0);
     for (size_t i = 0; i < AS_FACT_FIELDS_N && by && is; i++) {
-        const char *wanted = relations_given(by, i);
+        const char *wanted = given_value(by, i);
         is = !wanted || strcmp(wanted, as_fact_field(f, (enum as_fact_field)i)) == 0;
     }
     return is;

@@ -21,10 +21,9 @@ uint64_t as_trials_memory_claim(const struct as_trials *t);
 
 struct as_judge_device {
     char id[32];
-    bool is_cpu;            /* its work runs on the host's cores */
-    bool counts_own_cycles; /* cycles come from a counter in the working clock domain */
-    uint64_t core_cache;    /* largest private cache of a core, bytes; 0 unknown */
-    uint64_t memory_least;  /* minimum bytes of a working set in main memory */
+    bool is_cpu;           /* its work runs on the host's cores */
+    uint64_t core_cache;   /* largest private cache of a core, bytes; 0 unknown */
+    uint64_t memory_least; /* minimum bytes of a working set in main memory */
 };
 
 /* Similar cells: their numbers scale with the clock and scatter between trials in the same way. */
@@ -33,10 +32,10 @@ struct as_judge {
     const struct as_judge_device *devices; /* the caller's */
     size_t devices_n;
     int trials_asked;
-    bool (*varies_by_process)(
-        const struct as_cell *cell); /* whether its number differs between worker processes; NULL: never */
-    double reference_hz;             /* NAN unknown */
-    struct as_kind *kinds;           /* owned */
+    /* Does its number differ between worker processes? NULL: never. */
+    bool (*varies_by_process)(const struct as_cell *cell);
+    double reference_hz;   /* NAN unknown */
+    struct as_kind *kinds; /* owned */
     size_t kinds_n;
 };
 /* Fits reference clock, exponents and scatter to all trials: trials[i] belong to cells[i]. Call it

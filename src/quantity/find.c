@@ -102,7 +102,7 @@ static double all_threads(const struct as_quantity_subject *s)
     return as_quantity_is_of_side(s, AS_SIDE_CPU) ? s->info->threads : 0;
 }
 
-static bool find_holds(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
+static bool is_condition_met(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
 {
     const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
     if (!have)
@@ -116,14 +116,14 @@ static bool find_holds(const struct as_quantity_subject *s, const struct as_cell
 }
 
 /* "probe axis=value ...": does the cell have these? */
-static bool find_matches(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
+static bool is_cell_of(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
 {
     const size_t n = strcspn(filter, " ");
     struct condition want;
     if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n])
         return false;
     for (filter += n; next_condition(&filter, &want);)
-        if (!find_holds(s, c, &want))
+        if (!is_condition_met(s, c, &want))
             return false;
     return true;
 }
@@ -253,7 +253,7 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = find_cell_at(s, i);
         of_probe |= strcmp(c->device, s->device) == 0 && strncmp(c->probe, filter, name) == 0 && !c->probe[name];
-        if (!find_matches(s, c, filter))
+        if (!is_cell_of(s, c, filter))
             continue;
         valid |= as_cell_is_valid(c);
         if (!as_cell_is_valid(c) && (!most || statuses[c->status].rank > statuses[most->status].rank))
@@ -284,7 +284,7 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = find_cell_at(s, i);
-        if (as_cell_is_valid(c) && find_matches(s, c, source->from) && is_of_level(s, c, q->level) &&
+        if (as_cell_is_valid(c) && is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
             (!found || is_preferred(c, found)))
             found = c;
     }
@@ -338,7 +338,7 @@ static enum as_quantity_found from_source(const struct as_quantity_subject *s, c
 
 /* ---- units ---- */
 
-static void find_scale(struct as_quantity_value *n, double by, const char *unit)
+static void scale_value(struct as_quantity_value *n, double by, const char *unit)
 {
     n->counted = n->value;
     as_copy_text(n->counted_unit, sizeof n->counted_unit, n->unit);
@@ -350,14 +350,14 @@ static void find_scale(struct as_quantity_value *n, double by, const char *unit)
 }
 
 /* Cycles to ns, and B/cycle per compute unit to GB/s of the device, at the measured clock. */
-static void find_convert(const struct as_quantity_subject *s, struct as_quantity_value *n)
+static void convert_by_clock(const struct as_quantity_subject *s, struct as_quantity_value *n)
 {
     if (!(s->clock_hz > 0) || as_unit_is_of_cycles(n->of->unit))
         return;
     if (strcmp(n->unit, "cycles") == 0)
-        find_scale(n, 1e9 / s->clock_hz, "ns");
+        scale_value(n, 1e9 / s->clock_hz, "ns");
     else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units)
-        find_scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
+        scale_value(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
 }
 
 /* The first source of the device's side that its hardware can have decides; of several that it cannot have the first
@@ -383,7 +383,7 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
     }
     as_buf_finish(&why);
     if (state == AS_QUANTITY_FOUND)
-        find_convert(s, out);
+        convert_by_clock(s, out);
     return state;
 }
 

@@ -163,6 +163,8 @@ enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err);
 enum as_status as_engine_load(struct as_engine *e, struct as_error *err);
 void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
                      const struct as_trial *trial, const char *text);
+/* A note before the engine has a run. */
+void as_event_note(const struct as_run_options *options, const char *text);
 struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,12 +51,6 @@ static int open_lock(const char *path)
     return -1;
 }
 
-static void lock_note(const struct as_run_options *options, const char *text)
-{
-    if (options->event)
-        options->event(options->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
-}
-
 /* Waits if the options ask for it. Returns 0 when locked, else the errno why locks do not work. */
 static int lock_take(const struct as_run_options *options, int fd, enum as_status *s, struct as_error *err)
 {
@@ -72,7 +65,7 @@ static int lock_take(const struct as_run_options *options, int fd, enum as_statu
         if (*s)
             break;
         if (!said)
-            lock_note(options, "waiting: another run is measuring on this machine");
+            as_event_note(options, "waiting: another run is measuring on this machine");
         said = true;
         as_sleep(0.1);
     }
@@ -100,7 +93,7 @@ enum as_status as_lock_machine(const struct as_run_options *options, int *lock, 
         as_buf_clear(&path);
         as_buf_printf(&path, "another run on this machine cannot be kept away: no lock file can be had (%s)",
                       strerror(why));
-        lock_note(options, as_buf_get(&path));
+        as_event_note(options, as_buf_get(&path));
     }
     as_buf_finish(&path);
     return st;

@@ -46,12 +46,6 @@ static enum as_status claim_named(struct as_store *store, const char *name, stru
     return st;
 }
 
-static void resume_note(const struct as_run_options *o, const char *text)
-{
-    if (o->event)
-        o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
-}
-
 /* Claims a run, unless it is of another host: then *passed gets the reason. */
 static enum as_status claim_of_host(struct as_store *store, const struct as_run *seen, struct as_run *run,
                                     struct as_buf *passed, struct as_error *err)
@@ -99,7 +93,7 @@ static enum as_status claim_last(struct as_store *store, const struct as_run_opt
                        : as_fail(err, AS_NOTFOUND, "the store '%s' has no unfinished run%s%s", as_store_path(store),
                                  passed.len ? " of this machine; " : "", as_buf_get(&passed));
     else if (!st && passed.len)
-        resume_note(options, as_buf_get(&passed));
+        as_event_note(options, as_buf_get(&passed));
     as_buf_finish(&passed);
     return st;
 }
@@ -140,7 +134,7 @@ static enum as_status note_driver(struct as_engine *e, const struct as_device_in
         return AS_OK;
     as_buf_printf(&text, "resumed with another driver: %s had '%s' and has '%s' now", now->id, then->driver,
                   now->driver);
-    resume_note(e->options, as_buf_get(&text));
+    as_event_note(e->options, as_buf_get(&text));
     const enum as_status st = as_run_add_note(e->run, as_buf_get(&text), err);
     as_buf_finish(&text);
     return st;
@@ -170,7 +164,7 @@ static enum as_status drop_others(struct as_engine *e, struct as_error *err)
                      (long long)e->run->id, as_buf_get(&why));
     else if (!st && why.len) {
         as_buf_str(&why, ": its cells are skipped");
-        resume_note(e->options, as_buf_get(&why));
+        as_event_note(e->options, as_buf_get(&why));
     }
     as_buf_finish(&why);
     return st;

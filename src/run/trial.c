@@ -69,6 +69,12 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
     e->options->event(e->options->user, &event);
 }
 
+void as_event_note(const struct as_run_options *options, const char *text)
+{
+    if (options->event)
+        options->event(options->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
+}
+
 struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_t index)
 {
     const struct as_cell *cell = &e->cells[index];

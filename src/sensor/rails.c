@@ -23,11 +23,6 @@ static const struct {
     [AS_RAIL_DRAM] = {"DRAM", "DRAM", true},
 };
 
-const char *as_rail_word(enum as_rail rail)
-{
-    return rails[rail].word;
-}
-
 static const char *skip_digits(const char *at)
 {
     return at + strspn(at, "0123456789");

@@ -6,7 +6,6 @@
 #include "sensor/ioreport.h"
 
 enum as_rail { AS_RAIL_CPU, AS_RAIL_GPU, AS_RAIL_ANE, AS_RAIL_DRAM, AS_RAILS };
-const char *as_rail_word(enum as_rail rail); /* "CPU" */
 
 /* The part of a channel's name after the die: "DIE_1_CPU Energy", "DIE1 ANE0". */
 const char *as_rail_past_die(const char *name);

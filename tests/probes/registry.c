@@ -133,7 +133,7 @@ static void test_suites(void **unused)
         if (as_suite_parse(as_suite_texts[suites].name, as_suite_texts[suites].text, &suite, &err))
             fail_msg("%s", err.text);
         size_t n = plan_suite(&suite, by_device);
-        print_message("suite %s: %zu cells, %zu of them on the CPU, %zu on the card\n", suite.name, n, by_device[CPU],
+        print_message("suite %s: %zu cells, %zu of them on the CPU, %zu on the GPU\n", suite.name, n, by_device[CPU],
                       by_device[CARD]);
         assert_true(by_device[CARD] > 0);
         if (strcmp(suite.name, "quick") == 0 || strcmp(suite.name, "full") == 0)

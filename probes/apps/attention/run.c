@@ -26,7 +26,7 @@ static uint64_t attention_numbers(const struct as_attention_desc *d)
     return d->heads * d->length * AS_ATTENTION_WIDE;
 }
 
-static enum as_gemm_path product_path(const struct as_device_info *info)
+static enum as_gemm_path gemm_path(const struct as_device_info *info)
 {
     struct as_error unused;
     const struct as_gemm_desc d = {.path = AS_GEMM_MMA, .type = AS_GEMM_F16, .m = 128, .n = 128, .k = 128, .batch = 2};
@@ -121,7 +121,7 @@ static enum as_status prepare_decomposed(struct as_attention *a, struct as_error
 {
     const struct as_attention_desc *d = &a->desc;
     const uint64_t bytes = d->heads * d->length * d->length * BYTES;
-    struct as_gemm_desc p = {.path = product_path(&a->dev->info),
+    struct as_gemm_desc p = {.path = gemm_path(&a->dev->info),
                              .type = AS_GEMM_F16,
                              .m = d->length,
                              .n = d->length,

@@ -20,15 +20,15 @@ static const char *const library_names[] = {
 
 /* The common CBLAS interface. */
 enum { ROWS_FIRST = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
-typedef void f32_product(int order, int a_how, int b_how, int m, int n, int k, float alpha, const float *a, int a_row,
-                         const float *b, int b_row, float beta, float *d, int d_row);
-typedef void f64_product(int order, int a_how, int b_how, int m, int n, int k, double alpha, const double *a, int a_row,
-                         const double *b, int b_row, double beta, double *d, int d_row);
+typedef void f32_gemm(int order, int a_how, int b_how, int m, int n, int k, float alpha, const float *a, int a_row,
+                      const float *b, int b_row, float beta, float *d, int d_row);
+typedef void f64_gemm(int order, int a_how, int b_how, int m, int n, int k, double alpha, const double *a, int a_row,
+                      const double *b, int b_row, double beta, double *d, int d_row);
 struct blas {
     void *library; /* NULL: not searched yet, or not found */
     const char *found;
-    f32_product *f32;
-    f64_product *f64;
+    f32_gemm *f32;
+    f64_gemm *f64;
 };
 
 struct as_vendor_gemm {

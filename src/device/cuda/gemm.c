@@ -18,7 +18,7 @@ static const struct as_lt_formats gemms[] = {
     {"e5m2", "f32", "f16", CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E5M2, CUDA_R_16F, 1, 2, {.f32 = 1}, true},
     {"s8", "s32", "s32", CUBLAS_COMPUTE_32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_32I, 1, 4, {.s32 = 1}, false},
 };
-enum { PRODUCTS = sizeof gemms / sizeof *gemms };
+enum { GEMMS = sizeof gemms / sizeof *gemms };
 
 struct as_vendor_gemm {
     struct as_lt_gemm lt;
@@ -41,7 +41,7 @@ static enum as_status cuda_gemm_create(struct as_device *dev, const struct as_ve
     *out = NULL;
     enum as_status st = as_gpu_alive(gpu, err);
     if (!st)
-        st = as_lt_find("cuBLASLt", gemms, PRODUCTS, desc, &p, err);
+        st = as_lt_find("cuBLASLt", gemms, GEMMS, desc, &p, err);
     if (!st && !lt->api.library)
         st = as_cublaslt_load(lt, err);
     if (st)

@@ -143,7 +143,7 @@ static enum as_status gpu_blaslt_propose(struct as_lt_gemm *g, const char *versi
     return st ? st : gpu_blaslt_choose(g, ways, n, version, out, err);
 }
 
-static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_vendor_gemm_desc *d)
+static uint64_t gemm_hash(const struct as_lt_gemm *g, const struct as_vendor_gemm_desc *d)
 {
     char text[160];
     const int n = snprintf(text, sizeof text, "%s %s %s %s %ju %ju %ju %d %d", g->dev->info.id, d->in, d->sum, d->out,
@@ -155,7 +155,7 @@ static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_vendor_
 static enum as_status recall(struct as_lt_gemm *g, const struct as_vendor_gemm_desc *desc, const char *version,
                              struct as_error *err)
 {
-    const uint64_t gemm = product_hash(g, desc);
+    const uint64_t gemm = gemm_hash(g, desc);
     struct as_lt_choice *kept = &g->lib->chosen[gemm % AS_LT_CHOICES], found = *kept;
     if (kept->gemm != gemm) {
         enum as_status st = gpu_blaslt_propose(g, version, &found, err);

@@ -47,7 +47,7 @@ struct as_rocblas_gemm {
 enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err);
 enum as_status as_rocblas_find(const struct as_vendor_gemm_desc *desc, const struct as_lt_formats **out,
                                struct as_error *err);
-/* product and the memory of desc must outlive it. Call as_rocblas_finish also after an error. */
+/* gemm and the memory of desc must outlive it. Call as_rocblas_finish also after an error. */
 enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
                                   const struct as_vendor_gemm_desc *desc, const struct as_lt_formats *gemm,
                                   struct as_error *err);

@@ -15,7 +15,7 @@ static const char *const names[] = {
     "MetalPerformanceShaders.dylib"};
 
 /* GEMMs in one command buffer, see DISPATCHES_MAX of queue.c. */
-enum { PRODUCTS_MAX = 64 };
+enum { GEMMS_MAX = 64 };
 
 /* Formats of a, b and d; MPSDataType of MPSCoreTypes.h. */
 static const struct type {
@@ -153,8 +153,8 @@ static enum as_status mps_gemm_run(struct as_device *dev, struct as_vendor_gemm 
     if (st)
         return st;
     const uint64_t t0 = as_now_ns();
-    for (uint64_t done = 0; done < reps && !st; done += PRODUCTS_MAX)
-        st = mps_put(d, g, reps - done < PRODUCTS_MAX ? reps - done : PRODUCTS_MAX, &times, err);
+    for (uint64_t done = 0; done < reps && !st; done += GEMMS_MAX)
+        st = mps_put(d, g, reps - done < GEMMS_MAX ? reps - done : GEMMS_MAX, &times, err);
     enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, "MPSMatrixMultiplication", st ? NULL : err);
     const uint64_t t1 = as_now_ns();
     st = st ? st : end;

@@ -15,8 +15,7 @@ struct as_view_column {
     bool number; /* else words; numbers stand at the right */
     bool under;  /* the page prints it small under the column before */
     bool brief;  /* the terminal alone has it */
-    bool spare; /* the terminal leaves it out where it is too narrow for all; it always leaves out a column without text
-                 */
+    bool spare;  /* the terminal leaves it out where not all fit, and any column without text always */
 };
 
 struct as_view_cell {
