@@ -69,7 +69,7 @@ struct as_writer {
     char *target, *tmp; /* for regular files; owned, NULL for others */
     unsigned mode;      /* permissions of the replaced file; 0: by umask */
 };
-/* path is unchanged until as_file_end. */
+/* path is unchanged until as_writer_close. */
 enum as_status as_writer_open(struct as_writer *w, const char *path, struct as_error *err);
 enum as_status as_writer_add(struct as_writer *w, const char *data, size_t len, struct as_error *err);
 /* After a failure (status) a regular file stays unchanged. Returns the first failure. */
