@@ -60,7 +60,7 @@ _Thread_local struct as_host_item as_host_item;
 #undef stream
 #undef fill
 
-/* The same by groups of one thread for a card. */
+/* The same by groups of one thread for a GPU. */
 #define UNROLL 2
 #define CACHE 0
 #define GROUP_SIZE 1

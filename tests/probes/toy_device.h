@@ -21,7 +21,7 @@ struct toy {
     struct toy_running *running;
 };
 void toy_init(struct toy *t, unsigned capabilities);
-/* One like a card of sm_90 with two units. */
+/* One like a GPU of sm_90 with two units. */
 void toy_init_sm90(struct toy *t, void (*kernel)(const char *name, void *const *args));
 
 struct toy_trial {

@@ -14,8 +14,8 @@ struct synth {
  * "two": the same machine twice, the second 20% slower      "three": three times
  * "server": two packages of 64 cores                         "gpu": a device with a tree and 132 units
  * "gpus": two devices with links, "eight": eight of them
- * "twins": a card and a CPU under two backends each
- * "operations": a card with throughput and latency of some
+ * "twins": a GPU and a CPU under two backends each
+ * "operations": a GPU with throughput and latency of some
  * "large": 10,000 measured cells                             "empty": no cells
  * "unsupported": no cell has a number                        "none": no run
  * "hostile": every text that can come from outside is an attack

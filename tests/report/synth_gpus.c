@@ -129,7 +129,7 @@ static void twin_cell(struct maker *m, const struct as_probe *probe, const char 
         c->sum = (struct as_summary){.n = 60, .trials = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
 }
 
-/* One card under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,
+/* One GPU under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,
  * and the CPU under an API for devices. */
 void synth_twins(struct maker *m)
 {

@@ -30,7 +30,7 @@ void synth_cpu_facts(struct maker *m);
 struct as_device_info *synth_device(struct as_report_run *r, const char *id, const char *backend, const char *name);
 char *synth_machine_json(unsigned packages, unsigned cores, unsigned per_l3);
 
-/* Cards with links between them; a card and a CPU under two backends each. */
+/* GPUs with links between them; a GPU and a CPU under two backends each. */
 void synth_gpus(struct maker *m, unsigned n);
 void synth_twins(struct maker *m);
 void synth_operations(struct maker *m);

@@ -1,4 +1,4 @@
-/* Operations of a card: one with a link that was measured and one with a link that was not, two forms, one of which
+/* Operations of a GPU: one with a link that was measured and one with a link that was not, two forms, one of which
  * this assay does not know, over chains and warps, and of bodies of several lengths. */
 #include "base/text.h"
 #include "synth_internal.h"

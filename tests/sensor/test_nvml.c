@@ -142,7 +142,7 @@ static void test_described(void **state)
     s = open_as("self idle");
     as_sensing_describe(&s, &info);
     assert_string_equal(info.unfit, "");
-    assert_string_equal(info.bus, "PCIe 5.0 x16"); /* what it can be, not what an idle card has */
+    assert_string_equal(info.bus, "PCIe 5.0 x16"); /* what it can be, not what an idle GPU has */
     assert_true(info.bus_bandwidth > 63.0e9 && info.bus_bandwidth < 63.1e9);
     as_sensing_close(&s);
     s = open_as("noinit");

@@ -93,8 +93,8 @@ UNIT_TEST(test_cache_of_unknown_sharing)
     made_free(m);
 }
 
-/* Units find in their own caches, of which no driver tells, what they have read before: in an APU's GPU as in a card's.
- * Only the ways for f64 read past them. */
+/* Units find in their own caches, of which no driver tells, what they have read before: in an APU's GPU as in a
+ * discrete one. Only the ways for f64 read past them. */
 UNIT_TEST(test_untold_caches)
 {
     static const struct {

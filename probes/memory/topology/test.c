@@ -103,7 +103,7 @@ UNIT_TEST(test_units_have_a_part)
     }
 }
 
-/* What is claimed to be a number of memory passes the gate for it, also where a card's driver tells less cache than
+/* What is claimed to be a number of memory passes the gate for it, also where a GPU's driver tells less cache than
  * there may be. */
 UNIT_TEST(test_memory_suits_its_gate)
 {

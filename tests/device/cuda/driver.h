@@ -1,4 +1,4 @@
-/* The stand-in for the driver, as tests of cards see it (struct stand_in), whichever backend is above it. */
+/* The stand-in for the driver, as tests of GPUs see it (struct stand_in), whichever backend is above it. */
 #ifndef AS_TESTS_CUDA_DRIVER_H
 #define AS_TESTS_CUDA_DRIVER_H
 
