@@ -1,4 +1,4 @@
-"""The HIP backend beside the CUDA backend on the same card: the same cells by both, interleaved. HIP's library is the one of
+"""The HIP backend beside the CUDA backend on the same GPU: the same cells by both, interleaved. HIP's library is the one of
 the tests that forwards to the CUDA driver (tests/device/hip/forward), so that what differs is what the backends do."""
 import json
 import os

@@ -22,7 +22,7 @@ OTHER_MEANING = {
     "src/report/sheet/sheet.c": {"latency"},
 }
 # Files that choose cells by their probe.
-BY_NAME = {"src/report/map/map_numbers.c", "src/report/sheet_lines.c"}
+BY_NAME = {"src/report/map/map_numbers.c"}
 
 
 def names_of(top):

@@ -22,7 +22,7 @@ struct as_buffer_trial {
     uint32_t key; /* of the last sample */
     size_t workgroups, workgroup_size;
 };
-/* Sizes of whole words per thread; threads of a CPU only, and 0 for a device. */
+/* On a CPU 1 thread or more, and at least 1 KiB for each; on a device threads=0. */
 enum as_applies as_buffer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err);
 double as_buffer_patience(const struct as_device_info *info, const struct as_axes *a);
 enum as_status as_buffer_prepare(struct as_trial_context *tc, struct as_buffer_trial *t,

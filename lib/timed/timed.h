@@ -69,7 +69,7 @@ enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_e
 double as_timed_seconds(const struct as_timed *t, double launch_s);
 double as_timed_clock(const struct as_timed *t);
 /* Cycles from first start to last end on the slowest compute unit of the last launch; 0 unless each compute unit had
- * unit_groups workgroups. */
+ * resident_workgroups workgroups. */
 double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resident_workgroups);
 void as_timed_finish(void *state);
 

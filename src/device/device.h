@@ -310,8 +310,8 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
 /* Completes the description of one of n devices after the backend has opened it. */
 void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info);
-/* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs
- * to the caller and is closed with as_device_close. */
+/* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; what is
+ * opened belongs to the caller and is closed with as_device_close. */
 struct as_opened {
     const struct as_backend *backend;
     void *ctx;

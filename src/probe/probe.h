@@ -193,7 +193,7 @@ extern const char *const as_probe_headings[];           /* of each: what the rep
 extern const unsigned as_probe_leads[];                 /* of each: its place among the report's main curves, 0: none */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */
 extern const char *const as_probe_texts[];              /* of each: its method.md as it was written */
-const struct as_probe *as_probe_find(const char *name); /* also a hidden one or an earlier name; NULL: none */
+const struct as_probe *as_probe_find(const char *name); /* also a hidden one; NULL: none */
 /* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default). */
 enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err);
 const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name); /* NULL when absent */

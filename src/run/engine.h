@@ -16,7 +16,7 @@ struct as_slot { /* one device of the run */
     struct as_worker worker;
     int is_open;
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
-    int renewed;   /* workers that replaced one in good order (processes.c), and what opening took in them */
+    int renewed;   /* workers that replaced one in good order (renewal.c), and what opening took in them */
     double renewing_s;
     bool hung;     /* opening it got no answer in time */
     bool lost;     /* it cannot be reopened: `resume` measures its cells */
@@ -25,7 +25,7 @@ struct as_slot { /* one device of the run */
 };
 
 struct as_progress {      /* of one cell, beside the cell itself */
-    struct as_slot *slot; /* NULL: its device is not there any more */
+    struct as_slot *slot; /* NULL: its device is gone */
     double prepare_s;     /* all but samples, of its last trial; 0 unknown */
     double fewest_s;      /* time of the fewest samples in its last trial; 0 unknown */
     double took_s;        /* all of its last trial; 0 unknown */
@@ -41,7 +41,7 @@ struct as_progress {      /* of one cell, beside the cell itself */
     uint64_t arena;       /* cells of one arena follow one another */
 };
 
-/* Trials that were measured and not yet stored (pending.c): no more than a second's. */
+/* Trials that were measured and not yet stored (commits.c): no more than a second's. */
 struct as_pending {
     struct {
         size_t cell, trial;
@@ -100,7 +100,7 @@ enum as_status as_slot_open(struct as_slot *slot, const char *program, double de
  * remaining cells are skipped. AS_INTERRUPTED: stopped by the user or the budget. (lost_device.c) */
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
 /* Between rounds: a new worker process for each device that has cells in order[0..n) in which processes differ, as far
- * as that is cheap. (processes.c) */
+ * as that is cheap. (renewal.c) */
 void as_engine_renew_workers(struct as_engine *e, const size_t *order, size_t n);
 /* Devices for a list such as "cpu,opencl", opened. "all": every one that can be used; "each" or "": every piece of
  * hardware once, by its native backend (as_found_same), and what that leaves out is said in left_out (which may be
@@ -116,18 +116,18 @@ enum as_status as_lock_machine(const struct as_run_options *options, int *lock, 
 /* Compiles the kernels of the remaining cells on all CPUs before measuring, in the order of the first round, if the
  * backend can (as_backend.open_compiler). Only saves time: a trial compiles what is missing. (precompile.c) */
 enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
-/* Measures the remaining cells until they are precise, the budget is spent or the user stops. (engine.c) */
+/* Measures the remaining cells until they are precise, the budget is spent or the user stops. (schedule.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
  * (isolate.c) */
 enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
 /* Judges every cell from all trials of the run and stores those that changed. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
-/* Judges one cell from the trials so far. */
-/* Queues the last trial of a cell for the store; commits the queue when it is due. */
+/* Queues the last trial of a cell for the store; commits the queue when it is due. (commits.c) */
 enum as_status as_engine_keep_last(struct as_engine *e, size_t index, struct as_error *err);
 /* Before cells are stored, and at the end. */
 enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err);
+/* Judges one cell from the trials so far. (trial.c) */
 struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_t index);
 enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err);
 

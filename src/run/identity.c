@@ -97,7 +97,7 @@ void as_identity_differs(const struct as_device_info *then, const struct as_devi
     const struct {
         const char *what, *then, *now;
     } names[] = {{"UUID ", then->uuid, now->uuid}, {"bus ", then->bus_id, now->bus_id}, {"", then->name, now->name}};
-    bool decided = false; /* one that is known on both sides: the same card may be in another slot */
+    bool decided = false; /* one that is known on both sides: the same GPU may be in another slot */
     for (size_t i = 0; i < sizeof names / sizeof *names && !out->len && !decided; i++) {
         decided = i == 0 && names[i].then[0] && names[i].now[0];
         if (is_other(names[i].then, names[i].now))

@@ -336,7 +336,7 @@ static void largest_on_either_side(void **state)
     i.host_cache = UINT64_C(384) << 20; /* four packages */
     assert_int_equal(as_info_largest_cache(&i, NULL, 1), 384 << 20);
     assert_string_equal(as_info_largest_cache_name(&i, NULL, 1), "last-level cache of the CPU");
-    i.is_host_memory = false; /* a discrete GPU: only memory of the host goes through the host's caches */
+    i.is_host_memory = false; /* a GPU: only memory of the host goes through the host's caches */
     i.allocators_n = 2;
     i.allocators[0] = (struct as_allocator){.name = "own", .role = AS_ROLE_DEVICE};
     i.allocators[1] = (struct as_allocator){.name = "host", .role = AS_ROLE_PINNED};

@@ -161,7 +161,7 @@ def test_page_of_matrices(assay):
 
 
 def test_shared_memory_of_the_h200(assay):
-    """Memory of CPU and card over PCIe: what is pinned stays with the host and knows no atomics of both; what is managed
+    """Memory of CPU and GPU over PCIe: what is pinned stays with the host and knows no atomics of both; what is managed
     moves, and knows them where their scope is the system. Who counts a block of 64 MiB."""
     cells = json.loads(read(assay, "export", "--format", "json", sample=SHARED))["cells"]
     expect(len(cells) == 1917 and not any(c["status"] in ("failed", "crashed", "timeout") for c in cells), "no cell failed")

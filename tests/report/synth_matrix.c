@@ -1,4 +1,4 @@
-/* The matrix path of a GPU: products by several paths, instructions with and without a documented rate, fragments as
+/* The matrix path of a GPU: GEMMs by several paths, instructions with and without a documented rate, fragments as
  * they lie and some that cannot, and what fusing pays. */
 #include "base/text.h"
 #include "synth_internal.h"

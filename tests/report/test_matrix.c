@@ -1,4 +1,4 @@
-/* The matrix path: its instructions, products, arithmetic, fragments and what fusing pays. */
+/* The matrix path: its instructions, GEMM, arithmetic, fragments and what fusing pays. */
 #include "page_asserts.h"
 #include "report/page/matrix_draw.h"
 #include "report/page/page.h"

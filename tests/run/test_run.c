@@ -225,7 +225,7 @@ static void a_run_is_not_resumed_on_another_device(void **state)
         assert_int_equal(after.trials_n, before.trials_n);
         forget(&after);
     }
-    /* a card in another slot under another driver, and caches that nobody tells */
+    /* a GPU in another slot under another driver, and caches that nobody tells */
     b->info = ",\"uuid\":\"GPU-1\",\"bus_id\":\"0000:03:00.0\",\"driver\":\"later\"";
     set_script(b, "");
     resume(b);
@@ -401,7 +401,7 @@ static void a_device_that_hangs_when_opened_again_is_lost(void **state)
     is_lost(*state, ",\"open\":\"hang\"", "no answer");
 }
 
-/* After a reset, the next card may have its number. */
+/* After a reset, the next GPU may have its number. */
 static void another_device_of_its_name_is_not_used(void **state)
 {
     struct bench *b = *state;

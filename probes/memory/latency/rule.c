@@ -368,7 +368,7 @@ static void derive_levels(struct as_rule_context *c)
     const struct as_curve *chosen = choose_curve(curves, n);
     if (!chosen)
         goto done;
-    /* room for what thin() keeps lies in the chosen curve itself: it only moves points to the front */
+    /* room for what latency_thin keeps lies in the chosen curve itself: it only moves points to the front */
     thinned = (struct as_curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
     latency_thin(chosen, &thinned);
     struct as_plateau plateaus[LEVELS_MAX];

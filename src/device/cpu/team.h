@@ -1,5 +1,5 @@
-/* A pool of threads, each pinned to one logical CPU, grouped into teams by launches. Jobs run in submission order. Used
- * by one thread at a time, except for the functions of jobs. */
+/* A pool of threads, each pinned to one logical CPU, grouped into teams by launches. Jobs run in submission order. One
+ * thread at a time may call these functions; jobs run on the pool's threads. */
 #ifndef AS_DEVICE_CPU_TEAM_H
 #define AS_DEVICE_CPU_TEAM_H
 

@@ -56,7 +56,7 @@ void *as_gpu_pointer(const struct as_memory *mem);
 
 /* ---- allocators.c: pairs of get and release common to the APIs ---- */
 
-/* Host memory allocated by the driver; flags: added to host_mapped. */
+/* Host memory allocated by the driver, mapped for the device; the allocator's flags are added. */
 enum as_status as_gpu_get_pinned(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_pinned(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Process memory in whole pages, not shared with other data. */

@@ -38,7 +38,7 @@ static void text_at(struct as_buf *b, double x, double y, const char *anchor, co
                   fill, size);
 }
 
-/* ---- products over their size ---- */
+/* ---- GEMM over size ---- */
 
 static const double WIDE = 340, HIGH = 250, LEFT = 50, RIGHT = 330, TOP = 26, BOTTOM = 218;
 

@@ -170,7 +170,7 @@ static void instructions(const struct place *p)
     as_html_table_end(p->b);
 }
 
-/* ---- products ---- */
+/* ---- GEMM ---- */
 
 static int by_path_and_size(const void *pa, const void *pb)
 {

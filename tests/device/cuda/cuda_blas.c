@@ -1,4 +1,4 @@
-/* Products by cuBLASLt on a stand-in for it: each type is right, and what is wrong with it is said. */
+/* GEMM by cuBLASLt on a stand-in for it: each type is right, and what is wrong with it is said. */
 #include "../stand_in.h"
 
 #include "lib/gemm/gemm.h"

@@ -1,4 +1,4 @@
-/* Sizes and values of a library for products as one header has them: ours, or with AS_SDK the library's, which then
+/* Sizes and values of a GEMM library as one header has them: ours, or with AS_SDK the library's, which then
  * also has our list of functions compared parameter by parameter. Built once with each. */
 #ifdef AS_SDK
 #include AS_SDK

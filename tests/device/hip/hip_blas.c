@@ -1,4 +1,4 @@
-/* Products by AMD's libraries, on stand-ins for them: each type is right, the second library takes over what the first
+/* GEMM by AMD's libraries, on stand-ins for them: each type is right, the second library takes over what the first
  * has not, and what is wrong with either is said with what helps. argv[1] says which of them LD_LIBRARY_PATH leads to:
  * "both", "rocblas", "none", "foreign" (nothing of them inside), "damaged". */
 #include "../stand_in.h"

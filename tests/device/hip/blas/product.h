@@ -1,4 +1,4 @@
-/* What the stand-ins for libraries for products do alike. FAKE_BLAS in the environment is a list of words that say what
+/* What the stand-ins for GEMM libraries do alike. FAKE_BLAS in the environment is a list of words that say what
  * they do wrong. */
 #ifndef AS_TESTS_FAKE_BLAS_PRODUCT_H
 #define AS_TESTS_FAKE_BLAS_PRODUCT_H
