@@ -201,7 +201,7 @@ static void sheet_add_line(const struct as_report_run *run, const struct as_quan
 static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
 {
     as_copy_text(out, sizeof row->label, row->label);
-    if (strcmp(row->group, "Matrix") == 0)
+    if (row->group && strcmp(row->group, "Matrix") == 0)
         out[strcspn(out, " ")] = '\0';
     return out;
 }
