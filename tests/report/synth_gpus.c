@@ -68,10 +68,13 @@ static void roof_cells(struct maker *m, const char *id)
     static const struct as_probe onchip = {.name = "onchip_bandwidth"};
     static const char *const read[][2] = {{"op", "read"},         {"level", "memory"},         {"threads", "0"},
                                           {"size", "8589934592"}, {"allocator", "cuMemAlloc"}, {0}},
+                             *const sweep[][2] = {{"op", "read"},        {"level", "sweep"},          {"threads", "0"},
+                                                  {"size", "268435456"}, {"allocator", "cuMemAlloc"}, {0}},
                              *const l1[][2] = {{"what", "own"}, {"size", "65536"}, {0}},
                              *const shared[][2] = {{"what", "shared"}, {"size", "0"}, {0}},
                              *const l2[][2] = {{"what", "common"}, {"size", "16777216"}, {0}};
     quantity_cell(m, &synth_bandwidth, id, "GB/s", read, 4570);
+    quantity_cell(m, &synth_bandwidth, id, "GB/s", sweep, 4600);
     quantity_cell(m, &onchip, id, "B/cycle", l1, 128);
     quantity_cell(m, &onchip, id, "B/cycle", shared, 127);
     quantity_cell(m, &onchip, id, "B/cycle", l2, 37.8);
