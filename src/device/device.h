@@ -140,6 +140,8 @@ struct as_memory {
     uint64_t page_size; /* actual size, 0 unknown */
     void *ctx;
 };
+/* AS_USAGE for no blocks, empty ones, or so many that their bytes do not fit 63 bits. */
+enum as_status as_check_blocks(const char *api, uint64_t bytes, uint64_t count, struct as_error *err);
 /* For backends: AS_USAGE unless the range of bytes at offset lies within the block. */
 enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err);
 struct as_memory_ops {

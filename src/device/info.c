@@ -309,6 +309,14 @@ enum as_status as_info_no_allocator(const struct as_device_info *info, const cha
     return st;
 }
 
+enum as_status as_check_blocks(const char *api, uint64_t bytes, uint64_t count, struct as_error *err)
+{
+    if (bytes == 0 || bytes > INT64_MAX || count == 0 || count > INT64_MAX / bytes)
+        return as_fail(err, AS_USAGE, "%s: %llu blocks of %llu bytes cannot be allocated", api,
+                       (unsigned long long)count, (unsigned long long)bytes);
+    return AS_OK;
+}
+
 enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
 {
     if (offset <= mem->bytes && bytes <= mem->bytes - offset)

@@ -72,14 +72,6 @@ static enum as_status check_free(const char *api, uint64_t bytes, uint64_t free,
     return AS_OK;
 }
 
-static enum as_status check_count(const char *api, uint64_t bytes, uint64_t count, struct as_error *err)
-{
-    if (bytes == 0 || bytes > INT64_MAX || count == 0 || count > INT64_MAX / bytes)
-        return as_fail(err, AS_USAGE, "%s: %llu blocks of %llu bytes cannot be allocated", api,
-                       (unsigned long long)count, (unsigned long long)bytes);
-    return AS_OK;
-}
-
 enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name, const struct as_gpu_allocator **out,
                                      struct as_error *err)
 {
@@ -114,7 +106,7 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err)
 {
     const char *name = gpu->api->name;
-    enum as_status st = check_count(name, bytes, count, err);
+    enum as_status st = as_check_blocks(name, bytes, count, err);
     if (st)
         return st;
     if (how->most && bytes > how->most)

@@ -316,10 +316,12 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     const struct allocator *how = find_allocator(dev, allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status st = check_size(dev, bytes, err);
+    enum as_status st = as_check_blocks("metal", bytes, count, err);
+    if (!st)
+        st = check_size(dev, bytes, err);
     if (st)
         return st;
-    struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
+    struct block *blocks = calloc(count, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
     void *pool = d->api->pool_push();

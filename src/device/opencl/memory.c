@@ -320,10 +320,12 @@ static enum as_status opencl_memory_time_alloc(struct as_device *dev, const char
     const struct allocator *how = opencl_find_allocator(dev, allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status st = opencl_check_size(dev, bytes, err);
+    enum as_status st = as_check_blocks("opencl", bytes, count, err);
+    if (!st)
+        st = opencl_check_size(dev, bytes, err);
     if (st)
         return st;
-    struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
+    struct block *blocks = calloc(count, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
     size_t got = 0;

@@ -150,8 +150,9 @@ API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 
 API CUresult cuModuleUnload(CUmodule module)
 {
-    ENTER();
-    CUresult code = module->bytes ? fake_drop(module->bytes, __func__, 1u << MANAGED) : CUDA_SUCCESS;
+    CUresult code = fake_entered(__func__); /* a lost context has dropped the memory, the handle is still there */
+    if (!code && module->bytes)
+        code = fake_drop(module->bytes, __func__, 1u << MANAGED);
     UNMAKE(module);
     return code;
 }
