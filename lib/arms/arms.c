@@ -18,6 +18,6 @@ enum as_status as_arms_run(struct as_arms *b, as_arm_fn measure, void *user, dou
         const size_t arm = b->order[(i + turn + b->first) % b->n];
         st = measure(user, arm, &value[arm], err);
     }
-    b->done += st == AS_OK; /* one that failed is repeated in the same order */
+    b->done += st == AS_OK; /* a failed block is repeated in the same order */
     return st;
 }

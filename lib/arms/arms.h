@@ -13,12 +13,12 @@ struct as_arms {
     struct as_rng rng;
     size_t order[AS_ARMS_MAX]; /* of the first block of a cycle; later ones rotate it */
 };
-/* arms: 2 to AS_ARMS_MAX. first: rotates all orders, such as by the number of the trial, so that trials of one
- * block have each arm in each position equally often too. */
+/* arms: 2 to AS_ARMS_MAX. first: rotates all orders, for example by the trial number, so that
+ * trials of one block also have each arm in each position equally often. */
 void as_arms_start(struct as_arms *b, size_t arms, size_t first, uint64_t seed);
 /* Measures an arm: a number above 0. */
 typedef enum as_status (*as_arm_fn)(void *user, size_t arm, double *value, struct as_error *err);
-/* One block; value: of each arm, in the order of the arms. */
+/* Measures one block; value: one per arm, in the order of the arms. */
 enum as_status as_arms_run(struct as_arms *b, as_arm_fn measure, void *user, double *value, struct as_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* A trial that runs one kernel over a buffer: on `threads` threads of a CPU, with native kernels, or on a whole device.
- * The axes `size`, `allocator` and `threads` say over what; the value is the bytes of the buffer per second, in GB/s.
- * The record of such a probe takes all functions from here but prepare, which passes the kernels on. */
+ * The axes `size`, `allocator` and `threads` choose both; the value is the bytes of the buffer per second, in GB/s.
+ * The record of such a probe takes all functions from here except prepare, which passes the kernels on. */
 #ifndef AS_LIB_BUFFERS_BUFFER_TRIAL_H
 #define AS_LIB_BUFFERS_BUFFER_TRIAL_H
 
@@ -32,7 +32,7 @@ enum as_status as_buffer_sample(void *trial, uint64_t reps, struct as_sample *ou
 bool as_buffer_check(void *trial, char *why, size_t why_size);
 void as_buffer_finish(void *trial);
 
-/* The words of a thread in a native kernel; *n: how many. */
+/* A thread's words in a native kernel; *n: their number. */
 uint32_t *as_buffer_share(const struct as_host_call *call, uint64_t *n);
 uint32_t as_buffer_key(const struct as_host_call *call);
 

@@ -21,7 +21,7 @@ void as_buffers_open(struct as_buffers *b, struct as_device *dev, const struct a
 struct as_kernel *as_buffers_kernel(struct as_buffers *b, const char *name, struct as_error *err);
 /* A block of memory, of the device's first allocator where `allocator` is NULL; NULL after a failure. */
 struct as_memory *as_buffers_memory(struct as_buffers *b, const char *allocator, uint64_t bytes, struct as_error *err);
-/* The same from a whole description. */
+/* The same from a full description. */
 struct as_memory *as_buffers_alloc(struct as_buffers *b, const struct as_memory_desc *desc, struct as_error *err);
 /* Writes the start of a block. */
 void as_buffers_write(struct as_buffers *b, struct as_memory *to, const void *from, uint64_t bytes,
@@ -54,7 +54,7 @@ static inline void *as_pointer_in(const void *arg)
     memcpy(&p, arg, sizeof p);
     return (void *)(uintptr_t)p;
 }
-/* A launch without repetitions; more is set afterwards. */
+/* A launch without repetitions; the caller sets other fields afterwards. */
 static inline struct as_launch as_launch_of(struct as_kernel *kernel, const struct as_arg *args, size_t n,
                                             size_t workgroups, size_t workgroup_size)
 {

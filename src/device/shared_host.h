@@ -5,7 +5,7 @@
 
 #include "device/info.h"
 
-/* Do this host's clocks, counters, memory and faults tell of the device's work? */
+/* Do this host's clocks, counters, memory and faults reflect the device's work? */
 static inline bool as_info_shares_host(const struct as_device_info *info)
 {
     return !(info->capabilities & AS_CAP_SIMULATED);

@@ -55,7 +55,7 @@ struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation re
     return f;
 }
 
-/* A format with the texts of what stands in braces, for printf. */
+/* A printf format in which the names in braces are replaced by their texts. */
 static void fill_in(const struct as_fact *f, const char *fmt, struct as_buf *out)
 {
     char value[96];

@@ -5,12 +5,12 @@
 #include "facts/facts.h"
 #include "refs/refs.h"
 
-/* AS_FORMAT where a figure names a fact that no relation makes. */
+/* Fails with AS_FORMAT where a figure names a fact that no relation makes. */
 enum as_status as_refs_check_facts(const struct as_refs *refs, struct as_error *err);
-/* as_refs_load, and that check; *out is empty when it fails. */
+/* as_refs_load followed by that check; *out is empty on failure. */
 enum as_status as_refs_load_for_facts(const char *name, struct as_refs *out, struct as_error *err);
-/* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? A fact that
- * counts has no unit: its id ends in what the figure's unit says ("onchip.unit.threads"). */
+/* Does the figure belong beside this fact: one of its ids, the same unit, the same side of the machine? A count has
+ * no unit: its id ends in the figure's unit ("onchip.unit.threads"). */
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
 /* A JSON object of refs->v[i], with the facts that it stands beside; and the array of all of them. */
 void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out);

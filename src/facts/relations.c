@@ -65,7 +65,7 @@ static void set_field(struct as_fact *f, size_t field, const char *value)
     f->values_n = used + strlen(f->values + used) + 1;
 }
 
-/* The fields of an id from a place on; *after is behind the field. AS_FACT_FIELDS_N: there is none. */
+/* The next field of an id at or after a position; *after points past it. AS_FACT_FIELDS_N: there is none. */
 static size_t next_field(const char *id, const char **after)
 {
     const char *open = strchr(id, '{');
@@ -192,8 +192,8 @@ static void glob_of(const char *id, bool optional, char out[GLOB_MAX])
     out[n] = '\0';
 }
 
-/* Is there a text that both globs match? A glob is shorter than GLOB_MAX. What is left of a from i and of b from k does
- * if meet[k]. */
+/* Is there a text that both globs match? A glob is shorter than GLOB_MAX. meet[k]: the rest of a from i and the rest of
+ * b from k have one. */
 static bool globs_meet(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
@@ -226,8 +226,7 @@ static bool id_exists(const char *glob)
     return false;
 }
 
-/* The next of globs that are apart by blanks, NULL behind the last. One that is too long becomes "", which fits no id.
- */
+/* The next of blank-separated globs, NULL after the last. One that is too long becomes "", which matches no id. */
 static const char *next_glob(const char *globs, char out[GLOB_MAX])
 {
     const char *start = globs + strspn(globs, " "), *end = start + strcspn(start, " ");

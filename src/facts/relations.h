@@ -1,5 +1,5 @@
-/* The relations between quantities that facts state, a closed list, and the fields that tell facts of one relation
- * apart. What an id looks like is known to relations.c alone: others compare fields. */
+/* The closed list of relations between quantities that facts state, and the fields that distinguish facts of one
+ * relation. Only relations.c knows the form of an id: others compare fields. */
 #ifndef AS_FACTS_RELATIONS_H
 #define AS_FACTS_RELATIONS_H
 
@@ -25,7 +25,7 @@ enum as_fact_states {
     AS_STATES_LATENCY,          /* of a dependent load from a cache or memory */
     AS_STATES_BANDWIDTH,        /* of a cache or memory */
     AS_STATES_LISTED_BANDWIDTH, /* of a level as the system lists it */
-    AS_STATES_UNIT_BANDWIDTH,   /* that one compute unit has while all are active */
+    AS_STATES_UNIT_BANDWIDTH,   /* per compute unit while all are active */
 };
 
 #define AS_FACT_FIELDS(FIELD)                                                                                          \
@@ -91,9 +91,9 @@ struct as_fact;
 
 /* "" where the fact has no such field. */
 const char *as_fact_field(const struct as_fact *f, enum as_fact_field field);
-/* The same by a name that need not end behind len; "?" where no field is called so. */
+/* The same by a name of len bytes, not necessarily terminated; "?" where no field has it. */
 const char *as_fact_field_named(const struct as_fact *f, const char *name, size_t len);
-/* Is it of that relation, with those values? Fields that are not given may have any. by: NULL for none. */
+/* Does it have that relation and those values? Fields that are not given match any value. by: NULL for none. */
 bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by);
 enum as_fact_states as_fact_states(const struct as_fact *f);
 /* The first that is, NULL when there is none. */
@@ -107,14 +107,14 @@ typedef const char *(*as_field_fn)(const void *from, const char *name);
 void as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by, as_field_fn otherwise,
                   const void *from, const char *unit);
 
-/* How long the subject of the fact is, with which its id begins: "onchip" of "onchip.L1.size". */
+/* Length of the subject with which the id begins: "onchip" of "onchip.L1.size". */
 size_t as_fact_subject(const struct as_fact *f);
 bool as_facts_share_subject(const struct as_fact *a, const struct as_fact *b);
 /* Does its id begin with the text, up to a dot? NULL: all do. */
 bool as_fact_is_about(const struct as_fact *f, const char *subject);
-/* Does one of these fit its id? Globs of '*' and '?', apart by blanks. */
+/* Does one of these match its id? Globs of '*' and '?', separated by blanks. */
 bool as_fact_has_id(const struct as_fact *f, const char *globs);
-/* Could facts have such ids, each of them? An id that no relation makes is an error of who looks for it. */
+/* Could facts have such ids, each of them? An id that no relation makes is an error of the reader. */
 bool as_fact_ids_exist(const char *globs);
 /* Are all fields in the list of relations, or in this id of one, those that facts have? */
 enum as_status as_relations_check(struct as_error *err);

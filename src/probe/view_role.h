@@ -1,4 +1,4 @@
-/* What a probe is to a view that reads several: declared in its section.json, each role by one probe
+/* A probe's role in a view that reads several: declared in its section.json, each role by one probe
  * (probes/registry.py). */
 #ifndef AS_PROBE_VIEW_ROLE_H
 #define AS_PROBE_VIEW_ROLE_H
@@ -10,7 +10,7 @@
 enum as_view_role {
     AS_VIEW_OPERATION_THROUGHPUT,
     AS_VIEW_OPERATION_LATENCY,
-    AS_VIEW_OPERATION_SEQUENCES, /* several operations in one loop, which tell the pipes */
+    AS_VIEW_OPERATION_SEQUENCES, /* several operations in one loop, which reveal the pipes */
     AS_VIEW_ROOFLINE,            /* rate over arithmetic intensity */
     AS_VIEW_MATRIX_INSTRUCTIONS, /* their rate with operands in place */
     AS_VIEW_GEMM,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* An interval of a fact that is wider than this share of the value is marked, whatever was requested. */
+/* A fact whose interval is wider than this share of the value is marked, whatever was requested. */
 static const double WIDE = 0.2;
 
 static const char role_letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -81,7 +81,7 @@ struct condition {
     char axis[24], value[64];
 };
 
-/* Sets out from what begins at *at; false at the end. */
+/* Reads the item at *at into out; false at the end. */
 static bool next_condition(const char **at, struct condition *out)
 {
     *at += strspn(*at, " ");
@@ -94,7 +94,7 @@ static bool next_condition(const char **at, struct condition *out)
     return true;
 }
 
-/* All threads of a CPU; 0 on other devices, as their cells have it: as many as the launch needs. */
+/* All threads of a CPU; 0 on other devices, where cells mean by it as many as the launch needs. */
 static double all_threads(const struct as_quantity_subject *s)
 {
     if (!s->info)
@@ -187,7 +187,7 @@ static void take_cell(const struct as_quantity_subject *s, const struct as_cell 
 
 /* ---- reasons ---- */
 
-/* How much a status says about why there is no number; of several cells the one that says most counts. */
+/* How well a status explains why there is no number; of several cells the best explanation counts. */
 static const struct {
     int rank;
     const char *said;
@@ -360,8 +360,8 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
         scale_value(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
 }
 
-/* The first source of the device's side that its hardware can have decides; of several that it cannot have the first
- * says why. */
+/* The first source of the device's side that its hardware can have decides; where it can have none, the first says
+ * why. */
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason)
 {

@@ -1,4 +1,4 @@
-/* What the table of quantities says of itself. */
+/* Look-ups in the table of quantities. */
 #include "quantity/quantity.h"
 
 #include <string.h>

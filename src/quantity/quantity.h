@@ -44,14 +44,14 @@ struct as_quantity {
     bool claimed;                     /* the limit of its cell is what is specified */
     bool of_host;                     /* on any device it depends on the host's CPUs */
     bool off_map;                     /* no row of its level on the map shows it */
-    bool roof;                        /* a bandwidth that the roofline has as a slope */
+    bool roof;                        /* the roofline draws this bandwidth as a slope */
     const struct as_quantity *beside; /* the line of the data sheet whose remark has it; NULL: a line of its own */
     const char *before, *behind;      /* around it in that remark: "submit", "per kernel" */
     const struct as_quantity_source *sources; /* ends with a NULL from */
 };
 extern const struct as_quantity as_quantities[];               /* ends with a NULL name */
 const struct as_quantity *as_quantity_named(const char *name); /* or NULL */
-/* The line of the data sheet of that group whose label this is, in the words of any device; NULL: there is none. */
+/* The line of the data sheet with that group and label, in the words of any device; NULL: none. */
 const struct as_quantity *as_quantity_of_line(const char *group, const char *label);
 /* Can its numbers be in that unit? */
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
@@ -59,7 +59,7 @@ bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
  */
 enum as_status as_quantities_check(const struct as_quantity *table, struct as_error *err);
 
-/* Whose numbers are looked for, in what. */
+/* The device whose numbers are sought, and where. */
 struct as_quantity_subject {
     const char *device;
     const struct as_device_info *info; /* NULL unknown */
@@ -94,10 +94,10 @@ struct as_quantity_value {
     bool wide, decided, refuted;
     size_t trials;              /* that the interval rests on; 0 unknown */
     int64_t cell;               /* that it rests on; 0: several */
-    const struct as_fact *fact; /* that it is, with the evidence; NULL: the cell */
+    const struct as_fact *fact; /* that gave it, with the evidence; NULL: the cell did */
     char named[64];             /* the value of the axis that the source names; "" none */
-    bool on_small_pages;        /* base pages were got where huge ones were requested */
-    double counted;             /* before the clock made ns or GB/s of it; NAN: it did not */
+    bool on_small_pages;        /* base pages were allocated where huge ones were requested */
+    double counted;             /* before conversion to ns or GB/s by the clock; NAN: not converted */
     char counted_unit[16];      /* "cycles", "B/cycle" */
 };
 /* The value of a quantity for a device, or why there is none: reason ("" where found) gets "left out by the budget",

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A compute unit does a power of two of operations per cycle. A specified rate up to this factor above one assumes a
- * clock above the reported maximum and is kept; others assume a lower clock and are scaled up. */
+/* A compute unit performs a power of two of operations per cycle. A specified rate up to this factor above one assumes
+ * a clock above the reported maximum and is kept; others assume a lower clock and are scaled up. */
 static const double ABOVE_POWER = 1.3;
 
 static const char TO[] = "to device", FROM[] = "from device", BOTH[] = "bidirectional";
@@ -63,7 +63,7 @@ struct as_bound as_bound_of_line(const struct as_device_info *info, const struct
 
 /* ---- of a trial ---- */
 
-/* A line that a trial's bytes or operations count for, so many times. */
+/* A line that a trial's bytes or operations count for, and how many times each counts. */
 struct demand {
     const char *group, *label;
     unsigned times;

@@ -13,7 +13,7 @@ enum {
     TEXT_MAX = 1 << 20,
     FIGURES_MAX = 4096,
     COLUMNS = 12,  /* of either layout */
-    NAMES_MAX = 64 /* that are looked through for one alike */
+    NAMES_MAX = 64 /* names searched for a similar one */
 };
 
 extern const struct as_builtin_text as_refs_texts[]; /* ends with a NULL name */
@@ -110,7 +110,7 @@ static enum as_status check_qualifier(const struct reader *r, const char *text, 
     return damaged(r, "the qualifier is about, at least, at most or below, not", text);
 }
 
-/* The name of an axis, with the '='; NULL when what stands there is none. */
+/* The name of an axis, with the '='; NULL when there is none at this place. */
 static const char *axis_ends(const char *axis)
 {
     size_t name = strspn(axis, "abcdefghijklmnopqrstuvwxyz_");
@@ -154,7 +154,7 @@ static enum as_status refs_take_number(const struct reader *r, const char *text,
     return AS_OK;
 }
 
-/* Where the text of a column goes, and what else is asked of it; numbers have no room for text. */
+/* Where the text of a column goes, and how it is checked; numbers have no text buffer. */
 static const struct column {
     const char *name;
     size_t at, size;

@@ -9,10 +9,10 @@
 
 struct as_ref {
     char chip[32];
-    char device[8]; /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
-    char fact[256]; /* ids of facts that it may stand beside, globs of * and ? apart by blanks; "" when there is none */
+    char device[8];     /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
+    char fact[256];     /* ids of facts that it may stand beside, globs of * and ?, separated by blanks; "" for none */
     char metric[96];    /* what the number is */
-    char axes[160];     /* of which point: "op=ffma32 ilp=2", apart by blanks; "" when the metric says it all */
+    char axes[160];     /* of which point: "op=ffma32 ilp=2", separated by blanks; "" where the metric is enough */
     char qualifier[12]; /* "about", "at least", "at most", "below"; "" when the source gives the number as it is */
     double lo, hi;      /* the figure; a source that gives a range has two ends */
     char unit[16];
@@ -21,9 +21,9 @@ struct as_ref {
     uint64_t line;    /* of the source's text; 0: it has no lines */
     char printed[64]; /* how the source writes the figure; "" where that is the value */
     /* Of figures for lines of the data sheet, else "" and 0: */
-    char match[256];   /* names of devices as drivers report them, globs with '|' between; "" only by the chip's name */
-    char group[24];    /* the line: "Memory" */
-    char quantity[64]; /* and its label, or several with '|' between: "read|write" */
+    char match[256]; /* names of devices as drivers report them, globs separated by '|'; "": only by the chip's name */
+    char group[24];  /* the line: "Memory" */
+    char quantity[64]; /* and its label, or several separated by '|': "read|write" */
     char kind[12];     /* "specified" by the vendor, or "measured" by others */
     char url[224];
     uint64_t units; /* compute units of the chip that the figure is of; 0: the figure holds for any number of them */
@@ -34,7 +34,7 @@ struct as_refs {
     size_t n;
 };
 
-/* The text of a CSV file: a header with the names of the columns, then one figure a line; value is a number, or two
+/* The text of a CSV file: a header with the names of the columns, then one figure per line; value is a number, or two
  * with " to " between. Refused whole, with the line. The columns of figures beside facts are chip, device, fact,
  * metric, axes, qualifier, value, unit, conditions, source, line, printed; of figures for the data sheet match, chip,
  * device, units, group, quantity, kind, value, unit, conditions, source, url. */

@@ -1,4 +1,4 @@
-/* Figures for lines of the data sheet: which of them are of a device or of a chip. */
+/* Figures for lines of the data sheet: which of them apply to a device or a chip. */
 #include "base/builtin.h"
 #include "base/text.h"
 #include "refs/refs.h"
@@ -37,7 +37,7 @@ static enum as_status refs_sheet_collect(keep_fn keep, void *what, struct as_ref
     return st;
 }
 
-/* Is it one of the words, which have '|' between them? as_glob: they are globs. */
+/* Is it one of the words, separated by '|'? as_glob: they are globs. */
 static bool refs_sheet_is_one_of(const char *words, const char *text, bool as_glob)
 {
     char list[sizeof((struct as_ref *)0)->match], *save = NULL;

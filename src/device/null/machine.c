@@ -18,7 +18,7 @@ static double draw_clock(struct as_null_device *n)
     return s->clocks_n ? s->clocks[as_rng_below(&n->machine.rng, s->clocks_n)] : s->clock_hz;
 }
 
-/* Stays average `length` while it is on, and what makes that its share of the time while it is off. */
+/* On-times average length_s; off-times average what gives the requested share of the time. */
 static void null_machine_turn(struct as_null_visit *v, const struct as_null_comes *c, double now, struct as_rng *r)
 {
     v->on = !v->on;
@@ -66,7 +66,7 @@ static double next_change(const struct as_null_machine *m)
     return fmin(m->hop_at, fmin(m->neighbour.until, m->episode.until));
 }
 
-/* Seconds that pass with so much work at the script's clock; the rest of the machine moves on meanwhile. */
+/* Seconds that this work takes; `seconds` is its time at the script's clock. The machine advances meanwhile. */
 double as_null_play(struct as_null_device *n, double seconds, double beta)
 {
     struct as_null_machine *m = &n->machine;

@@ -22,7 +22,7 @@
  *   "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...] by rising size, the last with size 0 (no bound). The
  *                first level that holds the footprint of a launch serves it:
  *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
- *                at "clock_hz"; with "beta": 1 they are proportional to clock^-1, without it to no clock of "machine"
+ *                at "clock_hz"; "beta": 1 makes them proportional to clock^-1; without it "machine" does not scale them
  *   "is_device"  true: an accelerator beside the host, not a CPU, with the allocators "device", "pinned", "managed"
  *   "copies"     [{"from": "pinned", "to": "device", "gbs": 50, "both_gbs": 80}, ...]: rates of copies between
  *                allocators, or "host"; "both_gbs": both ways at once, the two together. Other copies, and kernels,
@@ -38,19 +38,22 @@
  *                launch of a speed that wanders between a half and twice
  *   "machine"    {"clocks": [3.6e9, 4.1e9, ...], "hop_s": 0.03, "reading_sd": 0.0005, "seen": 0.9, "reading": 0.3,
  *                "neighbour": {"share": 0.3, "length_s": 0.2, "factor": 1.4},
- *                "episode": {"share": 0.1, "length_s": 3, "factor": 1.25}}: what is around the device, in a time of its
- *                own, which passes with what launches report: nothing follows the wall clock, and what a worker draws
- *                follows from "seed" and its first trial. The clock of all cores hops to another of the list after
- * hop_s on average; a neighbour and slow episodes take so much of the time, so long each time, and make all work so
- * many times as slow. The reference loop reads the clock, with reading_sd of noise; a share of its readings beside a
- * neighbour sees it: as this fraction of the clock, or with 0 by a preemption "modes"      [{"share": 0.7, "factor":
- * 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them "drift"      {"factor": 1.05, "from_s": 10, "to_s":
- * 20} by seconds since the device was opened, or "from_launch", "to_launch" by launches since then; the ends may be
- * left out "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those
- * that are not named are there as often as any probe wants. Without it the device does not count them "sensor"
- * {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9, "users": 1,
- * "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it cannot tell, "why_not": it cannot be opened,
- * for this reason}. Without it there is no sensor "faults"     [{"do": ..., which launches}, ...]
+ *                "episode": {"share": 0.1, "length_s": 3, "factor": 1.25}}: the machine around the device, on
+ *                simulated time, which advances by what launches report and not by the wall clock. What a worker
+ *                draws follows from "seed" and its first trial. The clock of all cores hops to another of the list
+ *                after hop_s on average. A neighbour and slow episodes are active for "share" of the time, each for
+ *                "length_s" on average, and slow all work down by "factor". The reference loop reads the clock with
+ *                noise of reading_sd. A fraction "seen" of its readings beside a neighbour detects it: they read
+ *                "reading" times the clock, or, where that is 0, count a preemption
+ *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
+ *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
+ *                "to_launch" by launches since then; the ends may be left out
+ *   "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those that
+ *                are not named are there as often as any probe wants. Without it the device does not count them
+ *   "sensor"     {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9,
+ *                "users": 1, "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it cannot tell,
+ *                "why_not": it cannot be opened, for this reason}. Without it there is no sensor
+ *   "faults"     [{"do": ..., which launches}, ...]
  *
  * A fault does one of
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
@@ -128,7 +131,7 @@ struct as_null_shared {
     uint64_t size;
     double ns, restores;
 };
-/* Something that comes and goes. */
+/* An on-off disturbance. */
 struct as_null_comes {
     double share, length_s, factor;
 };
@@ -177,7 +180,7 @@ struct as_null_visit {
     double until;
     bool on;
 };
-/* The machine of the script now. */
+/* Current state of the scripted machine. */
 struct as_null_machine {
     struct as_rng rng;
     double now, hz, hop_at; /* seconds since it started */

@@ -313,7 +313,7 @@ static enum as_status get_clock(const json_t *value, void *item, const char *pla
     return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s is not a clock in Hz", place);
 }
 
-/* It takes less than all of the time, and comes back. */
+/* Its share of the time is below 1 and its length above 0, so it ends and returns. */
 static enum as_status get_comes(const json_t *machine, const char *name, const char *place, struct as_null_comes *c,
                                 struct as_error *err)
 {

@@ -128,7 +128,7 @@ static enum as_status column_collect(const struct as_page *p, const char *probe,
     return AS_OK;
 }
 
-/* Axis names of all rows, in the order in which they come first: runs of two versions may differ in axes. */
+/* Axis names of all rows, in order of first appearance: runs of two versions may differ in axes. */
 static size_t axis_names(const struct as_columns *c, const char *names[static AS_AXES_MAX])
 {
     size_t n = 0;

@@ -15,7 +15,7 @@ struct as_column {
     const struct as_axis *axis; /* NULL when the probe is unknown or does not have it */
     bool numbers;               /* every value is a number */
     size_t distinct;
-    struct as_axis_value *values; /* [distinct]; numbers rising, words in the order of the plan */
+    struct as_axis_value *values; /* [distinct]; numbers ascending, words in plan order */
     uint32_t *rank;               /* [rows]: index of the row's value */
 };
 

@@ -199,7 +199,7 @@ static enum as_status load_whole(struct as_store *store, struct as_report_run *o
     return st ? st : load_derive(out, err);
 }
 
-/* Compares the data sheet with those of earlier runs. An earlier run that cannot be read says nothing. */
+/* Compares the data sheet with those of earlier runs. An earlier run that cannot be read is ignored. */
 static enum as_status load_unsteady(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     struct as_report_run earlier[AS_EARLIER_MOST] = {0};
@@ -235,7 +235,7 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
     return st;
 }
 
-/* ---- runs that are too big to be loaded for a page of a screen ---- */
+/* ---- runs too large to load whole for the terminal ---- */
 
 static enum as_status look_at_cell(void *user, struct as_cell *cell, struct as_error *err)
 {

@@ -8,9 +8,8 @@
 /* name as for as_store_run. *out belongs to the caller (as_report_run_finish). */
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out,
                               struct as_error *err);
-/* The same for as_report_terminal. Of a run with more than AS_REPORT_WHOLE_MAX cells (4 KB each) all are looked at, and
- * those of the smallest probes kept, up to as many, for facts to rest on; so a run of a million takes less than 64 MB.
- */
+/* The same for as_report_terminal. Of a run with more than AS_REPORT_WHOLE_MAX cells (4 KB each) all are scanned, and
+ * at most that many are kept for facts, smallest probes first; so a run of a million takes under 64 MB. */
 enum { AS_REPORT_WHOLE_MAX = 12000 };
 enum as_status as_report_load_short(struct as_store *store, const char *name, struct as_report_run *out,
                                     struct as_error *err);

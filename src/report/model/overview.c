@@ -69,10 +69,10 @@ void as_overview_finish(struct as_overview *o)
     *o = (struct as_overview){0};
 }
 
-/* Index of the cell's probe, made when it is new. */
+/* Index of the cell's probe, added when new. */
 static enum as_status find_probe(struct as_overview *o, const char *name, size_t *out, struct as_error *err)
 {
-    size_t i = o->probes_n; /* the last first: cells of a probe stand together */
+    size_t i = o->probes_n; /* from the last: cells of a probe are adjacent */
     while (i > 0 && strcmp(o->probes[i - 1].name, name) != 0)
         i--;
     *out = i ? i - 1 : o->probes_n;

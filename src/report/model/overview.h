@@ -36,7 +36,7 @@ struct as_overview {
     size_t measured_n, measured_cap;
 };
 
-/* handle: by which the caller finds the cell again. Only what as_store_each_brief reads is looked at. */
+/* handle: by which the caller finds the cell again. Reads only what as_store_each_brief provides. */
 enum as_status as_overview_add(struct as_overview *o, const struct as_cell *cell, int64_t handle, struct as_error *err);
 void as_overview_finish(struct as_overview *o);
 #endif

@@ -12,7 +12,7 @@ const struct as_column *as_probe_table_column(const struct as_probe_table *t, si
     return index == AS_PROBE_TABLE_METRIC ? &t->c.metric : &t->c.axes[index];
 }
 
-/* qsort has no place for a context; a table is written by one thread at a time. */
+/* qsort passes no context; only one thread at a time writes a table. */
 static _Thread_local const struct as_probe_table *sorting;
 
 static int compare_columns(const struct as_columns *c, size_t a, size_t b, bool words)
@@ -91,7 +91,7 @@ static void choose_columns(struct as_probe_table *t, size_t from, size_t to)
     t->grouped = t->words_n > 0 && t->numbers_n > 0 && to - from >= 3 * groups;
 }
 
-/* ---- what page and terminal ask for ---- */
+/* ---- interface of page and terminal ---- */
 
 enum as_status as_probe_table_make(const struct as_page *p, const char *probe, struct as_probe_table *t)
 {

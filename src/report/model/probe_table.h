@@ -1,6 +1,6 @@
-/* The table of a probe's measured cells. Rows are sorted by words, then numbers; axes with one value are said once;
- * words become the headings of groups where groups are long enough. Rows of several runs that mean the same stand in
- * one line. */
+/* The table of a probe's measured cells. Rows are sorted by words, then numbers; axes with one value are stated once;
+ * words become group headings where groups are long enough. Rows of several runs for the same cell share one
+ * line. */
 #ifndef AS_REPORT_PROBE_TABLE_H
 #define AS_REPORT_PROBE_TABLE_H
 
@@ -28,7 +28,7 @@ const struct as_column *as_probe_table_column(const struct as_probe_table *t, si
 /* The axes that have a column, in order. */
 size_t as_probe_table_axes(const struct as_probe_table *t);
 const struct as_column *as_probe_table_axis(const struct as_probe_table *t, size_t i);
-/* "pattern random, stride 64 B": what all rows have, and what the rows of a group have. Not escaped. */
+/* "pattern random, stride 64 B": what all rows share, and what the rows of a group share. Not escaped. */
 void as_probe_table_common(const struct as_probe_table *t, size_t from, size_t to, struct as_buf *out);
 void as_probe_table_group(const struct as_probe_table *t, size_t row, struct as_buf *out);
 /* Does a group begin with order[i]? */

@@ -12,9 +12,9 @@ struct as_measure {
 
 struct as_view_column {
     char title[40];
-    bool number; /* else words; numbers stand at the right */
+    bool number; /* else words; numbers are right-aligned */
     bool under;  /* the page prints it small under the column before */
-    bool brief;  /* the terminal alone has it */
+    bool brief;  /* only in the terminal */
     bool spare;  /* the terminal leaves it out where not all fit, and any column without text always */
 };
 
@@ -41,7 +41,7 @@ struct as_view_table {
     } * rows; /* owned */
     size_t rows_n, rows_cap;
     bool of_cells; /* each row is a measured cell: it has an id, its numbers need no link */
-    bool failed;   /* out of memory: what prints it says so */
+    bool failed;   /* out of memory: whoever prints it reports that */
 };
 
 void as_view_add_column(struct as_view_table *t, struct as_view_column column);
@@ -57,13 +57,13 @@ void as_view_link(struct as_view_table *t, const char *text, const char *anchor)
 void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const char *unit);
 /* The interval of a cell's number: its ends on the page, its width in the terminal. */
 void as_view_interval(struct as_view_table *t, const struct as_cell *cell);
-/* A number that follows from several. The interval is shown where it has one. */
+/* A number derived from several. Its interval is shown where it has one. */
 void as_view_derived(struct as_view_table *t, struct as_measure m, const char *unit);
 void as_view_finish(struct as_view_table *t);
 
-/* The page: class and label (what it is, for who cannot see it) of the table. */
+/* The page: class and label (for screen readers) of the table. */
 void as_view_page(const struct as_view_table *t, const char *class, const char *label, struct as_buf *out);
-/* The same without what the table stands in, from its <thead> on. */
+/* The same without the enclosing elements, from <thead> on. */
 void as_view_page_rows(const struct as_view_table *t, struct as_buf *out);
 enum as_status as_view_terminal(const struct as_view_table *t, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err);

@@ -1,6 +1,6 @@
-/* HTML of the page through a few functions, so that text is escaped, and tables and headings look alike everywhere. End
- * tags that HTML lets one leave out (td, th, tr, thead, tbody) are left out: with thousands of rows they would be a
- * third of the page. */
+/* The page writes HTML only through these functions, so that text is escaped, and tables and headings look alike. End
+ * tags that HTML makes optional (td, th, tr, thead, tbody) are omitted: with thousands of rows they would be a third of
+ * the page. */
 #ifndef AS_REPORT_MARKUP_H
 #define AS_REPORT_MARKUP_H
 
@@ -29,9 +29,9 @@ void as_html_of_run(struct as_buf *b, const struct as_run *run);
 void as_html_term(struct as_buf *b, const char *name);
 void as_html_term_end(struct as_buf *b);
 
-/* A table that scrolls in its own region, up to and with its heads: one a column, "<name" for words, which stand at the
- * left; ends with NULL. The first column holds the heads of rows. Further heads may follow (as_html_head), then the
- * body. region and class: of the style; label: what it is, for who cannot see it. */
+/* A table that scrolls in its own region, up to and including its heads: one per column, "<name" for words, which are
+ * left-aligned; ends with NULL. The first column holds the heads of rows. Further heads may follow (as_html_head), then
+ * the body. region and class: CSS classes; label: for screen readers. */
 void as_html_table(struct as_buf *b, const char *region, const char *class, const char *label, const char *head, ...)
     __attribute__((sentinel));
 /* The same without heads, so that a caption may come before them. */
@@ -39,13 +39,13 @@ void as_html_region(struct as_buf *b, const char *region, const char *class, con
 void as_html_head(struct as_buf *b, const char *head);
 void as_html_body(struct as_buf *b);
 void as_html_table_end(struct as_buf *b);
-/* The heading row of a group, over so many columns. */
+/* The heading row of a group, over this many columns. */
 void as_html_group(struct as_buf *b, size_t columns, const char *heading);
 /* Begins a row with its head; class: NULL for none. */
 void as_html_row(struct as_buf *b, const char *class, const char *head);
 /* A cell with this text; class: NULL for none. */
 void as_html_cell(struct as_buf *b, const char *class, const char *text);
-/* A cell of numbers and markup of the caller's; no foreign text. */
+/* A cell of the caller's numbers and markup; text is not escaped. */
 void as_html_cellf(struct as_buf *b, const char *class, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Cells of a published figure: what it is, and its value. */
 void as_html_ref(struct as_buf *b, const struct as_ref *ref);

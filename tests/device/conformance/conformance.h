@@ -24,11 +24,11 @@ const char *conformance_plain(void);
 /* One that the host maps in place, for what host and device share; NULL: none. */
 const char *conformance_shared(void);
 void conformance_fill(unsigned char *p, size_t n, unsigned seed);
-/* `words` beside those of the machine that is open. */
+/* `words` appended to those of the open machine. */
 void conformance_fake(const char *words);
 /* Opens `card` as the n-th of the stand-in's machines; false: there are no more. */
 bool conformance_machine(size_t n);
-/* A launch of so many work-items in workgroups of one size; on CPUs in threads. */
+/* A launch of this many work-items in workgroups of one size; on CPUs in threads. */
 struct as_launch conformance_launch(const struct ready *r, const struct as_arg *args, size_t n, uint64_t reps);
 enum { GROUPS = 3, GROUP_SIZE = 32 };
 size_t conformance_items(void); /* of that launch */

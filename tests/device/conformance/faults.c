@@ -1,4 +1,4 @@
-/* What goes wrong in a driver: it is said where it happens, in the driver's words, and nothing leaks by it. */
+/* Driver errors: the call that fails reports the driver's own message, and nothing leaks. */
 #include "conformance.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static enum as_status do_queue(struct as_error *err)
     if (!st)
         st = gpu.dev.queue->wait_queue(&gpu.dev, 1, err);
     if (st)
-        (void)gpu.dev.queue->wait_queue(&gpu.dev, 1, NULL); /* or it runs on while its memory is given back */
+        (void)gpu.dev.queue->wait_queue(&gpu.dev, 1, NULL); /* or the kernel still runs while its memory is freed */
     return st;
 }
 
@@ -146,7 +146,7 @@ static void check_way(size_t i, const struct driver_fault *f, const char *part)
                  err.text, as_status_word(f->code), part);
 }
 
-/* After the first failure nothing works, nothing hangs, and a new device is whole. */
+/* After the first failure no call succeeds or hangs, and a newly opened device works. */
 static void check_lost(const struct driver_fault *f, size_t first)
 {
     struct as_error err = {0};
@@ -203,7 +203,7 @@ void conformance_faults(void **state)
     }
 }
 
-/* A trial's whole life, of which some call fails: every step says so or works. Whether a call failed. */
+/* A whole trial in which one driver call fails: each step reports it or succeeds. Returns whether a call failed. */
 static bool live_with(unsigned call)
 {
     char words[24];
@@ -220,7 +220,8 @@ static bool live_with(unsigned call)
             fail_msg("%s: the message is lost: \"%s\" after %s failed", ways[i].name, err.text, fake_failed());
     }
     const bool failed = fake_failed()[0];
-    if (failed && !failures && !strstr(fake_failed(), "Synchronize")) /* giving memory back waits, and cannot fail */
+    /* Freeing memory synchronizes, and cannot report a failure. */
+    if (failed && !failures && !strstr(fake_failed(), "Synchronize"))
         fail_msg("nobody heard that %s failed", fake_failed());
     assert_true(failures <= 1);
     conformance_fake("");
@@ -230,7 +231,7 @@ static bool live_with(unsigned call)
     return failed;
 }
 
-/* Each of the driver's calls fails once. */
+/* Each driver call fails once. */
 void conformance_each_call_fails(void **state)
 {
     unsigned n = 1;

@@ -1,4 +1,4 @@
-/* Memory: every allocator gives what it says or says why not, sizes are bounded, and all is given back. */
+/* Memory: every allocator delivers what it declares or gives a reason, sizes are bounded, and all memory is freed. */
 #include "conformance.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ void conformance_allocators(void **state)
     }
 }
 
-/* Sizes that nothing has: refused with a reason, whatever allocates. */
+/* Impossible sizes: every allocator refuses them with a reason. */
 static void check_absurd(const char *allocator)
 {
     static const uint64_t sizes[] = {0, UINT64_C(1) << 60, UINT64_C(1) << 63, UINT64_MAX - 4096, UINT64_MAX};
@@ -104,7 +104,7 @@ void conformance_sizes(void **state)
     }
 }
 
-/* Every allocator whose memory the driver gives; what was got before the step that fails is given back. */
+/* Every allocator backed by the driver; what was allocated before the failing step is freed. */
 void conformance_no_memory(void **state)
 {
     (void)state;
