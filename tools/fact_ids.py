@@ -1,4 +1,4 @@
-"""Facts are told apart by their fields: only src/facts/relations.c makes ids and takes them apart.
+"""Facts are distinguished by their fields: only src/facts/relations.c makes ids and takes them apart.
 
 fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, and each sentence of a rule that names a field that facts
 do not have ("{levle}"), and fails where there is one. An id may be shown, copied and compared as a whole."""

@@ -6,7 +6,7 @@ build takes from a folder that its own may not include; both fail where there is
 name holds, so that a folder inside another is allowed only where it is named itself. `<family>` and `<name>` stand for each folder at that place; files of one such folder may not include those of another. A row may
 name a single file of a folder, which then has its own rule: tests beside a probe include helpers that the probe must not. "all above" is every folder of the rows before.
 
-What plugs in is taken upwards by design: the lists of backends, probes and rules name records of folders above (PLUGS)."""
+Plug-ins are referenced from below by design: the lists of backends, probes and rules name records of folders above (PLUGS)."""
 import glob
 import json
 import os
@@ -107,7 +107,7 @@ def home_of(top, made):
 
 
 def objects_of(top, build):
-    """Objects of the program in a build folder, with the source of each; generated ones count where they are made from."""
+    """Objects of the program in a build folder, with the source of each; a generated source counts as the file that it is made from."""
     top, build = os.path.realpath(top), os.path.realpath(build)
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         entries = json.load(f)

@@ -108,7 +108,7 @@ bool as_buffer_check(void *trial, char *why, size_t why_size)
         if (!buffer_trial_is_right(t, at, n, why, why_size))
             return false;
     }
-    snprintf(why, why_size, "the words at both ends and at %d places between hold the last key", LOOKS - 2);
+    snprintf(why, why_size, "words at both ends and at %d places in between match the last key", LOOKS - 2);
     return true;
 }
 

@@ -13,7 +13,7 @@ void as_buffers_open(struct as_buffers *b, struct as_device *dev, const struct a
 static bool has_space(struct as_buffers *b, size_t n, struct as_error *err)
 {
     if (!b->status && n == AS_BUFFERS_MAX)
-        b->status = as_fail(err, AS_FAILED, "a trial with more than %d kernels or blocks of memory", AS_BUFFERS_MAX);
+        b->status = as_fail(err, AS_FAILED, "a trial has more than %d kernels or blocks of memory", AS_BUFFERS_MAX);
     return !b->status;
 }
 

@@ -11,7 +11,7 @@ enum as_status as_refs_check_facts(const struct as_refs *refs, struct as_error *
     for (size_t i = 0; i < refs->n; i++) {
         const struct as_ref *ref = &refs->v[i];
         if (ref->fact[0] && !as_fact_ids_exist(ref->fact))
-            return as_fail(err, AS_FORMAT, "published figures '%s': '%s' of %s: no fact could have an id such as '%s'",
+            return as_fail(err, AS_FORMAT, "published figures '%s': '%s' of %s: no relation makes an id such as '%s'",
                            refs->name, ref->metric, ref->chip, ref->fact);
     }
     return AS_OK;

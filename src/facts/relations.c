@@ -256,7 +256,7 @@ enum as_status as_relation_check_id(const char *id, struct as_error *err)
 {
     for (const char *at = id; strchr(at, '{');)
         if (next_field(at, &at) == AS_FACT_FIELDS_N)
-            return as_fail(err, AS_FAILED, "facts: '%s' names a field that facts do not have", id);
+            return as_fail(err, AS_FAILED, "facts: '%s' names an unknown field", id);
     return AS_OK;
 }
 

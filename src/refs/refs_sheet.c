@@ -128,7 +128,7 @@ enum as_status as_refs_of_chip(const char *chip, struct as_refs *out, struct as_
         st = refs_sheet_collect(is_of_chip, &w, out, err);
     }
     if (!st && !out->n)
-        return as_fail(err, AS_NOTFOUND, "no data sheet of a chip '%s'; see 'assay list refs'", chip);
+        return as_fail(err, AS_NOTFOUND, "no data sheet for chip '%s'; see 'assay list refs'", chip);
     if (!st)
         as_copy_text(out->name, sizeof out->name, out->v[0].chip);
     return st;

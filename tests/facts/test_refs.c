@@ -205,7 +205,7 @@ static void test_damaged_files(void **unused)
     refused("", "lacks the column 'chip'");
     refused(HEADER, "no figure");
     refused("chip,device,fact\nA,cpu,x\n", "too few columns, after 'fact'");
-    refused(HEADER "A,cpu,pipes cache.L2.sise,w,,,7,x,c,s,12,~7\n", "no fact could have an id such as");
+    refused(HEADER "A,cpu,pipes cache.L2.sise,w,,,7,x,c,s,12,~7\n", "no relation makes an id such as");
     refused("name,device\n", "lacks the column 'chip'");
     refused(HEADER "A,cpu,,w,,,1,ns,c\n", "line 2: too few columns, after 'conditions'");
     refused(HEADER "A,cpu,,w,,,1,ns,c,s,,,more\n", "line 2: too many columns");

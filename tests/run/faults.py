@@ -1,4 +1,4 @@
-"""Faults planted in the statistics, one at a time; the coverage of whole runs has to see each.
+"""Faults planted in the statistics, one at a time; the coverage test of whole runs must detect each.
 
 faults.py BUILD [NUMBER...]: BUILD is a folder that meson has set up and ninja has built. It takes minutes, so that no
 suite runs it."""

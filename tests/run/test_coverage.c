@@ -1,6 +1,6 @@
 /* Coverage of stated intervals end to end: the null device plays a machine whose truth is known, and its cells go
- * through worker, reference loop, scheduler, judge and store. Nothing follows the wall clock, so seeds give one answer.
- * With a number of runs, prints the table of docs/statistics.md: ASSAY_WORKER=build/assay
+ * through worker, reference loop, scheduler, judge and store. Nothing depends on the wall clock, so a seed gives one
+ * result. With a number of runs, prints the table of docs/statistics.md: ASSAY_WORKER=build/assay
  * build/tests/run/test_run_coverage 40 */
 #include "fixture.h"
 
@@ -68,7 +68,7 @@ static const struct scenario {
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
-/* How runs are asked for: so many trials, and more where an interval is wider than the precision. */
+/* How runs are requested: this many trials, and more where an interval is wider than the precision. */
 static const struct way {
     int trials;
     double precision;
@@ -113,7 +113,7 @@ static void write_script(const char *path, const struct scenario *s, uint64_t se
     write_text(path, text, (size_t)n);
 }
 
-/* The parent's time passes with the trials'. */
+/* The parent's clock advances with the trials'. */
 static void on_event(void *user, const struct as_event *event)
 {
     (void)user;
@@ -196,7 +196,7 @@ static void covers(struct fixture *f, const struct scenario *s, struct tally *al
     all->inside += inside;
     print_message(" %.1f%% of %zu |\n", 100.0 * (double)inside / (double)n, n);
     if (!is_brief && (double)inside < LEAST_OF_ONE * (double)n)
-        fail_msg("%s: fewer than %.0f%% of intervals hold the truth", s->name, 100 * LEAST_OF_ONE);
+        fail_msg("%s: fewer than %.0f%% of intervals contain the truth", s->name, 100 * LEAST_OF_ONE);
 }
 
 static void test_coverage(void **state)
@@ -208,7 +208,7 @@ static void test_coverage(void **state)
     const double coverage = (double)all.inside / (double)all.n;
     const double least = is_brief ? LEAST_OF_FEW : LEAST, most = is_brief ? MOST_OF_FEW : MOST;
     if (coverage < least || coverage > most)
-        fail_msg("%.1f%% of %zu intervals hold the truth, not %.0f to %.0f%%", 100 * coverage, all.n, 100 * least,
+        fail_msg("%.1f%% of %zu intervals contain the truth, not %.0f to %.0f%%", 100 * coverage, all.n, 100 * least,
                  100 * most);
 }
 

@@ -74,7 +74,7 @@ static void measure(struct fixture *f, const struct machine *m, struct as_cell *
                             &f->err));
 }
 
-/* Arrays of 256 MiB are filled for real: where other programs leave too little of the CPUs, a trial ends late. */
+/* Arrays of 256 MiB are filled for real: where other programs leave too little CPU time, a trial ends late. */
 static bool was_too_busy(struct fixture *f)
 {
     struct as_cell *cells = NULL;

@@ -320,7 +320,8 @@ static enum as_status get_comes(const json_t *machine, const char *name, const c
     const json_t *object = json_object_get(machine, name);
     const enum as_status st = object ? get_members(comes_members, object, c, place, err) : AS_OK;
     if (!st && object && !(c->share < 1 && c->length_s > 0 && c->factor > 0))
-        return as_fail(err, AS_FORMAT, "%s: \"%s\" needs a share below 1, a length and a factor", place, name);
+        return as_fail(err, AS_FORMAT, "%s: \"%s\" needs \"share\" below 1, and \"length_s\" and \"factor\" above 0",
+                       place, name);
     return st;
 }
 

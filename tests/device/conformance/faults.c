@@ -222,7 +222,7 @@ static bool live_with(unsigned call)
     const bool failed = fake_failed()[0];
     /* Freeing memory synchronizes, and cannot report a failure. */
     if (failed && !failures && !strstr(fake_failed(), "Synchronize"))
-        fail_msg("nobody heard that %s failed", fake_failed());
+        fail_msg("no call reported that %s failed", fake_failed());
     assert_true(failures <= 1);
     conformance_fake("");
     all_work();

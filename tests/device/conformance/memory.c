@@ -17,7 +17,7 @@ static void round_trip(const char *allocator, struct as_memory *m)
     check_ok(ops->map(&gpu.dev, m, &err), &err);
     assert_non_null(m->host);
     if (memcmp(m->host, in, sizeof in) != 0)
-        fail_msg("%s: the map does not show what was written", allocator);
+        fail_msg("%s: the mapping does not show what was written", allocator);
     ((unsigned char *)m->host)[7] = 77;
     in[7] = 77, in[1000] = 78;
     check_ok(ops->write(&gpu.dev, m, 1000, &in[1000], 1, &err), &err);
@@ -27,7 +27,7 @@ static void round_trip(const char *allocator, struct as_memory *m)
     check_ok(ops->unmap(&gpu.dev, m, &err), &err);
     check_ok(ops->read(&gpu.dev, m, 0, out, sizeof out, &err), &err);
     if (memcmp(out, in, sizeof in) != 0)
-        fail_msg("%s: what was changed while mapped is not there", allocator);
+        fail_msg("%s: a change made while mapped is missing", allocator);
     check_ok(ops->read(&gpu.dev, m, sizeof in, out, 0, &err), &err);
     check_fails(ops->write(&gpu.dev, m, sizeof in - 1, in, 2, &err), AS_USAGE, &err, "outside");
     check_fails(ops->read(&gpu.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside");

@@ -1,9 +1,9 @@
-/* Programs: built, refused with the compiler's words, identified; arguments and workgroups arrive. */
+/* Programs: built, refused with the compiler's message, identified; kernels get their arguments and workgroups. */
 #include "conformance.h"
 
 #include <math.h>
 
-/* The same source and definitions are one program; others are another. */
+/* The same source and definitions give one program; different ones give another. */
 static void check_identity(void)
 {
     static const char *const defines[] = {"-DMORE=2", "-DMORE=2", "-DMORE=3"};
@@ -97,7 +97,7 @@ void conformance_arguments(void **state)
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
-/* Work-items of a workgroup meet, and share memory; between every kind of memory. */
+/* Barriers and shared memory within a workgroup, with input from every kind of memory. */
 void conformance_workgroups(void **state)
 {
     static uint32_t in[GROUPS * GROUP_SIZE], out[GROUPS * GROUP_SIZE];
@@ -125,7 +125,7 @@ void conformance_workgroups(void **state)
     conformance_done(&r);
 }
 
-/* What a compiler made of it: optional slots are absent, or answer. */
+/* Compiler output: optional slots are absent, or return it. */
 void conformance_code(void **state)
 {
     struct as_kernel_info info;

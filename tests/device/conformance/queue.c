@@ -1,4 +1,4 @@
-/* Launches, queues and copies: everything runs as often as it was asked for, in the order it was put. */
+/* Launches, queues and copies: everything runs as often as requested, in the order of submission. */
 #include "conformance.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static void check_graph(struct as_launch l, struct as_memory *m)
     check_count(m, l.reps * conformance_items());
 }
 
-/* Each launch counts once per work-item: few, many, queued, in whatever way it is waited for. */
+/* Each launch counts once per work-item: few, many, queued, with every way of waiting. */
 void conformance_counts(void **state)
 {
     static const uint64_t reps[] = {1, 7, 5000};
@@ -86,7 +86,7 @@ static void check_queue_numbers(void)
     check_fails(q->wait_queue(&gpu.dev, 1, &err), AS_USAGE, &err, "there is no queue 1");
 }
 
-/* Each further queue does its own. */
+/* Each further queue runs its own work. */
 void conformance_queues(void **state)
 {
     struct as_memory *m[4];
@@ -167,7 +167,7 @@ static void check_refused(const struct as_launch *l)
     assert_int_equal(gpu.dev.queue->submit(&gpu.dev, l, &err), st);
 }
 
-/* Launches of shapes that no device has. */
+/* Launch shapes that no device supports. */
 void conformance_shapes(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void check_holds(struct as_memory *m, unsigned seed, size_t n)
     assert_memory_equal(bytes, expected, n);
 }
 
-/* One way half of it, then both ways at once; false: no command copies between these kinds. */
+/* Copies half of it one way, then both ways at once; false: no command copies between these kinds. */
 static bool copy_between(const char *from, const char *to)
 {
     struct as_memory *m[4] = {filled(from, 1), filled(to, 2), filled(to, 3), filled(from, 4)};
