@@ -38,11 +38,9 @@ BUILDS = {
     "gcc": ("gcc", PLAIN, ["--no-suite", "compiles"]),
     "thorough": ("gcc", PLAIN, ["--suite", "repetitions"]),
     "asan": ("clang", SANITIZED + ["-Doptimization=1", "-Dfuzzing=true", "-Db_sanitize=address,undefined"],
-             ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts",
-              "--no-suite", "conformance"]),
+             ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts"]),
     "tsan": ("clang", SANITIZED + ["-Doptimization=0", "-Db_sanitize=thread"],
-             ["--suite", "device", "--suite", "api", "--no-suite", "compiles", "--no-suite", "one-thread",
-              "--no-suite", "conformance"]),
+             ["--suite", "device", "--suite", "api", "--no-suite", "compiles", "--no-suite", "one-thread"]),
     # Kernels as compilers for GPUs take them, nothing is run: for some generations of chips in part, or all of them.
     "kernels": ("gcc", PLAIN, ["--suite", "compiles", "--no-suite", "generations"]),
     "all-kernels": ("gcc", PLAIN, ["--suite", "generations"]),

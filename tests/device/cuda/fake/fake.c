@@ -56,6 +56,11 @@ API const char *fake_cuda_broken(void)
 
 API void fake_cuda_reset(void)
 {
+    while (fake_modules) {
+        struct as_gpu_module *next = fake_modules->next;
+        free(fake_modules);
+        fake_modules = next;
+    }
     while (fake_blocks) {
         struct block *next = fake_blocks->next;
         if (fake_blocks->kind != REGISTERED)

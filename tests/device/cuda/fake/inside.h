@@ -32,12 +32,14 @@ struct as_gpu_function {
     unsigned dynamic_bytes; /* that it may ask for */
 };
 struct as_gpu_module {
+    struct as_gpu_module *next; /* of all that are loaded */
     CUcontext context;
     void *bytes; /* of its static variable, NULL none */
     size_t size;
     struct as_gpu_function functions[8];
 };
 enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
+extern struct as_gpu_module *fake_modules;
 struct block {
     struct block *next;
     char *at;

@@ -131,28 +131,38 @@ API CUresult cuEventDestroy_v2(CUevent event)
 
 /* ---- modules and their kernels ---- */
 
+struct as_gpu_module *fake_modules;
+
 API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     const char *size = getenv("FAKE_CUDA_STATIC");
     if (!image || !(size || fake_asked("runs")))
         return CUDA_ERROR_INVALID_IMAGE;
     MAKE(as_gpu_module, module);
-    if (!size)
-        return CUDA_SUCCESS;
-    (*module)->size = strtoul(size, NULL, 10);
-    CUresult code = fake_add(&(*module)->bytes, (*module)->size, MANAGED);
+    CUresult code = CUDA_SUCCESS;
+    if (size) {
+        (*module)->size = strtoul(size, NULL, 10);
+        code = fake_add(&(*module)->bytes, (*module)->size, MANAGED);
+    }
     if (code) {
         fake_things--;
         free(*module);
+        return code;
     }
-    return code;
+    (*module)->next = fake_modules;
+    fake_modules = *module;
+    return CUDA_SUCCESS;
 }
 
 API CUresult cuModuleUnload(CUmodule module)
 {
-    CUresult code = fake_entered(__func__); /* a lost context has dropped the memory, the handle is still there */
-    if (!code && module->bytes)
-        code = fake_drop(module->bytes, __func__, 1u << MANAGED);
+    ENTER();
+    CUresult code = module->bytes ? fake_drop(module->bytes, __func__, 1u << MANAGED) : CUDA_SUCCESS;
+    struct as_gpu_module **at = &fake_modules;
+    while (*at && *at != module)
+        at = &(*at)->next;
+    if (*at)
+        *at = module->next;
     UNMAKE(module);
     return code;
 }
