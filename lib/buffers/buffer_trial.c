@@ -5,17 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD = sizeof(uint32_t), RESIDENT = 2048, WORKGROUP = 256, LOOKS = 64, LOOK_WORDS = 1024 };
-
-static bool buffer_trial_is_native(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-}
+enum { WORD = sizeof(uint32_t), RESIDENT = 2048, WORKGROUP = 256, LOOKS = 64, LOOK_WORDS = 1024, THREAD_BYTES = 1024 };
 
 enum as_applies as_buffer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const uint64_t threads = as_axes_u64(a, "threads"), size = as_axes_u64(a, "size");
-    if (buffer_trial_is_native(info) ? threads == 0 || size < LOOK_WORDS * threads : threads != 0)
+    if (as_info_has_host_kernels(info) ? threads == 0 || size < THREAD_BYTES * threads : threads != 0)
         return AS_PRUNED;
     return as_check_block(info, as_axes_text(a, "allocator"), (double)size, err) ? AS_INAPPLICABLE : AS_APPLIES;
 }
@@ -23,7 +18,7 @@ enum as_applies as_buffer_applies(const struct as_device_info *info, const struc
 /* First touch, then a sample at 1 GB/s. */
 double as_buffer_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    return (buffer_trial_is_native(info) ? 5 : 30) + as_axes_number(a, "size") / 200e6;
+    return (as_info_has_host_kernels(info) ? 5 : 30) + as_axes_number(a, "size") / 200e6;
 }
 
 static enum as_status buffer_trial_run(struct as_buffer_trial *t, uint64_t reps, double *seconds, struct as_error *err)
@@ -51,10 +46,10 @@ enum as_status as_buffer_prepare(struct as_trial_context *tc, struct as_buffer_t
         return st;
     t->work = work;
     t->key = (uint32_t)tc->seed;
-    t->workgroup_size = buffer_trial_is_native(info)                 ? 1
+    t->workgroup_size = as_info_has_host_kernels(info)               ? 1
                         : info->threads && info->threads < WORKGROUP ? info->threads
                                                                      : WORKGROUP;
-    t->workgroups = buffer_trial_is_native(info)
+    t->workgroups = as_info_has_host_kernels(info)
                         ? (size_t)as_axes_u64(tc->axes, "threads")
                         : (info->compute_units ? info->compute_units : 1) * (threads / t->workgroup_size + 1);
     as_buffers_open(&t->own, tc->dev, &program, err);

@@ -51,11 +51,6 @@ static const struct made kernels[AS_GEMM_PATHS] = {
     [AS_GEMM_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
 };
 
-static bool gemm_is_native(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
-}
-
 struct as_gemm_desc as_gemm_asked(const struct as_axes *axes)
 {
     uint64_t size = as_axes_u64(axes, "size");
@@ -137,7 +132,7 @@ static void find_tile(const struct as_device_info *info, const struct as_gemm_de
         tile[2] = shape->row_bytes / as_gemm_formats[d->type].in_bytes;
         return;
     }
-    if (gemm_is_native(info) && d->path == AS_GEMM_MMA) { /* words of 32 bits along K */
+    if (as_info_only_host_kernels(info) && d->path == AS_GEMM_MMA) { /* words of 32 bits along K */
         const unsigned bytes = as_gemm_formats[d->type].in_bytes;
         tile[0] = tile[1] = 1;
         tile[2] = bytes < sizeof(uint32_t) ? sizeof(uint32_t) / bytes : 1;
@@ -175,11 +170,11 @@ enum as_applies as_gemm_applies(const struct as_device_info *info, const struct 
 {
     if (d->path >= AS_GEMM_PATHS || d->type >= AS_GEMM_TYPES)
         return AS_PRUNED;
-    if (gemm_is_native(info) && d->path == AS_GEMM_MMA) {
+    if (as_info_only_host_kernels(info) && d->path == AS_GEMM_MMA) {
         enum as_applies can = as_gemm_cores_apply(d, err);
         return can == AS_APPLIES ? size_applies(info, d, err) : can;
     }
-    if (gemm_is_native(info)) {
+    if (as_info_only_host_kernels(info)) {
         bool has = (d->path == AS_GEMM_LIBRARY || d->path >= AS_GEMM_TILED) && d->type <= AS_GEMM_F32;
         if (has && d->epilogue == AS_GEMM_PLAIN)
             return size_applies(info, d, err);
@@ -216,7 +211,8 @@ static enum as_status build_simple(struct as_gemm *p, struct as_error *err)
                                          .host = alu && d->type == AS_GEMM_F32   ? as_gemm_native_f32
                                                  : alu && d->type == AS_GEMM_F64 ? as_gemm_native_f64
                                                                                  : NULL};
-    return p->dev->program->build(p->dev, &desc, gemm_is_native(&p->dev->info) ? &p->program : &p->plain, err);
+    return p->dev->program->build(p->dev, &desc, as_info_only_host_kernels(&p->dev->info) ? &p->program : &p->plain,
+                                  err);
 }
 
 static enum as_status build_matrix(struct as_gemm *p, struct as_error *err)
@@ -241,7 +237,7 @@ static enum as_status build_cores(struct as_gemm *p, struct as_error *err)
 static enum as_status gemm_build(struct as_gemm *p, struct as_error *err)
 {
     const enum as_gemm_path path = p->desc.path;
-    const bool native = gemm_is_native(&p->dev->info), cores = native && path == AS_GEMM_MMA;
+    const bool native = as_info_only_host_kernels(&p->dev->info), cores = native && path == AS_GEMM_MMA;
     const bool unit = as_gemm_by_unit(&p->dev->info, &p->desc);
     const bool tensor = path == AS_GEMM_TENSOR;
     enum as_status st = cores                ? build_cores(p, err)
@@ -328,7 +324,7 @@ static void set_launch(struct as_gemm *p)
         set_cores(p);
     else
         set_others(p);
-    if (gemm_is_native(&p->dev->info)) {
+    if (as_info_only_host_kernels(&p->dev->info)) {
         p->launch.workgroups = p->dev->info.threads ? p->dev->info.threads : 1;
         p->launch.workgroup_size = 1;
     }

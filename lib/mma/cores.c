@@ -18,11 +18,6 @@
 #define as_ticks() ((uint64_t)0)
 #endif
 
-bool as_core_runs(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
-}
-
 const struct as_core *as_core_find(const char *name)
 {
     for (const struct as_core *c = as_cores; c->name; c++)

@@ -28,8 +28,6 @@ struct as_core {
 };
 extern const struct as_core as_cores[]; /* of this CPU architecture; ends with a NULL name */
 
-/* Does the device run native CPU kernels? */
-bool as_core_runs(const struct as_device_info *info);
 const struct as_core *as_core_find(const char *name); /* NULL: this CPU architecture has none of that name */
 /* Has the CPU what it needs? Else what is missing, into text. */
 bool as_core_has(const struct as_core *core, char *text, size_t size);

@@ -96,7 +96,7 @@ static enum as_status fragments_allocate(struct as_fragments *f, struct as_error
 static enum as_status fragments_build(struct as_fragments *f, struct as_device *dev, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (as_core_runs(&dev->info)) {
+    if (as_info_only_host_kernels(&dev->info)) {
         f->core = as_core_find(f->matrix->name);
         return as_core_prepare(f->core, &f->timed, dev, 1, err);
     }

@@ -58,7 +58,7 @@ static bool builds(const struct as_matrix *m, const struct as_device_info *info)
 enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err)
 {
     enum as_dialect dialect = as_dialect_find(info->dialect);
-    if (as_core_runs(info))
+    if (as_info_only_host_kernels(info))
         return as_core_applies(m, info, err);
     const char *word = arch_word(dialect);
     if (!word) {

@@ -51,7 +51,7 @@ static unsigned lane_words(const struct as_peak_desc *d)
 
 void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
 {
-    if (as_core_runs(info)) {
+    if (as_info_only_host_kernels(info)) {
         const struct as_core *core = as_core_find(d->matrix->name);
         d->n = d->matrix->n;
         d->chains = d->chains || !core ? d->chains : as_core_body(core, 0)->chains;
@@ -92,7 +92,7 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
     enum as_applies applies = as_matrix_applies(d.matrix, info, err);
     if (applies != AS_APPLIES)
         return applies;
-    if (as_core_runs(info))
+    if (as_info_only_host_kernels(info))
         return core_applies(&d, err);
     if (as_matrix_emulated(d.matrix, info->arch))
         return as_inapplicable(err, "%s has no machine instruction for %s, compilers emulate it", info->arch,
@@ -315,7 +315,7 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *tc, c
 {
     *p = (struct as_peak){.desc = *desc, .seed = tc->seed};
     as_peak_usual(&tc->dev->info, &p->desc);
-    p->core = as_core_runs(&tc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
+    p->core = as_info_only_host_kernels(&tc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
     p->no_cycles = !p->core && !(tc->dev->info.capabilities & AS_CAP_CYCLES);
     p->core_body = p->core ? as_core_body(p->core, p->desc.chains) : NULL;
     tc->min_reps = p->core ? LEAST_TURNS : tc->min_reps;

@@ -34,11 +34,6 @@ static void note_links(struct as_trial_context *tc, const struct as_op_sequence 
     as_buf_finish(&links);
 }
 
-static bool trial_is_native(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
-}
-
 static struct as_native_desc native_desc(const struct as_axes *axes, const struct as_chains_desc *desc)
 {
     return (struct as_native_desc){.op = desc->sequence.part[0].op,
@@ -58,7 +53,7 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
     const struct as_native_desc native = native_desc(axes, desc);
     if (native.width >= AS_NATIVE_WIDTHS)
         return AS_PRUNED;
-    if (trial_is_native(info)) {
+    if (as_info_only_host_kernels(info)) {
         bool usual = as_axes_u64(axes, "operands") % 3 == 0 && desc->steps == 0;
         return usual ? as_native_apply(info, &native, err)
                      : left_out(err, "axes 'operands' and 'steps': native CPU instructions have 0 in both");
@@ -94,7 +89,7 @@ static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_con
 enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err)
 {
-    v->is_native = trial_is_native(&tc->dev->info);
+    v->is_native = as_info_only_host_kernels(&tc->dev->info);
     v->with_loop = desc->steps != 0;
     v->tc = tc;
     const struct as_native_desc native = native_desc(tc->axes, desc);

@@ -101,20 +101,15 @@ const struct as_cache *as_info_memory_side(const struct as_device_info *info)
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 enum { GPU_PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-static bool info_is_native(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-}
-
 /* A GPU with its own memory. */
 static bool is_card(const struct as_device_info *info)
 {
-    return !info_is_native(info) && !info->is_host_memory;
+    return !as_info_has_host_kernels(info) && !info->is_host_memory;
 }
 
 uint64_t as_info_huge_page(const struct as_device_info *info)
 {
-    return info_is_native(info) && info->huge_page ? info->huge_page : HUGE_PAGE;
+    return as_info_has_host_kernels(info) && info->huge_page ? info->huge_page : HUGE_PAGE;
 }
 
 uint64_t as_info_page(const struct as_device_info *info)
@@ -122,7 +117,7 @@ uint64_t as_info_page(const struct as_device_info *info)
     if (is_card(info))
         return GPU_PAGE;
     /* For a GPU that uses host memory, page_size may be the driver's allocation granularity. */
-    return info_is_native(info) && info->page_size ? info->page_size : as_host_page();
+    return as_info_has_host_kernels(info) && info->page_size ? info->page_size : as_host_page();
 }
 
 /* Whether the allocator always gives host memory. */
@@ -149,7 +144,7 @@ static bool is_hosts(const struct as_device_info *info, const char *allocator)
 /* Total size of the instances of one level that a CPU's threads reach; other devices' cores share one. */
 static uint64_t reached(const struct as_device_info *info, const struct as_cache *c, double threads)
 {
-    if (!info_is_native(info) || !(threads > 1) || c->shared == 0 || info->threads <= c->shared)
+    if (!as_info_has_host_kernels(info) || !(threads > 1) || c->shared == 0 || info->threads <= c->shared)
         return c->size;
     const uint64_t n = (uint64_t)fmin(ceil((double)info->threads / c->shared), threads);
     return c->size > UINT64_MAX / n ? UINT64_MAX : c->size * n;
@@ -177,7 +172,7 @@ static struct largest largest_cache(const struct as_device_info *info, const cha
     /* GPU drivers report only a part of the last-level cache, or none. */
     if (is_card(info))
         info_take(&l, CARD_CACHE, "last-level cache");
-    if (!info_is_native(info) && is_hosts(info, allocator))
+    if (!as_info_has_host_kernels(info) && is_hosts(info, allocator))
         info_take(&l, info->host_cache, info->is_host_cpu ? "last-level cache" : "last-level cache of the CPU");
     return l;
 }
@@ -224,13 +219,13 @@ bool as_info_is_memory(const struct as_device_info *info, const char *allocator,
 uint64_t as_info_memory_set(const struct as_device_info *info)
 {
     static const double beyond = 4.5, launch = 0x1p31, most = 0x1p62; /* a GPU reads 2 GiB in half a millisecond */
-    uint64_t cache = as_info_largest_cache(info, NULL, info_is_native(info) ? info->threads : 1);
-    if (!info_is_native(info) && info->host_cache > cache) /* some allocators give host memory */
+    uint64_t cache = as_info_largest_cache(info, NULL, as_info_has_host_kernels(info) ? info->threads : 1);
+    if (!as_info_has_host_kernels(info) && info->host_cache > cache) /* some allocators give host memory */
         cache = info->host_cache;
     const double bytes = beyond * (double)(cache ? cache : CARD_CACHE);
     if (is_card(info))
         return (uint64_t)fmin(fmax(bytes, launch), most);
-    const uint64_t least = as_info_memory_least(info, NULL, info_is_native(info) ? info->threads : 1);
+    const uint64_t least = as_info_memory_least(info, NULL, as_info_has_host_kernels(info) ? info->threads : 1);
     return info->virtual_machine ? least : (uint64_t)fmin(fmax(bytes, (double)least), most);
 }
 

@@ -218,6 +218,16 @@ uint64_t as_info_huge_page(const struct as_device_info *info);
  * since partitions of a GPU share its bus address; else the bus address. how: the evidence, in both cases. */
 bool as_info_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
+/* Whether kernels may be functions of the host; and whether they can be nothing else, for want of a run-time compiler.
+ */
+static inline bool as_info_has_host_kernels(const struct as_device_info *info)
+{
+    return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+}
+static inline bool as_info_only_host_kernels(const struct as_device_info *info)
+{
+    return as_info_has_host_kernels(info) && !(info->capabilities & AS_CAP_SOURCE);
+}
 /* AS_USAGE, listing its allocators, if it has none of this name. */
 enum as_status as_info_no_allocator(const struct as_device_info *info, const char *name, struct as_error *err);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */

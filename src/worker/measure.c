@@ -4,12 +4,11 @@
 
 #include "base/text.h"
 #include "device/arena.h"
-#include "device/host_limits.h"
 #include "device/shared_host.h"
-#include "model/metrics.h"
 #include "os/cpus.h"
 #include "sensor/watch.h"
 #include "worker/conditions.h"
+#include "worker/outcome.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -290,31 +289,6 @@ static enum as_status measure_keep(struct sampler *m, struct as_trial *out, stru
     return as_nomem(err, out->n * sizeof *out->samples, "samples");
 }
 
-/* Whoever lacks memory of the host wants to know who limits it. */
-static void add_limit(const struct as_device_info *info, char *reason, size_t size)
-{
-    const size_t n = strlen(reason);
-    struct as_host_limits limits;
-    char text[256] = "";
-    const bool is_host = info->is_host_memory || info->capabilities & AS_CAP_HOST_KERNELS;
-    if (is_host && as_info_shares_host(info) && as_host_limits_now(&limits, NULL) == AS_OK)
-        as_host_limits_memory_text(&limits, text, sizeof text);
-    if (text[0] && n < size)
-        snprintf(reason + n, size - n, "; %s", text);
-}
-
-static void set_outcome(struct as_trial *out, enum as_status st, const char *text)
-{
-    static const enum as_cell_status of[] = {
-        [AS_UNSUPPORTED] = AS_CELL_UNSUPPORTED,
-        [AS_TIMEOUT] = AS_CELL_TIMEOUT,
-        [AS_FAILED] = AS_CELL_FAILED,
-        [AS_NOMEM] = AS_CELL_UNSUPPORTED,
-    };
-    out->status = (size_t)st < sizeof of / sizeof *of && of[st] ? of[st] : AS_CELL_FAILED;
-    as_copy_text(out->reason, sizeof out->reason, text);
-}
-
 static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
 {
     enum as_status st = as_probe_prepare(m->probe, &m->tc, &m->state, err);
@@ -381,34 +355,6 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_trial_
     return m;
 }
 
-static struct as_trial empty_trial(int number)
-{
-    return (struct as_trial){.number = number,
-                             .started_at = as_wall(),
-                             .status = AS_CELL_OK,
-                             .clock_hz = NAN,
-                             .clock_lo = NAN,
-                             .clock_hi = NAN,
-                             .limit = NAN,
-                             .sample_s = NAN,
-                             .sampling_s = NAN};
-}
-
-/* Equal hashes mean the same code. */
-static void note_code(struct as_trial_context *tc, const struct as_code_identity *code)
-{
-    const struct {
-        const char *name;
-        uint64_t hash;
-    } notes[] = {{"source_hash", code->source}, {"binary_hash", code->binary}};
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
-        char hex[17];
-        as_hash_hex(notes[i].hash, hex);
-        if (notes[i].hash)
-            as_note(tc, notes[i].name, hex);
-    }
-}
-
 static enum as_status make_room(struct sampler *m, struct as_error *err)
 {
     const size_t n = AS_SAMPLES_MAX;
@@ -434,32 +380,18 @@ static void free_room(struct sampler *m)
     free(m->readings);
 }
 
-/* What as_demand_metrics names, in its units. */
-static void note_demand(struct as_trial_context *tc, const struct as_demand_seen *seen)
-{
-    const double values[] = {1e-9 * seen->memory_read, 1e-9 * seen->memory_written,
-                             1e-9 * seen->cpu_traffic, 100 * seen->device_memory,
-                             100 * seen->device_busy,  1e-9 * seen->bus_received,
-                             1e-9 * seen->bus_sent,    seen->cpu_power,
-                             seen->gpu_power,          seen->ane_power,
-                             seen->dram_power};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (isfinite(values[i]))
-            as_note_number(tc, as_demand_metrics[i].name, values[i]);
-}
-
 enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_trial_order *order, struct as_trial *out, struct as_error *err)
 {
     as_watch_settle(sensing);
     double started = now_of(dev);
     struct sampler m = make_sampler(dev, order, started);
-    *out = empty_trial(order->number);
+    *out = as_outcome_empty(order->number);
     enum as_status st = AS_OK;
     struct as_error why = {0};
     const enum as_status refused = as_plan_check(order->probe, &order->axes, &dev->info, &why);
     if (refused) {
-        set_outcome(out, refused, why.text);
+        as_outcome_set(out, refused, why.text);
         return AS_OK;
     }
     m.reference = reference;
@@ -476,13 +408,13 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
         trial = check_ecc(&out->readings, &why);
     as_probe_finish(m.probe, m.state);
     if (trial == AS_NOMEM)
-        add_limit(&dev->info, why.text, sizeof why.text);
+        as_outcome_add_limit(&dev->info, why.text, sizeof why.text);
     if (trial)
-        set_outcome(out, trial, why.text);
+        as_outcome_set(out, trial, why.text);
     else
         st = measure_keep(&m, out, err);
-    note_code(&m.tc, &dev->code);
-    note_demand(&m.tc, &m.watch.demand);
+    as_outcome_note_code(&m.tc, &dev->code);
+    as_outcome_note_demand(&m.tc, &m.watch.demand);
     as_trial_note_readings(&m.tc, &out->readings);
     if (reads_reference(&m) && as_thread_pin_limit())
         as_note(&m.tc, "placement", as_thread_pin_limit());

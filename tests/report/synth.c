@@ -295,39 +295,6 @@ struct as_device_info *synth_device(struct as_report_run *r, const char *id, con
     return d;
 }
 
-static void cores_json(struct as_buf *b, unsigned cores, unsigned per_l3, unsigned *core)
-{
-    for (unsigned i = 0; i < cores / per_l3; i++) {
-        as_buf_printf(b, "%s{\"type\":\"L3\",\"os_index\":%u,\"size\":33554432,\"children\":[", i ? "," : "", i);
-        for (unsigned j = 0; j < per_l3; j++, (*core)++)
-            as_buf_printf(
-                b,
-                "%s{\"type\":\"L2\",\"size\":1048576,\"children\":[{\"type\":\"L1d\",\"size\":32768,\"children\":[{"
-                "\"type\":\"L1i\",\"size\":32768,\"children\":[{\"type\":\"core\",\"os_index\":%u,\"children\":[{"
-                "\"type\":\"pu\",\"os_index\":%u},{\"type\":\"pu\",\"os_index\":%u}]}]}]}]}",
-                j ? "," : "", *core, *core, *core + 128);
-        as_buf_str(b, "]}");
-    }
-}
-
-char *synth_machine_json(unsigned packages, unsigned cores, unsigned per_l3)
-{
-    struct as_buf b = AS_BUF_INIT;
-    unsigned core = 0;
-    as_buf_str(&b, "{\"type\":\"machine\",\"children\":[");
-    for (unsigned p = 0; p < packages; p++) {
-        as_buf_printf(
-            &b,
-            "%s{\"type\":\"package\",\"os_index\":%u,\"children\":[{\"type\":\"memory\",\"os_index\":%u,\"size\":"
-            "%llu},",
-            p ? "," : "", p, p, packages > 1 ? 405300000000ULL : 8326406144ULL);
-        cores_json(&b, cores, per_l3, &core);
-        as_buf_str(&b, "]}");
-    }
-    as_buf_str(&b, "]}");
-    return as_buf_take(&b);
-}
-
 static void gpu_facts(struct maker *m, const char *id)
 {
     synth_fact(m, id, "L1", "cache.L1.latency", 16.3, "ns", NAN, "L1 answers in 16.3 ns.");

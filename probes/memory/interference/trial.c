@@ -24,11 +24,6 @@ static bool interference_trial_is_copy(enum op op)
     return op == OP_H2D || op == OP_D2H;
 }
 
-static bool interference_is_native(const struct trial *t)
-{
-    return (t->tc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-}
-
 static bool is_shared(const struct trial *t)
 {
     return as_word_is(t->tc->axes, "buffers", "shared");
@@ -44,7 +39,7 @@ static enum as_status make_lines(struct trial *t, struct as_error *err)
     const struct as_axes *a = t->tc->axes;
     enum as_status st = AS_OK;
     for (int i = 0; i < (is_shared(t) || t->control ? 1 : SIDES) && !st; i++) {
-        const bool own = interference_is_native(t) || is_shared(t) || t->on_device[i];
+        const bool own = as_info_has_host_kernels(&t->tc->dev->info) || is_shared(t) || t->on_device[i];
         const struct lines_desc desc = {.dev = own ? t->tc->dev : NULL,
                                         .allocator = as_axes_text(a, "allocator"),
                                         .use = i == VICTIM ? "interference victim" : "interference aggressor",
@@ -108,12 +103,12 @@ static enum as_status make_sides(struct trial *t, struct as_error *err)
     enum as_status st =
         t->on_device[VICTIM] && t->control ? AS_OK : as_interference_cpus_find(t->tc->dev, &n, &cpus, err);
     for (int i = 0; i < (t->control ? 1 : SIDES) && !st; i++) {
-        const bool one = i == VICTIM && (interference_is_native(t) || t->op[i] == OP_CHASE);
-        st = t->on_device[i]
-                 ? make_device_side(t, i, err)
-                 : make_cpu_side(t, i, one ? 1 : n - 1, cpus + !(i == VICTIM && interference_is_native(t)), err);
+        const bool one = i == VICTIM && (as_info_has_host_kernels(&t->tc->dev->info) || t->op[i] == OP_CHASE);
+        st = t->on_device[i] ? make_device_side(t, i, err)
+                             : make_cpu_side(t, i, one ? 1 : n - 1,
+                                             cpus + !(i == VICTIM && as_info_has_host_kernels(&t->tc->dev->info)), err);
     }
-    if (!st && cpus && !interference_is_native(t))
+    if (!st && cpus && !as_info_has_host_kernels(&t->tc->dev->info))
         bind_here(t, cpus[0]);
     free(cpus);
     return st;
@@ -145,8 +140,8 @@ enum as_status as_interference_prepare(struct as_trial_context *tc, void *state,
     t->control = as_word_is(tc->axes, "aggressor", "none");
     t->op[VICTIM] = interference_op_of(tc->axes, "op");
     t->op[AGGRESSOR] = interference_op_of(tc->axes, "aggressor");
-    t->on_device[VICTIM] = of_device && !interference_is_native(t);
-    t->on_device[AGGRESSOR] = !of_device && !interference_is_native(t);
+    t->on_device[VICTIM] = of_device && !as_info_has_host_kernels(&t->tc->dev->info);
+    t->on_device[AGGRESSOR] = !of_device && !as_info_has_host_kernels(&t->tc->dev->info);
     tc->footprint = size * (is_shared(t) || t->control ? 1 : SIDES);
     tc->min_reps = tc->max_reps = 1;
     /* The core's clock cancels in the ratio, and an aggressor's thread that the calling one preempts is no contention.
