@@ -25,7 +25,8 @@ LIB_KERNELS(DECLARE)
 static const struct {
     const char *name, *source;
 } kernels[] = {AS_PROBE_KERNELS(ROW) LIB_KERNELS(ROW)};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+#define COUNT(name) +1
+enum { KERNELS = sizeof kernels / sizeof *kernels, OF_PROBES = AS_PROBE_KERNELS(COUNT) };
 
 enum {
     PLAIN = 0,
@@ -279,7 +280,7 @@ void kernel_trials_check(const struct kernel_compiler *by, const char *for_arch)
 void kernel_trials_complete(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < KERNELS; k++) {
+    for (size_t k = 0; k < OF_PROBES; k++) {
         size_t v = 0;
         while (v < TRIALS && strcmp(trials[v].probe, kernels[k].name) != 0)
             v++;

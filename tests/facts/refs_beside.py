@@ -60,7 +60,7 @@ def sequences(root):
 
 def our_names(root):
     """(group, published name) -> our name of an operation."""
-    table = text_of(root, "src", "report", "operations_refs.c").split("names[] = {")[1].split("};")[0]
+    table = text_of(root, "src", "report", "operations", "operations_refs.c").split("names[] = {")[1].split("};")[0]
     return {(g, p): o for g, p, o in re.findall(r'\{"([a-z]*)", "([a-z0-9_]+)", "([a-z0-9_]*)"\}', table)}
 
 
@@ -80,7 +80,7 @@ def same_sequence(published, measured, names):
 
 def counterparts(root):
     """(metric, unit) of operations that the report compares."""
-    table = text_of(root, "src", "report", "operations_refs.c").split("counterparts[] = {")[1].split("};")[0]
+    table = text_of(root, "src", "report", "operations", "operations_refs.c").split("counterparts[] = {")[1].split("};")[0]
     return set(re.findall(r'\{"([^"]+)", "([^"]+)", [a-z_]+\}', table))
 
 

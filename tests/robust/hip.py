@@ -22,7 +22,8 @@ SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "su
 # Suite upm made small, with all of its sections: what is too much for kernels that run on a host. The counters that are
 # left out count for the whole host, which takes them seconds.
 SMALL = {"size": "64KiB", "pages": "16", "counter": "VmRSS,smaps_rollup,driver", "device_threads": "64", "type": "u64"}
-SMALLEST = {"accounting": {"size": "1MiB"}, "bandwidth": {"size": "1MiB"}, "copy": {"size": "1MiB"},
+SMALLEST = {"accounting": {"size": "1MiB"}, "loaded_latency": {"size": "1MiB"},
+            "bandwidth": {"size": "1MiB", "level": "sweep"}, "copy": {"size": "1MiB"},
             "fault.threads": {"pages": "10000"}, "atomics_lost.both": {"scope": "system"},
             "atomics_lost.control": {"scope": "system"}}
 SMALL_GRIDS = {"elements": "1024", "cpu_threads": "0,1", "device_threads": "64"}
@@ -81,9 +82,8 @@ def small_suite(path):
     for name in suite.sections()[1:]:
         section = suite[name]
         section.pop("precision", None)
-        for axis, values in dict(SMALL, **SMALLEST.get(name, SMALLEST.get(name.split(".")[0], {}))).items():
-            if axis in section:
-                section[axis] = values
+        section.update({axis: values for axis, values in SMALL.items() if axis in section})
+        section.update(SMALLEST.get(name, SMALLEST.get(name.split(".")[0], {})))
         if section.pop("grids", None):
             section.update(SMALL_GRIDS)
     with open(path, "w", encoding="utf-8") as f:

@@ -79,12 +79,12 @@ op = recip32
 [onchip_bandwidth]
 what = own
 size = 16KiB
-[occupancy]
+"""
+MORE_CYCLES = """[occupancy]
 threads = 64
 values = 8
 shared = 0,1KiB
-"""
-MORE_CYCLES = """[alu]
+[alu]
 op = imul32,rsqrt32
 ilp = 1,4
 warps = 0,1

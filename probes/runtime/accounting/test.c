@@ -175,7 +175,8 @@ static void expect(const char *device, const char *allocator, const char *counte
 UNIT_TEST(test_table_of_the_cpu)
 {
     static const char *const allocators[] = {"malloc", "mmap", "thp"}, *const counters[] = {"VmRSS", "smaps_rollup"};
-    for (size_t a = 0; a < 3; a++)
+    /* AddressSanitizer's malloc has memory of its own for every block. */
+    for (size_t a = TOY_MALLOC_IS_REAL ? 0 : 1; a < 3; a++)
         for (size_t c = 0; c < 2; c++) {
             expect("cpu", allocators[a], counters[c], "before", 1);
             expect("cpu", allocators[a], counters[c], "allocated", 1);
