@@ -31,7 +31,6 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_ADD_CELL] = "INSERT INTO cells({cell}, run_id, axes, key) VALUES({cell?}, ?, ?, ?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET ({cell}) = ({cell?}) WHERE id = ?",
     [AS_SQL_ADD_TRIAL] = "INSERT INTO trials({trial}, cell_id, samples, core_hz, weight) VALUES({trial?}, ?, ?, ?, ?)",
-    [AS_SQL_EXCLUDE_TRIAL] = "UPDATE trials SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
     [AS_SQL_RUNS] = "SELECT {run}, id, cells, cells_ok FROM runs ORDER BY id",
     [AS_SQL_RUN] = "SELECT {run}, id, cells, cells_ok FROM runs WHERE id = ?",
     [AS_SQL_COUNT_OK] =
@@ -145,14 +144,14 @@ bool as_row_next(struct as_row *row)
 
 enum as_status as_row_end(struct as_row *row, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status status = AS_OK;
     if (row->rc != SQLITE_OK && row->rc != SQLITE_ROW && row->rc != SQLITE_DONE)
-        s = as_sql_fail(row->store, row->rc, err);
+        status = as_sql_fail(row->store, row->rc, err);
     if (row->st) {
         sqlite3_reset(row->st);
         sqlite3_clear_bindings(row->st);
     }
-    return s;
+    return status;
 }
 
 enum as_status as_row_close(struct as_row *row, enum as_status status, struct as_error *err)

@@ -31,7 +31,6 @@ enum as_sql {
     AS_SQL_ADD_CELL,
     AS_SQL_UPDATE_CELL,
     AS_SQL_ADD_TRIAL,
-    AS_SQL_EXCLUDE_TRIAL,
     AS_SQL_RUNS,
     AS_SQL_RUN,
     AS_SQL_COUNT_OK,

@@ -44,9 +44,6 @@ enum as_status as_store_add_trials(struct as_store *store, const struct as_store
 /* Stores cells as they are now (status, reason, summary, gates): for skips and for the gates at the end. */
 enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
                                      struct as_error *err);
-/* Marks trials as excluded or not, with the reason. */
-enum as_status as_store_exclude_trial(struct as_store *store, int64_t cell_id, int number, int excluded,
-                                      const char *reason, struct as_error *err);
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err);
 /* Deletes the run with its cells and trials. AS_BUSY: a process is measuring it. */
 enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struct as_error *err);

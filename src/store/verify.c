@@ -78,19 +78,19 @@ static const struct {
 
 static enum as_status check_sqlite(struct as_store *store, struct as_error *err)
 {
-    sqlite3_stmt *st = NULL;
-    enum as_status s = AS_OK;
-    int rc = sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &st, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(st, 0);
+    sqlite3_stmt *row = NULL;
+    enum as_status st = AS_OK;
+    int rc = sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &row, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(row, 0);
         if (!text || sqlite3_stricmp(text, "ok") != 0)
-            s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s; restore it from a copy", store->path,
-                        text ? text : "it cannot be read");
+            st = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s; restore it from a copy", store->path,
+                         text ? text : "it cannot be read");
     } else {
-        s = as_sql_fail(store, rc, err);
+        st = as_sql_fail(store, rc, err);
     }
-    sqlite3_finalize(st);
-    return s;
+    sqlite3_finalize(row);
+    return st;
 }
 
 /* Of the samples in a blob the one that sorts first in the direction of *user; NULL where one is not a finite number.
@@ -129,22 +129,22 @@ static int add_functions(sqlite3 *db)
 static enum as_status check_rule(struct as_store *store, size_t i, int64_t run_id, struct as_broken *broken,
                                  struct as_error *err)
 {
-    sqlite3_stmt *st = NULL;
-    int rc = sqlite3_prepare_v2(store->db, rules[i].sql, -1, &st, NULL);
-    const bool of_run = rc == SQLITE_OK && sqlite3_bind_parameter_count(st) > 0;
+    sqlite3_stmt *row = NULL;
+    int rc = sqlite3_prepare_v2(store->db, rules[i].sql, -1, &row, NULL);
+    const bool of_run = rc == SQLITE_OK && sqlite3_bind_parameter_count(row) > 0;
     if (of_run)
-        rc = sqlite3_bind_int64(st, 1, run_id);
+        rc = sqlite3_bind_int64(row, 1, run_id);
     if (rc == SQLITE_OK && (of_run || run_id == 0))
-        rc = sqlite3_step(st);
+        rc = sqlite3_step(row);
     if (rc == SQLITE_ROW) {
         broken->rule = rules[i].rule;
         broken->remedy = rules[i].remedy;
-        broken->id = sqlite3_column_int64(st, 0);
-        as_copy_text(broken->what, sizeof broken->what, (const char *)sqlite3_column_text(st, 1));
+        broken->id = sqlite3_column_int64(row, 0);
+        as_copy_text(broken->what, sizeof broken->what, (const char *)sqlite3_column_text(row, 1));
     }
-    enum as_status s = rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE ? AS_OK : as_sql_fail(store, rc, err);
-    sqlite3_finalize(st);
-    return s;
+    enum as_status st = rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE ? AS_OK : as_sql_fail(store, rc, err);
+    sqlite3_finalize(row);
+    return st;
 }
 
 enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_broken *broken, struct as_error *err)
@@ -179,21 +179,21 @@ static bool is_json(const char *text, size_t n, bool (*holds)(const json_t *))
 
 static enum as_status check_texts(struct as_store *store, size_t i, struct as_error *err)
 {
-    sqlite3_stmt *st = NULL;
-    enum as_status s = AS_OK;
-    int rc = sqlite3_prepare_v2(store->db, texts[i].sql, -1, &st, NULL);
-    while (!s && (rc == SQLITE_OK || rc == SQLITE_ROW) && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(st, 2);
-        if (!is_json(text, (size_t)sqlite3_column_bytes(st, 2), texts[i].holds))
-            s = as_fail(err, AS_FORMAT,
-                        "the store '%s' is damaged: %s %lld: its %s cannot be read; restore it from a copy",
-                        store->path, (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0),
-                        texts[i].name);
+    sqlite3_stmt *row = NULL;
+    enum as_status st = AS_OK;
+    int rc = sqlite3_prepare_v2(store->db, texts[i].sql, -1, &row, NULL);
+    while (!st && (rc == SQLITE_OK || rc == SQLITE_ROW) && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(row, 2);
+        if (!is_json(text, (size_t)sqlite3_column_bytes(row, 2), texts[i].holds))
+            st = as_fail(err, AS_FORMAT,
+                         "the store '%s' is damaged: %s %lld: its %s cannot be read; restore it from a copy",
+                         store->path, (const char *)sqlite3_column_text(row, 1),
+                         (long long)sqlite3_column_int64(row, 0), texts[i].name);
     }
-    if (!s && rc != SQLITE_DONE)
-        s = as_sql_fail(store, rc, err);
-    sqlite3_finalize(st);
-    return s;
+    if (!st && rc != SQLITE_DONE)
+        st = as_sql_fail(store, rc, err);
+    sqlite3_finalize(row);
+    return st;
 }
 
 enum as_status as_store_verify(struct as_store *store, struct as_error *err)

@@ -246,24 +246,6 @@ enum as_status as_store_update_cells(struct as_store *store, const struct as_cel
     return as_end(store, st, err);
 }
 
-enum as_status as_store_exclude_trial(struct as_store *store, int64_t cell_id, int number, int excluded,
-                                      const char *reason, struct as_error *err)
-{
-    enum as_status st = as_begin_write(store, err);
-    if (st)
-        return st;
-    struct as_row row = as_row_start(store, AS_SQL_EXCLUDE_TRIAL);
-    as_put_int(&row, excluded != 0);
-    as_put_text(&row, reason);
-    as_put_int(&row, cell_id);
-    as_put_int(&row, number);
-    st = as_row_run(&row, err);
-    if (!st && sqlite3_changes(store->db) != 1)
-        st = as_fail(err, AS_NOTFOUND, "trial %d of cell %lld is not in the store '%s'", number, (long long)cell_id,
-                     store->path);
-    return as_end(store, st, err);
-}
-
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err)
 {
     enum as_status st = as_begin_write(store, err);

@@ -189,6 +189,17 @@ void trial(struct fixture *f, struct as_cell *cell, struct as_trial *trials, int
     check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&trials[number], cell}, 1, &f->err));
 }
 
+void three_trials(struct fixture *f, struct as_cell *cell, struct as_trial *trials, struct as_rng *rng)
+{
+    trial(f, cell, trials, 0, rng);
+    sample_trial(&trials[1], cell, 7, rng);
+    trials[1].excluded = 1;
+    as_copy_text(trials[1].reason, sizeof trials[1].reason, "drift: off");
+    sample_measured(cell, trials, 2);
+    check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&trials[1], cell}, 1, &f->err));
+    trial(f, cell, trials, 2, rng);
+}
+
 void finished_run(struct fixture *f, uint64_t seed)
 {
     struct as_run run;
@@ -196,11 +207,7 @@ void finished_run(struct fixture *f, uint64_t seed)
     struct as_trial trials[3];
     as_rng_seed(&rng, seed);
     struct as_cell *cells = begin(f, &run, seed, 8);
-    for (int v = 0; v < 3; v++)
-        trial(f, &cells[0], trials, v, &rng);
-    check(f, as_store_exclude_trial(f->store, cells[0].id, 1, 1, "drift: off", &f->err));
-    trials[1].excluded = 1;
-    sample_measured(&cells[0], trials, 3);
+    three_trials(f, &cells[0], trials, &rng);
     cells[0].sum.modes = 2;
     cells[0].sum.mode[0] = 1;
     cells[0].sum.mode[1] = 2;

@@ -59,6 +59,8 @@ void as_plain_user(struct fixture *f, void (*part)(struct fixture *));
 struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size_t n);
 /* Trial number of a cell, of 6 + number samples, stored with the cell. trials holds those before. */
 void trial(struct fixture *f, struct as_cell *cell, struct as_trial *trials, int number, struct as_rng *rng);
+/* The second is excluded. */
+void three_trials(struct fixture *f, struct as_cell *cell, struct as_trial *trials, struct as_rng *rng);
 /* A finished run with every kind of cell: the first of 8 has three trials, one of them left out. */
 void finished_run(struct fixture *f, uint64_t seed);
 

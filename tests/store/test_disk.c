@@ -79,11 +79,6 @@ static enum as_status trial_0_1(struct world *w)
     return add_trial(w, 0, 1);
 }
 
-static enum as_status note_trial(struct world *w)
-{
-    return as_store_exclude_trial(w->f->store, w->cells[0].id, 1, 0, "seen again", &w->f->err);
-}
-
 static enum as_status skip_cell(struct world *w)
 {
     w->cells[2].status = AS_CELL_SKIPPED;
@@ -110,15 +105,9 @@ static enum as_status close_store(struct world *w)
     return AS_OK;
 }
 
-/* A run of the earlier store, whose cell is 1. */
-static enum as_status touch_earlier_run(struct world *w)
-{
-    return as_store_exclude_trial(w->f->store, 1, 0, 0, "seen again", &w->f->err);
-}
-
-static const step_fn new_store[] = {open_store, begin_run, trial_0_0,   trial_1_0,  open_store, trial_0_1, note_trial,
+static const step_fn new_store[] = {open_store, begin_run, trial_0_0,   trial_1_0,  open_store, trial_0_1,
                                     skip_cell,  end_run,   close_store, open_store, import,     NULL};
-static const step_fn earlier_store[] = {open_store, touch_earlier_run, begin_run, trial_0_0, close_store, NULL};
+static const step_fn earlier_store[] = {open_store, begin_run, trial_0_0, close_store, NULL};
 
 /* What stands at the path before the first step; NULL: nothing. */
 static void start(struct fixture *f, const struct as_buf *before)
