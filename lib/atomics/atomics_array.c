@@ -1,6 +1,7 @@
 /* The array between two guards. Device copies write and read it, so that it may lie in memory that the host cannot
  * access. */
 #include "atomics.h"
+#include "device/device.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #define AS_LIB_BUFFERS_BUFFER_TRIAL_H
 
 #include "buffers.h"
+#include "device/device.h"
 
 /* The kernels' arguments: 0 the buffer, 1 its words of 4 bytes (u64), 2 a key (u32), which differs in each sample. */
 struct as_buffer_work {

@@ -3,6 +3,7 @@
 #ifndef AS_LIB_BUFFERS_BUFFERS_H
 #define AS_LIB_BUFFERS_BUFFERS_H
 
+#include "device/device.h"
 #include "lib/prepare/prepare.h"
 
 enum { AS_BUFFERS_MAX = 25 };

@@ -3,6 +3,7 @@
 #ifndef AS_LIB_GEMM_GEMM_H
 #define AS_LIB_GEMM_GEMM_H
 
+#include "device/device.h"
 #include "lib/mma/matrix.h"
 #include "lib/prepare/prepare.h"
 

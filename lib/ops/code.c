@@ -1,6 +1,7 @@
 #include "code.h"
 
 #include "base/text.h"
+#include "device/device.h"
 
 #include <stdlib.h>
 #include <string.h>

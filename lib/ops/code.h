@@ -2,6 +2,7 @@
 #ifndef AS_LIB_OPS_CODE_H
 #define AS_LIB_OPS_CODE_H
 
+#include "device/machine_code.h"
 #include "probe/probe.h"
 #include "sequence.h"
 

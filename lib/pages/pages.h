@@ -2,6 +2,7 @@
 #ifndef AS_LIB_PAGES_PAGES_H
 #define AS_LIB_PAGES_PAGES_H
 
+#include "device/device.h"
 #include "probe/probe.h"
 
 /* The agent that touches the memory of dev. */

@@ -1,4 +1,5 @@
 #include "prepare.h"
+#include "device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

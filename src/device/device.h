@@ -9,12 +9,9 @@
 #ifndef AS_DEVICE_DEVICE_H
 #define AS_DEVICE_DEVICE_H
 
-#include "device/info.h"
+#include "device/backend.h"
+#include "device/machine_code.h"
 
-#define AS_DEVICE_ABI 1u /* incremented by the first change of a struct here after a release */
-
-struct as_device;
-struct as_sensor;
 struct as_memory;
 struct as_program;
 struct as_kernel;
@@ -172,21 +169,6 @@ struct as_kernel_info {
     unsigned resident_workgroups; /* occupancy: resident workgroups of `workgroup_size` threads per compute unit; 0
                                      unknown */
 };
-/* Instructions of one name in a kernel's machine code, as the vendor's disassembler names them without modifiers; a
- * number if the name is unknown. */
-struct as_instruction {
-    char name[32]; /* "FFMA" */
-    uint64_t n;
-};
-enum { AS_INSTRUCTIONS_MAX = 64 };
-struct as_instructions {
-    size_t n;
-    struct as_instruction list[AS_INSTRUCTIONS_MAX]; /* without no-ops */
-};
-/* For backends: counts one instruction; once the list is full, under "others". */
-void as_instructions_add(struct as_instructions *list, const char *name);
-uint64_t as_instructions_of(const struct as_instructions *list, const char *name);
-
 struct as_program_ops {
     enum as_status (*build)(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                             struct as_error *err);
@@ -258,13 +240,6 @@ struct as_vendor_gemm_ops {
     const char *(*name)(const struct as_vendor_gemm *gemm); /* library, version and chosen algorithm */
 };
 
-/* Provenance of the kernels: hashes over the programs that a device built, in order. */
-struct as_code_identity {
-    uint64_t source; /* of dialect text and options; 0: no program was built */
-    uint64_t binary; /* of machine code; 0: unknown for at least one */
-    unsigned programs;
-};
-
 struct as_device {
     struct as_device_info info;
     const struct as_device_ops *device;
@@ -280,38 +255,8 @@ struct as_device {
 /* Backends call it to add a program that they built; binary is 0 if its machine code is not available. */
 void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary);
 
-struct as_backend {
-    unsigned abi; /* AS_DEVICE_ABI; first, so that a mismatch can be detected */
-    const char *name;
-    const char *title; /* "OpenCL, any vendor, by libOpenCL.so.1" */
-    /* Loads its libraries; on failure err has the reason (with dlerror's text). *backend is passed to the other
-     * functions. */
-    enum as_status (*open)(void **backend, struct as_error *err);
-    void (*close)(void *backend);
-    size_t (*count)(void *backend); /* number of devices, which are in order of PCI bus if they have one */
-    enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
-    /* (optional) A compile-only device for this info, opened without the driver beside the measuring one. build
-     * stores the machine code in the cache (code_cache.h) and returns AS_UNSUPPORTED, as does everything else that
-     * needs a device. */
-    enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
-    const struct as_role_name *roles;  /* of its allocators, even if the backend is not built in */
-    const struct as_sensor *sensor;    /* (optional) the only sensor for its devices (sensor.h) */
-    const struct as_vocabulary *words; /* NULL: the default terms */
-    bool portable;                     /* a vendor-neutral API: another backend may drive the same devices */
-    bool on_request;                   /* its devices are used only if requested by name, and never listed */
-    bool single;                       /* the id of its first device is the backend's name, without a number */
-    const char *unbuilt;               /* why this backend is not built in (all slots are NULL); NULL if it is */
-};
-
-/* All backends of this build, in the order in which devices are listed. Terminated by NULL. */
-extern const struct as_backend *const as_backends[];
-/* The backend of a device ("cuda:0") or of this name ("cuda"); NULL if there is none. */
-const struct as_backend *as_backend_find(const char *id);
-/* AS_FAILED, naming the first missing required slot or both ABI numbers. */
-enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
+/* AS_FAILED, naming the first missing required slot. */
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
-/* Completes the description of one of n devices after the backend has opened it. */
-void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info);
 /* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; what is
  * opened belongs to the caller and is closed with as_device_close. */
 struct as_opened {

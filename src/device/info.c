@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
-#include "device/device.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -302,83 +302,4 @@ enum as_status as_info_no_allocator(const struct as_device_info *info, const cha
         as_fail(err, AS_USAGE, "'%s' has no allocator '%s'; it has %s", info->id, name, as_buf_get(&there));
     as_buf_finish(&there);
     return st;
-}
-
-enum as_status as_check_blocks(const char *api, uint64_t bytes, uint64_t count, struct as_error *err)
-{
-    if (bytes == 0 || bytes > INT64_MAX || count == 0 || count > INT64_MAX / bytes)
-        return as_fail(err, AS_USAGE, "%s: %llu blocks of %llu bytes cannot be allocated", api,
-                       (unsigned long long)count, (unsigned long long)bytes);
-    return AS_OK;
-}
-
-enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
-{
-    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
-        return AS_OK;
-    return as_fail(err, AS_USAGE, "%llu bytes at %llu are outside of memory of %llu bytes", (unsigned long long)bytes,
-                   (unsigned long long)offset, (unsigned long long)mem->bytes);
-}
-
-static enum as_status check_matrix(const struct as_memory *mem, uint64_t rows, uint64_t columns, unsigned bytes,
-                                   struct as_error *err)
-{
-    const uint64_t n = rows * columns; /* of 31 bits each */
-    return as_memory_check(mem, 0, n > UINT64_MAX / bytes ? UINT64_MAX : n * bytes, err);
-}
-
-enum as_status as_vendor_gemm_check(const struct as_vendor_gemm_desc *d, unsigned in_bytes, unsigned out_bytes,
-                                    struct as_error *err)
-{
-    if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
-        return as_fail(err, AS_USAGE, "a GEMM of %llu x %llu x %llu: sizes are from 1 to %d", (unsigned long long)d->m,
-                       (unsigned long long)d->n, (unsigned long long)d->k, INT32_MAX);
-    enum as_status st = check_matrix(d->a, d->m, d->k, in_bytes, err);
-    if (!st)
-        st = check_matrix(d->b, d->k, d->n, in_bytes, err);
-    return st ? st : check_matrix(d->d, d->m, d->n, out_bytes, err);
-}
-
-double as_timing_seconds(const struct as_timing *t)
-{
-    return isnan(t->device_s) ? t->host_s : t->device_s;
-}
-
-static struct as_instruction *find_instruction(struct as_instructions *list, const char *name)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->list[i].name, name) == 0)
-            return &list->list[i];
-    return NULL;
-}
-
-void as_instructions_add(struct as_instructions *list, const char *name)
-{
-    struct as_instruction *found = find_instruction(list, name);
-    if (!found && list->n >= AS_INSTRUCTIONS_MAX - 1)
-        name = "others";
-    if (!found && !(found = find_instruction(list, name))) {
-        found = &list->list[list->n++];
-        *found = (struct as_instruction){.n = 0};
-        as_copy_text(found->name, sizeof found->name, name);
-    }
-    found->n++;
-}
-
-uint64_t as_instructions_of(const struct as_instructions *list, const char *name)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->list[i].name, name) == 0)
-            return list->list[i].n;
-    return 0;
-}
-
-void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary)
-{
-    struct as_code_identity *code = &dev->code;
-    const uint64_t sources[] = {code->source, source}, binaries[] = {code->binary, binary};
-    bool known = binary && (code->binary || code->programs == 0);
-    code->source = as_hash(sources, sizeof sources);
-    code->binary = known ? as_hash(binaries, sizeof binaries) : 0;
-    code->programs++;
 }

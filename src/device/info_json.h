@@ -2,7 +2,7 @@
 #ifndef AS_DEVICE_INFO_JSON_H
 #define AS_DEVICE_INFO_JSON_H
 
-#include "device/device.h"
+#include "device/info.h"
 
 #include <jansson.h>
 

@@ -5,10 +5,13 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "device/device.h"
+#include "device/info.h"
 #include "model/cell.h"
 
 #include <string.h>
+
+struct as_device;
+struct as_kernel;
 
 enum as_axis_type {
     AS_AXIS_SIZE,  /* bytes */
@@ -97,7 +100,6 @@ void as_note_number(struct as_trial_context *tc, const char *name, double value)
 /* For prepare: the kernel's machine code must contain at_least instructions that do `operation` (one of
  * as_operation_words). They are noted and judged if the device can count them; otherwise the code gate says why not.
  * The worst of several expectations counts. */
-#define AS_CODE_NOT_COUNTED "this backend does not give the machine code to count in"
 void as_expect_code(struct as_trial_context *tc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
 /* The same for a count by the probe itself. */
 void as_judge_code(struct as_trial_context *tc, enum as_gate_state state, const char *text);

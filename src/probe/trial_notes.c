@@ -1,5 +1,6 @@
 /* Notes of a trial, and the instructions expected in its machine code. */
 #include "base/text.h"
+#include "device/machine_code.h"
 #include "probe/probe.h"
 
 #include <math.h>
@@ -59,15 +60,12 @@ void as_judge_code(struct as_trial_context *tc, enum as_gate_state state, const 
 /* A compiler may remove a loop; the cell would then measure something else. */
 void as_expect_code(struct as_trial_context *tc, struct as_kernel *kernel, const char *operation, uint64_t at_least)
 {
-    struct as_device *dev = tc->dev;
     struct as_buf text = AS_BUF_INIT;
     struct as_error err = {0};
     uint64_t n = 0;
     enum as_gate_state state = AS_GATE_NA;
-    if (!(dev->info.capabilities & AS_CAP_CODE) || !dev->program->count)
-        as_buf_str(&text, AS_CODE_NOT_COUNTED);
-    else if (dev->program->count(dev, kernel, operation, &n, &err))
-        as_buf_printf(&text, "%s cannot be counted: %s", operation, err.text);
+    if (as_kernel_count(tc->dev, kernel, operation, &n, &err))
+        as_buf_str(&text, err.text);
     else {
         state = n >= at_least ? AS_GATE_PASS : AS_GATE_FAIL;
         as_buf_printf(&text, "%llu %s in the machine code, at least %llu wanted", (unsigned long long)n, operation,

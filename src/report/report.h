@@ -3,7 +3,7 @@
 #ifndef AS_REPORT_REPORT_H
 #define AS_REPORT_REPORT_H
 
-#include "device/device.h"
+#include "device/info.h"
 #include "facts/advice.h"
 #include "facts/facts.h"
 #include "model/cell.h"

@@ -2,6 +2,7 @@
 #include "run/device_names.h"
 
 #include "base/text.h"
+#include "device/backend.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef AS_RUN_IDENTITY_H
 #define AS_RUN_IDENTITY_H
 
-#include "device/device.h"
+#include "device/info.h"
 #include "model/cell.h"
 
 /* Writes to out how this host differs from the run's ("it was measured on host 'a', and this is 'b'"); nothing if the

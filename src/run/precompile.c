@@ -4,6 +4,7 @@
 #include "run/system_files.h"
 
 #include "base/clock.h"
+#include "device/backend.h"
 #include "device/code_cache.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #define AS_CORE_PROVENANCE_H
 
 #include "base/buf.h"
-#include "device/device.h"
+#include "device/info.h"
 
 enum as_status as_provenance_json(struct as_buf *out, struct as_error *err);
 

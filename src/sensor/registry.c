@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/backend.h"
 #include "device/shared_host.h"
 #include "sensor/sensor.h"
 
@@ -39,6 +40,11 @@ void as_sensor_reading_clear(struct as_sensor_reading *r)
                                     .ecc_uncorrected = NAN,
                                     .users = NAN,
                                     .utilisation = NAN};
+}
+
+void as_sensor_add_reason(struct as_buf *why_not, const char *what, const char *why)
+{
+    as_buf_printf(why_not, "%s%s: %s", why_not->len ? "; " : "", what, why);
 }
 
 void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *why_not)

@@ -2,7 +2,7 @@
 #ifndef AS_SENSOR_SENSOR_H
 #define AS_SENSOR_SENSOR_H
 
-#include "device/device.h"
+#include "device/info.h"
 #include "device/sensor.h"
 #include "model/readings.h"
 #include "sensor/demand.h"
@@ -11,6 +11,8 @@ void as_sensor_reading_clear(struct as_sensor_reading *r);
 /* For why_not of struct as_sensor: "not reported by the driver: power, ECC errors", the values missing in a full
  * reading. */
 void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *why_not);
+/* Adds to why_not what a sensor cannot read, with the reason. */
+void as_sensor_add_reason(struct as_buf *why_not, const char *what, const char *why);
 
 extern const struct as_sensor *const as_sensors[]; /* terminated by NULL */
 /* The backend's own, else the first of as_sensors that supports the device; NULL if there is none. */

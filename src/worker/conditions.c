@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/throttle.h"
+#include "device/device.h"
 #include "model/metrics.h"
 #include "refs/bounds.h"
 

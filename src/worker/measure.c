@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "device/arena.h"
+#include "device/device.h"
 #include "device/shared_host.h"
 #include "os/cpus.h"
 #include "sensor/watch.h"
@@ -239,11 +240,6 @@ static enum as_status measure_collect(struct sampler *m, struct as_error *err)
     return AS_OK;
 }
 
-static void summarize_clock(const struct sampler *m, struct as_trial *out)
-{
-    as_clock_range(m->clock, m->clock_n, &out->clock_hz, &out->clock_lo, &out->clock_hi);
-}
-
 /* A check that had no memory has found nothing wrong. */
 static enum as_status run_check(struct sampler *m, struct as_trial *out, struct as_error *err)
 {
@@ -315,7 +311,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_tr
     as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
     out->reps = m->reps;
     if (!st) {
-        summarize_clock(m, out);
+        as_clock_range(m->clock, m->clock_n, &out->clock_hz, &out->clock_lo, &out->clock_hi);
         out->limit = as_trial_bound_at(&m->tc, m->probe, out->clock_hz);
         st = run_check(m, out, err);
     }

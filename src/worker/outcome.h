@@ -2,7 +2,7 @@
 #ifndef AS_WORKER_OUTCOME_H
 #define AS_WORKER_OUTCOME_H
 
-#include "device/device.h"
+#include "device/machine_code.h"
 #include "model/cell.h"
 #include "probe/probe.h"
 #include "sensor/sensor.h"

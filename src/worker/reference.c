@@ -2,6 +2,7 @@
 
 #include "base/chain.h"
 #include "base/clock.h"
+#include "device/device.h"
 #include "device/shared_host.h"
 #include "os/process.h"
 #include "stats/estimate.h"

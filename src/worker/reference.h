@@ -3,8 +3,11 @@
 #ifndef AS_WORKER_REFERENCE_H
 #define AS_WORKER_REFERENCE_H
 
-#include "device/device.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct as_device;
 struct as_reference;
 struct as_reference_reading {
     double hz;            /* NAN unknown */

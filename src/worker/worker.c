@@ -2,6 +2,7 @@
  * exit code; the parent outlives every crash, hang and abort in here. */
 #include "worker/worker.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "os/process.h"
 #include "refs/bounds.h"
 #include "worker/measure.h"

@@ -24,7 +24,8 @@ MODULES = """# How it is built
 |---|---|---|
 | `src/base/` | text | |
 | `src/model/` | data | `src/base/` |
-| `src/device/<name>/` | one API each | `src/base/` |
+| `src/device/device.h` | functions of an opened device | `src/base/` |
+| `src/device/<name>/` | one API each | `src/base/` `src/device/device.h` |
 | `probes/<family>/<name>/` | one experiment each | `src/base/` |
 | `src/report/` | views | `src/base/` |
 | `src/cli/` | commands | all above |
@@ -38,7 +39,8 @@ FILES = {
     "src/base/text.h": "",
     "src/model/cell.h": '#include "base/text.h"\n',
     "src/model/cell.c": '#include "model/cell.h"\n',
-    "src/device/cuda/api.h": '#include "base/text.h"\n',
+    "src/device/device.h": "",
+    "src/device/cuda/api.h": '#include "base/text.h"\n#include "device/device.h"\n',
     "src/device/hip/api.c": '#include "base/text.h"\n',
     "tests/toy.h": "",
     "probes/memory/chase/chase.h": "",
@@ -115,6 +117,8 @@ CASES = [
      lambda: one(modules(src__base__text_dot_h='#include "model/cell.h"\n'), "src/base/text.h includes src/model/cell.h")),
     ("so is one by a path beside the file",
      lambda: one(modules(src__base__text_dot_h='#include "../model/cell.h"\n'), "includes src/model/cell.h")),
+    ("a module of data does not include a header that its row does not name",
+     lambda: one(modules(src__model__cell_dot_h='#include "device/device.h"\n'), "src/model/cell.h includes src/device/device.h")),
     ("one API does not include another",
      lambda: one(modules(src__device__hip__api_dot_c='#include "device/cuda/api.h"\n'), "of another of its kind")),
     ("a probe does not include what tests share",

@@ -1,6 +1,7 @@
 /* From trials to numbers: each gate and each cause of width must be seen by what is planted for it, and only by that.
  */
 #include "base/clock.h"
+#include "device/device.h"
 #include "model/gates.h"
 #include "probe/probe.h"
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_PROBES_ATOMICS_TRIAL_H
 #define TESTS_PROBES_ATOMICS_TRIAL_H
 
+#include "device/device.h"
 #include "lib/atomics/atomics.h"
 #include "toy_device.h"
 

@@ -2,6 +2,7 @@
 #ifndef TESTS_PROBES_SCRIPTED_H
 #define TESTS_PROBES_SCRIPTED_H
 
+#include "device/device.h"
 #include "toy_device.h"
 
 struct scripted {

@@ -3,6 +3,7 @@
 #ifndef TESTS_PROBES_TOY_DEVICE_H
 #define TESTS_PROBES_TOY_DEVICE_H
 
+#include "device/device.h"
 #include "probe/probe.h"
 
 struct toy {

@@ -1,6 +1,7 @@
 /* Compiling ahead on a stand-in for NVRTC: cells of all families of probes compile, and none crashes, though there is
  * neither memory nor a device. */
 #include "base/text.h"
+#include "device/device.h"
 #include "plan/plan.h"
 #include "worker/measure.h"
 

@@ -2,6 +2,7 @@
 #include "codegen.h"
 
 #include "device/cpu/features.h"
+#include "device/device.h"
 #include "device/shared_host.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* link: bandwidth between a device and a peer device or a NUMA node of the host. See method.md. */
+#include "device/device.h"
 #include "lib/transfer/peers.h"
 #include "lib/transfer/transfer.h"
 #include "os/memory.h"

@@ -1,5 +1,6 @@
 /* atomics: atomic update rates of CPU and device on one array, alone and concurrently. See method.md.
  */
+#include "device/device.h"
 #include "lib/atomics/atomics.h"
 
 #include <stdio.h>

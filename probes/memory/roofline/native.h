@@ -2,6 +2,7 @@
 #ifndef AS_PROBES_MEMORY_ROOFLINE_NATIVE_H
 #define AS_PROBES_MEMORY_ROOFLINE_NATIVE_H
 
+#include "device/device.h"
 #include "probe/probe.h"
 
 /* Chains per vector lane: at least FMA latency times pipes on known cores, and few enough for 16 registers. SVE has 32,

@@ -1,5 +1,6 @@
 /* alloc: cost of allocation, free, first touch and later touches. See method.md. */
 #include "base/host.h"
+#include "device/device.h"
 #include "lib/prepare/prepare.h"
 #include "touch.h"
 

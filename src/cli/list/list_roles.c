@@ -2,7 +2,7 @@
 #include "cli/list/list.h"
 
 #include "base/json.h"
-#include "device/device.h"
+#include "device/backend.h"
 
 static void add_role(const struct as_listing *l, struct as_table *t, const char *backend, const struct as_role_name *r)
 {
