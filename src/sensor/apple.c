@@ -29,11 +29,6 @@ struct apple {
     uint32_t (*cancel)(int token);
 };
 
-static void apple_add_reason(struct as_buf *why_not, const char *what, const char *why)
-{
-    as_buf_printf(why_not, "%s%s: %s", why_not->len ? "; " : "", what, why);
-}
-
 /* ---- one reading ---- */
 
 /* Joules since the sensor was opened. A counter that has not moved since may be one that never moves, such as the CPU's
@@ -98,12 +93,12 @@ static void open_energy(struct apple *a, struct as_buf *why_not)
     struct as_rails used;
     double seconds;
     if (as_rails_open(&a->energy, &err) || as_rails_since(&a->energy, &used, &seconds, &err))
-        apple_add_reason(why_not, "power", err.text);
+        as_sensor_add_reason(why_not, "power", err.text);
     else if (!isfinite(used.joule[a->rail]))
-        apple_add_reason(why_not, "power", used.why[a->rail]);
+        as_sensor_add_reason(why_not, "power", used.why[a->rail]);
     else {
         if (a->rail == AS_RAIL_CPU && stands_still(a))
-            apple_add_reason(why_not, "power", "its counter did not move while the CPU worked");
+            as_sensor_add_reason(why_not, "power", "its counter did not move while the CPU worked");
         return;
     }
     as_ioreport_close(&a->energy);
@@ -115,17 +110,17 @@ static void open_states(struct apple *a, struct as_buf *why_not)
     struct as_error err = {0};
     struct as_states_seen seen = {.why = ""};
     if (as_states_open(&a->states, is_cpu, &err) || as_states_since(&a->states, &seen, &err)) {
-        apple_add_reason(why_not, is_cpu ? "clock" : "clock, utilisation", err.text);
+        as_sensor_add_reason(why_not, is_cpu ? "clock" : "clock, utilisation", err.text);
         as_states_close(&a->states);
     } else if (seen.why[0])
-        apple_add_reason(why_not, "clock", seen.why);
+        as_sensor_add_reason(why_not, "clock", seen.why);
 }
 
 static void open_temperature(struct apple *a, struct as_buf *why_not)
 {
     struct as_error err = {0};
     if (as_smc_open(&a->smc, a->rail == AS_RAIL_CPU, &err))
-        apple_add_reason(why_not, "temperature", err.text);
+        as_sensor_add_reason(why_not, "temperature", err.text);
 }
 
 static void open_pressure(struct apple *a, struct as_buf *why_not)
@@ -142,13 +137,13 @@ static void open_pressure(struct apple *a, struct as_buf *why_not)
     }
     a->has_pressure = library && !missing && watch(pressure_key, &a->pressure) == 0;
     if (!library || missing)
-        apple_add_reason(why_not, "throttling", missing ? missing : why);
+        as_sensor_add_reason(why_not, "throttling", missing ? missing : why);
     else if (!a->has_pressure)
-        apple_add_reason(why_not, "throttling", "notify_register_check failed for the thermal pressure");
+        as_sensor_add_reason(why_not, "throttling", "notify_register_check failed for the thermal pressure");
     else if (a->get_state(a->pressure, &level) != 0)
-        apple_add_reason(why_not, "throttling", "notify_get_state failed for the thermal pressure");
+        as_sensor_add_reason(why_not, "throttling", "notify_get_state failed for the thermal pressure");
     else if (level > PRESSURE_LAST)
-        apple_add_reason(why_not, "throttling", "a thermal pressure that macOS does not define");
+        as_sensor_add_reason(why_not, "throttling", "a thermal pressure that macOS does not define");
 }
 
 static void close_apple(void *ctx)
@@ -173,7 +168,7 @@ static enum as_status open_rail(enum as_rail rail, void **ctx, struct as_buf *wh
     open_states(a, why_not);
     open_temperature(a, why_not);
     if (rail == AS_RAIL_GPU)
-        apple_add_reason(why_not, "other processes", "macOS does not report which ones use the GPU");
+        as_sensor_add_reason(why_not, "other processes", "macOS does not report which ones use the GPU");
     *ctx = a;
     return AS_OK;
 }

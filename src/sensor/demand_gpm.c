@@ -26,11 +26,6 @@ struct gpm {
     double first_s; /* after the start of the window */
 };
 
-static bool demand_gpm_serves(const struct as_device_info *info)
-{
-    return strcasestr(info->vendor, "nvidia") || strcmp(info->backend, "cuda") == 0;
-}
-
 static bool demand_gpm_load(struct gpm *g)
 {
     static const struct {
@@ -146,7 +141,7 @@ static void demand_gpm_end(void *ctx, double seconds, struct as_demand_seen *out
 extern const struct as_demand_source as_demand_gpm;
 const struct as_demand_source as_demand_gpm = {.name = "gpm",
                                                .title = "memory and link of the NVIDIA device",
-                                               .serves = demand_gpm_serves,
+                                               .serves = as_nvml_serves,
                                                .open = open_gpm,
                                                .tick = demand_gpm_tick,
                                                .begin = demand_gpm_begin,

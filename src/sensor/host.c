@@ -49,11 +49,6 @@ static bool host_read_number(const char *path, double *out)
     return false;
 }
 
-static void host_add_reason(struct as_buf *why_not, const char *what, const char *why)
-{
-    as_buf_printf(why_not, "%s%s: %s", why_not->len ? "; " : "", what, why);
-}
-
 /* ---- clock ---- */
 
 static void find_cpus(struct host *h)
@@ -98,7 +93,7 @@ static void open_events(struct host *h, struct as_buf *why_not)
         snprintf(why, sizeof why, "perf_event_paranoid is %.0f, at most 1 is needed", paranoid);
     else
         snprintf(why, sizeof why, "%s", strerror(reason));
-    host_add_reason(why_not, "perf events", why);
+    as_sensor_add_reason(why_not, "perf events", why);
 }
 
 static double read_event(int fd)
@@ -151,7 +146,7 @@ static void find_temperature(struct host *h, struct as_buf *why_not)
             as_copy_text(h->temperature, sizeof h->temperature, name);
             return;
         }
-    host_add_reason(why_not, "temperature", "no hwmon of the CPU");
+    as_sensor_add_reason(why_not, "temperature", "no hwmon of the CPU");
 }
 
 /* ---- power ---- */
@@ -177,7 +172,7 @@ static void find_packages(struct host *h, struct as_buf *why_not)
         h->packages_n++;
     }
     if (!h->packages_n)
-        host_add_reason(why_not, "power", why);
+        as_sensor_add_reason(why_not, "power", why);
 }
 
 static double energy(struct host *h)
@@ -229,13 +224,13 @@ enum as_status as_host_open_at(const char *root, void **ctx, struct as_buf *why_
     as_copy_text(h->root, sizeof h->root, root);
     find_cpus(h);
     if (!isfinite(cpufreq(h)))
-        host_add_reason(why_not, "clock", "no cpufreq");
+        as_sensor_add_reason(why_not, "clock", "no cpufreq");
     open_events(h, why_not);
     find_temperature(h, why_not);
     find_packages(h, why_not);
     h->throttled = throttle_events(h);
     if (!isfinite(h->throttled))
-        host_add_reason(why_not, "throttling", "no counter of thermal events");
+        as_sensor_add_reason(why_not, "throttling", "no counter of thermal events");
     *ctx = h;
     return AS_OK;
 }

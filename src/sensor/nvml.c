@@ -79,7 +79,7 @@ static enum as_status failed(const struct nvml *n, const char *what, nvml_return
     return as_fail(err, AS_UNSUPPORTED, "%s: %.160s (code %d)", what, why ? why : "no reason given", code);
 }
 
-static bool nvml_serves(const struct as_device_info *info)
+bool as_nvml_serves(const struct as_device_info *info)
 {
     return strcasestr(info->vendor, "nvidia") || strcmp(info->backend, "cuda") == 0;
 }
@@ -293,7 +293,7 @@ const struct as_sensor as_sensor_nvml = {
     .title = "NVIDIA devices, by libnvidia-ml.so.1",
     .background = true,
     .lag_s = 0.1, /* the driver updates its values every 100 ms on an H200 */
-    .serves = nvml_serves,
+    .serves = as_nvml_serves,
     .open = open_nvml,
     .read = nvml_read_now,
     .close = close_nvml,

@@ -2,6 +2,7 @@
 #ifndef AS_SENSOR_NVML_API_H
 #define AS_SENSOR_NVML_API_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct nvml_device *nvml_device;
@@ -74,6 +75,9 @@ struct nvml_gpm_request {
 struct nvml_gpm_support {
     unsigned version, is_supported;
 };
+
+struct as_device_info;
+bool as_nvml_serves(const struct as_device_info *info);
 
 struct as_nvml_api {
     void *library;
