@@ -48,6 +48,13 @@ static uint64_t cpu_preemptions(struct as_device *dev)
     return as_team_preemptions(as_cpu(dev)->team);
 }
 
+static const struct as_program_ops program_ops = {
+    .build = as_native_build,
+    .destroy = as_native_destroy,
+    .kernel = as_native_kernel,
+    .kernel_destroy = as_native_kernel_destroy,
+};
+
 static const struct as_device_ops device_ops = {
     .close = cpu_close,
     .memory_free = as_cpu_memory_free,
@@ -63,7 +70,7 @@ static enum as_status cpu_open_device(void *backend, size_t index, struct as_dev
     *out = (struct as_device){
         .device = &device_ops,
         .memory = &as_cpu_memory_ops,
-        .program = &as_cpu_program_ops,
+        .program = &program_ops,
         .queue = &as_cpu_queue_ops,
         .gemm = &as_cpu_gemm_ops,
         .ctx = calloc(1, sizeof(struct as_cpu_device)),

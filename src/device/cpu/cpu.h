@@ -4,8 +4,8 @@
 
 #include "device/cpu/machine.h"
 #include "device/cpu/team.h"
-#include "device/device.h"
 #include "device/host_limits.h"
+#include "device/native_program.h"
 
 /* CPU allocators. */
 enum as_cpu_allocator { AS_CPU_MALLOC, AS_CPU_MMAP, AS_CPU_THP, AS_CPU_HUGETLB, AS_CPU_ALLOCATORS_N };
@@ -80,17 +80,8 @@ void as_cpu_memory_look(struct as_cpu_device *cpu, struct as_memory *mem);
 void as_cpu_memory_close(struct as_cpu_device *cpu);
 
 extern const struct as_memory_ops as_cpu_memory_ops;
-extern const struct as_program_ops as_cpu_program_ops;
 extern const struct as_queue_ops as_cpu_queue_ops;
 extern const struct as_vendor_gemm_ops as_cpu_gemm_ops;
-
-struct as_program {
-    const struct as_host_kernel *host;
-    char name[64];
-};
-struct as_kernel {
-    const struct as_host_kernel *host;
-};
 
 static inline struct as_cpu_device *as_cpu(struct as_device *dev)
 {

@@ -14,46 +14,10 @@ enum { SCRIPT_MAX = 1 << 20, DEVICES_MAX = 16 };
 static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                                     struct as_error *err)
 {
-    if (!desc->host)
-        return as_fail(err, AS_UNSUPPORTED, "\"%s\" has no native kernels for the scripted device", desc->name);
-    struct as_program *p = calloc(1, sizeof *p);
-    if (!p)
-        return as_nomem(err, sizeof *p, "a program");
-    p->host = desc->host;
-    as_copy_text(p->name, sizeof p->name, desc->name);
-    as_null_trial(as_null(dev));
-    *out = p;
-    return AS_OK;
-}
-
-static void program_destroy(struct as_device *dev, struct as_program *program)
-{
-    (void)dev;
-    free(program);
-}
-
-static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
-                                     struct as_kernel **out, struct as_error *err)
-{
-    (void)dev;
-    const struct as_host_kernel *k = program->host;
-    while (k->name && strcmp(k->name, name) != 0)
-        k++;
-    if (!k->name || !k->run)
-        return as_fail(err, AS_NOTFOUND, "\"%s\" has no native kernel \"%s\"", program->name, name);
-    struct as_kernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel)
-        return as_nomem(err, sizeof *kernel, "a kernel");
-    kernel->host = k;
-    as_copy_text(kernel->program, sizeof kernel->program, program->name);
-    *out = kernel;
-    return AS_OK;
-}
-
-static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
-{
-    (void)dev;
-    free(kernel);
+    const enum as_status st = as_native_build(dev, desc, out, err);
+    if (!st)
+        as_null_trial(as_null(dev));
+    return st;
 }
 
 static enum as_status program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
@@ -71,9 +35,9 @@ static enum as_status program_count(struct as_device *dev, struct as_kernel *ker
 
 static const struct as_program_ops program_ops = {
     .build = program_build,
-    .destroy = program_destroy,
-    .kernel = program_kernel,
-    .kernel_destroy = kernel_destroy,
+    .destroy = as_native_destroy,
+    .kernel = as_native_kernel,
+    .kernel_destroy = as_native_kernel_destroy,
     .count = program_count,
 };
 

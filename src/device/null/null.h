@@ -74,7 +74,7 @@
 #define AS_DEVICE_NULL_NULL_H
 
 #include "base/clock.h"
-#include "device/device.h"
+#include "device/native_program.h"
 #include "device/sensor.h"
 
 enum as_null_action {
@@ -228,14 +228,6 @@ enum as_status as_null_act(const struct as_null_fault *fault, const char *where,
 double as_null_clock(struct as_null_device *n);
 double as_null_noise(struct as_null_device *n, double sd);
 
-struct as_program {
-    const struct as_host_kernel *host;
-    char name[64];
-};
-struct as_kernel {
-    const struct as_host_kernel *host;
-    char program[64];
-};
 void *as_null_address(const struct as_memory *mem);
 const char *as_null_allocator(const struct as_memory *mem);
 /* What the script says of copies between these; NULL: nothing. */
