@@ -19,17 +19,18 @@ static double draw_clock(struct as_null_device *n)
 }
 
 /* On-times average length_s; off-times average what gives the requested share of the time. */
-static void null_machine_turn(struct as_null_visit *v, const struct as_null_comes *c, double now, struct as_rng *r)
+static void null_machine_toggle(struct as_null_phase *v, const struct as_null_disturbance *c, double now,
+                                struct as_rng *r)
 {
     v->on = !v->on;
     v->until = now + draw_stay(r, v->on ? c->length_s : c->length_s * (1 - c->share) / c->share);
 }
 
-static struct as_null_visit first_visit(const struct as_null_comes *c, struct as_rng *r)
+static struct as_null_phase first_phase(const struct as_null_disturbance *c, struct as_rng *r)
 {
-    struct as_null_visit v = {.on = as_rng_double(r) >= c->share, .until = INFINITY}; /* turned below */
+    struct as_null_phase v = {.on = as_rng_double(r) >= c->share, .until = INFINITY}; /* toggled below */
     if (c->share > 0)
-        null_machine_turn(&v, c, 0, r);
+        null_machine_toggle(&v, c, 0, r);
     else
         v.on = false;
     return v;
@@ -43,12 +44,12 @@ void as_null_machine_start(struct as_null_device *n, uint64_t seed)
     as_rng_seed(&n->rng, as_rng_u64(&m->rng));
     m->hz = draw_clock(n);
     m->hop_at = draw_stay(&m->rng, n->script.hop_s);
-    m->neighbour = first_visit(&n->script.neighbour, &m->rng);
-    m->episode = first_visit(&n->script.episode, &m->rng);
+    m->neighbour = first_phase(&n->script.neighbour, &m->rng);
+    m->episode = first_phase(&n->script.episode, &m->rng);
     n->process_factor = as_null_noise(n, n->script.process_sd);
 }
 
-static void come_and_go(struct as_null_device *n)
+static void null_machine_change(struct as_null_device *n)
 {
     struct as_null_machine *m = &n->machine;
     if (m->now >= m->hop_at) {
@@ -56,9 +57,9 @@ static void come_and_go(struct as_null_device *n)
         m->hop_at = m->now + draw_stay(&m->rng, n->script.hop_s);
     }
     if (m->now >= m->neighbour.until)
-        null_machine_turn(&m->neighbour, &n->script.neighbour, m->now, &m->rng);
+        null_machine_toggle(&m->neighbour, &n->script.neighbour, m->now, &m->rng);
     if (m->now >= m->episode.until)
-        null_machine_turn(&m->episode, &n->script.episode, m->now, &m->rng);
+        null_machine_toggle(&m->episode, &n->script.episode, m->now, &m->rng);
 }
 
 static double next_change(const struct as_null_machine *m)
@@ -81,7 +82,7 @@ double as_null_play(struct as_null_device *n, double seconds, double beta)
         }
         seconds -= fmax(change - m->now, 0) / slower;
         m->now = change;
-        come_and_go(n);
+        null_machine_change(n);
     }
     return m->now - began;
 }

@@ -132,7 +132,7 @@ struct as_null_shared {
     double ns, restores;
 };
 /* An on-off disturbance. */
-struct as_null_comes {
+struct as_null_disturbance {
     double share, length_s, factor;
 };
 /* What its sensor says. */
@@ -155,7 +155,7 @@ struct as_null_script {
     double drift_factor, drift_from_s, drift_to_s;
     uint64_t drift_from_launch, drift_to_launch;
     bool drift, has_machine;
-    struct as_null_comes neighbour, episode;
+    struct as_null_disturbance neighbour, episode;
     double clocks[AS_NULL_CLOCKS_MAX];
     double hop_s, reading_sd, seen, reading;
     size_t clocks_n;
@@ -176,7 +176,7 @@ extern const struct as_role_name as_null_roles[];
 enum as_status as_null_script_read(const char *json, const char *place, struct as_null_script *script,
                                    struct as_device_info *info, struct as_error *err);
 
-struct as_null_visit {
+struct as_null_phase {
     double until;
     bool on;
 };
@@ -184,7 +184,7 @@ struct as_null_visit {
 struct as_null_machine {
     struct as_rng rng;
     double now, hz, hop_at; /* seconds since it started */
-    struct as_null_visit neighbour, episode;
+    struct as_null_phase neighbour, episode;
     uint64_t preemptions;
     bool running;
 };
