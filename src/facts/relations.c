@@ -194,7 +194,7 @@ static void glob_of(const char *id, bool optional, char out[GLOB_MAX])
 
 /* Is there a text that both globs match? A glob is shorter than GLOB_MAX. meet[k]: the rest of a from i and the rest of
  * b from k have one. */
-static bool globs_meet(const char *a, const char *b)
+static bool globs_overlap(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
     bool below[GLOB_MAX + 1] = {false}, meet[GLOB_MAX + 1];
@@ -220,7 +220,7 @@ static bool id_exists(const char *glob)
     for (size_t i = 0; i < AS_RELATIONS_N; i++)
         for (int optional = 0; optional < 2; optional++) {
             glob_of(relations[i].id, optional, id);
-            if (globs_meet(id, glob))
+            if (globs_overlap(id, glob))
                 return true;
         }
     return false;
@@ -247,7 +247,7 @@ bool as_fact_has_id(const struct as_fact *f, const char *globs)
 {
     char one[GLOB_MAX];
     while ((globs = next_glob(globs, one)))
-        if (globs_meet(one, f->id))
+        if (globs_overlap(one, f->id))
             return true;
     return false;
 }

@@ -52,17 +52,18 @@ static int open_lock(const char *path)
 }
 
 /* Waits if the options ask for it. Returns 0 when locked, else the errno why locks do not work. */
-static int lock_take(const struct as_run_options *options, int fd, enum as_status *s, struct as_error *err)
+static int lock_take(const struct as_run_options *options, int fd, enum as_status *status, struct as_error *err)
 {
     bool said = false;
     int why;
     while ((why = as_lock_byte(fd, 0)) == EAGAIN) {
         if (options->stop && *options->stop)
-            *s = as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
+            *status = as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
         else if (!options->wait)
-            *s = as_fail(err, AS_BUSY,
-                         "another run is measuring on this machine; wait for its end, since two disturb each other");
-        if (*s)
+            *status =
+                as_fail(err, AS_BUSY,
+                        "another run is measuring on this machine; wait for its end, since two disturb each other");
+        if (*status)
             break;
         if (!said)
             as_event_note(options, "waiting: another run is measuring on this machine");
