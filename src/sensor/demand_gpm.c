@@ -2,7 +2,6 @@
 #include "sensor/demand.h"
 #include "sensor/nvml_api.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,69 +11,43 @@ enum { METRICS = 3 };
  * window, so that it contains no earlier work (NVML's reference). */
 static const double REFRESH_S = 0.1;
 struct gpm {
-    void *library, *first, *second;
+    struct as_nvml_api api;
+    void *first, *second;
     nvml_device device;
-    nvml_return (*init)(void);
-    nvml_return (*shutdown)(void);
-    nvml_return (*by_bus_id)(const char *bus_id, nvml_device *device);
-    nvml_return (*query)(nvml_device device, struct nvml_gpm_support *out);
-    nvml_return (*alloc)(void **sample);
-    nvml_return (*release)(void *sample);
-    nvml_return (*sample)(nvml_device device, void *sample);
-    nvml_return (*metrics)(struct nvml_gpm_request *request);
     bool is_open, has_first;
     double first_s; /* after the start of the window */
 };
 
-static bool demand_gpm_load(struct gpm *g)
+static bool demand_gpm_load(struct as_nvml_api *api)
 {
-    static const struct {
-        size_t offset;
-        const char *name;
-    } symbols[] = {{offsetof(struct gpm, init), "nvmlInit_v2"},
-                   {offsetof(struct gpm, shutdown), "nvmlShutdown"},
-                   {offsetof(struct gpm, by_bus_id), "nvmlDeviceGetHandleByPciBusId_v2"},
-                   {offsetof(struct gpm, query), "nvmlGpmQueryDeviceSupport"},
-                   {offsetof(struct gpm, alloc), "nvmlGpmSampleAlloc"},
-                   {offsetof(struct gpm, release), "nvmlGpmSampleFree"},
-                   {offsetof(struct gpm, sample), "nvmlGpmSampleGet"},
-                   {offsetof(struct gpm, metrics), "nvmlGpmMetricsGet"}};
-    g->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; g->library && i < sizeof symbols / sizeof *symbols; i++) {
-        void *at = dlsym(g->library, symbols[i].name);
-        if (!at)
-            return false;
-        memcpy((char *)g + symbols[i].offset, &at,
-               sizeof at); /* object to function pointer, as POSIX permits for dlsym */
-    }
-    return g->library != NULL;
+    return !as_nvml_load(api, NULL) && api->gpm_query && api->gpm_alloc && api->gpm_release && api->gpm_sample &&
+           api->gpm_metrics;
 }
 
 static void close_gpm(void *ctx)
 {
     struct gpm *g = ctx;
     if (g->first)
-        g->release(g->first);
+        g->api.gpm_release(g->first);
     if (g->second)
-        g->release(g->second);
+        g->api.gpm_release(g->second);
     if (g->is_open)
-        g->shutdown();
-    if (g->library)
-        dlclose(g->library);
+        g->api.shutdown();
+    as_nvml_unload(&g->api);
     free(g);
 }
 
 static enum as_status demand_gpm_start(struct gpm *g, const struct as_device_info *info, struct as_error *err)
 {
     struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
-    if (!demand_gpm_load(g))
+    if (!demand_gpm_load(&g->api))
         return as_fail(err, AS_UNSUPPORTED, "libnvidia-ml.so.1 is missing or has no GPU performance monitoring");
-    g->is_open = g->init() == 0;
-    if (!g->is_open || g->by_bus_id(info->bus_id, &g->device))
+    g->is_open = g->api.init() == 0;
+    if (!g->is_open || g->api.by_bus_id(info->bus_id, &g->device))
         return as_fail(err, AS_UNSUPPORTED, "NVML does not find the device");
-    if (g->query(g->device, &support) || !support.is_supported)
+    if (g->api.gpm_query(g->device, &support) || !support.is_supported)
         return as_fail(err, AS_UNSUPPORTED, "the device has no GPU performance monitoring; Hopper and later have it");
-    if (g->alloc(&g->first) || g->alloc(&g->second) || g->sample(g->device, g->first))
+    if (g->api.gpm_alloc(&g->first) || g->api.gpm_alloc(&g->second) || g->api.gpm_sample(g->device, g->first))
         return as_fail(err, AS_UNSUPPORTED, "its performance monitoring gives no samples");
     return AS_OK;
 }
@@ -104,7 +77,7 @@ static void demand_gpm_tick(void *ctx, double seconds)
     struct gpm *g = ctx;
     if (g->has_first || seconds < REFRESH_S)
         return;
-    g->has_first = g->sample(g->device, g->first) == 0;
+    g->has_first = g->api.gpm_sample(g->device, g->first) == 0;
     g->first_s = seconds;
 }
 
@@ -118,7 +91,7 @@ static void demand_gpm_end(void *ctx, double seconds, struct as_demand_seen *out
 {
     static const double mib = 1 << 20, far = 1e15;
     struct gpm *g = ctx;
-    if (!g->has_first || seconds < g->first_s + REFRESH_S || g->sample(g->device, g->second))
+    if (!g->has_first || seconds < g->first_s + REFRESH_S || g->api.gpm_sample(g->device, g->second))
         return;
     struct nvml_gpm_request *r = calloc(1, sizeof *r);
     if (!r)
@@ -130,7 +103,7 @@ static void demand_gpm_end(void *ctx, double seconds, struct as_demand_seen *out
     r->metrics[0].id = NVML_GPM_DRAM_PERCENT;
     r->metrics[1].id = NVML_GPM_PCIE_RECEIVED;
     r->metrics[2].id = NVML_GPM_PCIE_SENT;
-    if (g->metrics(r) == 0) {
+    if (g->api.gpm_metrics(r) == 0) {
         demand_gpm_take(&r->metrics[0], 0.01, 1, &out->device_memory);
         demand_gpm_take(&r->metrics[1], mib, far, &out->bus_received);
         demand_gpm_take(&r->metrics[2], mib, far, &out->bus_sent);

@@ -46,10 +46,15 @@ static const struct {
     SYMBOL(ecc, "nvmlDeviceGetTotalEccErrors"),
     SYMBOL(utilization, "nvmlDeviceGetUtilizationRates"),
     SYMBOL(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3"),
+    SYMBOL(gpm_query, "nvmlGpmQueryDeviceSupport"),
+    SYMBOL(gpm_alloc, "nvmlGpmSampleAlloc"),
+    SYMBOL(gpm_release, "nvmlGpmSampleFree"),
+    SYMBOL(gpm_sample, "nvmlGpmSampleGet"),
+    SYMBOL(gpm_metrics, "nvmlGpmMetricsGet"),
 };
 enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
-static enum as_status nvml_load(struct as_nvml_api *api, struct as_error *err)
+enum as_status as_nvml_load(struct as_nvml_api *api, struct as_error *err)
 {
     api->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!api->library)
@@ -66,7 +71,7 @@ static enum as_status nvml_load(struct as_nvml_api *api, struct as_error *err)
     return AS_OK;
 }
 
-static void unload(struct as_nvml_api *api)
+void as_nvml_unload(struct as_nvml_api *api)
 {
     if (api->library)
         dlclose(api->library);
@@ -266,11 +271,11 @@ static enum as_status open_nvml(const struct as_device_info *info, void **ctx, s
     struct nvml *n = calloc(1, sizeof *n);
     if (!n)
         return as_nomem(err, sizeof *n, "a sensor");
-    enum as_status st = nvml_load(&n->api, err);
+    enum as_status st = as_nvml_load(&n->api, err);
     if (!st)
         st = nvml_find(n, info, err);
     if (st) {
-        unload(&n->api);
+        as_nvml_unload(&n->api);
         free(n);
         return st;
     }
@@ -283,7 +288,7 @@ static void close_nvml(void *ctx)
 {
     struct nvml *n = ctx;
     n->api.shutdown();
-    unload(&n->api);
+    as_nvml_unload(&n->api);
     free(n);
 }
 

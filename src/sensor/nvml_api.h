@@ -2,6 +2,8 @@
 #ifndef AS_SENSOR_NVML_API_H
 #define AS_SENSOR_NVML_API_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -76,9 +78,6 @@ struct nvml_gpm_support {
     unsigned version, is_supported;
 };
 
-struct as_device_info;
-bool as_nvml_serves(const struct as_device_info *info);
-
 struct as_nvml_api {
     void *library;
     nvml_return (*init)(void);
@@ -98,6 +97,17 @@ struct as_nvml_api {
     nvml_return (*ecc)(nvml_device device, unsigned kind, unsigned counter, unsigned long long *n);
     nvml_return (*utilization)(nvml_device device, struct nvml_utilization *out);
     nvml_return (*compute_processes)(nvml_device device, unsigned *n, struct nvml_process *out);
+    nvml_return (*gpm_query)(nvml_device device, struct nvml_gpm_support *out);
+    nvml_return (*gpm_alloc)(void **sample);
+    nvml_return (*gpm_release)(void *sample);
+    nvml_return (*gpm_sample)(nvml_device device, void *sample);
+    nvml_return (*gpm_metrics)(struct nvml_gpm_request *request);
 };
+
+struct as_device_info;
+bool as_nvml_serves(const struct as_device_info *info);
+/* Call unload also after an error. */
+enum as_status as_nvml_load(struct as_nvml_api *api, struct as_error *err);
+void as_nvml_unload(struct as_nvml_api *api);
 
 #endif
