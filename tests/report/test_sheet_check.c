@@ -29,8 +29,6 @@ static struct as_machine_sheet made(const char *device, size_t rows, double scal
         .v = calloc(1, sizeof *m.v), .n = 1, .runs = 1, .run = calloc(AS_MACHINE_RUNS_MAX, sizeof *m.run)};
     assert_true(m.v && m.run);
     snprintf(m.run[0], sizeof m.run[0], "run %u", runs++);
-    m.v->runs = calloc(ROWS, sizeof *m.v->runs);
-    assert_non_null(m.v->runs);
     as_copy_text(m.suite, sizeof m.suite, "quick");
     as_copy_text(m.v->id, sizeof m.v->id, device);
     m.v->sheet.rows = calloc(ROWS, sizeof *m.v->sheet.rows);
@@ -43,14 +41,37 @@ static struct as_machine_sheet made(const char *device, size_t rows, double scal
         r->ci = (struct as_interval){r->value * (1 - half), r->value * (1 + half)};
         r->specified = NAN;
         r->trials = 10;
-        m.v->runs[i] = 1;
+        r->clock_exponent = NAN;
+        r->of = as_quantity_of_line(r->group, r->label);
+        assert_non_null(r->of);
     }
+    m.clock_hz = NAN;
+    assert_int_equal(as_device_sheet_count(m.v, NULL), AS_OK);
     return m;
 }
 
-static struct as_check checked(const struct as_machine_sheet *base, const struct as_machine_sheet *now)
+/* So many runs of one machine, the first of value scale, each later one larger by the fraction step. */
+static struct as_machine_sheet joined(size_t runs, double scale, double step)
+{
+    struct as_machine_sheet m = made("cpu", ROWS, scale, 0.001);
+    m.virtual_machine = true;
+    for (size_t i = 1; i < runs; i++) {
+        struct as_machine_sheet more = made("cpu", ROWS, scale * (1 + step * (double)i), 0.001);
+        assert_int_equal(as_machine_sheet_merge(&m, &more, NULL), AS_OK);
+        as_machine_sheet_finish(&more);
+    }
+    assert_int_equal(as_machine_sheet_join(&m, NULL), AS_OK);
+    return m;
+}
+
+static struct as_check checked(struct as_machine_sheet *base, struct as_machine_sheet *now)
 {
     struct as_check c;
+    for (size_t i = 0; i < base->n + now->n; i++) { /* as if nothing varied between runs */
+        struct as_device_sheet *d = i < base->n ? &base->v[i] : &now->v[i - base->n];
+        for (size_t k = 0; k < d->sheet.n; k++)
+            d->runs[k].df = d->runs[k].df ? d->runs[k].df : as_trials_df(d->sheet.rows[k].trials);
+    }
     assert_int_equal(as_sheet_check(base, now, 0.05, &c, NULL), AS_OK);
     return c;
 }
@@ -95,52 +116,79 @@ static void test_noise(void **state)
     as_machine_sheet_finish(&wide);
 }
 
-/* Two runs on each side: a line is worse where all of the one are worse than all of the other. */
+/* One run on either side cannot say that a guest's memory became slower by a fifth, five can; of one run alone the
+ * interval is the prior's. */
 static void test_several_runs(void **state)
 {
     (void)state;
-    struct as_machine_sheet base = made("cpu", ROWS, 1, 0.001), again = made("cpu", ROWS, 1, 0.001),
-                            now = made("cpu", ROWS, 0.8, 0.001), odd = made("cpu", ROWS, 0.79, 0.001);
-    struct as_error err;
-    base.virtual_machine = true;
-    struct as_check c = checked(&base, &now);
-    assert_int_equal(c.counts[AS_CHECK_UNCONFIRMED], 2);
+    struct as_machine_sheet one = joined(1, 1, 0), slow_one = joined(1, 0.8, 0), base = joined(5, 1, 0.005),
+                            slow = joined(5, 0.8, 0.005), same = joined(5, 1.004, 0.004);
+    const struct as_sheet_row *memory = as_sheet_find(&one.v->sheet, "Memory", "read");
+    assert_true(memory->ci.hi > 107 && memory->ci.hi < 112);
+    struct as_check c = checked(&one, &slow_one);
+    assert_int_equal(c.v[0].verdict, AS_CHECK_NOISE);
+    assert_int_equal(c.v[2].verdict, AS_CHECK_WORSE); /* what a core does alone varies little */
+    as_check_finish(&c);
+    c = checked(&base, &slow);
+    assert_int_equal(c.v[0].verdict, AS_CHECK_WORSE);
+    assert_int_equal(c.counts[AS_CHECK_WORSE] + c.counts[AS_CHECK_BETTER], ROWS);
+    as_check_finish(&c);
+    c = checked(&base, &same);
     assert_int_equal(c.counts[AS_CHECK_WORSE], 0);
     as_check_finish(&c);
-    assert_int_equal(as_machine_sheet_merge(&base, &again, NULL), AS_OK);
-    assert_int_equal(as_machine_sheet_merge(&base, &again, &err), AS_USAGE); /* the same run again says nothing new */
-    assert_int_equal(as_machine_sheet_merge(&now, &odd, NULL), AS_OK);
-    assert_int_equal(now.runs, 2);
-    c = checked(&base, &now);
-    assert_int_equal(c.counts[AS_CHECK_WORSE], 2);
-    assert_true(fabs(c.v[0].comparison.ratio - sqrt(0.8 * 0.79)) < 1e-9);
-    as_check_finish(&c);
-    assert_int_equal(as_machine_sheet_merge(&base, &odd, NULL), AS_OK); /* this was seen in the base as well */
-    c = checked(&base, &now);
-    assert_int_equal(c.counts[AS_CHECK_WORSE], 0);
-    as_check_finish(&c);
+    as_machine_sheet_finish(&one);
+    as_machine_sheet_finish(&slow_one);
     as_machine_sheet_finish(&base);
-    as_machine_sheet_finish(&again);
-    as_machine_sheet_finish(&now);
-    as_machine_sheet_finish(&odd);
+    as_machine_sheet_finish(&slow);
+    as_machine_sheet_finish(&same);
 }
 
-/* Of a line that only some runs have, these alone count; a run without an interval leaves none. */
+/* Of a line that only some runs have, these alone count; a run without an interval counts where none has one. The same
+ * run again says nothing new. */
 static void test_runs_of_a_line(void **state)
 {
     (void)state;
     struct as_machine_sheet one = made("cpu", 1, 1, 0.001), two = made("cpu", ROWS, 1, 0.001),
                             three = made("cpu", ROWS, 0.5, 0.001);
+    struct as_error err;
     assert_int_equal(as_machine_sheet_merge(&one, &two, NULL), AS_OK);
-    three.v->sheet.rows[0].ci = (struct as_interval){NAN, NAN};
+    assert_int_equal(as_machine_sheet_merge(&one, &two, &err), AS_USAGE);
+    three.v->runs[0].v[0].ci = (struct as_interval){NAN, NAN};
     assert_int_equal(as_machine_sheet_merge(&one, &three, NULL), AS_OK);
-    assert_int_equal(one.v->runs[0], 3);
-    assert_int_equal(one.v->runs[1], 2);
-    assert_true(fabs(one.v->sheet.rows[1].value - 90 * sqrt(0.5)) < 1e-9);
-    assert_true(isnan(one.v->sheet.rows[0].ci.lo));
+    assert_int_equal(one.v->runs[0].n, 3);
+    assert_int_equal(one.v->runs[1].n, 2);
+    assert_int_equal(as_machine_sheet_join(&one, NULL), AS_OK);
+    assert_true(fabs(one.v->sheet.rows[1].value - 90 * sqrt(0.5)) < 1e-6);
+    assert_true(fabs(one.v->sheet.rows[0].value - 100) < 1e-6);
     as_machine_sheet_finish(&one);
     as_machine_sheet_finish(&two);
     as_machine_sheet_finish(&three);
+}
+
+/* What follows the core's clock is carried over to the clock of the base. */
+static void test_clock(void **state)
+{
+    (void)state;
+    struct as_machine_sheet a = made("cpu", ROWS, 1, 0.001), b = made("cpu", ROWS, 1, 0.001);
+    a.clock_hz = 4e9;
+    b.clock_hz = 3.6e9;
+    for (size_t i = 0; i < 2; i++) /* a rate and a time of a core, as measured at the lower clock */
+        b.v->sheet.rows[i].clock_exponent = 1;
+    b.v->sheet.rows[0].value *= 0.9;
+    b.v->sheet.rows[1].value /= 0.9;
+    for (size_t i = 0; i < 2; i++) {
+        struct as_sheet_row *r = &b.v->sheet.rows[i];
+        r->ci = (struct as_interval){r->value * 0.999, r->value * 1.001};
+        b.v->runs[i].v[0] = (struct as_estimated){r->value, r->ci};
+    }
+    struct as_check c = checked(&a, &b);
+    assert_int_equal(c.counts[AS_CHECK_SAME], ROWS);
+    assert_true(fabs(c.v[0].comparison.ratio - 1) < 1e-9 && fabs(c.v[1].comparison.ratio - 1) < 1e-9);
+    as_check_finish(&c);
+    assert_int_equal(as_machine_sheet_merge(&a, &b, NULL), AS_OK);
+    assert_true(fabs(a.v->runs[0].v[1].value - 100) < 1e-9 && fabs(a.v->runs[1].v[1].value - 90) < 1e-9);
+    as_machine_sheet_finish(&a);
+    as_machine_sheet_finish(&b);
 }
 
 /* A sheet of a machine whose lines have the mean of so many trials and its interval by Student's t. */
@@ -177,6 +225,8 @@ static void test_false_alarms(void **state)
             struct as_check c;
             draw(&a, trials[k], &rng);
             draw(&b, trials[k], &rng);
+            for (size_t line = 0; line < ROWS; line++)
+                a.v->runs[line].df = b.v->runs[line].df = as_trials_df(trials[k]);
             assert_int_equal(as_sheet_check(&a, &b, 0, &c, NULL), AS_OK);
             alarms += c.counts[AS_CHECK_WORSE] > 0;
             as_check_finish(&c);
@@ -325,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directions),    cmocka_unit_test(test_noise),
         cmocka_unit_test(test_several_runs),  cmocka_unit_test(test_runs_of_a_line),
+        cmocka_unit_test(test_clock),
         cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_lines_of_one_side),
         cmocka_unit_test(test_damaged_lines), cmocka_unit_test(test_labels),
         cmocka_unit_test(test_file),

@@ -64,7 +64,7 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
             st = as_machine_sheet_merge(out, &more, err);
         as_machine_sheet_finish(&more);
     }
-    return st;
+    return st ? st : as_machine_sheet_join(out, err);
 }
 
 /* Writes a file for CI; path NULL: none requested. */
@@ -180,14 +180,12 @@ const struct as_command as_command_check = {
         "tolerance), better "
         "or worse (by more than the tolerance), or undecided (within the noise). The confidence of 'worse' depends on "
         "the number "
-        "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
-        "its CPUs may change between runs: lines that depend on it need two or more runs on each side to be worse, and "
-        "are "
-        "unconfirmed until then. Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
+        "of lines, so that an unchanged machine fails in at most 1% of checks. Intervals cover "
+        "what varies between runs of a machine, so one run on either side rarely decides a line of a guest on a shared "
+        "host, and several do. Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
         "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; otherwise 0, even if "
         "lines "
-        "are undecided or unconfirmed. Without a RUN, the last run is checked; several RUNs count as one, and their "
-        "intervals are "
+        "are undecided. Without a RUN, the last run is checked; several RUNs count as one machine, whose numbers are "
         "joined.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
         "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM GPUs on which "

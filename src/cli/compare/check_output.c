@@ -42,17 +42,12 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 {
     const size_t *n = c->check.counts;
     const size_t compared =
-        n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE] + n[AS_CHECK_UNCONFIRMED];
+        n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE];
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
     else if (as_check_is_incomplete(c))
         as_buf_printf(out, "incomplete: %zu compared", compared);
-    else if (n[AS_CHECK_UNCONFIRMED])
-        as_buf_printf(out,
-                      "unconfirmed: %zu of %zu lines worse in this run; on a virtual machine, two runs on each side "
-                      "are needed to confirm",
-                      n[AS_CHECK_UNCONFIRMED], compared);
     else if (n[AS_CHECK_NOISE])
         as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
     else
@@ -307,12 +302,12 @@ static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
 
 void as_check_markdown(const struct as_checked *c, struct as_buf *out)
 {
-    static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "❔", "⚠️", "➕"};
+    static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "⚠️", "➕"};
     struct as_buf text = AS_BUF_INIT;
     as_check_verdict_text(c, &text);
     as_buf_printf(out, "### %s assay check: %s\n\n",
                   c->check.counts[AS_CHECK_WORSE]                                      ? "❌"
-                  : as_check_is_incomplete(c) || c->check.counts[AS_CHECK_UNCONFIRMED] ? "⚠️"
+                  : as_check_is_incomplete(c) ? "⚠️"
                                                                                        : "✅",
                   as_buf_get(&text));
     as_buf_str(out, "Base: ");

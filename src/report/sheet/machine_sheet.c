@@ -10,8 +10,10 @@
 void as_machine_sheet_finish(struct as_machine_sheet *m)
 {
     for (size_t i = 0; i < m->n; i++) {
-        as_sheet_finish(&m->v[i].sheet);
+        for (size_t k = 0; m->v[i].runs && k < m->v[i].sheet.n; k++)
+            free(m->v[i].runs[k].v);
         free(m->v[i].runs);
+        as_sheet_finish(&m->v[i].sheet);
     }
     free(m->v);
     free(m->run);
@@ -26,12 +28,25 @@ enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices,
     return m->v && m->run ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
 }
 
+static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, struct as_error *err)
+{
+    struct as_estimated *v = realloc(runs->v, (runs->n + 1) * sizeof *v);
+    if (!v)
+        return as_nomem(err, (runs->n + 1) * sizeof *v, "runs of a line");
+    runs->v = v;
+    v[runs->n++] = *run;
+    return AS_OK;
+}
+
 enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err)
 {
+    enum as_status st = AS_OK;
     d->runs = calloc(d->sheet.n + 1, sizeof *d->runs);
-    for (size_t i = 0; d->runs && i < d->sheet.n; i++)
-        d->runs[i] = 1;
-    return d->runs ? AS_OK : as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
+    if (!d->runs)
+        return as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
+    for (size_t i = 0; i < d->sheet.n && !st; i++)
+        st = add_run(&d->runs[i], &(struct as_estimated){d->sheet.rows[i].value, d->sheet.rows[i].ci}, err);
+    return st;
 }
 
 static bool is_virtual(const struct as_run *run)
@@ -50,6 +65,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
     as_copy_text(out->host, sizeof out->host, run->run.host);
     as_copy_text(out->suite, sizeof out->suite, run->run.suite);
     out->virtual_machine = is_virtual(&run->run);
+    out->clock_hz = run->run.reference_hz;
     enum as_status st = as_machine_sheet_room(out, run->devices_n, err);
     if (!st)
         as_copy_text(out->run[0], sizeof out->run[0], run->run.uuid);
@@ -70,40 +86,49 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 
 /* ---- several runs ---- */
 
+double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz)
+{
+    const double exponent = row->clock_exponent;
+    if (!(from_hz > 0) || !(to_hz > 0) || !isfinite(exponent))
+        return 1;
+    return pow(to_hz / from_hz, as_sheet_more_is_better(row->unit) ? exponent : -exponent);
+}
+
 /* The source sheet owns its figures: a copied pointer would dangle. */
-static enum as_status append_row(struct as_device_sheet *d, const struct as_sheet_row *row, size_t runs,
-                                 struct as_error *err)
+static enum as_status append_row(struct as_device_sheet *d, const struct as_sheet_row *row, struct as_error *err)
 {
     struct as_sheet *s = &d->sheet;
     struct as_sheet_row *rows = realloc(s->rows, (s->n + 1) * sizeof *rows);
     if (rows)
         s->rows = rows;
-    size_t *counts = realloc(d->runs, (s->n + 1) * sizeof *counts);
-    if (counts)
-        d->runs = counts;
-    if (!rows || !counts)
+    struct as_line_runs *runs = realloc(d->runs, (s->n + 1) * sizeof *runs);
+    if (runs)
+        d->runs = runs;
+    if (!rows || !runs)
         return as_nomem(err, (s->n + 1) * sizeof *rows, "a data sheet");
-    counts[s->n] = runs;
+    runs[s->n] = (struct as_line_runs){0};
     rows[s->n] = *row;
     rows[s->n].specified_by = rows[s->n].published = NULL;
     s->n++;
     return AS_OK;
 }
 
-/* a and b: runs that each rests on */
-static void merge_row(struct as_sheet_row *old, size_t a, const struct as_sheet_row *row, size_t b)
+/* Adds the runs of a line of another sheet, at another clock. */
+static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *runs, const struct as_sheet_row *row,
+                                const struct as_line_runs *more, double by, struct as_error *err)
 {
-    const double m = (double)a, n = (double)b;
-    old->value = old->value > 0 && row->value > 0 ? exp((m * log(old->value) + n * log(row->value)) / (m + n))
-                                                  : (m * old->value + n * row->value) / (m + n);
-    const bool known = isfinite(old->ci.lo) && isfinite(row->ci.lo);
-    old->ci = known ? (struct as_interval){fmin(old->ci.lo, row->ci.lo), fmax(old->ci.hi, row->ci.hi)}
-                    : (struct as_interval){NAN, NAN};
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < more->n && !st; i++) {
+        const struct as_estimated *run = &more->v[i];
+        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}}, err);
+    }
     old->wide |= row->wide;
     old->trials = old->trials && row->trials ? old->trials + row->trials : 0;
+    return st;
 }
 
-static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, struct as_error *err)
+static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, double clock_hz,
+                                   struct as_error *err)
 {
     struct as_device_sheet *own = NULL;
     for (size_t i = 0; i < into->n && !own; i++)
@@ -122,16 +147,15 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
     for (size_t i = 0; i < d->sheet.n && !st; i++) {
         const struct as_sheet_row *row = &d->sheet.rows[i];
         const struct as_sheet_row *found = as_sheet_find(&own->sheet, row->group, row->label);
-        const size_t at = found ? (size_t)(found - own->sheet.rows) : 0;
-        if (!found)
-            st = append_row(own, row, d->runs[i], err);
-        else if (strcmp(found->unit, row->unit) != 0)
+        const size_t at = found ? (size_t)(found - own->sheet.rows) : own->sheet.n;
+        if (found && strcmp(found->unit, row->unit) != 0)
             st = as_fail(err, AS_USAGE, "'%s' '%s' of '%s' is in %s in one run and in %s in another: check them apart",
                          row->group, row->label, d->id, found->unit, row->unit);
-        else {
-            merge_row(&own->sheet.rows[at], own->runs[at], row, d->runs[i]);
-            own->runs[at] += d->runs[i];
-        }
+        else if (!found)
+            st = append_row(own, row, err);
+        if (!st)
+            st = merge_row(&own->sheet.rows[at], &own->runs[at], row, &d->runs[i],
+                           as_machine_sheet_carry(row, clock_hz, into->clock_hz), err);
     }
     return st;
 }
@@ -153,8 +177,10 @@ enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struc
     for (size_t i = 0; i < run->runs; i++)
         if (has_run(into, run->run[i]))
             return as_fail(err, AS_USAGE, "run %s is named twice", run->run[i]);
+    if (!(into->clock_hz > 0))
+        into->clock_hz = run->clock_hz;
     for (size_t i = 0; i < run->n && !st; i++)
-        st = merge_device(into, &run->v[i], err);
+        st = merge_device(into, &run->v[i], run->clock_hz, err);
     for (size_t i = 0; i < run->runs; i++)
         as_copy_text(into->run[into->runs + i], sizeof into->run[0], run->run[i]);
     into->runs += run->runs;

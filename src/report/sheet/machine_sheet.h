@@ -4,17 +4,24 @@
 
 #include "report/sheet/sheet.h"
 
+/* What each run has of a row of the sheet. */
+struct as_line_runs {
+    struct as_estimated *v; /* owned; at the clock of the machine sheet */
+    size_t n;
+    unsigned df; /* of the row's interval; 0 unknown */
+};
 struct as_device_sheet {
     char id[32]; /* "cuda:0" */
     char name[128];
     char bus_id[24]; /* "0000:01:00.0"; "" unknown */
     struct as_sheet sheet;
-    size_t *runs; /* owned: of each row of the sheet, how many runs have it */
+    struct as_line_runs *runs; /* owned: of each row of the sheet */
 };
 enum { AS_MACHINE_RUNS_MAX = 64 };
 struct as_machine_sheet {
     char host[64], suite[64];
     bool virtual_machine;
+    double clock_hz; /* reference clock of the CPU's numbers; NAN unknown */
     char (*run)[40]; /* owned: UUIDs of the runs that it rests on */
     size_t runs;
     struct as_device_sheet *v; /* owned */
@@ -29,11 +36,17 @@ bool as_machine_sheet_is(const char *text, size_t len);
 /* AS_FORMAT, naming device and line: malformed JSON, another version, or an invalid line: unknown or duplicate
  * quantity, value not above 0, wrong unit, or an interval without the value. */
 enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
-/* Adds the lines of another run: of a line that both have, the geometric mean of the runs, with an interval that holds
- * all of theirs, none where one has none. AS_USAGE: the run is there already, a line is in another unit, or there are
- * more than AS_MACHINE_RUNS_MAX. */
+/* Adds the lines of another run, carried over to the clock of `into`. AS_USAGE: the run is there already, a line is in
+ * another unit, or there are more than AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
+/* Makes the rows numbers of the machine: the runs of each joined by as_join_runs (stats/between.h), so that the interval
+ * covers what varies between runs too; with one run by the prior of its group of lines. Capacities and counts keep the
+ * mean of the runs and the range of their intervals. To be called once, after all runs were added. */
+enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err);
+/* The factor that carries a number of that row over from one clock to another: 1 where one is not known, or the row does
+ * not follow the core's clock. */
+double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
 /* For those who fill one: room for so many devices and for one run; and that every row is of one run. */
 enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err);

@@ -123,6 +123,19 @@ static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struc
     json_decref(detail);
 }
 
+/* How the number follows the core's clock: what was counted in its cycles does, else as was found for its cell. */
+static double exponent_of(const struct as_report_run *run, const struct as_quantity_subject *s,
+                          const struct as_quantity_value *n)
+{
+    const int64_t id = n->cell ? n->cell : n->fact && n->fact->evidence_n ? n->fact->evidence[0] : 0;
+    const struct as_cell *cell = as_report_cell(run, id);
+    if (!as_quantity_is_of_side(s, AS_SIDE_CPU))
+        return NAN;
+    if (isfinite(n->counted))
+        return 1;
+    return cell ? cell->exponent : NAN;
+}
+
 static void fill_row(const struct as_report_run *run, const struct as_quantity_subject *s,
                      const struct as_quantity_value *n, struct as_sheet_row *row)
 {
@@ -139,6 +152,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->ci = n->ci;
     row->wide = n->wide;
     row->trials = n->trials;
+    row->clock_exponent = exponent_of(run, s, n);
     row->specified = n->claimed;
     row->cell = n->cell;
     as_copy_text(row->fact, sizeof row->fact, n->fact ? n->fact->id : "");

@@ -18,6 +18,7 @@ struct as_sheet_row {
     char unit[16];
     bool wide;        /* the interval is wider than requested */
     size_t trials;    /* that the interval rests on; 0 unknown */
+    double clock_exponent; /* time goes with 1 / clock^this, a rate with clock^this; NAN: unknown, or not the CPU's */
     double specified; /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */

@@ -12,7 +12,7 @@ static const double FALSE_ALARMS = 0.01;
 
 const char *as_check_verdict_word(enum as_check_verdict v)
 {
-    static const char *const words[] = {"same", "better", "worse", "undecided", "unconfirmed", "missing", "new"};
+    static const char *const words[] = {"same", "better", "worse", "undecided", "missing", "new"};
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
 }
 
@@ -54,23 +54,15 @@ static const struct as_device_sheet *matching(const struct as_machine_sheet *of,
     return left_over(of, in, d->id) == d ? left_over(in, of, d->id) : NULL;
 }
 
-/* On a virtual machine one run on either side decides nothing about the host: its virtual CPUs may have been hardware
- * threads of one core in one run and cores in the other. */
-static bool is_unconfirmed(const struct as_machine_sheet *base, const struct as_machine_sheet *now,
-                           const struct as_check_line *line)
-{
-    return (base->virtual_machine || now->virtual_machine) && (line->base_runs < 2 || line->now_runs < 2) &&
-           (strcmp(line->device->id, "cpu") == 0 || line->base->of->of_host);
-}
-
-static enum as_check_verdict sheet_check_judge(struct as_check_line *line, double tolerance, size_t lines)
+/* carry: to the clock of the base */
+static enum as_check_verdict sheet_check_judge(struct as_check_line *line, double carry, double tolerance, size_t lines)
 {
     const struct as_sheet_row *a = line->base, *b = line->now;
     line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
     if (!b || !a)
         return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
-    const struct as_estimated x = {a->value, a->ci}, y = {b->value, b->ci};
-    as_compare_numbers(&x, &y, as_trials_df(a->trials) + as_trials_df(b->trials), 1 - 2 * FALSE_ALARMS / (double)lines,
+    const struct as_estimated x = {a->value, a->ci}, y = {b->value * carry, {b->ci.lo * carry, b->ci.hi * carry}};
+    as_compare_numbers(&x, &y, line->base_runs->df + line->now_runs->df, 1 - 2 * FALSE_ALARMS / (double)lines,
                        !as_sheet_more_is_better(a->unit), tolerance, &line->comparison);
     static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
                                                [AS_FASTER] = AS_CHECK_BETTER,
@@ -87,14 +79,14 @@ static size_t rows_of(const struct as_machine_sheet *m)
     return n;
 }
 
-/* The row of `other` in the same unit, and how many runs have it; NULL: none. */
+/* The row of `other` in the same unit, and its runs; NULL: none. */
 static const struct as_sheet_row *same_line(const struct as_device_sheet *other, const struct as_sheet_row *row,
-                                            size_t *runs)
+                                            const struct as_line_runs **runs)
 {
     const struct as_sheet_row *found = other ? as_sheet_find(&other->sheet, row->group, row->label) : NULL;
     if (!found || strcmp(found->unit, row->unit) != 0)
         return NULL;
-    *runs = other->runs[found - other->sheet.rows];
+    *runs = &other->runs[found - other->sheet.rows];
     return found;
 }
 
@@ -130,7 +122,7 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
             *line = (struct as_check_line){.device = &base->v[i],
                                            .against = other,
                                            .base = &base->v[i].sheet.rows[k],
-                                           .base_runs = base->v[i].runs[k]};
+                                           .base_runs = &base->v[i].runs[k]};
             line->now = same_line(other, line->base, &line->now_runs);
             if (!line->now)
                 explain_missing(line);
@@ -140,7 +132,7 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
         const struct as_device_sheet *other = matching(now, &now->v[i], base);
         for (size_t k = 0; k < now->v[i].sheet.n; k++) {
             const struct as_sheet_row *row = &now->v[i].sheet.rows[k];
-            size_t unused;
+            const struct as_line_runs *unused;
             if (!same_line(other, row, &unused))
                 out->v[out->n++] = (struct as_check_line){.device = &now->v[i], .now = row};
         }
@@ -161,9 +153,8 @@ enum as_status as_sheet_check(const struct as_machine_sheet *base, const struct 
         compared += out->v[i].base && out->v[i].now;
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
-        line->verdict = sheet_check_judge(line, tolerance, compared);
-        if (line->verdict == AS_CHECK_WORSE && is_unconfirmed(base, now, line))
-            line->verdict = AS_CHECK_UNCONFIRMED;
+        const double carry = line->now ? as_machine_sheet_carry(line->now, now->clock_hz, base->clock_hz) : 1;
+        line->verdict = sheet_check_judge(line, carry, tolerance, compared);
         out->counts[line->verdict]++;
     }
     return AS_OK;

@@ -67,6 +67,7 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_json_add_number(out, "ci_high", row->ci.hi);
     as_json_add_bool(out, "wide", row->wide);
     as_json_add_int(out, "trials", (long long)row->trials);
+    as_json_add_number(out, "clock_exponent", row->clock_exponent);
     figure_json("specified", as_sheet_shows_specified(row) ? row->specified : NAN, row->specified_by, out);
     figure_json("published", row->published ? row->published->lo : NAN, row->published, out);
     as_json_add_text(out, "further", row->remark);
@@ -118,6 +119,7 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
     as_json_add_text(out, "suite", run->run.suite);
     as_json_add_number(out, "started_at", run->run.started_at);
     as_json_add_bool(out, "virtual_machine", m->virtual_machine);
+    as_json_add_number(out, "reference_clock_hz", m->clock_hz);
     as_json_add_name(out, "devices");
     for (size_t i = 0; i < m->n; i++) {
         as_buf_str(out, i ? ",\n{" : "[\n{");

@@ -54,6 +54,7 @@ static enum as_status sheet_read_numbers(const json_t *line, struct as_sheet_row
     row->ci.lo = sheet_read_take_number(line, "ci_low", &fault);
     row->ci.hi = sheet_read_take_number(line, "ci_high", &fault);
     row->specified = sheet_read_take_number(line, "specified", &fault);
+    row->clock_exponent = sheet_read_take_number(line, "clock_exponent", &fault);
     row->wide = json_is_true(wide);
     row->trials = json_integer_value(trials) > 0 ? (size_t)json_integer_value(trials) : 0;
     if (fault)
@@ -161,6 +162,10 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
     if (virtual_machine && !json_is_boolean(virtual_machine))
         return as_fail(err, AS_FORMAT, "'virtual_machine' must be true or false");
     out->virtual_machine = json_is_true(virtual_machine);
+    const char *fault = NULL;
+    out->clock_hz = sheet_read_take_number(root, "reference_clock_hz", &fault);
+    if (fault || (isfinite(out->clock_hz) && out->clock_hz <= 0))
+        return as_fail(err, AS_FORMAT, "'reference_clock_hz' must be a number above 0");
     return read_devices(devices, out, err);
 }
 

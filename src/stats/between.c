@@ -1,0 +1,136 @@
+#include "stats/between.h"
+
+#include "stats/order.h"
+
+#include <math.h>
+
+static const double NORMAL = 1.959964; /* half width of a 95% interval in standard errors */
+static const double LEAST_ERROR = 1e-4, LARGEST_VARIANCE = 1e4;
+enum { STEPS = 60, DF_MAX = 1000 };
+
+static bool has_interval(const struct as_estimated *run)
+{
+    return run->value > 0 && run->ci.lo > 0 && run->ci.hi >= run->ci.lo && isfinite(run->ci.hi);
+}
+
+/* The runs that count, and the variance of each one's own error. A number without an interval counts only where none
+ * has one: its error is then part of the scatter. */
+struct counted {
+    const struct as_estimated *runs;
+    size_t n, used;
+    bool by_interval;
+};
+
+static struct counted count(const struct as_estimated *runs, size_t n)
+{
+    struct counted c = {.runs = runs, .n = n};
+    for (size_t i = 0; i < n; i++)
+        c.used += has_interval(&runs[i]);
+    c.by_interval = c.used > 0;
+    for (size_t i = 0; i < n && !c.by_interval; i++)
+        c.used += runs[i].value > 0;
+    return c;
+}
+
+static bool is_used(const struct counted *c, size_t i)
+{
+    return c->by_interval ? has_interval(&c->runs[i]) : c->runs[i].value > 0;
+}
+
+static double own_variance(const struct counted *c, size_t i)
+{
+    const struct as_interval ci = c->runs[i].ci;
+    const double error = c->by_interval ? (log(ci.hi) - log(ci.lo)) / (2 * NORMAL) : 0;
+    return fmax(error, LEAST_ERROR) * fmax(error, LEAST_ERROR);
+}
+
+static double between_mean(const struct counted *c, double tau2, double *weights)
+{
+    double sum = 0;
+    *weights = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (is_used(c, i)) {
+            const double w = 1 / (own_variance(c, i) + tau2);
+            sum += w * log(c->runs[i].value);
+            *weights += w;
+        }
+    return sum / *weights;
+}
+
+/* Cochran's Q less what is expected of it, which falls as tau2 rises. */
+static double excess(const struct counted *c, double tau2)
+{
+    double weights, q = 0;
+    const double mean = between_mean(c, tau2, &weights);
+    for (size_t i = 0; i < c->n; i++)
+        if (is_used(c, i)) {
+            const double off = log(c->runs[i].value) - mean;
+            q += off * off / (own_variance(c, i) + tau2);
+        }
+    return q - ((double)c->used - 1);
+}
+
+static double paule_mandel(const struct counted *c)
+{
+    double lo = 0, hi = LEAST_ERROR * LEAST_ERROR;
+    if (c->used < 2 || excess(c, 0) <= 0)
+        return 0;
+    while (excess(c, hi) > 0 && hi < LARGEST_VARIANCE)
+        hi *= 4;
+    for (int i = 0; i < STEPS; i++) {
+        const double middle = 0.5 * (lo + hi);
+        if (excess(c, middle) > 0)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return 0.5 * (lo + hi);
+}
+
+double as_between_variance(const struct as_estimated *runs, size_t n)
+{
+    const struct counted c = count(runs, n);
+    return paule_mandel(&c);
+}
+
+double as_between_group(double *v, size_t n)
+{
+    const size_t kept = n - n / 10;
+    double sum = 0;
+    as_sort(v, n);
+    for (size_t i = 0; i < kept; i++)
+        sum += v[i];
+    return n ? sum / (double)kept : NAN;
+}
+
+/* Of the variance of the mean, the share that is tau2's. */
+static double share_of_between(const struct counted *c, double tau2)
+{
+    double between = 0, all = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (is_used(c, i)) {
+            const double w = 1 / (own_variance(c, i) + tau2);
+            between += w * w * tau2;
+            all += w;
+        }
+    return between / all;
+}
+
+bool as_join_runs(const struct as_estimated *runs, size_t n, double prior, struct as_joined *out)
+{
+    const struct counted c = count(runs, n);
+    const double more = c.used > 0 ? (double)c.used - 1 : 0;
+    double weights;
+    *out = (struct as_joined){NAN, {NAN, NAN}, 0, NAN};
+    if (c.used == 0 || (c.used == 1 && !c.by_interval))
+        return false;
+    const double tau2 = (AS_BETWEEN_PRIOR_DF * prior + more * paule_mandel(&c)) / (AS_BETWEEN_PRIOR_DF + more);
+    const double mean = between_mean(&c, tau2, &weights), share = share_of_between(&c, tau2);
+    const double df = (AS_BETWEEN_PRIOR_DF + more) / fmax(share, 1e-6);
+    out->df = (unsigned)fmin(df, DF_MAX);
+    const double half = as_student(out->df, 0.95) / sqrt(weights);
+    out->value = n == 1 ? runs[0].value : exp(mean);
+    out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
+    out->between = tau2;
+    return true;
+}

@@ -1,0 +1,110 @@
+/* Runs of one machine joined: known answers, and coverage on drawn machines. */
+#include "base/clock.h"
+#include "stats/between.h"
+#include "tests/unit_test.h"
+
+#include <math.h>
+
+static const double NORMAL = 1.959964;
+
+static struct as_estimated number(double log_value, double error)
+{
+    return (struct as_estimated){
+        exp(log_value), {exp(log_value - NORMAL * error), exp(log_value + NORMAL * error)}};
+}
+
+static void near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+/* With equal errors tau^2 is the variance of the runs less that of the errors. */
+UNIT_TEST(test_variance)
+{
+    const struct as_estimated apart[] = {number(0, 0.05), number(0.1, 0.05), number(0.2, 0.05)},
+                              alike[] = {number(0, 0.05), number(0.05, 0.05), number(0.01, 0.05)},
+                              without[] = {{1, {NAN, NAN}}, {exp(0.1), {NAN, NAN}}, {exp(0.2), {NAN, NAN}}},
+                              one_without[] = {number(0, 0.05), number(0.1, 0.05), number(0.2, 0.05), {5, {NAN, NAN}}};
+    near(as_between_variance(apart, 3), 0.0075, 1e-9);
+    near(as_between_variance(alike, 3), 0, 0);
+    near(as_between_variance(apart, 1), 0, 0);
+    near(as_between_variance(without, 3), 0.01, 1e-7);
+    near(as_between_variance(one_without, 4), 0.0075, 1e-9);
+}
+
+UNIT_TEST(test_group)
+{
+    double v[] = {9, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    near(as_between_group(v, 10), 1, 0);
+    near(as_between_group(v, 2), 1, 0);
+    assert_true(isnan(as_between_group(v, 0)));
+}
+
+UNIT_TEST(test_join)
+{
+    const struct as_estimated runs[] = {number(0, 0.01), number(0.1, 0.01)}, none[] = {{1, {NAN, NAN}}},
+                              zero[] = {{0, {0, 0}}}, exact[] = {{7, {7, 7}}};
+    struct as_joined j;
+    assert_true(as_join_runs(runs, 1, 0, &j)); /* nothing varies between runs: the run's own interval */
+    near(j.value, 1, 1e-12);
+    near(log(j.ci.hi), NORMAL * 0.01, 1e-4);
+    assert_true(as_join_runs(runs, 1, 0.03 * 0.03, &j)); /* 4 degrees of freedom of nine tenths of the variance */
+    assert_in_range(j.df, 4, 6);
+    assert_true(log(j.ci.hi) > 2.57 * hypot(0.03, 0.01) && log(j.ci.hi) < 2.78 * hypot(0.03, 0.01));
+    assert_true(as_join_runs(runs, 2, 0.03 * 0.03, &j));
+    near(log(j.value), 0.05, 1e-9);
+    near(j.between, (4 * 0.0009 + 0.0049) / 5, 1e-9);
+    assert_true(j.ci.lo < 1 && j.ci.hi > exp(0.1));
+    assert_true(as_join_runs(exact, 1, 0, &j));
+    near(j.value, 7, 1e-9);
+    assert_false(as_join_runs(none, 1, 1, &j));
+    assert_true(isnan(j.ci.lo));
+    assert_false(as_join_runs(zero, 1, 1, &j));
+    assert_false(as_join_runs(zero, 0, 1, &j));
+}
+
+/* Machines whose tau^2 follow the prior: of n runs of each, does the interval hold the machine's value? */
+static double coverage(size_t n, struct as_rng *rng)
+{
+    enum { MACHINES = 4000, RUNS = 12 };
+    const double prior = 0.02 * 0.02;
+    size_t held = 0;
+    for (size_t m = 0; m < MACHINES; m++) {
+        struct as_estimated runs[RUNS];
+        struct as_joined j;
+        double chi2 = 0;
+        for (int i = 0; i < AS_BETWEEN_PRIOR_DF; i++) {
+            const double z = as_rng_normal(rng);
+            chi2 += z * z;
+        }
+        const double tau = sqrt(prior * AS_BETWEEN_PRIOR_DF / chi2);
+        for (size_t i = 0; i < n; i++) {
+            const double error = 0.005 + 0.02 * as_rng_double(rng);
+            runs[i] = number(tau * as_rng_normal(rng) + error * as_rng_normal(rng), error);
+        }
+        assert_true(as_join_runs(runs, n, prior, &j));
+        held += j.ci.lo <= 1 && 1 <= j.ci.hi;
+    }
+    return (double)held / MACHINES;
+}
+
+UNIT_TEST(test_coverage)
+{
+    static const size_t runs[] = {1, 2, 3, 5, 12};
+    struct as_rng rng;
+    as_rng_seed(&rng, 42);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        const double c = coverage(runs[i], &rng);
+        print_message("%zu runs: %.3f\n", runs[i], c);
+        assert_true(c >= 0.93 && c <= 0.98);
+        
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_variance), cmocka_unit_test(test_group),
+                                       cmocka_unit_test(test_join), cmocka_unit_test(test_coverage)};
+    return cmocka_run_group_tests_name("between runs", tests, NULL, NULL);
+}
