@@ -3,7 +3,7 @@
 #ifndef AS_LIB_BUFFERS_BUFFERS_H
 #define AS_LIB_BUFFERS_BUFFERS_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum { AS_BUFFERS_MAX = 25 };
 struct as_buffers {

@@ -3,8 +3,8 @@
 #ifndef AS_LIB_GEMM_GEMM_H
 #define AS_LIB_GEMM_GEMM_H
 
+#include "lib/checks/checks.h"
 #include "lib/mma/matrix.h"
-#include "lib/prepare/prepare.h"
 
 /* Best first. */
 enum as_gemm_path {

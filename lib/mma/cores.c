@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "device/cpu/features.h"
 #include "layout.h"
+#include "lib/kernel_timer/kernel_timer.h"
 #include "lib/ops/code.h"
 #include "lib/ops/native.h"
-#include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -179,7 +179,7 @@ static void whole_body(const struct as_host_call *call)
 const struct as_host_kernel as_core_kernels[] = {
     {"multiply", cores_multiply}, {"half_body", half_body}, {"whole_body", whole_body}, {NULL, NULL}};
 
-enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev,
+enum as_status as_core_prepare(const struct as_core *core, struct as_kernel_timer *timer, struct as_device *dev,
                                size_t workgroups, struct as_error *err)
 {
     char missing[200];
@@ -188,5 +188,5 @@ enum as_status as_core_prepare(const struct as_core *core, struct as_timed *time
                        "this build has no kernels of this matrix instruction for this CPU architecture");
     if (!as_core_has(core, missing, sizeof missing))
         return as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
-    return as_timed_prepare_host(timed, dev, core->name, as_core_kernels, workgroups, err);
+    return as_kernel_timer_prepare_host(timer, dev, core->name, as_core_kernels, workgroups, err);
 }

@@ -4,7 +4,7 @@
 #define AS_LIB_MMA_CORES_H
 
 #include "device/cpu/features.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 #include "matrix.h"
 
 enum { AS_CORE_BODIES = 6 };
@@ -42,7 +42,7 @@ const struct as_core_body *as_core_body(const struct as_core *core, unsigned cha
 extern const struct as_host_kernel as_core_kernels[];
 /* Prepares those kernels for launches of so many workgroups, and requests the system's permission for the instruction,
  * per process. AS_UNSUPPORTED if CPU or system refuse. */
-enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev,
+enum as_status as_core_prepare(const struct as_core *core, struct as_kernel_timer *timer, struct as_device *dev,
                                size_t workgroups, struct as_error *err);
 
 /* Count of instructions with these names in the function, from the disassembler at build time; false with the reason if

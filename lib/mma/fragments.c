@@ -9,7 +9,7 @@ enum { BATCH_MAX = 1024, BLOCK_MAX = 16 << 20 };
 
 enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_error *err)
 {
-    struct as_device *dev = f->timed.dev;
+    struct as_device *dev = f->timer.dev;
     const struct as_arg args[] = {as_memory_arg(f->memory[AS_MATRIX_A]), as_memory_arg(f->memory[AS_MATRIX_B]),
                                   as_memory_arg(f->memory[AS_MATRIX_C]), as_u32_arg(count), as_pointer_arg(f->core)};
     const struct as_launch launch = f->core
@@ -83,7 +83,7 @@ static enum as_status fragments_allocate(struct as_fragments *f, struct as_error
     f->batch = BLOCK_MAX / largest < BATCH_MAX ? BLOCK_MAX / largest : BATCH_MAX;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
         size_t bytes = f->batch * f->bytes[which];
-        enum as_status st = as_timed_keep_memory(&f->timed, bytes, &f->memory[which], err);
+        enum as_status st = as_kernel_timer_keep_memory(&f->timer, bytes, &f->memory[which], err);
         if (st)
             return st;
         f->image[which] = malloc(bytes);
@@ -98,12 +98,12 @@ static enum as_status fragments_build(struct as_fragments *f, struct as_device *
     struct as_buf text = AS_BUF_INIT;
     if (as_info_only_host_kernels(&dev->info)) {
         f->core = as_core_find(f->matrix->name);
-        return as_core_prepare(f->core, &f->timed, dev, 1, err);
+        return as_core_prepare(f->core, &f->timer, dev, 1, err);
     }
     as_matrix_source(f->matrix, f->n, NULL, &text);
     enum as_status st = as_buf_check(&text, err);
     if (!st)
-        st = as_timed_prepare(&f->timed, dev, f->matrix->name, "", as_buf_get(&text), NULL, 1, err);
+        st = as_kernel_timer_prepare(&f->timer, dev, f->matrix->name, "", as_buf_get(&text), NULL, 1, err);
     as_buf_finish(&text);
     return st;
 }
@@ -126,14 +126,14 @@ enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, 
         return AS_UNSUPPORTED;
     enum as_status st = fragments_build(f, dev, err);
     if (!st)
-        st = as_timed_keep_kernel(&f->timed, "multiply", &f->kernel, err);
+        st = as_kernel_timer_keep_kernel(&f->timer, "multiply", &f->kernel, err);
     return st ? st : fragments_allocate(f, err);
 }
 
 void as_fragments_close(void *state)
 {
     struct as_fragments *f = state;
-    as_timed_finish(&f->timed);
+    as_kernel_timer_finish(&f->timer);
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++)
         free(f->image[which]);
     *f = (struct as_fragments){.n = 0};

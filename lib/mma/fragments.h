@@ -4,14 +4,14 @@
 
 #include "cores.h"
 #include "layout.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 #include "unit.h"
 
 struct as_fragments {
     struct as_matrix_unit unit; /* its ctx is this */
     const struct as_matrix *matrix;
     unsigned n;
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     struct as_kernel *kernel;
     const struct as_core *core; /* of a CPU */
     size_t batch;               /* problems per launch */

@@ -2,7 +2,7 @@
 
 #include "cores.h"
 #include "layout.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 #include <string.h>
 

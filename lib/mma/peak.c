@@ -164,7 +164,7 @@ static enum as_status write_factor(struct as_peak *p, enum as_matrix_operand whi
         for (unsigned set = 0; set < 2; set++)
             as_image_pack(m, which, p->desc.n, shared ? set : 0, p->numbers[which][set] + v * n,
                           p->image + (shared ? 0 : (2 * v + set) * bytes));
-    return p->timed.dev->memory->write(p->timed.dev, p->factor[which], 0, p->image, p->images[which] * bytes, err);
+    return p->timer.dev->memory->write(p->timer.dev, p->factor[which], 0, p->image, p->images[which] * bytes, err);
 }
 
 enum as_status as_peak_write(struct as_peak *p, enum as_peak_operands how, struct as_error *err)
@@ -224,10 +224,10 @@ static enum as_status peak_host_memory(struct as_peak *p, struct as_error *err)
 
 static enum as_status device_memory(struct as_peak *p, struct as_error *err)
 {
-    enum as_status st = as_timed_keep_memory(&p->timed, p->ends_bytes, &p->ends, err);
+    enum as_status st = as_kernel_timer_keep_memory(&p->timer, p->ends_bytes, &p->ends, err);
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !st; which++)
-        st = as_timed_keep_memory(
-            &p->timed, p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n),
+        st = as_kernel_timer_keep_memory(
+            &p->timer, p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n),
             &p->factor[which], err);
     return st;
 }
@@ -242,12 +242,13 @@ static enum as_status peak_build(struct as_peak *p, struct as_device *dev, struc
         st = as_buf_check(&text, err);
     }
     if (!st && p->core)
-        st = as_core_prepare(p->core, &p->timed, dev, p->workgroups, err);
+        st = as_core_prepare(p->core, &p->timer, dev, p->workgroups, err);
     else if (!st)
-        st = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->workgroups, err);
+        st = as_kernel_timer_prepare(&p->timer, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->workgroups,
+                                     err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_PEAK_KERNELS && !st; k++)
-        st = as_timed_keep_kernel(&p->timed, names[k], &p->kernels[k], err);
+        st = as_kernel_timer_keep_kernel(&p->timer, names[k], &p->kernels[k], err);
     return st;
 }
 
@@ -255,7 +256,7 @@ static enum as_status peak_build(struct as_peak *p, struct as_device *dev, struc
  * measured. */
 static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context *tc, struct as_error *err)
 {
-    struct as_device *dev = p->timed.dev;
+    struct as_device *dev = p->timer.dev;
     struct as_kernel_info info;
     if (!dev->program->kernel_info ||
         dev->program->kernel_info(dev, p->kernels[AS_PEAK_LONG], p->workgroup_size, 0, &info, NULL))
@@ -274,7 +275,7 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
 /* Machine code is counted if its instructions have names. */
 static void peak_expect_code(struct as_peak *p, struct as_trial_context *tc)
 {
-    struct as_device *dev = p->timed.dev;
+    struct as_device *dev = p->timer.dev;
     const struct as_code_want want = {p->desc.matrix->code, 1};
     struct as_instructions half, whole;
     char text[160];
@@ -345,7 +346,7 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *tc, c
 void as_peak_finish(struct as_peak *p)
 {
     as_tick_finish(p->tick);
-    as_timed_finish(&p->timed);
+    as_kernel_timer_finish(&p->timer);
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
         for (int set = 0; set < 2; set++)
             free(p->numbers[which][set]);
@@ -362,7 +363,7 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
                               struct as_error *err)
 {
     const struct as_arg args[] = {
-        as_memory_arg(p->timed.memory),
+        as_memory_arg(p->timer.memory),
         as_memory_arg(p->factor[AS_MATRIX_A]),
         as_memory_arg(p->factor[AS_MATRIX_B]),
         as_memory_arg(p->ends),
@@ -376,16 +377,16 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
     l.work.accesses = (double)turns * p->body.steps;
     *cycles = NAN;
     if (p->no_cycles)
-        return as_timed_launch(&p->timed, &l, seconds, err);
+        return as_kernel_timer_launch(&p->timer, &l, seconds, err);
     for (int i = 0; i < SPREAD_TRIES; i++) {
-        enum as_status st = as_timed_launch(&p->timed, &l, seconds, err);
+        enum as_status st = as_kernel_timer_launch(&p->timer, &l, seconds, err);
         if (st)
             return st;
         for (size_t g = 0; g < p->workgroups && p->core; g++)
-            *seconds = g == 0 || (double)p->timed.record[g].nanos * 1e-9 > *seconds
-                           ? (double)p->timed.record[g].nanos * 1e-9
+            *seconds = g == 0 || (double)p->timer.record[g].nanos * 1e-9 > *seconds
+                           ? (double)p->timer.record[g].nanos * 1e-9
                            : *seconds;
-        *cycles = as_timed_longest(&p->timed, p->workgroups, 1);
+        *cycles = as_kernel_timer_longest(&p->timer, p->workgroups, 1);
         if (*cycles > 0)
             return AS_OK;
     }
@@ -416,13 +417,13 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
         if (st)
             return st;
     }
-    const struct as_device_info *info = &p->timed.dev->info;
+    const struct as_device_info *info = &p->timer.dev->info;
     const double steps = (double)turns * p->body.steps, units = info->compute_units ? info->compute_units : 1;
     double operations = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams;
     *out = (struct as_peak_time){.seconds = half_s + whole_s,
                                  .cycles = (p->no_cycles ? (whole_s - half_s) * hz : whole - half) / (steps / 2),
                                  .operations = p->no_cycles ? operations * (double)p->workgroups / units : operations,
-                                 .clock_hz = p->no_cycles ? hz : as_timed_clock(&p->timed),
+                                 .clock_hz = p->no_cycles ? hz : as_kernel_timer_clock(&p->timer),
                                  .rate = operations * (double)p->workgroups * steps / whole_s};
     return AS_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "cores.h"
 #include "layout.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 enum as_peak_operands {
     AS_PEAK_RANDOM, /* fractions with magnitude 1/2 to 2, either sign; any integers */
@@ -27,7 +27,7 @@ struct as_peak {
     struct as_matrix_body body;
     const struct as_core *core; /* of a CPU, with the body of that many chains */
     const struct as_core_body *core_body;
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     struct as_kernel *kernels[AS_PEAK_KERNELS];
     struct as_memory *factor[2], *ends;       /* images of A and B, and of the final accumulators */
     size_t workgroups, workgroup_size, teams; /* per launch, threads, per workgroup */

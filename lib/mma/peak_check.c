@@ -33,7 +33,7 @@ static void reference(const struct as_peak *p, size_t variant, double *sums)
 
 static enum as_status read_ends(struct as_peak *p, struct as_error *err)
 {
-    return p->timed.dev->memory->read(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, err);
+    return p->timer.dev->memory->read(p->timer.dev, p->ends, 0, p->end, p->ends_bytes, err);
 }
 
 /* An accumulator of a warp of a workgroup. */
@@ -129,7 +129,7 @@ static bool check_whole(struct as_peak *p, double *sums, uint64_t *codes, char *
     for (int k = 0; k < AS_PEAK_KERNELS && !st; k++) {
         unsigned steps = k == AS_PEAK_HALF ? p->body.steps / 2 : p->body.steps;
         memset(p->end, 0x5a, p->ends_bytes);
-        st = p->timed.dev->memory->write(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, &err);
+        st = p->timer.dev->memory->write(p->timer.dev, p->ends, 0, p->end, p->ends_bytes, &err);
         if (!st)
             st = as_peak_launch(p, k, 1, &cycles, &seconds, &err);
         if (!st)

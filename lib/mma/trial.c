@@ -1,6 +1,6 @@
 #include "trial.h"
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 #include <stdio.h>
 

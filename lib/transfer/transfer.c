@@ -1,7 +1,7 @@
 #include "transfer.h"
 #include "lib/buffers/buffers.h"
 
-#include "lib/prepare/choice.h"
+#include "lib/autotune/autotune.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,7 +248,7 @@ static enum as_status transfer_choose_grid(struct as_transfer *t, struct as_erro
     t->grid = grids[0];
     if (n == 1)
         return AS_OK;
-    struct as_choice *c = as_choice_of(transfer_key_of(t), &known);
+    struct as_autotune *c = as_autotune_of(transfer_key_of(t), &known);
     const int rounds = known ? ROUNDS_LATER : ROUNDS_FIRST;
     for (int round = 0; round < rounds && !st; round++)
         for (size_t i = 0; i < n && !st; i++) {
@@ -256,9 +256,9 @@ static enum as_status transfer_choose_grid(struct as_transfer *t, struct as_erro
             t->grid = grids[i];
             st = transfer_run_kernel(t, 1, &timing, err);
             if (!st)
-                as_choice_add(c, i, as_timing_seconds(&timing));
+                as_autotune_add(c, i, as_timing_seconds(&timing));
         }
-    t->grid = grids[as_choice_best(c, n)];
+    t->grid = grids[as_autotune_best(c, n)];
     return st;
 }
 

@@ -4,7 +4,7 @@
 #ifndef AS_LIB_TRANSFER_TRANSFER_H
 #define AS_LIB_TRANSFER_TRANSFER_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum { AS_TRANSFER_LANES = 8 };
 

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "device/dialect/host_prelude.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 #include <pthread.h>
 #include <setjmp.h>

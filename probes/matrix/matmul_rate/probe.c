@@ -2,7 +2,7 @@
  * See method.md. */
 #include "lib/mma/trial.h"
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 static const struct as_axis axes[] = {

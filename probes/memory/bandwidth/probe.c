@@ -1,5 +1,5 @@
 /* bandwidth: read and write bandwidth of memory and of each cache. See method.md. */
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "lib/stream/stream.h"
 
 #include <math.h>

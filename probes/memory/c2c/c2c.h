@@ -2,8 +2,8 @@
 #ifndef AS_PROBES_MEMORY_C2C_C2C_H
 #define AS_PROBES_MEMORY_C2C_C2C_H
 
-#include "lib/prepare/prepare.h"
-#include "lib/timed/timed.h"
+#include "lib/checks/checks.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 /* One cycle is a round over all lines, so every sample covers the same placements. The stride puts each line on its own
  * page and spreads them over the sets of L1. */
@@ -12,7 +12,7 @@ enum { C2C_LINES = 64, C2C_BURST = 32, C2C_STRIDE = 4096 + 192, C2C_ROUNDS = C2C
 struct c2c {
     const struct c2c_peer *peer;
     struct as_device *dev;
-    struct as_timed timed; /* peer unit */
+    struct as_kernel_timer timer; /* peer unit */
     struct as_memory *memory, *tickets;
     struct as_program *program;
     struct as_kernel *kernel;

@@ -118,7 +118,7 @@ static void c2c_finish(void *state)
     if (s->program)
         s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program has its own */
     s->dev->program->destroy(s->dev, s->program);
-    as_timed_finish(&s->timed);
+    as_kernel_timer_finish(&s->timer);
 }
 
 static double c2c_patience(const struct as_device_info *info, const struct as_axes *a)

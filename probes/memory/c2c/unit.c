@@ -41,7 +41,7 @@ static struct as_launch c2c_launch_of(struct c2c *s, struct as_arg args[12], uin
                                (uint32_t)(2 * C2C_BURST * s->cycles),
                                s->launches,
                                s->patience};
-    struct as_memory *memories[] = {s->timed.memory, s->memory, s->tickets};
+    struct as_memory *memories[] = {s->timer.memory, s->memory, s->tickets};
     size_t n = 0;
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
         args[n++] = as_memory_arg(memories[i]);
@@ -58,13 +58,13 @@ static enum as_status look_around(struct c2c *s, struct as_trial_context *tc, st
 {
     struct as_arg args[12];
     struct as_launch nothing = c2c_launch_of(s, args, 0);
-    enum as_status st = as_timed_overhead(&s->timed, &nothing, err);
+    enum as_status st = as_kernel_timer_overhead(&s->timer, &nothing, err);
     if (st)
         return st;
-    s->named = (s->timed.record[0].has & AS_HAS_UNIT) != 0;
+    s->named = (s->timer.record[0].has & AS_HAS_UNIT) != 0;
     as_limit_one_cycle(tc, tc->dev->info.clock_max_hz);
     as_note(tc, "units", s->named ? "as requested" : "wherever two workgroups start: kernels have no unit id");
-    return s->pair[0] == 0 && s->pair[1] == 1 ? AS_OK : as_timed_need(&s->timed, AS_HAS_UNIT, err);
+    return s->pair[0] == 0 && s->pair[1] == 1 ? AS_OK : as_kernel_timer_need(&s->timer, AS_HAS_UNIT, err);
 }
 
 static enum as_status c2c_unit_prepare(struct c2c *s, struct as_trial_context *tc, struct as_error *err)
@@ -78,11 +78,11 @@ static enum as_status c2c_unit_prepare(struct c2c *s, struct as_trial_context *t
         s->patience = PATIENCE_OF_GPU;
     as_c2c_device_defines(tc->axes, "SCOPE_DEVICE", orders, sizeof orders);
     snprintf(defines, sizeof defines, "%s -DBETWEEN_UNITS", orders);
-    enum as_status st = as_timed_prepare(&s->timed, dev, "c2c", "", as_kernel_c2c, defines, SIDES, err);
+    enum as_status st = as_kernel_timer_prepare(&s->timer, dev, "c2c", "", as_kernel_c2c, defines, SIDES, err);
     if (!st)
-        st = as_timed_keep_kernel(&s->timed, "between", &s->kernel, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, "between", &s->kernel, err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, SIDES * sizeof(uint32_t), &s->tickets, err);
+        st = as_kernel_timer_keep_memory(&s->timer, SIDES * sizeof(uint32_t), &s->tickets, err);
     if (!st)
         st = dev->memory->alloc(dev, &want, &s->memory, err);
     if (!st)
@@ -98,7 +98,7 @@ static enum as_status c2c_unit_prepare(struct c2c *s, struct as_trial_context *t
 /* Did both sides report all passes? */
 static bool played(const struct c2c *s, uint64_t cycles)
 {
-    const struct as_record *r = s->timed.record;
+    const struct as_record *r = s->timer.record;
     return r[0].value == cycles * C2C_ROUNDS && r[1].value == cycles * C2C_ROUNDS;
 }
 
@@ -111,8 +111,8 @@ static enum as_status c2c_try_once(struct c2c *s, uint64_t cycles, double *secon
     struct as_launch l = c2c_launch_of(s, args, (uint32_t)cycles);
     enum as_status st = s->dev->memory->write(s->dev, s->tickets, 0, no_tickets, sizeof no_tickets, err);
     if (!st)
-        st = s->dev->memory->write(s->dev, s->timed.memory, 0, none, sizeof none, err);
-    return st ? st : as_timed_launch(&s->timed, &l, seconds, err);
+        st = s->dev->memory->write(s->dev, s->timer.memory, 0, none, sizeof none, err);
+    return st ? st : as_kernel_timer_launch(&s->timer, &l, seconds, err);
 }
 
 /* Passes of an unfinished exchange would count in the next one. */
@@ -137,8 +137,8 @@ static enum as_status c2c_unit_play(struct c2c *s, uint64_t cycles, struct as_sa
             return st;
         if (!played(s, cycles))
             continue;
-        out->seconds = as_timed_seconds(&s->timed, seconds);
-        out->clock_hz = as_timed_clock(&s->timed);
+        out->seconds = as_kernel_timer_seconds(&s->timer, seconds);
+        out->clock_hz = as_kernel_timer_clock(&s->timer);
         return AS_OK;
     }
     return as_fail(

@@ -1,5 +1,5 @@
 /* calibrate: assay's stream kernels by the rules of STREAM and BabelStream. See method.md. */
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "lib/stream/stream.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "cpus.h"
 
 #include "base/host.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 #include "os/cpus.h"
 
 #include <stdlib.h>

@@ -46,7 +46,7 @@ static enum as_status make_sums(struct gpu_work *g, struct as_error *err)
 {
     const uint64_t bytes = (uint64_t)g->workgroups * g->workgroup_size * sizeof(uint64_t);
     uint64_t *words = calloc(1, bytes);
-    enum as_status st = words ? as_timed_memory(g->dev, bytes, &g->sums, err) : as_nomem(err, bytes, "sums");
+    enum as_status st = words ? as_kernel_timer_memory(g->dev, bytes, &g->sums, err) : as_nomem(err, bytes, "sums");
     if (!st && g->op == OP_CHASE)
         words[0] = as_cycle_at(&g->lines->cycle, 0);
     if (!st)

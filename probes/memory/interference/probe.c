@@ -1,6 +1,6 @@
 /* interference: what CPU and device keep of their speed while both use the memory. See method.md. */
 #include "device/shared_host.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "trial.h"
 
 static const char *const victim_words[] = {"cpu", "device", NULL};

@@ -1,7 +1,7 @@
 /* latency: latency of dependent loads. See method.md. */
 #include "device/shared_host.h"
 #include "lib/chase/chase.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Probe latency: which cells, trials on a toy device, and where there is an OpenCL device on that. lib/chase has tests
  * of its own. */
 #include "tests/probes/chase_play.h"
-#include "tests/probes/timed_trials.h"
+#include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
@@ -118,12 +118,12 @@ UNIT_TEST(test_persistent_chase_is_unsupported)
 
 UNIT_TEST(test_runs)
 {
-    static const struct timed_trial trials[] = {
+    static const struct kernel_timer_trial trials[] = {
         {"size=65536 pattern=page allocator=clCreateBuffer stride=64", 100},
         {"size=65536 pattern=random allocator=clCreateBuffer stride=64 instrument=persistent", 100},
         {"size=8388608 pattern=random allocator=clCreateBuffer stride=96", 100},
     };
-    timed_trials("latency", trials, sizeof trials / sizeof *trials);
+    kernel_timer_trials("latency", trials, sizeof trials / sizeof *trials);
 }
 
 int main(void)

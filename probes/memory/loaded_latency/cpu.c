@@ -139,19 +139,19 @@ static enum as_status loaded_latency_run(struct as_chase *c, uint64_t reps, stru
 {
     struct loaded *s = (struct loaded *)(void *)c;
     struct plan plan = {.load = &s->load, .start = as_chase_offset(c, c->at), .stride = c->stride};
-    const struct as_arg args[] = {as_memory_arg(s->timed.memory), as_memory_arg(c->memory),
+    const struct as_arg args[] = {as_memory_arg(s->timer.memory), as_memory_arg(c->memory),
                                   as_memory_arg(s->load.memory), as_memory_arg(s->load.progress),
                                   as_pointer_arg(&plan)};
     struct as_launch l = as_launch_of(s->kernel, args, 5, s->load.loaders + 1, 1);
     l.reps = reps;
     l.work = (struct as_work){.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint};
     double launch_s;
-    enum as_status st = as_timed_launch(&s->timed, &l, &launch_s, err);
+    enum as_status st = as_kernel_timer_launch(&s->timer, &l, &launch_s, err);
     if (st)
         return st;
     const bool counted = as_info_runs_native(&c->dev->info);
-    *out = (struct as_chase_result){.line = s->timed.record[0].value,
-                                    .seconds = counted ? as_timed_seconds(&s->timed, launch_s) : launch_s,
+    *out = (struct as_chase_result){.line = s->timer.record[0].value,
+                                    .seconds = counted ? as_kernel_timer_seconds(&s->timer, launch_s) : launch_s,
                                     .timed = reps * AS_CHASE_STEPS};
     if (counted)
         as_loaded_count(s, launch_s);
@@ -167,11 +167,11 @@ enum as_status as_loaded_native(struct loaded *s, const struct load_desc *desc, 
     struct as_kernel *fill = NULL;
     enum as_status st = as_load_prepare(&s->load, dev, desc, err);
     if (!st)
-        st = as_timed_prepare_host(&s->timed, dev, "loaded_latency", host_kernels, s->load.loaders + 1, err);
+        st = as_kernel_timer_prepare_host(&s->timer, dev, "loaded_latency", host_kernels, s->load.loaders + 1, err);
     if (!st)
-        st = as_timed_keep_kernel(&s->timed, "loaded", &s->kernel, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, "loaded", &s->kernel, err);
     if (!st)
-        st = as_timed_keep_kernel(&s->timed, "fill", &fill, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, "fill", &fill, err);
     const struct as_arg args[] = {as_memory_arg(s->load.memory), as_pointer_arg(&s->load)};
     const struct as_launch l = as_launch_of(fill, args, 2, s->load.loaders, 1);
     struct as_timing unused;

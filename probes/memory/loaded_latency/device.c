@@ -39,7 +39,7 @@ static enum as_status loaded_latency_launch_once(struct loaded *s, uint64_t turn
     static const uint32_t zeros[CONTROL_WORDS];
     struct as_chase *c = &s->chase;
     struct as_device *dev = c->dev;
-    struct as_timed *t = &s->timed;
+    struct as_kernel_timer *t = &s->timer;
     const size_t bytes = t->records * sizeof *t->record;
     const struct as_arg args[] = {as_memory_arg(t->memory),
                                   as_memory_arg(s->control),
@@ -51,7 +51,7 @@ static enum as_status loaded_latency_launch_once(struct loaded *s, uint64_t turn
                                   as_u32_arg(turns),
                                   as_u64_arg(s->load.blocks),
                                   as_u32_arg(s->load.delay),
-                                  as_u32_arg(AS_TIMED_UNIT),
+                                  as_u32_arg(AS_TIMER_UNIT),
                                   as_u32_arg(as_runs_on_host(&dev->info) ? POLLS_OF_HOST : POLLS),
                                   as_u32_arg(blocks_of_patience(&s->load))};
     struct as_launch l = as_launch_of(s->kernel, args, sizeof args / sizeof *args, s->load.loaders, s->workgroup_size);
@@ -73,7 +73,7 @@ static enum as_status loaded_latency_launch_once(struct loaded *s, uint64_t turn
 
 static bool ran_together(const struct loaded *s)
 {
-    return s->timed.record[0].more == s->load.loaders;
+    return s->timer.record[0].more == s->load.loaders;
 }
 
 /* Repeats launches whose workgroups did not run at the same time: there was no chase. */
@@ -97,11 +97,11 @@ static enum as_status loaded_latency_device_run(struct as_chase *c, uint64_t rep
     enum as_status st = loaded_latency_launch(s, reps, &launch_s, err);
     if (st)
         return st;
-    *out = (struct as_chase_result){.line = s->timed.record[0].value * 8 / c->stride,
-                                    .seconds = as_timed_seconds(&s->timed, launch_s),
+    *out = (struct as_chase_result){.line = s->timer.record[0].value * 8 / c->stride,
+                                    .seconds = as_kernel_timer_seconds(&s->timer, launch_s),
                                     .timed = reps * AS_CHASE_STEPS,
                                     .untimed = c->before * AS_CHASE_STEPS};
-    c->clock_hz = as_timed_clock(&s->timed);
+    c->clock_hz = as_kernel_timer_clock(&s->timer);
     as_loaded_count(s, launch_s);
     return AS_OK;
 }
@@ -115,21 +115,21 @@ static enum as_status loaded_latency_build(struct loaded *s, const struct load_d
     char defines[96];
     snprintf(defines, sizeof defines, "-DGROUP_SIZE=%zu -DPER_THREAD=%zu%s", s->workgroup_size,
              LOAD_WORDS / s->workgroup_size, desc->update ? " -DUPDATE" : "");
-    enum as_status st = as_timed_prepare(&s->timed, s->chase.dev, "loaded_latency", "", as_kernel_loaded_latency,
-                                         defines, records, err);
-    return st ? st : as_timed_keep_kernel(&s->timed, "loaded", &s->kernel, err);
+    enum as_status st = as_kernel_timer_prepare(&s->timer, s->chase.dev, "loaded_latency", "", as_kernel_loaded_latency,
+                                                defines, records, err);
+    return st ? st : as_kernel_timer_keep_kernel(&s->timer, "loaded", &s->kernel, err);
 }
 
 static enum as_status loaded_latency_fill(struct loaded *s, struct as_error *err)
 {
     struct as_device *dev = s->chase.dev;
     struct as_memory *table = NULL;
-    enum as_status st = as_timed_keep_memory(&s->timed, sizeof s->load.table, &table, err);
+    enum as_status st = as_kernel_timer_keep_memory(&s->timer, sizeof s->load.table, &table, err);
     if (!st)
         st = dev->memory->write(dev, table, 0, s->load.table, sizeof s->load.table, err);
     const struct as_arg args[] = {as_memory_arg(s->load.memory), as_memory_arg(table),
                                   as_u64_arg(as_load_bytes(&s->load) / 8), as_u64_arg(s->load.key)};
-    return st ? st : as_timed_once(&s->timed, "fill", args, 4, s->load.loaders, s->workgroup_size, err);
+    return st ? st : as_kernel_timer_once(&s->timer, "fill", args, 4, s->load.loaders, s->workgroup_size, err);
 }
 
 /* Launches without timed steps, which are subtracted where kernels have no clock. They start where the chase does, and
@@ -143,7 +143,7 @@ static enum as_status find_overhead(struct loaded *s, struct as_error *err)
         st = loaded_latency_launch_once(s, 0, &seconds[n], err);
         n += !st && ran_together(s);
     }
-    s->timed.overhead_s = n ? as_median(seconds, n) : 0;
+    s->timer.overhead_s = n ? as_median(seconds, n) : 0;
     return st;
 }
 
@@ -163,10 +163,10 @@ enum as_status as_loaded_device(struct loaded *s, const struct load_desc *desc, 
         return st;
     load.loaders = choose_workgroups(s);
     load.interleaved = true;
-    s->timed.records = load.loaders + 1;
+    s->timer.records = load.loaders + 1;
     st = as_load_prepare(&s->load, dev, &load, err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, CONTROL_WORDS * sizeof(uint32_t), &s->control, err);
+        st = as_kernel_timer_keep_memory(&s->timer, CONTROL_WORDS * sizeof(uint32_t), &s->control, err);
     if (!st)
         st = loaded_latency_fill(s, err);
     s->chase.method = &device;

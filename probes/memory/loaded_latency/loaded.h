@@ -3,7 +3,7 @@
 #define AS_PROBES_MEMORY_LOADED_LATENCY_LOADED_H
 
 #include "lib/chase/chase_internal.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 /* ---- what the loading threads read ---- */
 
@@ -48,9 +48,9 @@ void as_load_finish(struct load *l); /* accepts one that prepare left incomplete
 struct loaded {
     struct as_chase chase; /* first: an instrument of a chase finds the rest from it */
     struct load load;
-    struct as_timed timed;     /* records: of the chase, then one per loader */
-    struct as_kernel *kernel;  /* NULL: no load */
-    struct as_memory *control; /* of a device */
+    struct as_kernel_timer timer; /* records: of the chase, then one per loader */
+    struct as_kernel *kernel;     /* NULL: no load */
+    struct as_memory *control;    /* of a device */
     size_t workgroup_size;
     double bytes_s, seconds; /* over all samples: bandwidth times seconds, and seconds */
     struct as_trial_context *tc;

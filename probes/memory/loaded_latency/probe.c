@@ -1,5 +1,5 @@
 /* loaded_latency: latency of dependent loads while other threads load the memory. See method.md. */
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "loaded.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static void loaded_latency_say(struct as_trial_context *tc, struct loaded *s, co
     const struct as_chase *c = &s->chase;
     tc->footprint = c->footprint + (s->kernel ? as_load_bytes(&s->load) : 0);
     tc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    tc->sample_s = fmax(SAMPLE_S, 2 * (s->kernel ? s->timed.overhead_s : c->timed.overhead_s));
+    tc->sample_s = fmax(SAMPLE_S, 2 * (s->kernel ? s->timer.overhead_s : c->timer.overhead_s));
     as_limit_own_cycle(tc);
     as_chase_note(tc, c);
     if (!s->kernel) {
@@ -127,10 +127,10 @@ static enum as_status loaded_latency_prepare(struct as_trial_context *tc, void *
 void as_loaded_count(struct loaded *s, double launch_s)
 {
     const double bytes = s->load.update ? 2.0 * LOAD_BLOCK : LOAD_BLOCK,
-                 seconds = as_timed_seconds(&s->timed, launch_s);
+                 seconds = as_kernel_timer_seconds(&s->timer, launch_s);
     double rate = 0;
-    for (size_t i = 1; i < s->timed.records; i++) {
-        const struct as_record *r = &s->timed.record[i];
+    for (size_t i = 1; i < s->timer.records; i++) {
+        const struct as_record *r = &s->timer.record[i];
         const double took = (r->has & AS_HAS_NANOS) ? (double)r->nanos * 1e-9 : launch_s;
         rate += took > 0 ? bytes * (double)r->value / took : 0;
     }
@@ -163,7 +163,7 @@ static void loaded_latency_finish(void *state)
 {
     struct loaded *s = state;
     as_load_finish(&s->load);
-    as_timed_finish(&s->timed);
+    as_kernel_timer_finish(&s->timer);
     as_chase_finish(&s->chase);
 }
 

@@ -28,7 +28,7 @@ static const struct as_probe *const probe = &as_probe_loaded_latency;
 #define HAVE_NANOS 1
 #define NANOS() as_now_ns()
 _Thread_local struct as_host_item as_host_item;
-#include "lib/timed/timed.kernel"
+#include "lib/kernel_timer/record.kernel"
 #include "probes/memory/loaded_latency/loaded_latency.kernel"
 
 /* Again, with two workgroups per unit and updates. */

@@ -2,8 +2,8 @@
 #include "alias.h"
 #include "conflict.h"
 #include "device/shared_host.h"
+#include "lib/checks/checks.h"
 #include "lib/pages/events.h"
-#include "lib/prepare/prepare.h"
 #include "pairs.h"
 #include "stats/stats.h"
 

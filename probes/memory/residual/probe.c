@@ -2,8 +2,8 @@
 #include "device/host_limits.h"
 #include "device/shared_host.h"
 #include "lib/arms/arms.h"
-#include "lib/prepare/prepare.h"
-#include "lib/prepare/stay.h"
+#include "lib/checks/checks.h"
+#include "lib/pin/pin.h"
 #include "os/process.h"
 #include "passer.h"
 #include "toucher.h"
@@ -100,7 +100,7 @@ static double residual_patience(const struct as_device_info *info, const struct 
 
 struct state {
     struct as_trial_context *tc;
-    struct as_stay stay;
+    struct as_pin stay;
     struct side_kernels kernels;
     struct passer passer;
     struct toucher toucher;
@@ -203,7 +203,7 @@ static enum as_status residual_prepare(struct as_trial_context *tc, void *state,
         st = residual_check_host(tc, touched, size, err);
     if (!st)
         st = prepare_sides(s, touched, &desc, err);
-    as_stay_begin(&s->stay); /* threads that the driver has created until now may move on */
+    as_pin_begin(&s->stay); /* threads that the driver has created until now may move on */
     if (!st)
         st = as_toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes as long */
     if (!st)
@@ -255,7 +255,7 @@ static void residual_finish(void *state)
     as_toucher_finish(&s->toucher);
     as_passer_finish(&s->passer);
     as_side_kernels_finish(&s->kernels);
-    as_stay_end(&s->stay);
+    as_pin_end(&s->stay);
 }
 
 static const struct as_metric further[] = {

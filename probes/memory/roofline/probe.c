@@ -1,6 +1,6 @@
 /* roofline: peak rate of fused multiply-adds. See method.md. */
+#include "lib/autotune/autotune.h"
 #include "lib/buffers/buffers.h"
-#include "lib/prepare/choice.h"
 #include "native.h"
 
 #include <math.h>
@@ -245,7 +245,7 @@ static enum as_status roofline_allocate(struct state *s, struct as_error *err)
 }
 
 /* Time per operation in short launches. */
-static enum as_status try_candidate(struct state *s, struct candidate *c, struct as_choice *choice,
+static enum as_status try_candidate(struct state *s, struct candidate *c, struct as_autotune *choice,
                                     struct as_error *err)
 {
     struct as_timing t;
@@ -259,7 +259,7 @@ static enum as_status try_candidate(struct state *s, struct candidate *c, struct
             turns = (uint64_t)((double)turns * (grow < 100 ? grow : 100)) + 1;
             k -= turns < 1 << 14; /* bounded, whatever the clock says */
         } else if (!st)
-            as_choice_add(choice, (size_t)(c - s->candidates), seconds / operations(s, c, turns));
+            as_autotune_add(choice, (size_t)(c - s->candidates), seconds / operations(s, c, turns));
     }
     return st;
 }
@@ -277,14 +277,14 @@ static enum as_status roofline_choose(struct state *s, const struct as_axes *a, 
 {
     bool known;
     enum as_status st = AS_OK;
-    struct as_choice *choice = as_choice_of(roofline_key_of(s, a), &known);
+    struct as_autotune *choice = as_autotune_of(roofline_key_of(s, a), &known);
     for (size_t i = 0; i < s->candidates_n && s->candidates_n > 1 && choice->rounds < ROUNDS && !st; i++) {
         st = roofline_build(s, &s->candidates[i], err);
         if (!st)
             st = try_candidate(s, &s->candidates[i], choice, err);
     }
     choice->rounds += !st;
-    s->used = &s->candidates[as_choice_best(choice, s->candidates_n)];
+    s->used = &s->candidates[as_autotune_best(choice, s->candidates_n)];
     return st ? st : roofline_build(s, s->used, err);
 }
 

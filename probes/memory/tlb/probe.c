@@ -1,7 +1,7 @@
 /* tlb: cost of address translation by number of pages, stride and allocator. See method.md.
  */
 #include "lib/chase/chase.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum { LINE_MIN = 64, STRIDE_MIN = 4096 };
 

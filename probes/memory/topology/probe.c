@@ -1,6 +1,6 @@
 /* topology: latency and read bandwidth inside each reported memory level, for the machine map. See method.md. */
 #include "lib/chase/chase.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "lib/stream/stream.h"
 
 enum { LINE = 64 };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_timed[];
+extern const char as_kernel_record[];
 
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
 static const char *arch;
@@ -36,7 +36,7 @@ static void check(const struct as_matrix *m)
     size_t bytes = 0;
     char why[300];
     double each;
-    as_buf_str(&text, as_kernel_timed);
+    as_buf_str(&text, as_kernel_record);
     as_matrix_source(m, 0, &body, &text);
     const struct as_program_desc desc = {.name = m->name, .source = as_buf_get(&text)};
     if (assembly_of(&desc, arch, &code, &bytes, &err))

@@ -1,6 +1,6 @@
-/* Common preparation of probes: axis words, memory checks, bounds. */
-#ifndef AS_LIB_PREPARE_PREPARE_H
-#define AS_LIB_PREPARE_PREPARE_H
+/* What probes check before a trial: words of axes, the device, memory; and bounds. */
+#ifndef AS_LIB_CHECKS_CHECKS_H
+#define AS_LIB_CHECKS_CHECKS_H
 
 #include "probe/probe.h"
 

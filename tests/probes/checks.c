@@ -1,6 +1,6 @@
 /* What probes do alike before they measure: words, room in memory, bounds. */
-#include "lib/prepare/prepare.h"
-#include "lib/timed/timed.h"
+#include "lib/checks/checks.h"
+#include "lib/kernel_timer/kernel_timer.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -75,21 +75,21 @@ static void test_one_cycle(void **unused)
 static void test_kept(void **unused)
 {
     struct toy t;
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     struct as_memory *memory;
     struct as_kernel *kernel;
     struct as_error err = {0};
     (void)unused;
     toy_init(&t, AS_CAP_SOURCE);
-    assert_int_equal(as_timed_prepare(&timed, &t.dev, "kept", "", "", NULL, 1, &err), AS_OK);
+    assert_int_equal(as_kernel_timer_prepare(&timer, &t.dev, "kept", "", "", NULL, 1, &err), AS_OK);
     for (int i = 1; i < AS_BUFFERS_MAX; i++) /* the records are one block */
-        assert_int_equal(as_timed_keep_memory(&timed, 64, &memory, &err), AS_OK);
+        assert_int_equal(as_kernel_timer_keep_memory(&timer, 64, &memory, &err), AS_OK);
     for (int i = 0; i < AS_BUFFERS_MAX; i++)
-        assert_int_equal(as_timed_keep_kernel(&timed, "kernel", &kernel, &err), AS_OK);
+        assert_int_equal(as_kernel_timer_keep_kernel(&timer, "kernel", &kernel, &err), AS_OK);
     assert_int_equal(t.live, AS_BUFFERS_MAX);
-    assert_int_equal(as_timed_keep_memory(&timed, 64, &memory, &err), AS_FAILED);
-    assert_int_equal(as_timed_keep_kernel(&timed, "kernel", &kernel, &err), AS_FAILED);
-    as_timed_finish(&timed);
+    assert_int_equal(as_kernel_timer_keep_memory(&timer, 64, &memory, &err), AS_FAILED);
+    assert_int_equal(as_kernel_timer_keep_kernel(&timer, "kernel", &kernel, &err), AS_FAILED);
+    as_kernel_timer_finish(&timer);
     assert_int_equal(t.live, 0);
 }
 

@@ -1,4 +1,4 @@
-#include "prepare.h"
+#include "checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

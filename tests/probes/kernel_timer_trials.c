@@ -1,4 +1,4 @@
-#include "timed_trials.h"
+#include "kernel_timer_trials.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-void timed_toy(struct toy *t)
+void kernel_timer_toy(struct toy *t)
 {
     toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES);
     t->dev.info.warp = 32;
@@ -29,7 +29,7 @@ static bool is_excused(const char *text)
     return false;
 }
 
-static void trial(struct as_device *dev, const char *name, const struct timed_trial *v)
+static void trial(struct as_device *dev, const char *name, const struct kernel_timer_trial *v)
 {
     const struct as_probe *probe = as_probe_find(name);
     struct as_axes axes;
@@ -64,7 +64,7 @@ static void trial(struct as_device *dev, const char *name, const struct timed_tr
     as_buf_finish(&tc.detail);
 }
 
-void timed_trials(const char *probe, const struct timed_trial *trials, size_t n)
+void kernel_timer_trials(const char *probe, const struct kernel_timer_trial *trials, size_t n)
 {
     struct as_opened opened;
     struct as_error err = {0};

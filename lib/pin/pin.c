@@ -1,6 +1,6 @@
-#include "stay.h"
+#include "pin.h"
 
-void as_stay_begin(struct as_stay *s)
+void as_pin_begin(struct as_pin *s)
 {
     const int cpu = as_thread_cpu();
     struct as_cpus here = {{0}};
@@ -11,7 +11,7 @@ void as_stay_begin(struct as_stay *s)
     s->held = as_thread_keep_on(&here);
 }
 
-void as_stay_end(struct as_stay *s)
+void as_pin_end(struct as_pin *s)
 {
     if (s->held)
         as_thread_keep_on(&s->before);
