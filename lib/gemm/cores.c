@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "device/cpu/features.h"
 #include "lib/kernel_timer/kernel_timer.h"
-#include "lib/mma/layout.h"
+#include "lib/mma/instructions/layout.h"
 #include "lib/ops/code.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "device/dialect/dialect.h"
 #include "lib/kernel_timer/kernel_timer.h"
-#include "lib/mma/cores.h"
+#include "lib/mma/instructions/cores.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define AS_LIB_GEMM_GEMM_H
 
 #include "lib/checks/checks.h"
-#include "lib/mma/matrix.h"
+#include "lib/mma/instructions/matrix.h"
 
 /* Best first. */
 enum as_gemm_path {

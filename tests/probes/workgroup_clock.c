@@ -85,7 +85,7 @@ typedef int fragment_a, fragment_b, fragment_c;
 #define MULTIPLY(c, a, b) c += (a) * (b) * (int)work();
 #define half_body half_peak
 #define whole_body whole_peak
-#include "lib/mma/peak.kernel"
+#include "lib/mma/rate/peak.kernel"
 #undef half_body
 #undef whole_body
 #undef STEP

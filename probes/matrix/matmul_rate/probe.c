@@ -1,6 +1,6 @@
 /* matmul_rate: rate of a matrix instruction on the whole device, on random numbers and zeros, in bursts and sustained.
  * See method.md. */
-#include "lib/mma/trial.h"
+#include "lib/mma/rate/trial.h"
 
 #include "lib/checks/checks.h"
 

@@ -2,7 +2,7 @@
  * program compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where
  * there is no NVRTC. */
 #include "device/cuda/cuda.h"
-#include "lib/mma/matrix.h"
+#include "lib/mma/instructions/matrix.h"
 #include "lib/ops/code.h"
 #include "real_nvrtc.h"
 

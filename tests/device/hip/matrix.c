@@ -1,7 +1,7 @@
 /* Every matrix instruction of AMD's as clang compiles it, without a device: the program compiles, every step of the
  * peak kernels is the machine instruction that it is about, and machine code has the names that the assembly has.
  * Skipped where there is no such compiler. */
-#include "lib/mma/matrix.h"
+#include "lib/mma/instructions/matrix.h"
 #include "assembly.h"
 #include "lib/ops/code.h"
 

@@ -1,6 +1,6 @@
 /* Common parts of the matrix instruction probes. */
-#ifndef AS_LIB_MMA_TRIAL_H
-#define AS_LIB_MMA_TRIAL_H
+#ifndef AS_LIB_MMA_RATE_TRIAL_H
+#define AS_LIB_MMA_RATE_TRIAL_H
 
 #include "peak.h"
 

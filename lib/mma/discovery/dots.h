@@ -1,9 +1,9 @@
 /* Batches of dot products plus an accumulator, with exact operands, through a matrix unit: the experiments' only access
  * to it. A leaf is one summand: the product of one k, or the accumulator. */
-#ifndef AS_LIB_MMA_DOTS_H
-#define AS_LIB_MMA_DOTS_H
+#ifndef AS_LIB_MMA_DISCOVERY_DOTS_H
+#define AS_LIB_MMA_DISCOVERY_DOTS_H
 
-#include "unit.h"
+#include "lib/mma/instructions/unit.h"
 
 struct as_dots {
     const struct as_matrix_unit *unit;

@@ -166,7 +166,7 @@ def main():
         if names.count(name) > 1:
             fail(name, "is defined twice")
     with open(out, "w", encoding="ascii") as f:
-        f.write('#include "lib/mma/matrix.h"\n\n')
+        f.write('#include "lib/mma/instructions/matrix.h"\n\n')
         f.write("const struct as_matrix as_matrices[] = {\n" + "".join(i.row() for i in instructions) + "    {0},\n};\n")
         f.write(f"const size_t as_matrices_n = {len(instructions)};\n")
         f.write("const struct as_word as_matrix_about[] = {\n" + "".join(i.about() for i in instructions) + "    {0},\n};\n")

@@ -1,6 +1,6 @@
 /* A device's matrix instruction as a small unit: packs operands, multiplies, fetches results. */
-#ifndef AS_LIB_MMA_FRAGMENTS_H
-#define AS_LIB_MMA_FRAGMENTS_H
+#ifndef AS_LIB_MMA_INSTRUCTIONS_FRAGMENTS_H
+#define AS_LIB_MMA_INSTRUCTIONS_FRAGMENTS_H
 
 #include "cores.h"
 #include "layout.h"

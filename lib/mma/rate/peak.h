@@ -1,10 +1,10 @@
 /* A repeated matrix instruction on resident operands: its rate and its correctness. See peak.kernel. */
-#ifndef AS_LIB_MMA_PEAK_H
-#define AS_LIB_MMA_PEAK_H
+#ifndef AS_LIB_MMA_RATE_PEAK_H
+#define AS_LIB_MMA_RATE_PEAK_H
 
-#include "cores.h"
-#include "layout.h"
 #include "lib/kernel_timer/kernel_timer.h"
+#include "lib/mma/instructions/cores.h"
+#include "lib/mma/instructions/layout.h"
 
 enum as_peak_operands {
     AS_PEAK_RANDOM, /* fractions with magnitude 1/2 to 2, either sign; any integers */

@@ -1,6 +1,6 @@
 /* Shared by the files of peak.h. */
-#ifndef AS_LIB_MMA_PEAK_INTERNAL_H
-#define AS_LIB_MMA_PEAK_INTERNAL_H
+#ifndef AS_LIB_MMA_RATE_PEAK_INTERNAL_H
+#define AS_LIB_MMA_RATE_PEAK_INTERNAL_H
 
 #include "peak.h"
 

@@ -1,9 +1,9 @@
 /* Software models of matrix units, with a parameter for each known difference. Tests run the experiments on them; and a
  * model built from a device's findings must reproduce its results bit for bit. */
-#ifndef AS_LIB_MMA_MODEL_H
-#define AS_LIB_MMA_MODEL_H
+#ifndef AS_LIB_MMA_DISCOVERY_MODEL_H
+#define AS_LIB_MMA_DISCOVERY_MODEL_H
 
-#include "unit.h"
+#include "lib/mma/instructions/unit.h"
 
 enum { AS_MATRIX_K_MOST = 256 };
 

@@ -1,7 +1,7 @@
 /* Numeric formats of matrix units on the host: every code is exactly a double, and doubles are rounded to codes in one
  * step. */
-#ifndef AS_LIB_MMA_FORMATS_H
-#define AS_LIB_MMA_FORMATS_H
+#ifndef AS_LIB_MMA_INSTRUCTIONS_FORMATS_H
+#define AS_LIB_MMA_INSTRUCTIONS_FORMATS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Shared by the experiments. */
-#ifndef AS_LIB_MMA_FIND_INTERNAL_H
-#define AS_LIB_MMA_FIND_INTERNAL_H
+#ifndef AS_LIB_MMA_DISCOVERY_FIND_INTERNAL_H
+#define AS_LIB_MMA_DISCOVERY_FIND_INTERNAL_H
 
 #include "base/clock.h"
 #include "dots.h"

@@ -14,7 +14,7 @@ import sys
 
 import instructions
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 import assembly  # noqa: E402  (lib/)
 
 # Chains, and steps per chain in the long body; half of them is a multiple of four, after which accumulators repeat.
@@ -312,7 +312,8 @@ def main():
     every = [i for path in sys.argv[3:] for i in instructions.read(path)[0]]
     machines = [(m, "".join(f"    {line}\n" for line in m.begin) + "    .text\n" + (tiles() if m is X86 else ""),
                  [Row(i, m) for i in every if i.key == m.key]) for m in (X86, A64)]
-    assembly.write(sys.argv[1], sys.argv[2], "lib/mma/cores.h", "as_core_run", "struct as_core as_cores", machines)
+    assembly.write(sys.argv[1], sys.argv[2], "lib/mma/instructions/cores.h", "as_core_run", "struct as_core as_cores",
+                   machines)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
  * row = bits 2, 3, 4 of the lane and bit 0 of the register, lowest first, column = bit 0 of the place, and so on. "0"
  * is a bit that is always 0: elements where it is 1 have no place. Lanes that differ only in an unnamed bit hold
  * copies. */
-#ifndef AS_LIB_MMA_LAYOUT_H
-#define AS_LIB_MMA_LAYOUT_H
+#ifndef AS_LIB_MMA_INSTRUCTIONS_LAYOUT_H
+#define AS_LIB_MMA_INSTRUCTIONS_LAYOUT_H
 
 #include "matrix.h"
 

@@ -1,10 +1,10 @@
 /* Infers the operand layouts of a matrix unit: its operands are set place by place, as in registers or memory, and its
  * results reveal rows, columns and k. */
-#ifndef AS_LIB_MMA_SLOTS_H
-#define AS_LIB_MMA_SLOTS_H
+#ifndef AS_LIB_MMA_DISCOVERY_SLOTS_H
+#define AS_LIB_MMA_DISCOVERY_SLOTS_H
 
 #include "base/error.h"
-#include "formats.h"
+#include "lib/mma/instructions/formats.h"
 
 #include <stddef.h>
 

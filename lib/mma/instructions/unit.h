@@ -1,7 +1,7 @@
 /* The interface of all experiments on a matrix unit: batches of one small multiply-accumulate, by a device's
  * instruction or a software model. */
-#ifndef AS_LIB_MMA_UNIT_H
-#define AS_LIB_MMA_UNIT_H
+#ifndef AS_LIB_MMA_INSTRUCTIONS_UNIT_H
+#define AS_LIB_MMA_INSTRUCTIONS_UNIT_H
 
 #include "base/error.h"
 #include "formats.h"

@@ -1,6 +1,6 @@
 /* Infers the arithmetic of a matrix unit from its results alone. */
-#ifndef AS_LIB_MMA_FIND_H
-#define AS_LIB_MMA_FIND_H
+#ifndef AS_LIB_MMA_DISCOVERY_FIND_H
+#define AS_LIB_MMA_DISCOVERY_FIND_H
 
 #include "model.h"
 
