@@ -53,13 +53,7 @@ UNIT_TEST(test_fills)
 
 UNIT_TEST(test_no_memory)
 {
-    struct toy cpu;
-    struct toy_trial v;
-    struct as_error err = {0};
-    toy_init(&cpu, AS_CAP_HOST_KERNELS);
-    cpu.deny_memory = true;
-    assert_int_not_equal(toy_prepare(&cpu, probe, "how=memset size=65536 threads=1 allocator=toy", &v, &err), AS_OK);
-    toy_finish(probe, &v);
+    toy_check_no_memory(probe, AS_CAP_HOST_KERNELS, "how=memset size=65536 threads=1 allocator=toy");
 }
 
 int main(void)

@@ -388,13 +388,7 @@ UNIT_TEST(test_on_opencl)
 
 UNIT_TEST(test_out_of_memory)
 {
-    struct toy t;
-    struct toy_trial v;
-    struct as_error err = {0};
-    toy_init(&t, host_caps);
-    t.deny_memory = true;
-    assert_int_equal(toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &v, &err), AS_NOMEM);
-    toy_finish(&as_probe_c2c, &v);
+    toy_check_no_memory(&as_probe_c2c, host_caps, "peer=cpu from=0 to=1 op=cas pairs=every");
 }
 
 int main(void)

@@ -429,15 +429,7 @@ UNIT_TEST(test_real_devices)
 
 UNIT_TEST(test_no_memory)
 {
-    struct toy t;
-    struct toy_trial v;
-    struct as_error err;
-    toy_init(&t, AS_CAP_HOST_KERNELS);
-    t.deny_memory = true;
-    assert_int_equal(toy_prepare(&t, probe, "victim=cpu op=read aggressor=read buffers=separate" REST, &v, &err),
-                     AS_NOMEM);
-    toy_finish(probe, &v);
-    assert_int_equal(t.live, 0);
+    toy_check_no_memory(probe, AS_CAP_HOST_KERNELS, "victim=cpu op=read aggressor=read buffers=separate" REST);
 }
 
 int main(void)

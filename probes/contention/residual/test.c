@@ -194,18 +194,9 @@ UNIT_TEST(test_another_core)
 
 UNIT_TEST(test_no_memory)
 {
-    struct toy t;
-    struct toy_trial v;
-    struct as_error err;
-    toy_init(&t, AS_CAP_HOST_KERNELS);
-    t.deny_memory = true;
-    assert_int_equal(toy_prepare(&t, probe,
-                                 "op=read touched=65536 size=65536 pattern=linear stride=64 pass=1 delay=0 "
-                                 "allocator=toy side=cpu control=launch",
-                                 &v, &err),
-                     AS_NOMEM);
-    toy_finish(probe, &v);
-    assert_int_equal(t.live, 0);
+    toy_check_no_memory(probe, AS_CAP_HOST_KERNELS,
+                        "op=read touched=65536 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy "
+                        "side=cpu control=launch");
 }
 
 int main(void)
