@@ -28,6 +28,12 @@ bool as_how_is_kernel(const struct as_axes *a)
     return as_word_is(a, "how", "kernel");
 }
 
+double as_compile_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)a;
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30;
+}
+
 unsigned as_arch_number(const struct as_device_info *info)
 {
     const char *digit = strpbrk(info->arch, "0123456789");

@@ -12,6 +12,9 @@ bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
 bool as_always_by_kernel(const struct as_axes *a);
 bool as_how_is_kernel(const struct as_axes *a);
 
+/* as_probe.patience of a short trial: the driver compiles its kernel first. */
+double as_compile_patience(const struct as_device_info *info, const struct as_axes *a);
+
 /* The number in the device's architecture name, 90 for "sm_90"; 0 without one. */
 unsigned as_arch_number(const struct as_device_info *info);
 /* Does the device run on the host's cores, by any API? */

@@ -302,10 +302,9 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
     if (st || !desc->kernel)
         return st;
     struct as_program_desc program = {.name = "copy", .source = as_kernel_transfer, .host = host_kernels};
-    st = dev->program->build(dev, &program, &t->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, t->program, "copy", &t->copy, err);
-    return st ? st : transfer_choose_grid(t, err);
+    as_buffers_open(&t->own, dev, &program, err);
+    t->copy = as_buffers_kernel(&t->own, "copy", err);
+    return t->own.status ? t->own.status : transfer_choose_grid(t, err);
 }
 
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size)
@@ -378,8 +377,7 @@ void as_transfer_finish(void *transfer)
     struct as_transfer *t = transfer;
     if (!t->dev)
         return;
-    t->dev->program->kernel_destroy(t->dev, t->copy);
-    t->dev->program->destroy(t->dev, t->program);
+    as_buffers_finish(&t->own);
     for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
         t->dev->memory->free(t->dev, t->from[l]);
         t->dev->memory->free(t->dev, t->to[l]);

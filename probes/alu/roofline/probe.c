@@ -77,8 +77,7 @@ struct candidate {
 };
 struct built {
     unsigned lanes, chains;
-    struct as_program *program;
-    struct as_kernel *kernel;
+    struct as_buffers own; /* its kernel */
 };
 struct state {
     struct as_device *dev;
@@ -136,7 +135,7 @@ static enum as_status roofline_build(struct state *s, struct candidate *c, struc
         return AS_OK;
     for (size_t i = 0; i < s->built_n && !c->native; i++)
         if (s->built[i].lanes == c->lanes && s->built[i].chains == c->chains) {
-            c->kernel = s->built[i].kernel;
+            c->kernel = s->built[i].own.kernels[0];
             return AS_OK;
         }
     snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u -DPAIRS=%u", s->bits, c->lanes, c->chains,
@@ -145,11 +144,9 @@ static enum as_status roofline_build(struct state *s, struct candidate *c, struc
                                  source = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
     struct built *b = &s->built[s->built_n++];
     *b = (struct built){.lanes = c->lanes, .chains = c->chains};
-    enum as_status st = s->dev->program->build(s->dev, c->native ? &native : &source, &b->program, err);
-    if (!st)
-        st = s->dev->program->kernel(s->dev, b->program, c->native ? c->native : "peak", &b->kernel, err);
-    c->kernel = b->kernel;
-    return st;
+    as_buffers_open(&b->own, s->dev, c->native ? &native : &source, err);
+    c->kernel = as_buffers_kernel(&b->own, c->native ? c->native : "peak", err);
+    return b->own.status;
 }
 
 static double operations(const struct state *s, const struct candidate *c, uint64_t turns)
@@ -433,10 +430,8 @@ static bool roofline_check(void *state, char *why, size_t why_size)
 static void roofline_finish(void *state)
 {
     struct state *s = state;
-    for (size_t i = 0; i < s->built_n; i++) {
-        s->dev->program->kernel_destroy(s->dev, s->built[i].kernel);
-        s->dev->program->destroy(s->dev, s->built[i].program);
-    }
+    for (size_t i = 0; i < s->built_n; i++)
+        as_buffers_finish(&s->built[i].own);
     if (s->dev) {
         s->dev->memory->free(s->dev, s->result);
         s->dev->memory->free(s->dev, s->clocks);

@@ -150,7 +150,7 @@ static void topology_finish(void *state)
 /* Preparing writes the working set once, at a few hundred MB/s at worst. */
 static double topology_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    return (info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30) + (double)topology_working_set(info, a) / 200e6;
+    return as_compile_patience(info, a) + (double)topology_working_set(info, a) / 200e6;
 }
 
 const struct as_probe as_probe_topology = {

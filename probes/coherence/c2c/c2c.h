@@ -13,8 +13,8 @@ struct c2c {
     const struct c2c_peer *peer;
     struct as_device *dev;
     struct as_kernel_timer timer; /* peer unit */
+    struct as_buffers own;        /* the other peers */
     struct as_memory *memory, *tickets;
-    struct as_program *program;
     struct as_kernel *kernel;
     int pair[2];     /* CPUs, or compute units */
     uint64_t cycles; /* cycles so far */

@@ -148,13 +148,10 @@ static enum as_status c2c_prepare(struct c2c *s, struct as_trial_context *tc, st
                                   .node = -1,
                                   .fresh = true};
     struct as_program_desc desc = {.name = "c2c", .host = host_kernels};
-    enum as_status st = dev->program->build(dev, &desc, &s->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, s->program, as_axes_text(tc->axes, "op"), &s->kernel, err);
-    if (!st)
-        st = dev->memory->alloc(dev, &want, &s->memory, err);
-    if (!st)
-        st = dev->memory->map(dev, s->memory, err);
+    as_buffers_open(&s->own, dev, &desc, err);
+    s->kernel = as_buffers_kernel(&s->own, as_axes_text(tc->axes, "op"), err);
+    s->memory = as_buffers_alloc(&s->own, &want, err);
+    const enum as_status st = s->own.status ? s->own.status : dev->memory->map(dev, s->memory, err);
     if (!st)
         memset(s->memory->host, 0, want.bytes);
     tc->footprint = want.bytes;

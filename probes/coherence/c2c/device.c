@@ -65,13 +65,10 @@ static enum as_status c2c_device_prepare(struct c2c *s, struct as_trial_context 
     want.allocator = allocator->name;
     as_c2c_device_defines(tc->axes, "SCOPE_SYSTEM", defines, sizeof defines);
     struct as_program_desc desc = {.name = "c2c", .source = as_kernel_c2c, .defines = defines};
-    enum as_status st = dev->program->build(dev, &desc, &s->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, s->program, "pingpong", &s->kernel, err);
-    if (!st)
-        st = dev->memory->alloc(dev, &want, &s->memory, err);
-    if (!st)
-        st = dev->memory->map(dev, s->memory, err);
+    as_buffers_open(&s->own, dev, &desc, err);
+    s->kernel = as_buffers_kernel(&s->own, "pingpong", err);
+    s->memory = as_buffers_alloc(&s->own, &want, err);
+    const enum as_status st = s->own.status ? s->own.status : dev->memory->map(dev, s->memory, err);
     if (st)
         return st;
     memset(s->memory->host, 0, want.bytes);

@@ -114,17 +114,8 @@ static void c2c_finish(void *state)
     struct c2c *s = state;
     if (s->memory && s->memory->host)
         s->dev->memory->unmap(s->dev, s->memory, NULL);
-    s->dev->memory->free(s->dev, s->memory);
-    if (s->program)
-        s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program has its own */
-    s->dev->program->destroy(s->dev, s->program);
+    as_buffers_finish(&s->own);
     as_kernel_timer_finish(&s->timer);
-}
-
-static double c2c_patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)a;
-    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* the driver compiles the kernel first */
 }
 
 const struct as_probe as_probe_c2c = {
@@ -138,6 +129,6 @@ const struct as_probe as_probe_c2c = {
     .counts = "one-way time: half of a round trip of a cache line",
     AS_CELLS(axes, quick, full, c2c_probe_applies),
     .first = first,
-    .patience = c2c_patience,
+    .patience = as_compile_patience,
     AS_TRIAL(struct c2c, c2c_probe_prepare, c2c_sample, c2c_check, c2c_finish),
 };

@@ -83,12 +83,12 @@ static enum as_status c2c_unit_prepare(struct c2c *s, struct as_trial_context *t
         st = as_kernel_timer_keep_kernel(&s->timer, "between", &s->kernel, err);
     if (!st)
         st = as_kernel_timer_keep_memory(&s->timer, SIDES * sizeof(uint32_t), &s->tickets, err);
-    if (!st)
-        st = dev->memory->alloc(dev, &want, &s->memory, err);
-    if (!st)
-        st = dev->memory->write(dev, s->memory, 0, zeros, sizeof zeros, err);
     if (st)
         return st;
+    s->memory = as_buffers_alloc(&s->timer.own, &want, err);
+    as_buffers_write(&s->timer.own, s->memory, zeros, sizeof zeros, err);
+    if (s->timer.own.status)
+        return s->timer.own.status;
     as_expect_code(tc, s->kernel, "load.global", 2);
     as_expect_code(tc, s->kernel, "store.global", 2);
     tc->footprint = sizeof zeros;

@@ -25,18 +25,13 @@ static const struct as_host_kernel host_kernels[] = {{"where", host_where}, {NUL
 static enum as_status interference_ask(struct as_device *cpu, unsigned n, int *cpus, struct as_error *err)
 {
     const struct as_program_desc desc = {.name = "interference", .host = host_kernels};
-    struct as_program *program = NULL;
-    struct as_kernel *kernel = NULL;
+    struct as_buffers own;
     struct as_timing unused;
-    enum as_status st = cpu->program->build(cpu, &desc, &program, err);
-    if (!st)
-        st = cpu->program->kernel(cpu, program, "where", &kernel, err);
+    as_buffers_open(&own, cpu, &desc, err);
     const struct as_arg arg = as_pointer_arg(cpus);
-    const struct as_launch launch = as_launch_of(kernel, &arg, 1, n, 1);
-    if (!st)
-        st = cpu->queue->launch(cpu, &launch, &unused, err);
-    cpu->program->kernel_destroy(cpu, kernel);
-    cpu->program->destroy(cpu, program);
+    const struct as_launch launch = as_launch_of(as_buffers_kernel(&own, "where", err), &arg, 1, n, 1);
+    const enum as_status st = own.status ? own.status : cpu->queue->launch(cpu, &launch, &unused, err);
+    as_buffers_finish(&own);
     return st;
 }
 

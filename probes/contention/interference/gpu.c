@@ -1,5 +1,4 @@
 #include "gpu.h"
-#include "lib/buffers/buffers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,21 +37,23 @@ static enum as_status interference_build(struct gpu_work *g, struct as_error *er
     char defines[64];
     snprintf(defines, sizeof defines, "-DOP=%d -DSCOPE=%s", (int)g->op, g->keeps ? "SCOPE_SYSTEM" : "SCOPE_DEVICE");
     const struct as_program_desc desc = {.name = "interference", .source = as_kernel_interference, .defines = defines};
-    enum as_status st = g->dev->program->build(g->dev, &desc, &g->program, err);
-    return st ? st : g->dev->program->kernel(g->dev, g->program, "lines", &g->kernel, err);
+    as_buffers_open(&g->own, g->dev, &desc, err);
+    g->kernel = as_buffers_kernel(&g->own, "lines", err);
+    return g->own.status;
 }
 
 static enum as_status make_sums(struct gpu_work *g, struct as_error *err)
 {
     const uint64_t bytes = (uint64_t)g->workgroups * g->workgroup_size * sizeof(uint64_t);
     uint64_t *words = calloc(1, bytes);
-    enum as_status st = words ? as_kernel_timer_memory(g->dev, bytes, &g->sums, err) : as_nomem(err, bytes, "sums");
-    if (!st && g->op == OP_CHASE)
+    if (!words)
+        return as_nomem(err, bytes, "sums");
+    if (g->op == OP_CHASE)
         words[0] = as_cycle_at(&g->lines->cycle, 0);
-    if (!st)
-        st = g->dev->memory->write(g->dev, g->sums, 0, words, bytes, err);
+    g->sums = as_buffers_memory(&g->own, NULL, bytes, err);
+    as_buffers_write(&g->own, g->sums, words, bytes, err);
     free(words);
-    return st;
+    return g->own.status;
 }
 
 static enum as_status interference_run_kernel(struct gpu_work *g, double *seconds, struct as_error *err)
@@ -203,14 +204,7 @@ bool as_gpu_work_check(struct gpu_work *g, char *why, size_t why_size)
 
 void as_gpu_work_finish(struct gpu_work *g)
 {
-    if (!g->dev)
-        return;
-    if (interference_is_copy(g))
-        as_transfer_finish(&g->copy);
-    g->dev->memory->free(g->dev, g->sums);
-    if (g->program) {
-        g->dev->program->kernel_destroy(g->dev, g->kernel);
-        g->dev->program->destroy(g->dev, g->program);
-    }
+    as_transfer_finish(&g->copy);
+    as_buffers_finish(&g->own);
     *g = (struct gpu_work){0};
 }

@@ -3,6 +3,7 @@
 #ifndef AS_PROBES_CONTENTION_INTERFERENCE_GPU_H
 #define AS_PROBES_CONTENTION_INTERFERENCE_GPU_H
 
+#include "lib/buffers/buffers.h"
 #include "lib/transfer/transfer.h"
 #include "lines.h"
 
@@ -12,7 +13,7 @@ struct gpu_work {
     const struct lines *lines; /* NULL: copies */
     bool keeps;                /* the content: the other side works on the same lines */
     struct as_transfer copy;
-    struct as_program *program;
+    struct as_buffers own; /* of a kernel */
     struct as_kernel *kernel;
     struct as_memory *sums;
     size_t workgroups, workgroup_size;

@@ -32,7 +32,7 @@ static enum as_status residual_fill(uint64_t *data, const struct passer_desc *d,
 
 static enum as_status fill_device(struct passer *p, const struct passer_desc *d, struct as_error *err)
 {
-    struct as_device *dev = p->memory.kernels->dev;
+    struct as_device *dev = p->memory.kernels->own.dev;
     uint64_t *copy = calloc(1, d->bytes);
     if (!copy)
         return as_nomem(err, d->bytes, "the contents of the device's buffer");
@@ -47,14 +47,14 @@ static enum as_status fill_device(struct passer *p, const struct passer_desc *d,
 static enum as_status make_lead(struct passer *p, struct as_error *err)
 {
     static const uint64_t line[LEAD_BYTES / 8];
-    const struct side_kernels *k = p->memory.kernels;
-    if (k->native || !(k->dev->info.capabilities & AS_CAP_ASYNC))
+    struct side_kernels *k = p->memory.kernels;
+    if (k->native || !(k->own.dev->info.capabilities & AS_CAP_ASYNC))
         return AS_OK;
     enum as_status st = as_side_memory_make(&p->lead, k, sizeof line, err);
-    return st ? st : k->dev->memory->write(k->dev, p->lead.device, 0, line, sizeof line, err);
+    return st ? st : k->own.dev->memory->write(k->own.dev, p->lead.device, 0, line, sizeof line, err);
 }
 
-enum as_status as_passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
+enum as_status as_passer_prepare(struct passer *p, struct side_kernels *kernels, const struct passer_desc *desc,
                                  struct as_error *err)
 {
     const uint64_t n = desc->bytes / desc->stride;
@@ -70,27 +70,13 @@ enum as_status as_passer_prepare(struct passer *p, const struct side_kernels *ke
     return st || !kernels ? st : make_lead(p, err);
 }
 
-static double pass_here(struct passer *p)
-{
-    const struct side_work *w = &p->work;
-    const uint64_t *data = p->memory.host;
-    const uint64_t start = as_now_ns();
-    uint64_t found = 0;
-    if (w->value)
-        for (uint64_t i = 0; i < w->lines; i++)
-            found = *(volatile const uint64_t *)&data[found * (SIDE_LINE / 8)];
-    else
-        for (uint64_t i = 0; i < w->lines; i++)
-            found += *(volatile const uint64_t *)&data[i * w->step];
-    p->found = found;
-    return (double)(as_now_ns() - start) * 1e-9;
-}
-
 enum as_status as_passer_run(struct passer *p, double *seconds, struct as_error *err)
 {
     struct as_timing timing;
     if (p->memory.host) {
-        *seconds = pass_here(p);
+        uint64_t ns;
+        p->found = as_side_pass_here(p->memory.host, &p->work, &ns);
+        *seconds = (double)ns * 1e-9;
         return AS_OK;
     }
     enum as_status st = AS_OK;

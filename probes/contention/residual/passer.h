@@ -16,7 +16,7 @@ struct passer_desc {
     uint64_t seed;
 };
 /* kernels: NULL for the calling CPU thread. After a failure the caller still finishes p. */
-enum as_status as_passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
+enum as_status as_passer_prepare(struct passer *p, struct side_kernels *kernels, const struct passer_desc *desc,
                                  struct as_error *err);
 /* *seconds: by the device's time stamps where it has them. A device is kept busy by some loads of one line (the lead)
  * until the pass is queued: else its first time stamp comes long before the kernel, and what the CPU's caches lost

@@ -156,7 +156,7 @@ static enum as_status prepare_sides(struct state *s, uint64_t touched, const str
     struct as_device *dev = s->tc->dev;
     const bool device = as_word_is(a, "side", "device"),
                alone = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || !as_info_shares_host(&dev->info);
-    const struct side_kernels *k = &s->kernels;
+    struct side_kernels *k = &s->kernels;
     enum as_status st = as_side_kernels_prepare(&s->kernels, dev, as_axes_text(a, "allocator"), err);
     if (!st)
         st = as_passer_prepare(&s->passer, device || alone ? k : NULL, desc, err);
@@ -254,7 +254,7 @@ static void residual_finish(void *state)
     struct state *s = state;
     as_toucher_finish(&s->toucher);
     as_passer_finish(&s->passer);
-    as_side_kernels_finish(&s->kernels);
+    as_buffers_finish(&s->kernels.own);
     as_pin_end(&s->stay);
 }
 

@@ -1,5 +1,4 @@
 #include "sides.h"
-#include "lib/buffers/buffers.h"
 
 #include "base/clock.h"
 #include "device/shared_host.h"
@@ -28,17 +27,37 @@ static struct native_args read_args(const struct as_host_call *call)
     return a;
 }
 
+uint64_t as_side_touch_here(uint64_t *data, const struct side_work *w)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < w->lines && w->value; i++)
+        *(volatile uint64_t *)&data[(i * w->step) & w->mask] = w->value + i;
+    for (uint64_t i = 0; i < w->lines && !w->value; i++)
+        sum += *(volatile const uint64_t *)&data[(i * w->step) & w->mask];
+    return sum;
+}
+
+uint64_t as_side_pass_here(const uint64_t *data, const struct side_work *w, uint64_t *ns)
+{
+    const uint64_t start = as_now_ns();
+    uint64_t found = 0;
+    if (w->value)
+        for (uint64_t i = 0; i < w->lines; i++)
+            found = *(volatile const uint64_t *)&data[found * (SIDE_LINE / 8)];
+    else
+        for (uint64_t i = 0; i < w->lines; i++)
+            found += *(volatile const uint64_t *)&data[i * w->step];
+    *ns = as_now_ns() - start;
+    return found;
+}
+
 /* Thread 0 is on the core whose caches are measured: thread 1 touches. */
 static void native_touch(const struct as_host_call *call)
 {
     const struct native_args a = read_args(call);
-    uint64_t sum = 0;
     if (call->thread == 0)
         return;
-    for (uint64_t i = 0; i < a.work.lines && a.work.value; i++)
-        *(volatile uint64_t *)&a.data[(i * a.work.step) & a.work.mask] = a.work.value + i;
-    for (uint64_t i = 0; i < a.work.lines && !a.work.value; i++)
-        sum += *(volatile const uint64_t *)&a.data[(i * a.work.step) & a.work.mask];
+    const uint64_t sum = as_side_touch_here(a.data, &a.work);
     if (!a.work.value)
         a.sums[0] = sum;
 }
@@ -46,16 +65,8 @@ static void native_touch(const struct as_host_call *call)
 static void native_pass(const struct as_host_call *call)
 {
     const struct native_args a = read_args(call);
-    uint64_t sum = 0;
-    if (call->thread != 0)
-        return;
-    const uint64_t start = as_now_ns();
-    for (uint64_t i = 0; i < a.work.lines && !a.work.value; i++)
-        sum += *(volatile const uint64_t *)&a.data[i * a.work.step];
-    for (uint64_t i = 0; i < a.work.lines && a.work.value; i++)
-        sum = *(volatile const uint64_t *)&a.data[sum * (SIDE_LINE / 8)];
-    a.sums[1] = as_now_ns() - start;
-    a.sums[0] = sum;
+    if (call->thread == 0)
+        a.sums[0] = as_side_pass_here(a.data, &a.work, &a.sums[1]);
 }
 static const struct as_host_kernel host_kernels[] = {{"touch", native_touch}, {"pass", native_pass}, {NULL, NULL}};
 
@@ -63,28 +74,17 @@ enum as_status as_side_kernels_prepare(struct side_kernels *k, struct as_device 
                                        struct as_error *err)
 {
     const struct as_program_desc desc = {.name = "residual", .source = as_kernel_residual, .host = host_kernels};
-    *k = (struct side_kernels){
-        .dev = dev, .allocator = allocator, .native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0};
-    enum as_status st = dev->program->build(dev, &desc, &k->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, k->program, "touch", &k->touch, err);
-    return st ? st : dev->program->kernel(dev, k->program, "pass", &k->pass, err);
-}
-
-void as_side_kernels_finish(struct side_kernels *k)
-{
-    if (k->program) {
-        k->dev->program->kernel_destroy(k->dev, k->touch);
-        k->dev->program->kernel_destroy(k->dev, k->pass);
-        k->dev->program->destroy(k->dev, k->program);
-    }
-    *k = (struct side_kernels){0};
+    *k = (struct side_kernels){.allocator = allocator, .native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0};
+    as_buffers_open(&k->own, dev, &desc, err);
+    k->touch = as_buffers_kernel(&k->own, "touch", err);
+    k->pass = as_buffers_kernel(&k->own, "pass", err);
+    return k->own.status;
 }
 
 /* Enough to fill the device. A chain is followed by one work-item. */
 static size_t workgroups(const struct side_kernels *k, uint64_t lines, bool chain)
 {
-    const uint64_t units = k->dev->info.compute_units ? k->dev->info.compute_units : 1;
+    const uint64_t units = k->own.dev->info.compute_units ? k->own.dev->info.compute_units : 1;
     uint64_t n = (lines + WORKGROUP - 1) / WORKGROUP;
     n = n < units * WORKGROUPS_PER_UNIT ? n : units * WORKGROUPS_PER_UNIT;
     n = n < WORKGROUPS_MAX ? n : WORKGROUPS_MAX;
@@ -97,37 +97,26 @@ static size_t residual_sums_of(const struct side_kernels *k, uint64_t lines, boo
     return k->native || chain ? 1 : workgroups(k, lines, false) * WORKGROUP;
 }
 
-static enum as_status residual_allocate(const struct side_kernels *k, uint64_t bytes, struct as_memory **out,
-                                        struct as_error *err)
-{
-    const struct as_memory_desc desc = {.allocator = k->allocator, .bytes = bytes, .node = -1};
-    return k->dev->memory->alloc(k->dev, &desc, out, err);
-}
-
-enum as_status as_side_memory_make(struct side_memory *m, const struct side_kernels *kernels, uint64_t bytes,
+enum as_status as_side_memory_make(struct side_memory *m, struct side_kernels *kernels, uint64_t bytes,
                                    struct as_error *err)
 {
     *m = (struct side_memory){.kernels = kernels};
-    if (kernels) {
-        enum as_status st = residual_allocate(kernels, bytes, &m->device, err);
-        if (!st)
-            st = residual_allocate(kernels, (1 + residual_sums_of(kernels, INT64_MAX, false)) * sizeof(uint64_t),
-                                   &m->sums, err);
-        if (!st && kernels->native) /* the time of a pass is read from there */
-            st = kernels->dev->memory->map(kernels->dev, m->sums, err);
-        return st;
+    if (!kernels) {
+        m->host = as_take_large(bytes);
+        return m->host ? AS_OK : as_nomem(err, bytes, "the CPU's buffer");
     }
-    m->host = as_take_large(bytes);
-    return m->host ? AS_OK : as_nomem(err, bytes, "the CPU's buffer");
+    struct as_buffers *own = &kernels->own;
+    const uint64_t sums = 1 + residual_sums_of(kernels, INT64_MAX, false);
+    m->device = as_buffers_memory(own, kernels->allocator, bytes, err);
+    m->sums = as_buffers_memory(own, kernels->allocator, sums * sizeof(uint64_t), err);
+    if (own->status || !kernels->native)
+        return own->status;
+    return own->dev->memory->map(own->dev, m->sums, err); /* the time of a pass is read from there */
 }
 
 void as_side_memory_free(struct side_memory *m)
 {
     free(m->host);
-    if (m->kernels) {
-        m->kernels->dev->memory->free(m->kernels->dev, m->sums);
-        m->kernels->dev->memory->free(m->kernels->dev, m->device);
-    }
     *m = (struct side_memory){0};
 }
 
@@ -150,13 +139,10 @@ static struct as_launch residual_describe(const struct side_memory *m, bool pass
     args[3] = as_u64_arg(w->step);
     args[4] = as_u64_arg(w->mask);
     args[5] = as_u64_arg(w->value);
-    return (struct as_launch){.kernel = pass ? k->pass : k->touch,
-                              .args = args,
-                              .args_n = ARGS,
-                              .workgroups = workgroups(k, w->lines, chain),
-                              .workgroup_size = k->native || chain ? 1 : WORKGROUP,
-                              .reps = 1,
-                              .work = {.accesses = (double)w->lines, .footprint = 8 * words}};
+    struct as_launch l = as_launch_of(pass ? k->pass : k->touch, args, ARGS, workgroups(k, w->lines, chain),
+                                      k->native || chain ? 1 : WORKGROUP);
+    l.work = (struct as_work){.accesses = (double)w->lines, .footprint = 8 * words};
+    return l;
 }
 
 enum as_status as_side_launch(const struct side_memory *m, bool pass, const struct side_work *w,
@@ -165,8 +151,8 @@ enum as_status as_side_launch(const struct side_memory *m, bool pass, const stru
     const struct side_kernels *k = m->kernels;
     struct as_arg args[ARGS];
     const struct as_launch l = residual_describe(m, pass, w, args);
-    enum as_status st = k->dev->queue->launch(k->dev, &l, timing, err);
-    if (!st && pass && k->native && as_info_shares_host(&k->dev->info))
+    enum as_status st = k->own.dev->queue->launch(k->own.dev, &l, timing, err);
+    if (!st && pass && k->native && as_info_shares_host(&k->own.dev->info))
         read_time(m, timing);
     return st;
 }
@@ -175,7 +161,7 @@ enum as_status as_side_submit(const struct side_memory *m, bool pass, const stru
 {
     struct as_arg args[ARGS];
     const struct as_launch l = residual_describe(m, pass, w, args);
-    return m->kernels->dev->queue->submit(m->kernels->dev, &l, err);
+    return m->kernels->own.dev->queue->submit(m->kernels->own.dev, &l, err);
 }
 
 enum as_status as_side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,
@@ -187,7 +173,7 @@ enum as_status as_side_sum(const struct side_memory *m, bool pass, const struct 
     *sum = 0;
     if (!sums)
         return as_nomem(err, n * sizeof *sums, "the sums of a launch");
-    enum as_status st = k->dev->memory->read(k->dev, m->sums, 0, sums, n * sizeof *sums, err);
+    enum as_status st = k->own.dev->memory->read(k->own.dev, m->sums, 0, sums, n * sizeof *sums, err);
     for (size_t i = 0; i < n && !st; i++)
         *sum += sums[i];
     free(sums);

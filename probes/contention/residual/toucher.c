@@ -10,11 +10,7 @@ enum { PAGE = 4096, CALIBRATIONS = 3, CALIBRATED = 64 };
 
 static void touch_here(const struct side_memory *m, const struct side_work *w)
 {
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < w->lines && w->value; i++)
-        *(volatile uint64_t *)&m->host[(i * w->step) & w->mask] = w->value + i;
-    for (uint64_t i = 0; i < w->lines && !w->value; i++)
-        sum += *(volatile const uint64_t *)&m->host[(i * w->step) & w->mask];
+    const uint64_t sum = as_side_touch_here(m->host, w);
     if (!w->value)
         m->host[1] = sum; /* a word that no touch uses */
 }
@@ -68,8 +64,8 @@ static enum as_status residual_calibrate(struct toucher *t, struct as_error *err
     return st;
 }
 
-enum as_status as_toucher_prepare(struct toucher *t, const struct side_kernels *kernels, uint64_t bytes,
-                                  uint64_t idle_lines, bool write, struct as_error *err)
+enum as_status as_toucher_prepare(struct toucher *t, struct side_kernels *kernels, uint64_t bytes, uint64_t idle_lines,
+                                  bool write, struct as_error *err)
 {
     const struct side_work first = {.lines = bytes / SIDE_LINE, .step = SIDE_LINE / 8, .mask = UINT64_MAX, .value = 1};
     double unused;
@@ -117,7 +113,7 @@ static bool check_sum(struct toucher *t, char *why, size_t why_size)
 
 static enum as_status read_last(const struct side_memory *m, uint64_t at, uint64_t *last, struct as_error *err)
 {
-    struct as_device *dev = m->kernels->dev;
+    struct as_device *dev = m->kernels->own.dev;
     return dev->memory->read(dev, m->device, at * SIDE_LINE, last, sizeof *last, err);
 }
 

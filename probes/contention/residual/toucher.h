@@ -13,8 +13,8 @@ struct toucher {
 };
 /* Allocates bytes and stores to all of them once. kernels: NULL for the calling CPU thread. With 0 bytes a touch is an
  * idle run of as many loads as `idle_lines`. After a failure the caller still finishes t. */
-enum as_status as_toucher_prepare(struct toucher *t, const struct side_kernels *kernels, uint64_t bytes,
-                                  uint64_t idle_lines, bool write, struct as_error *err);
+enum as_status as_toucher_prepare(struct toucher *t, struct side_kernels *kernels, uint64_t bytes, uint64_t idle_lines,
+                                  bool write, struct as_error *err);
 /* Touches every line; *seconds: by the host's clock, around launch and wait. */
 enum as_status as_toucher_run(struct toucher *t, double *seconds, struct as_error *err);
 /* The same instructions for about as long, within one page of 4 KiB: threads and driver are left as after a touch. */

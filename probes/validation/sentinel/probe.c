@@ -30,8 +30,8 @@ struct sentinel {
     uint64_t passed;                /* pair: passes before this sample */
     uint64_t core_reps, core_value; /* core: the expected product */
     uint32_t *sums;                 /* memory, on a device: one per thread */
+    struct as_buffers own;
     struct as_memory *block, *result;
-    struct as_program *program;
     struct as_kernel *kernel;
     uint64_t bytes, window; /* bytes of the block; bytes read per sample */
     uint64_t from;          /* offset of the window */
@@ -110,10 +110,9 @@ static enum as_status sentinel_get_memory(struct sentinel *s, struct as_error *e
     if (!allocator)
         return as_fail(err, AS_UNSUPPORTED, "the device has no usable allocator");
     uint64_t result_bytes = s->sums ? s->workgroups * s->workgroup_size * sizeof *s->sums : 4096;
-    struct as_memory_desc result = {.allocator = allocator, .bytes = result_bytes, .node = -1};
-    enum as_status st = s->dev->memory->alloc(s->dev, &result, &s->result, err);
-    if (st || s->what == CORE)
-        return st;
+    s->result = as_buffers_memory(&s->own, allocator, result_bytes, err);
+    if (s->own.status || s->what == CORE)
+        return s->own.status;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
     /* Each sample reads the least recently read window. At most 1 GiB, also beside larger caches: a sentinel is
@@ -180,11 +179,9 @@ static enum as_status sentinel_prepare(struct as_trial_context *tc, void *state,
             return as_nomem(err, s->workgroups * s->workgroup_size * sizeof *s->sums, "sums");
     }
     struct as_program_desc desc = {.name = "sentinel", .source = as_kernel_sentinel, .host = host_kernels};
-    enum as_status st = sentinel_get_memory(s, err);
-    if (!st)
-        st = tc->dev->program->build(tc->dev, &desc, &s->program, err);
-    if (!st)
-        st = tc->dev->program->kernel(tc->dev, s->program, what_words[s->what], &s->kernel, err);
+    as_buffers_open(&s->own, tc->dev, &desc, err);
+    s->kernel = as_buffers_kernel(&s->own, what_words[s->what], err);
+    enum as_status st = s->own.status ? s->own.status : sentinel_get_memory(s, err);
     if (!st && s->what == MEMORY) {
         s->from = tc->seed % (s->bytes / s->window) * s->window;
         st = fill_block(s, err);
@@ -298,12 +295,9 @@ static bool sentinel_check(void *state, char *why, size_t size)
 static void sentinel_finish(void *state)
 {
     struct sentinel *s = state;
-    if (s->dev) {
-        s->dev->program->kernel_destroy(s->dev, s->kernel);
-        s->dev->program->destroy(s->dev, s->program);
-        s->dev->memory->free(s->dev, s->result);
+    as_buffers_finish(&s->own);
+    if (s->block)
         as_arena_give(s->dev, s->block);
-    }
     free(s->sums);
 }
 
