@@ -2,7 +2,7 @@
 #ifndef AS_LIB_ATOMICS_ATOMICS_H
 #define AS_LIB_ATOMICS_ATOMICS_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 #include <stdatomic.h>
 

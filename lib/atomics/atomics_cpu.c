@@ -15,7 +15,7 @@ static const double BETWEEN_LOOKS_S = 50e-6;
 struct as_atomics_cpu {
     struct as_opened opened; /* beside another device */
     struct as_device *dev;
-    struct as_program *program;
+    struct as_buffers own;
     struct as_kernel *kernel;
     struct as_atomics_line *lines;
     void (*batch)(void *elements, uint64_t n, uint64_t updates, struct as_atomics_draw *r);
@@ -141,12 +141,12 @@ static enum as_status set_up(struct as_atomics_cpu *c, struct as_device *dev, st
         st = as_device_open("cpu", &c->opened, err);
         c->dev = st ? NULL : &c->opened.device;
     }
-    if (!st)
-        st = c->dev->program->build(c->dev, &program, &c->program, err);
-    if (!st)
-        st = c->dev->program->kernel(c->dev, c->program, "histogram", &c->kernel, err);
     if (st)
         return st;
+    as_buffers_open(&c->own, c->dev, &program, err);
+    c->kernel = as_buffers_kernel(&c->own, "histogram", err);
+    if (c->own.status)
+        return c->own.status;
     c->lines = aligned_alloc(_Alignof(struct as_atomics_line), c->desc.threads * sizeof *c->lines);
     return c->lines ? AS_OK : as_nomem(err, c->desc.threads * sizeof *c->lines, "counters");
 }
@@ -167,10 +167,7 @@ void as_atomics_cpu_destroy(struct as_atomics_cpu *c)
 {
     if (!c)
         return;
-    if (c->dev) {
-        c->dev->program->kernel_destroy(c->dev, c->kernel);
-        c->dev->program->destroy(c->dev, c->program);
-    }
+    as_buffers_finish(&c->own);
     if (c->opened.backend)
         as_device_close(&c->opened);
     free(c->lines);
@@ -179,9 +176,8 @@ void as_atomics_cpu_destroy(struct as_atomics_cpu *c)
 
 enum as_status as_atomics_cpu_start(struct as_atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err)
 {
-    struct as_arg args[] = {as_u64_arg((uint64_t)(uintptr_t)c)};
-    struct as_launch l = {
-        .kernel = c->kernel, .args = args, .args_n = 1, .workgroups = c->desc.threads, .workgroup_size = 1, .reps = 1};
+    const struct as_arg arg = as_pointer_arg(c);
+    const struct as_launch l = as_launch_of(c->kernel, &arg, 1, c->desc.threads, 1);
     c->seed = seed;
     c->each = each;
     for (unsigned i = 0; i < c->desc.threads; i++)

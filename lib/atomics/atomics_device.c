@@ -20,8 +20,8 @@ static const double ALONE_S = 5; /* an unstopped kernel ends after about this */
 struct as_atomics_device {
     struct as_device *dev;
     const struct as_atomics_array *array;
-    struct as_program *program;
-    struct as_kernel *able, *kernel;
+    struct as_buffers own;
+    struct as_kernel *kernel;
     struct as_memory *control;
     uint32_t *lines; /* copy of control after an unwatched run */
     size_t workgroups, workgroup_size;
@@ -76,12 +76,10 @@ static enum as_status look_at_able(struct as_atomics_device *g, struct as_trial_
 {
     uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* without a device only the existence of the kernel is checked */
     struct as_timing unused;
-    struct as_arg args[] = {as_memory_arg(g->control)};
-    struct as_launch l = {.args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
-    enum as_status st = g->dev->program->kernel(g->dev, g->program, "able", &g->able, err);
-    l.kernel = g->able;
-    if (!st)
-        st = g->dev->memory->write(g->dev, g->control, 0, able, sizeof able, err);
+    const struct as_arg arg = as_memory_arg(g->control);
+    const struct as_launch l = as_launch_of(as_buffers_kernel(&g->own, "able", err), &arg, 1, 1, 1);
+    as_buffers_write(&g->own, g->control, able, sizeof able, err);
+    enum as_status st = g->own.status;
     if (!st)
         st = g->dev->queue->launch(g->dev, &l, &unused, err);
     if (!st)
@@ -232,42 +230,39 @@ uint64_t as_atomics_device_groups_seen(const struct as_atomics_device *g)
 static enum as_status make_control(struct as_atomics_device *g, struct as_error *err)
 {
     const struct as_device_info *info = &g->dev->info;
-    const char *shared = as_chase_shared_allocator(info);
-    struct as_memory_desc want = {
-        .allocator = g->watched ? shared : info->allocators[0].name, .bytes = control_bytes(g), .node = -1};
-    if (!want.allocator)
+    const char *allocator = g->watched ? as_chase_shared_allocator(info) : info->allocators[0].name;
+    if (!allocator)
         return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
     g->lines = calloc(1, control_bytes(g));
     if (!g->lines)
         return as_nomem(err, control_bytes(g), "counters");
-    enum as_status st = g->dev->memory->alloc(g->dev, &want, &g->control, err);
-    return st || !g->watched ? st : g->dev->memory->map(g->dev, g->control, err);
+    g->control = as_buffers_memory(&g->own, allocator, control_bytes(g), err);
+    return g->own.status || !g->watched ? g->own.status : g->dev->memory->map(g->dev, g->control, err);
 }
 
 enum as_status as_atomics_device_create(struct as_trial_context *tc, const struct as_atomics_device_desc *desc,
                                         struct as_atomics_device **out, struct as_error *err)
 {
     char defines[512];
-    struct as_device *dev = tc->dev;
     struct as_atomics_device *g = *out = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "device threads");
-    g->dev = dev;
+    g->dev = tc->dev;
     g->array = desc->array;
     g->watched = desc->watched;
     g->workgroup_size = desc->threads < GROUP_THREADS ? desc->threads : GROUP_THREADS;
     g->workgroups = desc->threads / g->workgroup_size;
     atomics_device_make_defines(desc, defines, sizeof defines);
     struct as_program_desc program = {.name = "atomics", .source = as_kernel_atomics, .defines = defines};
-    enum as_status st = make_control(g, err);
-    if (!st)
-        st = dev->program->build(dev, &program, &g->program, err);
+    as_buffers_open(&g->own, tc->dev, &program, err);
+    enum as_status st = g->own.status ? g->own.status : make_control(g, err);
     if (!st)
         st = look_at_able(g, tc, desc, err);
-    if (!st)
-        st = dev->program->kernel(dev, g->program, "histogram", &g->kernel, err);
     if (st)
         return st;
+    g->kernel = as_buffers_kernel(&g->own, "histogram", err);
+    if (g->own.status)
+        return g->own.status;
     as_expect_code(tc, g->kernel, desc->plain ? "store.global" : "atomic.global", 1);
     st = choose_batch(g, err);
     as_note_number(tc, "batch", g->batch);
@@ -279,12 +274,9 @@ void as_atomics_device_destroy(struct as_atomics_device *g)
 {
     if (!g)
         return;
-    g->dev->program->kernel_destroy(g->dev, g->able);
-    g->dev->program->kernel_destroy(g->dev, g->kernel);
-    g->dev->program->destroy(g->dev, g->program);
     if (g->control && g->watched)
         g->dev->memory->unmap(g->dev, g->control, NULL);
-    g->dev->memory->free(g->dev, g->control);
+    as_buffers_finish(&g->own);
     free(g->lines);
     free(g);
 }

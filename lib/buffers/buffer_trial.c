@@ -18,7 +18,7 @@ enum as_applies as_buffer_applies(const struct as_device_info *info, const struc
 /* First touch, then a sample at 1 GB/s. */
 double as_buffer_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    return (as_info_has_host_kernels(info) ? 5 : 30) + as_axes_number(a, "size") / 200e6;
+    return as_compile_patience(info, a) + as_axes_number(a, "size") / 200e6;
 }
 
 static enum as_status buffer_trial_run(struct as_buffer_trial *t, uint64_t reps, double *seconds, struct as_error *err)

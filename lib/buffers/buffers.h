@@ -4,7 +4,7 @@
 #define AS_LIB_BUFFERS_BUFFERS_H
 
 #include "device/device.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum { AS_BUFFERS_MAX = 25 };
 struct as_buffers {

@@ -72,7 +72,7 @@ uint64_t as_chase_offset(const struct as_chase *c, uint64_t element)
 
 double as_chase_sample_s(const struct as_chase *c)
 {
-    return c->before ? fmax(5e-3, 2 * c->timed.overhead_s) : 0;
+    return c->before ? fmax(5e-3, 2 * c->timer.overhead_s) : 0;
 }
 
 void as_chase_expect(struct as_trial_context *tc, const struct as_chase *c)
@@ -89,9 +89,9 @@ void as_chase_note(struct as_trial_context *tc, const struct as_chase *c)
         as_note_number(tc, "steps_before", (double)(c->before * c->method->steps));
     if (c->laps)
         as_note_number(tc, "laps_before", c->laps);
-    if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
-        as_note_number(tc, "control_ns", c->timed.overhead_s * 1e9);
-    as_timed_note(tc, &c->timed);
+    if (c->timer.overhead_s > 0 && !(c->timer.record[0].has & AS_HAS_NANOS))
+        as_note_number(tc, "control_ns", c->timer.overhead_s * 1e9);
+    as_kernel_timer_note(tc, &c->timer);
 }
 
 enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
@@ -127,6 +127,6 @@ void as_chase_finish(void *chase)
     c->dev->program->destroy(c->dev, c->program);
     c->dev->memory->free(c->dev, c->result);
     as_arena_give(c->dev, c->memory);
-    as_timed_finish(&c->timed);
+    as_kernel_timer_finish(&c->timer);
     *c = (struct as_chase){0};
 }

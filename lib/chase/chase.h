@@ -10,7 +10,7 @@
 #define AS_LIB_CHASE_CHASE_H
 
 #include "device/arena.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 enum as_pattern {
     AS_PATTERN_RANDOM, /* over the whole buffer */
@@ -55,18 +55,18 @@ struct as_chase {
     uint64_t spread; /* bytes of a cache line where elements are spread, else 0 */
     struct as_memory *memory;
     struct as_kernel *kernel;
-    struct as_memory *result;   /* of the CPU's kernels; shared by a persistent chase and the reader of its counter */
-    struct as_program *program; /* of the CPU's kernels */
-    struct as_timed timed;      /* a device's kernels, which time themselves */
-    uint64_t before;            /* untimed warm-up repetitions per run */
-    uint64_t steps_done;        /* steps so far, modulo lines */
-    uint64_t linked;            /* linked steps from the start; lines: all of them */
-    unsigned laps;              /* laps by many threads of the compute unit, before the first run */
-    uint64_t at;                /* line where the next sample starts */
-    double clock_hz;            /* of the last run, NAN if the kernel has no counter */
-    bool lost;                  /* a run ended at a wrong line */
-    unsigned missed;            /* persistent runs that ended before they were read, at most 2 */
-    uint64_t footprint;         /* bytes; of spread elements those of their cache lines */
+    struct as_memory *result;     /* of the CPU's kernels; shared by a persistent chase and the reader of its counter */
+    struct as_program *program;   /* of the CPU's kernels */
+    struct as_kernel_timer timer; /* a device's kernels, which time themselves */
+    uint64_t before;              /* untimed warm-up repetitions per run */
+    uint64_t steps_done;          /* steps so far, modulo lines */
+    uint64_t linked;              /* linked steps from the start; lines: all of them */
+    unsigned laps;                /* laps by many threads of the compute unit, before the first run */
+    uint64_t at;                  /* line where the next sample starts */
+    double clock_hz;              /* of the last run, NAN if the kernel has no counter */
+    bool lost;                    /* a run ended at a wrong line */
+    unsigned missed;              /* persistent runs that ended before they were read, at most 2 */
+    uint64_t footprint;           /* bytes; of spread elements those of their cache lines */
 };
 struct as_chase_desc {
     const char *allocator;

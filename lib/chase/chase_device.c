@@ -16,16 +16,17 @@ enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 static enum as_status chase_device_build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
     (void)desc;
-    enum as_status st = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
+    enum as_status st =
+        as_kernel_timer_prepare(&c->timer, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
     if (!st)
-        st = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
-    return st ? st : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
+        st = as_kernel_timer_stand(&c->timer, AS_TIMER_UNIT, err);
+    return st ? st : as_kernel_timer_kernel(&c->timer, "walk", &c->kernel, err);
 }
 
 static struct as_launch chase_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
 {
-    args[0] = as_memory_arg(c->timed.memory);
-    args[1] = as_memory_arg(c->timed.choice);
+    args[0] = as_memory_arg(c->timer.memory);
+    args[1] = as_memory_arg(c->timer.choice);
     args[2] = as_memory_arg(c->memory);
     args[3] = as_u64_arg(as_chase_offset(c, c->at) / 8);
     args[4] = as_u32_arg(c->before);
@@ -64,7 +65,8 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
     const struct as_device_info *info = &c->dev->info;
     size_t compute_units = info->compute_units ? info->compute_units : 1,
            threads_max = info->threads ? info->threads : 1;
-    return as_timed_once(&c->timed, "relocate", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64, err);
+    return as_kernel_timer_once(&c->timer, "relocate", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64,
+                                err);
 }
 
 /* Spread elements are far apart, and nothing between them is written: the device scatters a dense list.
@@ -80,7 +82,7 @@ static enum as_status chase_device_place(struct as_chase *c, struct as_error *er
         pairs[2 * i] = as_chase_offset(c, i) / 8;
         pairs[2 * i + 1] = as_chase_offset(c, as_cycle_next(&c->cycle, i)) / 8;
     }
-    enum as_status st = as_timed_memory(c->dev, bytes, &list, err);
+    enum as_status st = as_kernel_timer_memory(c->dev, bytes, &list, err);
     if (!st)
         st = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
     const struct as_arg args[] = {as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
@@ -88,7 +90,8 @@ static enum as_status chase_device_place(struct as_chase *c, struct as_error *er
     size_t compute_units = info->compute_units ? info->compute_units : 1,
            threads_max = info->threads ? info->threads : 1;
     if (!st)
-        st = as_timed_once(&c->timed, "place", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64, err);
+        st = as_kernel_timer_once(&c->timer, "place", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64,
+                                  err);
     c->dev->memory->free(c->dev, list);
     free(pairs);
     return st;
@@ -102,18 +105,18 @@ static enum as_status launch_laps(struct as_chase *c, struct as_memory *list, co
 {
     const size_t threads_max = c->dev->info.threads ? c->dev->info.threads : 1;
     struct as_kernel *kernel = NULL;
-    enum as_status st = as_timed_keep_kernel(&c->timed, "around", &kernel, err);
+    enum as_status st = as_kernel_timer_keep_kernel(&c->timer, "around", &kernel, err);
     for (c->laps = 0; c->laps < LAPS && !st; c->laps++)
         for (uint64_t first = 0; first < c->cycle.lines && !st; first += LISTED) {
             const uint64_t n = c->cycle.lines - first < LISTED ? c->cycle.lines - first : LISTED;
-            const struct as_arg args[] = {as_memory_arg(c->timed.memory), as_memory_arg(c->timed.choice),
+            const struct as_arg args[] = {as_memory_arg(c->timer.memory), as_memory_arg(c->timer.choice),
                                           as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
             const struct as_launch l =
                 as_launch_of(kernel, args, 5, 1, threads_max < LISTED_THREADS ? threads_max : LISTED_THREADS);
             double unused;
             st = c->dev->memory->write(c->dev, list, 0, places + first, n * sizeof *places, err);
             if (!st)
-                st = as_timed_launch(&c->timed, &l, &unused, err);
+                st = as_kernel_timer_launch(&c->timer, &l, &unused, err);
         }
     return st;
 }
@@ -127,7 +130,7 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
     for (uint64_t i = 0; i < n; i++)
         places[i] = as_chase_offset(c, as_cycle_at(&c->cycle, i)) / 8;
     struct as_memory *list = NULL;
-    enum as_status st = as_timed_memory(c->dev, LISTED * sizeof *places, &list, err);
+    enum as_status st = as_kernel_timer_memory(c->dev, LISTED * sizeof *places, &list, err);
     if (!st)
         st = launch_laps(c, list, places, err);
     c->dev->memory->free(c->dev, list);
@@ -145,12 +148,12 @@ static enum as_status chase_device_settle(struct as_chase *c, struct as_error *e
     const struct as_device_info *info = &c->dev->info;
     const uint64_t cache = as_info_memory_least(info, NULL, 1) / 4;
     if (c->footprint >= 2 * cache)
-        return info->is_host_cpu ? AS_OK : as_timed_evict(&c->timed, err);
+        return info->is_host_cpu ? AS_OK : as_kernel_timer_evict(&c->timer, err);
     if (c->spread)
         return AS_OK;
     if (info->is_host_cpu ? c->cycle.lines <= HOST_LAPS_LINES : c->footprint >= cache / 2)
         return run_laps(c, err);
-    return as_timed_sweep_alone(&c->timed, c->memory, c->cycle.lines, c->stride, SWEEPS, err);
+    return as_kernel_timer_sweep_alone(&c->timer, c->memory, c->cycle.lines, c->stride, SWEEPS, err);
 }
 
 enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
@@ -168,7 +171,7 @@ static enum as_status chase_device_fill(struct as_chase *c, struct as_error *err
     struct as_arg args[6];
     const struct as_launch control = chase_launch(c, 0, args);
     enum as_status st = as_chase_fill_device(c, err);
-    return st ? st : as_timed_overhead(&c->timed, &control, err);
+    return st ? st : as_kernel_timer_overhead(&c->timer, &control, err);
 }
 
 static enum as_status chase_device_run(struct as_chase *c, uint64_t reps, struct as_chase_result *out,
@@ -177,14 +180,14 @@ static enum as_status chase_device_run(struct as_chase *c, uint64_t reps, struct
     struct as_arg args[6];
     double launch_s;
     const struct as_launch l = chase_launch(c, (uint32_t)reps, args);
-    enum as_status st = as_timed_launch(&c->timed, &l, &launch_s, err);
+    enum as_status st = as_kernel_timer_launch(&c->timer, &l, &launch_s, err);
     if (st)
         return st;
-    *out = (struct as_chase_result){.line = c->timed.record[0].value * 8 / c->stride,
-                                    .seconds = as_timed_seconds(&c->timed, launch_s),
+    *out = (struct as_chase_result){.line = c->timer.record[0].value * 8 / c->stride,
+                                    .seconds = as_kernel_timer_seconds(&c->timer, launch_s),
                                     .timed = reps * AS_CHASE_STEPS,
                                     .untimed = c->before * AS_CHASE_STEPS};
-    c->clock_hz = as_timed_clock(&c->timed);
+    c->clock_hz = as_kernel_timer_clock(&c->timer);
     return AS_OK;
 }
 

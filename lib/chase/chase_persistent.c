@@ -194,10 +194,11 @@ static enum as_status chase_persistent_build_device(struct as_chase *c, const st
         return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
     enum as_status st = chase_persistent_share(c, allocator, err);
     if (!st)
-        st = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, "-DPERSISTENT", 1, err);
+        st = as_kernel_timer_prepare(&c->timer, c->dev, "latency", as_kernel_sweep, as_kernel_chase, "-DPERSISTENT", 1,
+                                     err);
     if (!st)
-        st = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
-    return st ? st : as_timed_kernel(&c->timed, "persist", &c->kernel, err);
+        st = as_kernel_timer_stand(&c->timer, AS_TIMER_UNIT, err);
+    return st ? st : as_kernel_timer_kernel(&c->timer, "persist", &c->kernel, err);
 }
 
 static enum as_status launch_and_read(struct as_chase *c, const struct as_launch *l, const struct plan *plan,
@@ -210,33 +211,33 @@ static enum as_status launch_and_read(struct as_chase *c, const struct as_launch
         return st;
     *reading = read_counter(s, plan);
     st = dev->queue->wait(dev, AS_WAIT_BLOCK, err);
-    return st ? st : dev->memory->read(dev, c->timed.memory, 0, c->timed.record, sizeof *c->timed.record, err);
+    return st ? st : dev->memory->read(dev, c->timer.memory, 0, c->timer.record, sizeof *c->timer.record, err);
 }
 
 static enum as_status run_device(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
-    const struct as_record *record = &c->timed.record[0];
+    const struct as_record *record = &c->timer.record[0];
     const struct plan plan = chase_persistent_make_plan(c, reps);
-    struct as_arg args[] = {as_memory_arg(c->timed.memory),    as_memory_arg(c->timed.choice),
+    struct as_arg args[] = {as_memory_arg(c->timer.memory),    as_memory_arg(c->timer.choice),
                             as_memory_arg(c->memory),          as_memory_arg(c->result),
                             as_u64_arg(c->at * c->stride / 8), as_u32_arg(plan.counts_max)};
     struct as_launch wanted = as_launch_of(c->kernel, args, 6, 1, 1), aimed;
     wanted.work.accesses = (double)(c->before + reps) * AS_CHASE_COUNTED;
     wanted.work.footprint = (double)c->footprint;
-    for (int i = 0; i < AS_TIMED_TRIES; i++) {
+    for (int i = 0; i < AS_TIMER_TRIES; i++) {
         struct reading reading;
-        enum as_status st = as_timed_aim(&c->timed, &wanted, &aimed, err);
+        enum as_status st = as_kernel_timer_aim(&c->timer, &wanted, &aimed, err);
         if (!st)
             st = launch_and_read(c, &aimed, &plan, &reading, err);
         if (st)
             return st;
-        if (!as_timed_hit(&c->timed, &wanted) && reading.outcome != STILL)
+        if (!as_kernel_timer_hit(&c->timer, &wanted) && reading.outcome != STILL)
             continue;
-        c->clock_hz = as_timed_clock(&c->timed);
+        c->clock_hz = as_kernel_timer_clock(&c->timer);
         out->line = record->value * 8 / c->stride;
         return chase_persistent_judge(&reading, record->more, out, err);
     }
-    return as_timed_gave_up(&c->timed, err);
+    return as_kernel_timer_gave_up(&c->timer, err);
 }
 
 /* Unrolled 40 times. */

@@ -1,6 +1,6 @@
 /* A trial of the engine that is one chase. */
 #include "chase.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum as_status as_chase_trial_prepare(struct as_trial_context *tc, struct as_chase *c, const struct as_chase_desc *desc,
                                       struct as_error *err)

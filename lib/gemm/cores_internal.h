@@ -4,7 +4,7 @@
 
 #include "device/cpu/barrier.h"
 #include "gemm.h"
-#include "lib/mma/cores.h"
+#include "lib/mma/instructions/cores.h"
 #include "outer.h"
 
 /* Of an image: rows of A or columns of B, and words of K in each. */

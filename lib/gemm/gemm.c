@@ -1,8 +1,8 @@
 #include "gemm.h"
 
 #include "device/dialect/dialect.h"
-#include "lib/mma/cores.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
+#include "lib/mma/instructions/cores.h"
 
 #include <math.h>
 #include <stdio.h>

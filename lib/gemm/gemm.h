@@ -4,8 +4,8 @@
 #define AS_LIB_GEMM_GEMM_H
 
 #include "device/device.h"
-#include "lib/mma/matrix.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
+#include "lib/mma/instructions/matrix.h"
 
 /* Best first. */
 enum as_gemm_path {

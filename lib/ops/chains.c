@@ -167,9 +167,9 @@ static enum as_status chains_fill(struct as_chains *c, size_t which, struct as_r
         const enum as_op_type types[] = {op->type, op->btype, op->ctype};
         draw_block(domains[which], types[which], rng, values + i * AS_CHAINS_STARTS * sizeof(uint64_t));
     }
-    enum as_status st = as_timed_keep_memory(&c->timed, bytes, out, err);
+    enum as_status st = as_kernel_timer_keep_memory(&c->timer, bytes, out, err);
     if (!st)
-        st = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, bytes, err);
+        st = c->timer.dev->memory->write(c->timer.dev, *out, 0, values, bytes, err);
     free(values);
     return st;
 }
@@ -185,8 +185,8 @@ static enum as_status fill_words(struct as_chains *c, struct as_rng *rng, struct
         as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, rng, &v);
         words[i] = op->type == AS_OP_F16 ? v.u16 : v.u32;
     }
-    enum as_status st = as_timed_keep_memory(&c->timed, sizeof words, &c->words, err);
-    return st ? st : c->timed.dev->memory->write(c->timed.dev, c->words, 0, words, sizeof words, err);
+    enum as_status st = as_kernel_timer_keep_memory(&c->timer, sizeof words, &c->words, err);
+    return st ? st : c->timer.dev->memory->write(c->timer.dev, c->words, 0, words, sizeof words, err);
 }
 
 static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct as_error *err)
@@ -208,14 +208,14 @@ static enum as_status chains_build(struct as_chains *c, struct as_device *dev, s
     as_op_source(&c->desc.sequence, c->desc.ilp, c->desc.steps, one, &text);
     enum as_status st = as_buf_check(&text, err);
     if (!st)
-        st = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
-                              SPLIT_MAX * c->workgroups + AS_CHAINS_STARTS, err);
+        st = as_kernel_timer_prepare(&c->timer, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
+                                     SPLIT_MAX * c->workgroups + AS_CHAINS_STARTS, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_CHAINS_KERNELS && !st; k++) {
         if (one && k > 0)
             c->kernels[k] = c->kernels[0];
         else
-            st = as_timed_keep_kernel(&c->timed, one ? "chains" : names[k], &c->kernels[k], err);
+            st = as_kernel_timer_keep_kernel(&c->timer, one ? "chains" : names[k], &c->kernels[k], err);
     }
     return st;
 }
@@ -234,7 +234,7 @@ static void chains_shape(struct as_chains *c, const struct as_device_info *info)
 /* Registers may allow fewer threads of a workgroup than the device does: then it is more and smaller ones. */
 static enum as_status chains_fit(struct as_chains *c, struct as_error *err)
 {
-    struct as_device *dev = c->timed.dev;
+    struct as_device *dev = c->timer.dev;
     const size_t asked = c->workgroups;
     enum as_status st = AS_OK;
     for (int k = 0; k < AS_CHAINS_KERNELS && !st && dev->program->kernel_info; k++) {
@@ -253,7 +253,7 @@ static enum as_status chains_fit(struct as_chains *c, struct as_error *err)
 /* Without instruction names the code must at least be as long as its steps. */
 static void chains_expect_code(struct as_chains *c, struct as_trial_context *tc)
 {
-    struct as_device *dev = c->timed.dev;
+    struct as_device *dev = c->timer.dev;
     struct as_instructions half, whole;
     char text[160];
     unsigned steps = c->desc.ilp * c->desc.steps;
@@ -288,7 +288,7 @@ enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *tc, 
     if (!st)
         st = chains_fit(c, err);
     if (!st)
-        st = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
+        st = as_kernel_timer_keep_memory(&c->timer, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
     if (!st)
         st = draw_operands(c, tc->seed, err);
     /* Some drivers compile at the first launch, outside any sample. */
@@ -308,7 +308,7 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *t
 void as_chains_finish(struct as_chains *c)
 {
     as_tick_finish(c->tick);
-    as_timed_finish(&c->timed);
+    as_kernel_timer_finish(&c->timer);
     free(c->end[0]);
     free(c->end[1]);
     *c = (struct as_chains){0};
@@ -320,20 +320,20 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
                                 struct as_error *err)
 {
     const struct as_arg args[] = {
-        as_memory_arg(c->timed.memory), as_memory_arg(c->starts), as_memory_arg(c->seconds), as_memory_arg(c->thirds),
+        as_memory_arg(c->timer.memory), as_memory_arg(c->starts), as_memory_arg(c->seconds), as_memory_arg(c->thirds),
         as_memory_arg(c->ends),         as_memory_arg(c->words),  as_u32_arg(turns),         as_u32_arg(which),
     };
     struct as_launch l =
         as_launch_of(c->kernels[which], args, sizeof args / sizeof *args, c->workgroups, c->workgroup_size);
     l.work.accesses = (double)turns * c->desc.steps;
-    return as_timed_launch(&c->timed, &l, seconds, err);
+    return as_kernel_timer_launch(&c->timer, &l, seconds, err);
 }
 
 enum { SPREAD_TRIES = 4, PAIR_TRIES = 6 };
 
 static bool has_counter(const struct as_chains *c)
 {
-    return (c->timed.record[0].has & AS_HAS_CYCLES) != 0;
+    return (c->timer.record[0].has & AS_HAS_CYCLES) != 0;
 }
 
 /* Cycles of a launch, or its seconds without a cycle counter. */
@@ -344,7 +344,7 @@ static enum as_status chains_run(struct as_chains *c, enum as_chains_kernel whic
         enum as_status st = as_chains_launch(c, which, turns, seconds, err);
         if (st)
             return st;
-        *cycles = has_counter(c) ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups) : *seconds;
+        *cycles = has_counter(c) ? as_kernel_timer_longest(&c->timer, c->workgroups, c->resident_workgroups) : *seconds;
         if (*cycles > 0)
             return AS_OK;
     }
@@ -366,7 +366,7 @@ double as_chains_results(const struct as_chains *c)
 
 static double sequences_of(const struct as_chains *c)
 {
-    return (double)c->resident_workgroups * (double)c->workgroup_size / as_chains_warp(&c->timed.dev->info) *
+    return (double)c->resident_workgroups * (double)c->workgroup_size / as_chains_warp(&c->timer.dev->info) *
            c->desc.ilp;
 }
 
@@ -432,13 +432,13 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
     if (c->tick)
         st = as_tick_measure(c->tick, seconds, &hz, err);
     else
-        st = as_timed_need(&c->timed, AS_HAS_CYCLES, err);
+        st = as_kernel_timer_need(&c->timer, AS_HAS_CYCLES, err);
     const double scale = c->tick ? hz : 1; /* without a counter they are seconds so far */
     double steps = (double)turns * c->desc.steps;
     *out = (struct as_chains_time){.seconds = seconds,
                                    .cycles = without_loop(c, whole, half) / steps * scale,
                                    .raw = whole / steps * scale,
-                                   .clock_hz = c->tick ? hz : as_timed_clock(&c->timed),
+                                   .clock_hz = c->tick ? hz : as_kernel_timer_clock(&c->timer),
                                    .operations = as_chains_results(c),
                                    .sequences = sequences_of(c)};
     double compute_units = (double)c->workgroups / (double)c->resident_workgroups;

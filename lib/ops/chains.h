@@ -2,7 +2,7 @@
 #ifndef AS_LIB_OPS_CHAINS_H
 #define AS_LIB_OPS_CHAINS_H
 
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 #include "sequence.h"
 #include "tick.h"
 
@@ -22,7 +22,7 @@ enum as_chains_kernel { AS_CHAINS_WALK, AS_CHAINS_HALF, AS_CHAINS_WHOLE, AS_CHAI
 
 struct as_chains {
     struct as_chains_desc desc;
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     enum as_dialect dialect;
     struct as_kernel *kernels[AS_CHAINS_KERNELS]; /* all the same if each compiles slowly */
     struct as_memory *starts, *seconds, *thirds, *ends, *words;

@@ -11,7 +11,7 @@ enum { ONCE = AS_CHAINS_STARTS, ONCE_GROUP = AS_OP_GROUP_MOST };
 static enum as_status chains_check_run_once(struct as_chains *c, char *values[4], struct as_error *err)
 {
     struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
-    struct as_device *dev = c->timed.dev;
+    struct as_device *dev = c->timer.dev;
     size_t workgroups = c->workgroups, workgroup_size = c->workgroup_size,
            bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
     double unused;
@@ -33,7 +33,7 @@ static enum as_status chains_check_run_once(struct as_chains *c, char *values[4]
 static bool agree_once(const struct as_chains *c, const struct as_op *op, char *const values[4], char *why, size_t size)
 {
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
-    unsigned lanes = op->group_reference ? as_chains_warp(&c->timed.dev->info) : 1;
+    unsigned lanes = op->group_reference ? as_chains_warp(&c->timer.dev->info) : 1;
     for (size_t i = 0; i < ONCE; i += lanes) {
         union as_op_value v[AS_OP_GROUP_MOST][3] = {{{0}}};
         for (unsigned lane = 0; lane < lanes; lane++)
@@ -79,7 +79,7 @@ static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, 
                               struct as_error *err)
 {
     double unused;
-    struct as_device *dev = c->timed.dev;
+    struct as_device *dev = c->timer.dev;
     memset(end, 0x5a, c->ends_bytes);
     enum as_status st = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
     if (!st)

@@ -1,7 +1,7 @@
 /* Short formats, and operations that C lacks. */
 #include "ops_reference.h"
 
-#include "lib/mma/formats.h"
+#include "lib/mma/instructions/formats.h"
 
 #include <string.h>
 

@@ -32,7 +32,7 @@ unsigned as_op_sequence_steps(const struct as_op_sequence *s, unsigned ilp, unsi
 /* 64-bit results per thread. */
 unsigned as_op_sequence_slots(const struct as_op_sequence *s, unsigned ilp);
 
-/* The program, after timed.kernel: chains, and each operation once. ilp: chains per operation of the sequence. whole:
+/* The program, after record.kernel: chains, and each operation once. ilp: chains per operation of the sequence. whole:
  * steps per chain in the long body, a multiple of 24. one_kernel: a single kernel "chains", else "walk", "half_body",
  * "whole_body" and "once". */
 void as_op_source(const struct as_op_sequence *s, unsigned ilp, unsigned whole, bool one_kernel, struct as_buf *out);

@@ -4,7 +4,7 @@
 #ifndef AS_LIB_OPS_TICK_H
 #define AS_LIB_OPS_TICK_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 struct as_chains;
 struct as_tick;

@@ -2,7 +2,7 @@
 
 #include "chains_internal.h"
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum { CORE_TURNS = 8192 };
 

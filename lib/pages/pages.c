@@ -1,5 +1,4 @@
 #include "pages.h"
-#include "lib/buffers/buffers.h"
 
 #include "base/host.h"
 #include "os/cpus.h"
@@ -62,31 +61,26 @@ static enum as_status prepare_cpu(struct as_pages *p, unsigned threads, struct a
     return p->host_sums ? AS_OK : as_nomem(err, (size_t)p->threads * LINE_WORDS * sizeof *p->host_sums, "sums");
 }
 
-static enum as_status prepare_device(struct as_pages *p, struct as_error *err)
-{
-    struct as_memory_desc sums = {.allocator = usable_allocator(&p->dev->info),
-                                  .bytes = (uint64_t)GROUPS_MAX * GROUP * sizeof(uint64_t),
-                                  .node = -1};
-    return p->dev->memory->alloc(p->dev, &sums, &p->sums, err);
-}
-
 enum as_status as_pages_prepare(struct as_pages *p, struct as_device *dev, unsigned threads, struct as_error *err)
 {
     struct as_program_desc desc = {.name = "touch", .source = as_kernel_pages, .host = host_kernels};
     *p = (struct as_pages){.dev = dev, .agent = dev, .page = as_host_page()};
-    enum as_status st = threads ? prepare_cpu(p, threads, err) : prepare_device(p, err);
-    if (!st)
-        st = p->agent->program->build(p->agent, &desc, &p->program, err);
-    return st ? st : p->agent->program->kernel(p->agent, p->program, "touch", &p->kernel, err);
+    enum as_status st = threads ? prepare_cpu(p, threads, err) : AS_OK;
+    if (st)
+        return st;
+    as_buffers_open(&p->own, p->agent, &desc, err);
+    p->kernel = as_buffers_kernel(&p->own, "touch", err);
+    if (!threads)
+        p->sums = as_buffers_memory(&p->own, usable_allocator(&dev->info),
+                                    (uint64_t)GROUPS_MAX * GROUP * sizeof(uint64_t), err);
+    return p->own.status;
 }
 
 void as_pages_finish(struct as_pages *p)
 {
     if (!p->dev)
         return;
-    p->agent->program->kernel_destroy(p->agent, p->kernel);
-    p->agent->program->destroy(p->agent, p->program);
-    p->dev->memory->free(p->dev, p->sums);
+    as_buffers_finish(&p->own);
     free(p->host_sums);
     as_device_close(&p->cpu);
     *p = (struct as_pages){0};

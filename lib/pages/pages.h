@@ -3,13 +3,13 @@
 #define AS_LIB_PAGES_PAGES_H
 
 #include "device/device.h"
-#include "probe/probe.h"
+#include "lib/buffers/buffers.h"
 
 /* The agent that touches the memory of dev. */
 struct as_pages {
     struct as_device *dev, *agent; /* agent: dev, or the host CPU beside a device without native kernels */
     struct as_opened cpu;          /* that CPU; zero if dev is the agent */
-    struct as_program *program;
+    struct as_buffers own;         /* of the agent */
     struct as_kernel *kernel;
     struct as_memory *sums; /* by the device: the sum of each thread's loads */
     uint64_t *host_sums;    /* by the CPU: a line per thread; the first one's also has its CPU */

@@ -137,7 +137,7 @@ static enum as_status build_ways(struct as_stream *s, struct as_error *err)
         if (!st)
             st = s->dev->program->build(s->dev, &desc, &s->way_programs[i], err);
         if (!st)
-            st = s->dev->program->kernel(s->dev, s->way_programs[i], "card", &s->ways[i], err);
+            st = s->dev->program->kernel(s->dev, s->way_programs[i], "stream_tiled", &s->ways[i], err);
         as_buf_finish(&defines);
     }
     s->kernel = s->ways[0];

@@ -1,5 +1,5 @@
 /* Finds the fastest width or grid by testing, since no single one is fastest on every machine. */
-#include "lib/prepare/choice.h"
+#include "lib/autotune/autotune.h"
 #include "stats/stats.h"
 #include "stream_internal.h"
 
@@ -18,7 +18,7 @@ enum {
     GROWS = 4
 };
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "space for all");
-_Static_assert((int)CANDIDATES <= (int)AS_CHOICE_MOST, "space for all");
+_Static_assert((int)CANDIDATES <= (int)AS_AUTOTUNE_MOST, "space for all");
 /* In caches a test repeats until it is long against the timer, on a GPU against the start-up phase of workgroups. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
 /* Retested after so many rounds: candidates within `within` times the best. A repetition covers several blocks, a test
@@ -50,20 +50,20 @@ static uint64_t stream_choose_key_of(const struct as_stream *s)
 
 /* Disturbance only slows a CPU down, so its minimum counts. On a GPU workgroups may start in a transient fast phase, so
  * the median counts, and over several blocks the mean. */
-static double time_of(const struct as_stream *s, const struct as_choice *m, size_t candidate)
+static double time_of(const struct as_stream *s, const struct as_autotune *m, size_t candidate)
 {
     const double *times;
-    const size_t n = as_choice_times(m, candidate, &times);
+    const size_t n = as_autotune_times(m, candidate, &times);
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += times[i];
     if (!s->gpu || n == 0)
-        return as_choice_least(m, candidate);
+        return as_autotune_least(m, candidate);
     return s->places_n > 1 ? sum / (double)n : as_median(times, n);
 }
 
 /* Keeps in which[] those within `within` times the best; returns their number. */
-static size_t near_best(const struct as_stream *s, const struct as_choice *m, size_t *which, size_t n, double within)
+static size_t near_best(const struct as_stream *s, const struct as_autotune *m, size_t *which, size_t n, double within)
 {
     double best = INFINITY;
     size_t left = 0;
@@ -250,7 +250,7 @@ struct tried {
     double spent_s;
 };
 
-static enum as_status try_all(struct as_stream *s, struct as_choice *m, const struct as_stream_grid *grids,
+static enum as_status try_all(struct as_stream *s, struct as_autotune *m, const struct as_stream_grid *grids,
                               const size_t *which, size_t n, int rounds, struct tried *tried, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -261,7 +261,7 @@ static enum as_status try_all(struct as_stream *s, struct as_choice *m, const st
             stream_choose_take(s, grids, which[i]);
             st = stream_choose_try_once(s, tried->trials++, &seconds, &tried->spent_s, err);
             if (!st)
-                as_choice_add(m, which[i], seconds);
+                as_autotune_add(m, which[i], seconds);
         }
     }
     s->memory = s->places[0];
@@ -280,7 +280,7 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
         stream_choose_take(s, grids, which[0]);
     if (n <= 1)
         return AS_OK;
-    struct as_choice *m = as_choice_of(stream_choose_key_of(s), &known);
+    struct as_autotune *m = as_autotune_of(stream_choose_key_of(s), &known);
     const int later = s->native && m->rounds >= ROUNDS_ENOUGH ? 0 : ROUNDS_LATER;
     const bool over_places = s->places_n > 1;
     const struct heat one = {known ? later : ROUNDS_FIRST, 1}, *heats = over_places ? places_heats : &one;

@@ -1,7 +1,7 @@
 #include "transfer.h"
 #include "lib/buffers/buffers.h"
 
-#include "lib/prepare/choice.h"
+#include "lib/autotune/autotune.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,7 +248,7 @@ static enum as_status transfer_choose_grid(struct as_transfer *t, struct as_erro
     t->grid = grids[0];
     if (n == 1)
         return AS_OK;
-    struct as_choice *c = as_choice_of(transfer_key_of(t), &known);
+    struct as_autotune *c = as_autotune_of(transfer_key_of(t), &known);
     const int rounds = known ? ROUNDS_LATER : ROUNDS_FIRST;
     for (int round = 0; round < rounds && !st; round++)
         for (size_t i = 0; i < n && !st; i++) {
@@ -256,9 +256,9 @@ static enum as_status transfer_choose_grid(struct as_transfer *t, struct as_erro
             t->grid = grids[i];
             st = transfer_run_kernel(t, 1, &timing, err);
             if (!st)
-                as_choice_add(c, i, as_timing_seconds(&timing));
+                as_autotune_add(c, i, as_timing_seconds(&timing));
         }
-    t->grid = grids[as_choice_best(c, n)];
+    t->grid = grids[as_autotune_best(c, n)];
     return st;
 }
 
@@ -302,10 +302,9 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
     if (st || !desc->kernel)
         return st;
     struct as_program_desc program = {.name = "copy", .source = as_kernel_transfer, .host = host_kernels};
-    st = dev->program->build(dev, &program, &t->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, t->program, "copy", &t->copy, err);
-    return st ? st : transfer_choose_grid(t, err);
+    as_buffers_open(&t->own, dev, &program, err);
+    t->copy = as_buffers_kernel(&t->own, "copy", err);
+    return t->own.status ? t->own.status : transfer_choose_grid(t, err);
 }
 
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size)
@@ -378,8 +377,7 @@ void as_transfer_finish(void *transfer)
     struct as_transfer *t = transfer;
     if (!t->dev)
         return;
-    t->dev->program->kernel_destroy(t->dev, t->copy);
-    t->dev->program->destroy(t->dev, t->program);
+    as_buffers_finish(&t->own);
     for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
         t->dev->memory->free(t->dev, t->from[l]);
         t->dev->memory->free(t->dev, t->to[l]);

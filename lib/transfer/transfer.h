@@ -4,7 +4,7 @@
 #ifndef AS_LIB_TRANSFER_TRANSFER_H
 #define AS_LIB_TRANSFER_TRANSFER_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/buffers/buffers.h"
 
 enum { AS_TRANSFER_LANES = 8 };
 
@@ -31,8 +31,8 @@ struct as_transfer {
     struct as_device *dev;
     struct as_transfer_desc desc;
     struct as_memory *from[AS_TRANSFER_LANES], *to[AS_TRANSFER_LANES];
-    void *plain; /* the end of lane 0 without an allocator */
-    struct as_program *program;
+    void *plain;           /* the end of lane 0 without an allocator */
+    struct as_buffers own; /* the kernel */
     struct as_kernel *copy;
     struct as_transfer_grid grid;
     uint64_t sample; /* number of the last; first and last words change per sample */

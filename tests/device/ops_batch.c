@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_timed[];
+extern const char as_kernel_record[];
 
 static unsigned steps_of(const struct ops_batch_part *part)
 {
@@ -34,7 +34,7 @@ static void add_without_walk(const struct ops_batch_part *part, struct as_buf *o
 
 void ops_batch_source(const struct ops_batch_part *part, size_t n, bool walk, struct as_buf *out)
 {
-    as_buf_str(out, as_kernel_timed);
+    as_buf_str(out, as_kernel_record);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             as_buf_printf(out, "#undef %s\n#define %s %s_%zu\n", kernels[k], kernels[k], kernels[k], i);

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "device/dialect/host_prelude.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -35,11 +35,11 @@ static void timed_record(u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)
 }
 
 _Thread_local struct as_host_item as_host_item;
-#include "probes/memory/c2c/c2c.kernel"
+#include "probes/coherence/c2c/c2c.kernel"
 #define BETWEEN_UNITS
 #define sees sees_between
 #define answers answers_between
-#include "probes/memory/c2c/c2c.kernel"
+#include "probes/coherence/c2c/c2c.kernel"
 
 void c2c_toy_device(struct toy *t)
 {

@@ -26,7 +26,7 @@ static u64 follow(u64 at)
 #define CYCLES() (2 * STEP_NS * steps_made)
 #define HAVE_NANOS 1
 #define NANOS() (STEP_NS * steps_made)
-#include "lib/timed/timed.kernel"
+#include "lib/kernel_timer/record.kernel"
 
 #include "lib/stream/sweep.kernel"
 #define PERSISTENT

@@ -3,7 +3,7 @@
 #include "device/cpu/features.h"
 #include "lib/gemm/outer.h"
 #include "lib/gemm/tiled_sve.h"
-#include "lib/mma/formats.h"
+#include "lib/mma/instructions/formats.h"
 
 #include <math.h>
 #include <setjmp.h>

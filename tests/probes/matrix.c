@@ -1,5 +1,5 @@
 /* Matrix instructions: the table, layouts against what is documented, lane by lane, and images. */
-#include "lib/mma/layout.h"
+#include "lib/mma/instructions/layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

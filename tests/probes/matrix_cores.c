@@ -3,8 +3,8 @@
  * instruction in the loop. */
 #include "device/cpu/features.h"
 #include "f32_bits.h"
-#include "lib/mma/find.h"
-#include "lib/mma/peak.h"
+#include "lib/mma/discovery/find.h"
+#include "lib/mma/rate/peak.h"
 #include "matrix_models.h"
 #include "probes/matrix/layout/layout_unit.h"
 #include "real_device.h"

@@ -1,5 +1,5 @@
 /* Experiments on matrix units, tried on units in software that are known: what is found has to be what they are. */
-#include "lib/mma/find.h"
+#include "lib/mma/discovery/find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Numeric formats: every code and its value, rounding in each way, both ends of the range. */
-#include "lib/mma/formats.h"
+#include "lib/mma/instructions/formats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #define TESTS_PROBES_MATRIX_MODELS_H
 
 #include "f32_bits.h"
-#include "lib/mma/matrix.h"
+#include "lib/mma/instructions/matrix.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Where numbers lie, found of units in software whose operands were shuffled: each place has to come out as it is. */
-#include "lib/mma/model.h"
-#include "lib/mma/slots.h"
+#include "lib/mma/discovery/model.h"
+#include "lib/mma/discovery/slots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * differs a little are none of those. */
 #include "base/clock.h"
 #include "f32_bits.h"
-#include "lib/mma/find.h"
+#include "lib/mma/discovery/find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_PROBES_MATRIX_TOY_H
 #define TESTS_PROBES_MATRIX_TOY_H
 
-#include "lib/mma/find.h"
+#include "lib/mma/discovery/find.h"
 #include "probes/matrix/layout/layout_unit.h"
 #include "toy_device.h"
 

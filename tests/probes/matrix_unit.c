@@ -1,7 +1,7 @@
 /* On a device that is a model of the documented layouts of matrix instructions, its kernels run on the host by the
  * images: the small unit and the peak's check, with planted errors that must be caught. */
-#include "lib/mma/fragments.h"
-#include "lib/mma/peak.h"
+#include "lib/mma/instructions/fragments.h"
+#include "lib/mma/rate/peak.h"
 #include "toy_device.h"
 
 #include <math.h>

@@ -66,8 +66,8 @@ _Thread_local struct as_host_item as_host_item;
 #define GROUP_SIZE 1
 #define OP 6
 #define stream device_read_again
-#define card gpu_read
-#define fill fill_for_card
+#define stream_tiled gpu_read
+#define fill fill_for_gpu
 #include "lib/stream/stream.kernel"
 #undef OP
 #undef X
@@ -80,7 +80,7 @@ _Thread_local struct as_host_item as_host_item;
 #undef LOAD_Y
 #undef LOAD_O
 #undef stream
-#undef card
+#undef stream_tiled
 #undef fill
 
 enum { ARRAY = MOST + GUARD };
@@ -256,7 +256,7 @@ static void test_device_fill(void **unused)
 
 /* Every pair is read once in each turn, whatever the number of groups is against that of tiles: powers of two tell
  * which was not. */
-static void test_card_reads_all(void **unused)
+static void test_gpu_reads_all(void **unused)
 {
     enum { TILE_PAIRS = UNROLL };
     static double memory[64] __attribute__((aligned(16)));
@@ -285,7 +285,7 @@ static void test_card_reads_all(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_card_reads_all), cmocka_unit_test(test_native_kernels),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpu_reads_all), cmocka_unit_test(test_native_kernels),
                                        cmocka_unit_test(test_slices), cmocka_unit_test(test_device_kernel),
                                        cmocka_unit_test(test_device_fill)};
     return cmocka_run_group_tests(tests, NULL, NULL);

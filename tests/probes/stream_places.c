@@ -29,7 +29,7 @@ static void gpu(const char *name, void *const *args)
             memcpy(&memory[i], args[4], sizeof *memory);
 }
 
-static void init_card(struct toy *t)
+static void init_gpu(struct toy *t)
 {
     toy_init_sm90(t, gpu);
     t->dev.info.capabilities |= AS_CAP_FP64;
@@ -38,7 +38,7 @@ static void init_card(struct toy *t)
     t->launch_s = 1e-3;
 }
 
-static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool barrier, bool is_host_memory)
+static void start_gpu(struct toy *t, struct as_stream *s, uint64_t size, bool barrier, bool is_host_memory)
 {
     struct as_error err = {0};
     const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
@@ -49,7 +49,7 @@ static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool b
                                      .device_first = true,
                                      .seed = 5};
     double gbs = 0, seconds = 0;
-    init_card(t);
+    init_gpu(t);
     t->dev.info.is_host_memory = is_host_memory;
     if (as_stream_prepare(s, &t->dev, &d, &err))
         fail_msg("%s", err.text);
@@ -68,7 +68,7 @@ static void test_places(void **unused)
     char why[160];
     (void)unused;
     for (size_t wrong = 0; wrong <= AS_STREAM_PLACES; wrong++) {
-        start_card(&t, &s, 1 << 20, false, wrong % 2); /* an APU's GPU too */
+        start_gpu(&t, &s, 1 << 20, false, wrong % 2); /* an APU's GPU too */
         assert_int_equal(s.places_n, AS_STREAM_PLACES);
         assert_int_equal(places_seen, AS_STREAM_PLACES);
         if (wrong < AS_STREAM_PLACES)
@@ -78,7 +78,7 @@ static void test_places(void **unused)
         assert_int_equal(t.live, 0);
     }
     for (int barrier = 0; barrier < 2; barrier++) {
-        start_card(&t, &s, barrier ? 1 << 20 : 16 << 20, barrier, false);
+        start_gpu(&t, &s, barrier ? 1 << 20 : 16 << 20, barrier, false);
         assert_int_equal(places_seen, 1);
         assert_true(as_stream_check(&s, why, sizeof why));
         as_stream_finish(&s);
@@ -118,7 +118,7 @@ static void test_ways_over_places(void **unused)
                                      .device_first = true,
                                      .seed = 5};
     (void)unused;
-    init_card(&t);
+    init_gpu(&t);
     toy_queue = t.dev.queue;
     queue = *toy_queue;
     queue.launch = timed_launch;
@@ -184,7 +184,7 @@ static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
                                          .barrier = cases[i].barrier,
                                          .device_first = true,
                                          .seed = 5};
-        init_card(&t);
+        init_gpu(&t);
         t.dev.info.is_host_cpu = cases[i].is_host_cpu;
         t.dev.info.compute_unit_threads = cases[i].compute_unit_threads;
         counted_queue = t.dev.queue;

@@ -1,5 +1,5 @@
 /* Clocks by calibration, on a toy device whose launches take what a known clock makes of them. */
-#include "lib/mma/peak.h"
+#include "lib/mma/rate/peak.h"
 #include "lib/ops/chains.h"
 #include "toy_device.h"
 

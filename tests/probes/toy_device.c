@@ -2,6 +2,7 @@
 
 #include "base/host.h"
 #include "base/text.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -336,6 +337,18 @@ void toy_finish(const struct as_probe *probe, struct toy_trial *v)
 {
     as_probe_finish(probe, v->state);
     as_buf_finish(&v->tc.detail);
+}
+
+void toy_check_no_memory(const struct as_probe *probe, unsigned capabilities, const char *axes)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_error err = {0};
+    toy_init(&t, capabilities);
+    t.deny_memory = true;
+    assert_int_equal(toy_prepare(&t, probe, axes, &v, &err), AS_NOMEM);
+    toy_finish(probe, &v);
+    assert_int_equal(t.live, 0);
 }
 
 enum as_applies toy_applies(const struct toy *t, const struct as_probe *probe, const char *axes, struct as_error *err)

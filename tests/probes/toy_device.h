@@ -36,6 +36,8 @@ void toy_axes(struct as_axes *axes, const char *text);
 enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_trial *v,
                            struct as_error *err);
 void toy_finish(const struct as_probe *probe, struct toy_trial *v);
+/* Preparing this cell without memory fails, and leaves nothing behind. */
+void toy_check_no_memory(const struct as_probe *probe, unsigned capabilities, const char *axes);
 enum as_applies toy_applies(const struct toy *t, const struct as_probe *probe, const char *axes, struct as_error *err);
 
 /* AddressSanitizer's malloc gives pages that nobody touched and keeps what is freed. */

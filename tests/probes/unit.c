@@ -50,7 +50,7 @@ static u64 follow(u64 at)
 #define HAVE_UNIT 1
 #define UNIT() my_unit
 #define CHOICE_LOOKS (play.one_by_one ? 1000u : UINT32_MAX) /* on a busy machine a thread may start late */
-#include "lib/timed/timed.kernel"
+#include "lib/kernel_timer/record.kernel"
 #define PERSISTENT
 #include "lib/chase/chase.kernel"
 
@@ -151,7 +151,7 @@ static void check_walks(bool persistent)
             fail_msg("%s", err.text);
         assert_true(ns > 0);
         assert_true(persistent || fabs(ns - STEP_NS) < 1e-9); /* one group's steps, and no other's */
-        assert_int_equal(play.chase.timed.record[0].unit, AS_TIMED_UNIT + 1);
+        assert_int_equal(play.chase.timer.record[0].unit, AS_TIMER_UNIT + 1);
     }
     assert_true(as_chase_check(&play.chase, why, sizeof why));
     assert_false(contended);
@@ -188,7 +188,7 @@ static void test_no_group_on_the_unit(void **unused)
         before = play.starts;
         assert_int_equal(as_chase_run(&play.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
         assert_non_null(strstr(err.text, "ran a workgroup on unit 0"));
-        assert_int_equal(play.starts, before + AS_TIMED_TRIES);
+        assert_int_equal(play.starts, before + AS_TIMER_TRIES);
         end();
     }
 }
@@ -201,7 +201,7 @@ static void test_others_do_not_end(void **unused)
     play.one_by_one = true;
     assert_int_equal(start(false, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "alone"));
-    assert_int_equal(play.starts, AS_TIMED_TRIES);
+    assert_int_equal(play.starts, AS_TIMER_TRIES);
     assert_false(contended);
     end();
 }
@@ -210,12 +210,12 @@ static void test_others_do_not_end(void **unused)
 static void test_host_is_told_that_nobody_walks(void **unused)
 {
     u64 result[8] = {0}, chain[1] = {(u64)(uintptr_t)chain};
-    u32 choice[4] = {AS_TIMED_UNIT + 1}, shared[128] = {0};
+    u32 choice[4] = {AS_TIMER_UNIT + 1}, shared[128] = {0};
     (void)unused;
     for (u32 g = 0; g < 3; g++) {
         assert_int_equal(shared[COUNT], 0);
         as_host_item = (struct as_host_item){.threads = 1, .group = g, .workgroups = 3};
-        my_unit = AS_TIMED_UNIT + 1;
+        my_unit = AS_TIMER_UNIT + 1;
         persist(result, choice, chain, shared, 0, 10);
     }
     assert_true(shared[COUNT] == NEVER);

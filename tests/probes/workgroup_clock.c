@@ -50,7 +50,7 @@ static u32 work(void)
 #define NANOS() clock_now()
 #define HAVE_UNIT 0
 #define HAVE_LOCAL_DYNAMIC 0
-#include "lib/timed/timed.kernel"
+#include "lib/kernel_timer/record.kernel"
 
 /* What generated text defines for ops.kernel. */
 #define TAKE_ALL (void)id, (void)starts, (void)seconds, (void)thirds, (void)ends, (void)words, (void)turns;
@@ -85,7 +85,7 @@ typedef int fragment_a, fragment_b, fragment_c;
 #define MULTIPLY(c, a, b) c += (a) * (b) * (int)work();
 #define half_body half_peak
 #define whole_body whole_peak
-#include "lib/mma/peak.kernel"
+#include "lib/mma/rate/peak.kernel"
 #undef half_body
 #undef whole_body
 #undef STEP

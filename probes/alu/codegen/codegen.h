@@ -3,7 +3,7 @@
 #ifndef AS_PROBES_ALU_CODEGEN_CODEGEN_H
 #define AS_PROBES_ALU_CODEGEN_CODEGEN_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 enum codegen_op {
     OP_ATOMIC_ADD,

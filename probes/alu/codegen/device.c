@@ -1,7 +1,7 @@
 /* The experiment on a device that counts its machine code: two kernels of one program, run by one thread. */
 #include "codegen.h"
 
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 #include "base/text.h"
 

@@ -46,9 +46,9 @@ struct state {
     struct as_device *dev;
     struct as_place place;
     char owner[1][32];
-    struct as_chase chase; /* what=load */
-    struct as_timed timed; /* what=atomic, by a device's kernel */
-    struct as_buffers own; /* the counter, and a native CPU kernel */
+    struct as_chase chase;        /* what=load */
+    struct as_kernel_timer timer; /* what=atomic, by a device's kernel */
+    struct as_buffers own;        /* the counter, and a native CPU kernel */
     struct as_memory *result;
     double overhead_s;
     struct as_kernel *add; /* of either */
@@ -80,18 +80,19 @@ static enum as_status link_latency_build_native(struct state *s, struct as_error
 
 static enum as_status link_latency_build_device(struct state *s, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&s->timed, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
+    enum as_status st =
+        as_kernel_timer_prepare(&s->timer, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
     if (!st)
-        st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
-    return st ? st : as_timed_keep_kernel(&s->timed, "add", &s->add, err);
+        st = as_kernel_timer_stand(&s->timer, AS_TIMER_UNIT, err);
+    return st ? st : as_kernel_timer_keep_kernel(&s->timer, "add", &s->add, err);
 }
 
 static struct as_launch link_latency_launch_of(const struct state *s, uint32_t turns, struct as_arg args[4])
 {
     size_t n = 0;
-    args[n++] = as_memory_arg(s->native ? s->result : s->timed.memory);
+    args[n++] = as_memory_arg(s->native ? s->result : s->timer.memory);
     if (!s->native)
-        args[n++] = as_memory_arg(s->timed.choice);
+        args[n++] = as_memory_arg(s->timer.choice);
     args[n++] = as_memory_arg(s->counter);
     args[n++] = as_u32_arg(turns);
     struct as_launch l = as_launch_of(s->add, args, n, 1, 1);
@@ -108,10 +109,10 @@ static enum as_status make_adds(struct state *s, uint32_t turns, struct as_sampl
     double launch_s;
     const struct as_launch l = link_latency_launch_of(s, turns, args);
     if (!s->native) {
-        enum as_status st = as_timed_launch(&s->timed, &l, &launch_s, err);
-        out->seconds = as_timed_seconds(&s->timed, launch_s);
-        out->clock_hz = as_timed_clock(&s->timed);
-        *returned = (uint32_t)s->timed.record[0].value;
+        enum as_status st = as_kernel_timer_launch(&s->timer, &l, &launch_s, err);
+        out->seconds = as_kernel_timer_seconds(&s->timer, launch_s);
+        out->clock_hz = as_kernel_timer_clock(&s->timer);
+        *returned = (uint32_t)s->timer.record[0].value;
         return st;
     }
     enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
@@ -129,7 +130,7 @@ static enum as_status measure_overhead(struct state *s, struct as_error *err)
     const struct as_launch l = link_latency_launch_of(s, 0, args);
     enum as_status st = AS_OK;
     if (!s->native)
-        return as_timed_overhead(&s->timed, &l, err);
+        return as_kernel_timer_overhead(&s->timer, &l, err);
     for (size_t i = 0; i < OVERHEADS && !st; i++) {
         st = make_adds(s, 0, &nothing, &unused, err);
         took[i] = nothing.seconds;
@@ -147,12 +148,12 @@ static enum as_status prepare_adds(struct state *s, struct as_trial_context *tc,
                                      .owner = s->owner[0][0] ? s->owner[0] : NULL};
     s->native = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     enum as_status st = s->native ? link_latency_build_native(s, err) : link_latency_build_device(s, err);
-    s->counter = st ? NULL : as_buffers_alloc(s->native ? &s->own : &s->timed.own, &counter, err);
+    s->counter = st ? NULL : as_buffers_alloc(s->native ? &s->own : &s->timer.own, &counter, err);
     if (!s->counter)
-        return st ? st : (s->native ? &s->own : &s->timed.own)->status;
+        return st ? st : (s->native ? &s->own : &s->timer.own)->status;
     as_expect_code(tc, s->add, "atomic.global", ADDS);
     tc->footprint = sizeof(uint32_t);
-    as_timed_note(tc, &s->timed);
+    as_kernel_timer_note(tc, &s->timer);
     return measure_overhead(s, err);
 }
 
@@ -188,7 +189,7 @@ static enum as_status prepare_walk(struct state *s, struct as_trial_context *tc,
                                  .seed = tc->seed,
                                  .owner = s->owner[0][0] ? s->owner[0] : NULL};
     enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
-    as_timed_note(tc, &s->chase.timed);
+    as_kernel_timer_note(tc, &s->chase.timer);
     tc->footprint = s->chase.footprint;
     return st;
 }
@@ -230,7 +231,7 @@ static void link_latency_finish(void *state)
     struct state *s = state;
     as_chase_finish(&s->chase);
     as_buffers_finish(&s->own);
-    as_timed_finish(&s->timed);
+    as_kernel_timer_finish(&s->timer);
     as_place_end(&s->place);
 }
 

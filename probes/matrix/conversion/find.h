@@ -3,7 +3,7 @@
 #define AS_PROBES_MATRIX_CONVERSION_FIND_H
 
 #include "base/error.h"
-#include "lib/mma/formats.h"
+#include "lib/mma/instructions/formats.h"
 
 #include <stddef.h>
 

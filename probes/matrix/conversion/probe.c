@@ -2,7 +2,7 @@
  * method.md. */
 #include "device/dialect/dialect.h"
 #include "find.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static const char *const full[] = {"op=all property=all", NULL};
 
 enum { GROUP_THREADS = 128 };
 struct state {
-    struct as_timed timed; /* first: the record's finish takes it */
+    struct as_kernel_timer timer; /* first: the record's finish takes it */
     struct conversion_found found;
     enum conversion_property property;
     double seconds;
@@ -93,19 +93,19 @@ static enum as_applies conversion_applies(const struct as_device_info *info, con
 
 static enum as_status conversion_convert(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err)
 {
-    struct as_timed *t = ctx;
+    struct as_kernel_timer *t = ctx;
     struct as_device *dev = t->dev;
     size_t workgroups = (n + GROUP_THREADS - 1) / GROUP_THREADS, bytes = workgroups * GROUP_THREADS * sizeof *from;
     struct as_memory *in, *out;
-    enum as_status st = as_timed_keep_memory(t, bytes, &in, err);
+    enum as_status st = as_kernel_timer_keep_memory(t, bytes, &in, err);
     if (!st)
-        st = as_timed_keep_memory(t, bytes, &out, err);
+        st = as_kernel_timer_keep_memory(t, bytes, &out, err);
     if (!st)
         st = dev->memory->write(dev, in, 0, from, n * sizeof *from, err);
     if (st)
         return st;
     const struct as_arg args[] = {as_memory_arg(in), as_memory_arg(out)};
-    st = as_timed_once(t, "convert", args, 2, workgroups, GROUP_THREADS, err);
+    st = as_kernel_timer_once(t, "convert", args, 2, workgroups, GROUP_THREADS, err);
     return st ? st : dev->memory->read(dev, out, 0, to, n * sizeof *to, err);
 }
 
@@ -119,9 +119,9 @@ static enum as_status conversion_prepare(struct as_trial_context *tc, void *stat
     as_buf_printf(&head, "#define CONVERT(d, x) %s\n", c->text);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&s->timed, tc->dev, c->word, as_buf_get(&head), as_kernel_convert, NULL, 1, err);
+        st = as_kernel_timer_prepare(&s->timer, tc->dev, c->word, as_buf_get(&head), as_kernel_convert, NULL, 1, err);
     as_buf_finish(&head);
-    const struct converter by = {as_number_format(c->format), conversion_convert, &s->timed};
+    const struct converter by = {as_number_format(c->format), conversion_convert, &s->timer};
     double start = as_now();
     if (!st)
         st = as_conversion_find(&by, &s->found, err);
@@ -173,5 +173,5 @@ const struct as_probe as_probe_conversion = {
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, conversion_applies),
-    AS_TRIAL(struct state, conversion_prepare, conversion_sample, conversion_check, as_timed_finish),
+    AS_TRIAL(struct state, conversion_prepare, conversion_sample, conversion_check, as_kernel_timer_finish),
 };

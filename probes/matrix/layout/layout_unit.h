@@ -2,8 +2,8 @@
 #ifndef AS_PROBES_MATRIX_LAYOUT_LAYOUT_UNIT_H
 #define AS_PROBES_MATRIX_LAYOUT_LAYOUT_UNIT_H
 
-#include "lib/mma/fragments.h"
-#include "lib/mma/slots.h"
+#include "lib/mma/discovery/slots.h"
+#include "lib/mma/instructions/fragments.h"
 
 struct layout_unit {
     struct as_fragments fragments;

@@ -1,6 +1,6 @@
 /* layout: register layout of matrix instructions. See method.md. */
 #include "layout_unit.h"
-#include "lib/mma/trial.h"
+#include "lib/mma/rate/trial.h"
 
 #include <math.h>
 #include <stdio.h>

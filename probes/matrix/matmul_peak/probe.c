@@ -1,5 +1,5 @@
 /* matmul_peak: operations per cycle and compute unit of each matrix instruction. See method.md. */
-#include "lib/mma/trial.h"
+#include "lib/mma/rate/trial.h"
 
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),

@@ -1,8 +1,8 @@
 /* matmul_rate: rate of a matrix instruction on the whole device, on random numbers and zeros, in bursts and sustained.
  * See method.md. */
-#include "lib/mma/trial.h"
+#include "lib/mma/rate/trial.h"
 
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 static const struct as_axis axes[] = {

@@ -1,7 +1,7 @@
 /* numerics: numerics of matrix instructions. See method.md. */
-#include "lib/mma/find.h"
-#include "lib/mma/fragments.h"
-#include "lib/mma/trial.h"
+#include "lib/mma/discovery/find.h"
+#include "lib/mma/instructions/fragments.h"
+#include "lib/mma/rate/trial.h"
 #include "lib/ops/code.h"
 
 #include <math.h>

@@ -3,12 +3,12 @@
 #define AS_PROBES_ONCHIP_L2_LATENCY_L2_LATENCY_H
 
 #include "lib/chase/chase.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 enum { L2_STEPS = 16, L2_LINES = 4096 };
 
 struct l2_latency {
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     struct as_kernel *chase, *each;
     struct as_memory *chain, *places, *took, *other;
     uint64_t *place; /* L2_LINES words of the chain */

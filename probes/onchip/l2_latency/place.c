@@ -10,15 +10,15 @@ enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes a
 
 static enum as_status bind_places(struct l2_latency *u, const uint64_t *places, uint64_t n, struct as_error *err)
 {
-    struct as_device *dev = u->timed.dev;
+    struct as_device *dev = u->timer.dev;
     struct as_arg args[] = {as_memory_arg(u->chain), as_memory_arg(u->places), as_u64_arg(n)};
     enum as_status st = dev->memory->write(dev, u->places, 0, places, n * sizeof *places, err);
-    return st ? st : as_timed_once(&u->timed, "bind", args, 3, 16, BIND_THREADS, err);
+    return st ? st : as_kernel_timer_once(&u->timer, "bind", args, 3, 16, BIND_THREADS, err);
 }
 
 enum as_status as_l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err)
 {
-    struct as_device *dev = u->timed.dev;
+    struct as_device *dev = u->timer.dev;
     struct as_bijection order;
     uint64_t lines = u->chain->bytes / 8 / LINE_WORDS;
     uint64_t *words = calloc(1, u->chain->bytes);
@@ -42,7 +42,7 @@ enum as_status as_l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct
 
 enum as_status as_l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err)
 {
-    struct as_device *dev = u->timed.dev;
+    struct as_device *dev = u->timer.dev;
     uint64_t *words = calloc(1, u->chain->bytes);
     if (!words)
         return as_nomem(err, u->chain->bytes, "places");
@@ -56,14 +56,14 @@ enum as_status as_l2_latency_link(struct l2_latency *u, uint64_t seed, struct as
 
 static enum as_status time_each(struct l2_latency *u, uint64_t *took, struct as_error *err)
 {
-    struct as_device *dev = u->timed.dev;
+    struct as_device *dev = u->timer.dev;
     double seconds;
-    struct as_arg args[] = {as_memory_arg(u->timed.memory), as_memory_arg(u->timed.choice), as_memory_arg(u->chain),
+    struct as_arg args[] = {as_memory_arg(u->timer.memory), as_memory_arg(u->timer.choice), as_memory_arg(u->chain),
                             as_memory_arg(u->places),       as_memory_arg(u->took),         as_u64_arg(L2_LINES)};
     const struct as_launch l = as_launch_of(u->each, args, 6, 1, 1);
-    enum as_status st = as_timed_sweep(&u->timed, u->chain, err);
+    enum as_status st = as_kernel_timer_sweep(&u->timer, u->chain, err);
     if (!st)
-        st = as_timed_launch(&u->timed, &l, &seconds, err);
+        st = as_kernel_timer_launch(&u->timer, &l, &seconds, err);
     if (!st)
         st = dev->memory->read(dev, u->took, 0, took, L2_LINES * sizeof *took, err);
     return st;

@@ -51,17 +51,17 @@ static uint64_t chain_bytes(const struct as_device_info *info)
 static enum as_status l2_latency_build(struct l2_latency *u, struct as_trial_context *tc, struct as_error *err)
 {
     enum as_status st =
-        as_timed_prepare(&u->timed, tc->dev, "l2_latency", as_kernel_sweep, as_kernel_l2_latency, NULL, 1, err);
+        as_kernel_timer_prepare(&u->timer, tc->dev, "l2_latency", as_kernel_sweep, as_kernel_l2_latency, NULL, 1, err);
     if (!st)
-        st = as_timed_keep_kernel(&u->timed, "walk", &u->chase, err);
+        st = as_kernel_timer_keep_kernel(&u->timer, "walk", &u->chase, err);
     if (!st)
-        st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
+        st = as_kernel_timer_keep_kernel(&u->timer, "each", &u->each, err);
     if (st)
         return st;
     as_expect_code(tc, u->chase, "load.global", L2_STEPS);
     as_expect_code(tc, u->each, "load.global", L2_STEPS);
-    st = as_timed_stand(&u->timed, u->unit, err);
-    return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
+    st = as_kernel_timer_stand(&u->timer, u->unit, err);
+    return st ? st : as_kernel_timer_need(&u->timer, AS_HAS_UNIT, err);
 }
 
 static enum as_status l2_latency_allocate(struct l2_latency *u, struct as_error *err)
@@ -69,12 +69,12 @@ static enum as_status l2_latency_allocate(struct l2_latency *u, struct as_error 
     const struct {
         struct as_memory **memory;
         uint64_t bytes;
-    } all[] = {{&u->chain, chain_bytes(&u->timed.dev->info)},
+    } all[] = {{&u->chain, chain_bytes(&u->timer.dev->info)},
                {&u->places, L2_LINES * sizeof(uint64_t)},
                {&u->took, 3 * L2_LINES * sizeof(uint64_t)}};
     enum as_status st = AS_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
-        st = as_timed_keep_memory(&u->timed, all[i].bytes, all[i].memory, err);
+        st = as_kernel_timer_keep_memory(&u->timer, all[i].bytes, all[i].memory, err);
     return st;
 }
 
@@ -84,7 +84,7 @@ static enum as_status l2_latency_warm_up(struct l2_latency *u, uint32_t turns, s
     double ns, seconds;
     enum as_status st = as_l2_latency_run(u, turns, &ns, &seconds, err);
     if (!st)
-        as_limit_one_cycle(tc, as_timed_clock(&u->timed));
+        as_limit_one_cycle(tc, as_kernel_timer_clock(&u->timer));
     return st;
 }
 
@@ -100,7 +100,7 @@ static enum as_status l2_latency_prepare(struct as_trial_context *tc, void *stat
     if (!st)
         st = l2_latency_allocate(u, err);
     if (!st && u->evicts)
-        st = as_timed_evictor(&u->timed, &u->other, err);
+        st = as_kernel_timer_evictor(&u->timer, &u->other, err);
     if (!st)
         st = as_l2_latency_scatter(u, tc->seed, err);
     if (!st && (what == NEAR || what == FAR))
@@ -124,7 +124,7 @@ static enum as_status l2_latency_sample(void *state, uint64_t reps, struct as_sa
     struct l2_latency *u = state;
     enum as_status st = as_l2_latency_run(u, (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
-        out->clock_hz = as_timed_clock(&u->timed);
+        out->clock_hz = as_kernel_timer_clock(&u->timer);
     return st;
 }
 
@@ -140,7 +140,7 @@ static bool l2_latency_check(void *state, char *why, size_t why_size)
 static void l2_latency_finish(void *state)
 {
     struct l2_latency *u = state;
-    as_timed_finish(&u->timed);
+    as_kernel_timer_finish(&u->timer);
     free(u->place);
     free(u->used);
 }

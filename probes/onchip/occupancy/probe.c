@@ -1,5 +1,5 @@
 /* occupancy: resident workgroups per compute unit. See method.md. */
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static enum as_applies occupancy_applies(const struct as_device_info *info, cons
 }
 
 struct state {
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     struct as_kernel *kernel;
     struct as_memory *in, *sums, *meeting; /* meeting: where kernels have no clock */
     uint32_t *value, *sum;                 /* host's */
@@ -68,10 +68,10 @@ static enum as_status occupancy_build(struct state *s, struct as_trial_context *
     as_buf_printf(&head, "\n#define SHARED_WORDS %llu\n", s->meets ? (unsigned long long)(s->local + 3) / 4 : 0);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&s->timed, tc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
-                              s->workgroups, err);
+        st = as_kernel_timer_prepare(&s->timer, tc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
+                                     s->workgroups, err);
     as_buf_finish(&head);
-    return st ? st : as_timed_keep_kernel(&s->timed, s->meets ? "meet" : "stay", &s->kernel, err);
+    return st ? st : as_kernel_timer_keep_kernel(&s->timer, s->meets ? "meet" : "stay", &s->kernel, err);
 }
 
 /* The compiler's register count, and the occupancy that the driver reports. */
@@ -111,12 +111,12 @@ static enum as_status occupancy_fill(struct state *s, uint64_t seed, struct as_e
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < n; i++)
         s->value[i] = (uint32_t)as_rng_u64(&rng);
-    struct as_device *dev = s->timed.dev;
-    enum as_status st = as_timed_keep_memory(&s->timed, (n ? n : 1) * sizeof *s->value, &s->in, err);
+    struct as_device *dev = s->timer.dev;
+    enum as_status st = as_kernel_timer_keep_memory(&s->timer, (n ? n : 1) * sizeof *s->value, &s->in, err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, s->workgroups * s->threads * sizeof *s->sum, &s->sums, err);
+        st = as_kernel_timer_keep_memory(&s->timer, s->workgroups * s->threads * sizeof *s->sum, &s->sums, err);
     if (!st && s->meets)
-        st = as_timed_keep_memory(&s->timed, MEETING_WORDS * sizeof(uint32_t), &s->meeting, err);
+        st = as_kernel_timer_keep_memory(&s->timer, MEETING_WORDS * sizeof(uint32_t), &s->meeting, err);
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
@@ -166,9 +166,9 @@ static int by_unit_then_start(const void *a, const void *b)
  * Median over compute units. */
 static double groups_at_a_time(struct state *s)
 {
-    const struct as_record *r = s->timed.record;
+    const struct as_record *r = s->timer.record;
     size_t compute_units = 0;
-    qsort(s->timed.record, s->workgroups, sizeof *r, by_unit_then_start);
+    qsort(s->timer.record, s->workgroups, sizeof *r, by_unit_then_start);
     for (size_t i = 0, first = 0, end; i < s->workgroups; i = end) {
         size_t most = 0;
         for (end = i, first = i; end < s->workgroups && r[end].unit == r[i].unit; end++) {
@@ -186,7 +186,7 @@ static double groups_at_a_time(struct state *s)
 static enum as_status occupancy_meet(struct state *s, size_t workgroups, bool *met, double *seconds,
                                      struct as_error *err)
 {
-    struct as_device *dev = s->timed.dev;
+    struct as_device *dev = s->timer.dev;
     uint32_t meeting[MEETING_WORDS] = {0};
     struct as_timing t;
     const struct as_arg args[] = {as_memory_arg(s->in), as_memory_arg(s->sums), as_memory_arg(s->meeting),
@@ -246,24 +246,24 @@ static enum as_status sample_meeting(struct state *s, struct as_sample *out, str
 static enum as_status occupancy_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    struct as_device *dev = s->timed.dev;
+    struct as_device *dev = s->timer.dev;
     (void)reps;
     if (s->meets)
         return sample_meeting(s, out, err);
-    struct as_arg args[] = {as_memory_arg(s->timed.memory), as_memory_arg(s->in), as_memory_arg(s->sums),
+    struct as_arg args[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->in), as_memory_arg(s->sums),
                             as_u64_arg(STAY_CYCLES)};
     struct as_launch l = as_launch_of(s->kernel, args, 4, s->workgroups, s->threads);
     l.shared_bytes = s->local;
-    enum as_status st = as_timed_launch(&s->timed, &l, &out->seconds, err);
+    enum as_status st = as_kernel_timer_launch(&s->timer, &l, &out->seconds, err);
     if (!st)
         st = dev->memory->read(dev, s->sums, 0, s->sum, s->workgroups * s->threads * sizeof *s->sum, err);
     if (st)
         return st;
     check_sums(s, s->workgroups);
-    st = as_timed_need(&s->timed, AS_HAS_CYCLES | AS_HAS_UNIT | (s->local ? AS_HAS_LOCAL : 0), err);
+    st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_UNIT | (s->local ? AS_HAS_LOCAL : 0), err);
     if (st)
         return st;
-    out->clock_hz = as_timed_clock(&s->timed);
+    out->clock_hz = as_kernel_timer_clock(&s->timer);
     out->value = groups_at_a_time(s);
     return AS_OK;
 }
@@ -278,7 +278,7 @@ static bool occupancy_check(void *state, char *why, size_t why_size)
 static void occupancy_finish(void *state)
 {
     struct state *s = state;
-    as_timed_finish(&s->timed);
+    as_kernel_timer_finish(&s->timer);
     free(s->value);
     free(s->sum);
     free(s->at_a_time);

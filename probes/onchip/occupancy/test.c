@@ -1,6 +1,6 @@
 /* Probe occupancy: which cells, trials where there is an OpenCL device, and meetings on a toy device that holds a known
  * number of workgroups. */
-#include "tests/probes/timed_trials.h"
+#include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    timed_toy(&t);
+    kernel_timer_toy(&t);
     assert_int_equal(toy_applies(&t, &as_probe_occupancy, "threads=64 values=0 shared=65536", &err), AS_PRUNED);
 }
 
@@ -43,7 +43,7 @@ static bool found(double *value)
     struct as_error err = {0};
     struct as_sample out;
     char why[160];
-    timed_toy(&toy);
+    kernel_timer_toy(&toy);
     toy.kernel = meet;
     toy.dev.info.capabilities = AS_CAP_SOURCE;
     toy.dev.info.compute_units = UNITS;
@@ -86,18 +86,18 @@ UNIT_TEST(test_wrong)
 
 UNIT_TEST(test_runs)
 {
-    static const struct timed_trial trials[] = {
+    static const struct kernel_timer_trial trials[] = {
         {"threads=64 values=0 shared=0", 1},
         {"threads=32 values=24 shared=5000", 1},
     };
-    timed_trials("occupancy", trials, sizeof trials / sizeof *trials);
+    kernel_timer_trials("occupancy", trials, sizeof trials / sizeof *trials);
 }
 
 UNIT_TEST(test_cpu)
 {
     struct toy t;
     struct as_error err = {0};
-    timed_toy(&t);
+    kernel_timer_toy(&t);
     t.dev.info.capabilities = AS_CAP_SOURCE;
     t.dev.info.is_host_cpu = true;
     assert_int_equal(toy_applies(&t, &as_probe_occupancy, "threads=64 values=0 shared=0", &err), AS_INAPPLICABLE);

@@ -25,8 +25,8 @@ static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_
 {
     size_t n = 0;
     uint64_t start = o->what == ONCHIP_CODE ? 0 : onchip_position(o, o->steps_done);
-    args[n++] = as_memory_arg(o->timed.memory);
-    args[n++] = as_memory_arg(o->timed.choice);
+    args[n++] = as_memory_arg(o->timer.memory);
+    args[n++] = as_memory_arg(o->timer.choice);
     if (chain)
         args[n++] = as_memory_arg(chain);
     if (o->what == ONCHIP_CODE) {
@@ -55,7 +55,7 @@ static struct as_launch onchip_make_launch(const struct onchip *o, struct as_mem
                                            struct as_arg args[7])
 {
     size_t n = fill_args(o, chain, turns, args);
-    size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
+    size_t warp = o->timer.dev->info.warp ? o->timer.dev->info.warp : 1;
     bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
     struct as_launch l = as_launch_of(o->kernel, args, n, 1, whole ? warp : 1);
     l.shared_bytes = o->shared_bytes;
@@ -68,14 +68,15 @@ enum as_status as_onchip_control(struct onchip *o, struct as_error *err)
 {
     struct as_arg args[7];
     const struct as_launch control = onchip_make_launch(o, o->chains[0], 0, args);
-    return as_timed_overhead(&o->timed, &control, err);
+    return as_kernel_timer_overhead(&o->timer, &control, err);
 }
 
 static enum as_status onchip_sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     if (o->what == ONCHIP_ATOMIC) /* by its own kernel: atomics have no near copy */
-        return as_timed_sweep(&o->timed, chain, err);
-    return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->steps_done ? 1 : FIRST_SWEEPS, err);
+        return as_kernel_timer_sweep(&o->timer, chain, err);
+    return as_kernel_timer_sweep_alone(&o->timer, chain, o->cycle.lines, o->stride, o->steps_done ? 1 : FIRST_SWEEPS,
+                                       err);
 }
 
 static enum as_status onchip_run_place(struct onchip *o, struct as_memory *chain, uint32_t turns, double *seconds,
@@ -86,12 +87,12 @@ static enum as_status onchip_run_place(struct onchip *o, struct as_memory *chain
     const struct as_launch l = onchip_make_launch(o, chain, turns, args);
     enum as_status st = as_onchip_is_global(o->what) ? onchip_sweep(o, chain, err) : AS_OK;
     if (!st)
-        st = as_timed_launch(&o->timed, &l, &launch_s, err);
+        st = as_kernel_timer_launch(&o->timer, &l, &launch_s, err);
     if (st)
         return st;
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    o->lost |= o->timed.record[0].value != onchip_expected(o, turns);
-    *seconds += as_timed_seconds(&o->timed, launch_s);
+    o->lost |= o->timer.record[0].value != onchip_expected(o, turns);
+    *seconds += as_kernel_timer_seconds(&o->timer, launch_s);
     return AS_OK;
 }
 
@@ -116,7 +117,7 @@ enum as_status as_onchip_run(struct onchip *o, uint32_t turns, double *ns, doubl
 /* Shared memory is addressed by byte offsets; global memory by addresses, which only the device knows. */
 static enum as_status onchip_write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
-    struct as_device *dev = o->timed.dev;
+    struct as_device *dev = o->timer.dev;
     struct as_arg args[] = {as_memory_arg(chain), as_u64_arg(o->cycle.lines), as_u64_arg(o->stride / 8)};
     if (o->what == ONCHIP_LOCAL)
         return as_cycle_write(&o->cycle, dev, chain, o->stride, 1, sizeof(uint32_t), err);
@@ -124,19 +125,19 @@ static enum as_status onchip_write_chain(struct onchip *o, struct as_memory *cha
     if (o->what == ONCHIP_ATOMIC) /* counts in words */
         return st;
     size_t compute_units = dev->info.compute_units ? dev->info.compute_units : 1;
-    return st ? st : as_timed_once(&o->timed, "bind", args, 3, 4 * compute_units, BIND_THREADS, err);
+    return st ? st : as_kernel_timer_once(&o->timer, "bind", args, 3, 4 * compute_units, BIND_THREADS, err);
 }
 
 static enum as_status get_chains(struct onchip *o, struct as_error *err)
 {
-    const struct as_device_info *info = &o->timed.dev->info;
+    const struct as_device_info *info = &o->timer.dev->info;
     bool placed = as_onchip_is_global(o->what) && !info->is_host_cpu && o->size <= ONCHIP_PLACED_MAX &&
                   o->size <= as_info_last_cache(info);
     size_t wanted = placed ? ONCHIP_PLACES : 1;
     enum as_status st = AS_OK;
     for (; o->places < wanted && !st; o->places++) {
         struct as_memory **chain = &o->chains[o->places];
-        st = as_timed_keep_memory(&o->timed, placed ? ONCHIP_PLACE_BYTES : o->size, chain, err);
+        st = as_kernel_timer_keep_memory(&o->timer, placed ? ONCHIP_PLACE_BYTES : o->size, chain, err);
         if (!st)
             st = onchip_write_chain(o, *chain, err);
     }
@@ -156,12 +157,12 @@ enum as_status as_onchip_memory_prepare(struct onchip *o, struct as_trial_contex
     snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
              local ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, tc->seed);
-    enum as_status st = as_timed_room(tc->dev, o->size, err);
+    enum as_status st = as_kernel_timer_room(tc->dev, o->size, err);
     if (!st)
-        st = as_timed_prepare(&o->timed, tc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
-                              as_kernel_onchip, defines, 1, err);
+        st = as_kernel_timer_prepare(&o->timer, tc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
+                                     as_kernel_onchip, defines, 1, err);
     if (!st)
-        st = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
+        st = as_kernel_timer_keep_kernel(&o->timer, "walk", &o->kernel, err);
     if (!st)
         st = get_chains(o, err);
     if (st)

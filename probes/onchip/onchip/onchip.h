@@ -3,7 +3,7 @@
 #define AS_PROBES_ONCHIP_ONCHIP_ONCHIP_H
 
 #include "lib/chase/chase.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 enum onchip_what {
     ONCHIP_GLOBAL,
@@ -22,7 +22,7 @@ bool as_onchip_is_global(enum onchip_what what);
 enum { ONCHIP_PLACES = 8, ONCHIP_PLACED_MAX = 1 << 20, ONCHIP_PLACE_BYTES = 2 << 20 };
 
 struct onchip {
-    struct as_timed timed; /* first: the record's finish takes it */
+    struct as_kernel_timer timer; /* first: the record's finish takes it */
     struct as_kernel *kernel;
     enum onchip_what what;
     uint64_t size, stride, shared_bytes;

@@ -100,20 +100,20 @@ static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struc
 static enum as_status onchip_first_launches(struct onchip *o, struct as_trial_context *tc, struct as_error *err)
 {
     double ns, seconds;
-    enum as_status st = as_timed_stand(&o->timed, AS_TIMED_UNIT, err);
+    enum as_status st = as_kernel_timer_stand(&o->timer, AS_TIMER_UNIT, err);
     if (!st)
         st = as_onchip_control(o, err);
     if (!st && o->shared_bytes)
-        st = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
+        st = as_kernel_timer_need(&o->timer, AS_HAS_LOCAL, err);
     if (!st)
         st = as_onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
     if (st)
         return st;
     if (o->what != ONCHIP_CODE)
-        as_limit_one_cycle(tc, as_timed_clock(&o->timed));
-    if (!(o->timed.record[0].has & AS_HAS_NANOS))
-        as_note_number(tc, "control_ns", o->timed.overhead_s * 1e9);
-    as_timed_note(tc, &o->timed);
+        as_limit_one_cycle(tc, as_kernel_timer_clock(&o->timer));
+    if (!(o->timer.record[0].has & AS_HAS_NANOS))
+        as_note_number(tc, "control_ns", o->timer.overhead_s * 1e9);
+    as_kernel_timer_note(tc, &o->timer);
     return AS_OK;
 }
 
@@ -142,7 +142,7 @@ static enum as_status onchip_sample(void *state, uint64_t reps, struct as_sample
     struct onchip *o = state;
     enum as_status st = as_onchip_run(o, (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
-        out->clock_hz = as_timed_clock(&o->timed);
+        out->clock_hz = as_kernel_timer_clock(&o->timer);
     return st;
 }
 
@@ -169,5 +169,5 @@ const struct as_probe as_probe_onchip = {
     AS_CELLS(axes, quick, full, onchip_applies),
     .first = first,
     .patience = onchip_patience,
-    AS_TRIAL(struct onchip, onchip_prepare, onchip_sample, onchip_check, as_timed_finish),
+    AS_TRIAL(struct onchip, onchip_prepare, onchip_sample, onchip_check, as_kernel_timer_finish),
 };

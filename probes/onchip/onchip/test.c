@@ -1,7 +1,7 @@
 /* Probe onchip: which cells, that lost launches and wrong chains are seen, and trials where there is an OpenCL device,
  * whatever it is: chases end at the expected line. */
 #include "probes/onchip/onchip/onchip.h"
-#include "tests/probes/timed_trials.h"
+#include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    timed_toy(&t);
+    kernel_timer_toy(&t);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=12 shared=0", &err),
                      AS_INAPPLICABLE);
@@ -102,12 +102,12 @@ UNIT_TEST(test_applies)
 
 UNIT_TEST(test_runs)
 {
-    static const struct timed_trial trials[] = {
+    static const struct kernel_timer_trial trials[] = {
         {"what=global size=65536 stride=64 shared=0", 100},   {"what=global size=8388608 stride=96 shared=0", 100},
         {"what=readonly size=4096 stride=128 shared=0", 100}, {"what=constant size=16384 stride=64 shared=0", 100},
         {"what=shared size=4096 stride=64 shared=0", 100},    {"what=ifetch size=4096 stride=64 shared=0", 10},
     };
-    timed_trials("onchip", trials, sizeof trials / sizeof *trials);
+    kernel_timer_trials("onchip", trials, sizeof trials / sizeof *trials);
 }
 
 int main(void)

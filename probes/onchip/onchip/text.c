@@ -26,10 +26,11 @@ enum as_status as_onchip_constant_prepare(struct onchip *o, struct as_trial_cont
     snprintf(defines, sizeof defines, "-DWHAT=%d", (int)o->what);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&o->timed, tc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
+        st =
+            as_kernel_timer_prepare(&o->timer, tc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
     as_buf_finish(&head);
     if (!st)
-        st = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
+        st = as_kernel_timer_keep_kernel(&o->timer, "walk", &o->kernel, err);
     if (st)
         return st;
     as_expect_code(tc, o->kernel, "load.const", ONCHIP_STEPS);
@@ -50,10 +51,11 @@ static enum as_status build_code(struct onchip *o, struct as_trial_context *tc, 
     snprintf(defines, sizeof defines, "-DWHAT=%d", (int)o->what);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&o->timed, tc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
+        st =
+            as_kernel_timer_prepare(&o->timer, tc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
     as_buf_finish(&head);
     if (!st)
-        st = as_timed_keep_kernel(&o->timed, "run", &o->kernel, err);
+        st = as_kernel_timer_keep_kernel(&o->timer, "run", &o->kernel, err);
     struct as_kernel_info info = {0};
     if (!st)
         st = tc->dev->program->kernel_info(tc->dev, o->kernel, tc->dev->info.warp, 0, &info, err);
@@ -71,7 +73,7 @@ enum as_status as_onchip_code_prepare(struct onchip *o, struct as_trial_context 
         return as_fail(err, AS_UNSUPPORTED, "the backend does not report the size of a kernel's code");
     enum as_status st = build_code(o, tc, FEW, &few, err);
     if (!st) {
-        as_timed_finish(&o->timed);
+        as_kernel_timer_finish(&o->timer);
         st = build_code(o, tc, MANY, &many, err);
     }
     if (st)
@@ -80,7 +82,7 @@ enum as_status as_onchip_code_prepare(struct onchip *o, struct as_trial_context 
         return as_fail(err, AS_UNSUPPORTED, "the backend does not report the size of a kernel's code");
     double block = (double)(many - few) / (MANY - FEW);
     uint64_t blocks = (uint64_t)((double)o->size / block + 0.5);
-    as_timed_finish(&o->timed);
+    as_kernel_timer_finish(&o->timer);
     st = build_code(o, tc, blocks ? blocks : 1, &bytes, err);
     if (st)
         return st;

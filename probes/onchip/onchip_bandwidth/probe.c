@@ -1,6 +1,6 @@
 /* onchip_bandwidth: bytes per cycle of a compute unit from L1, L2 and shared memory. See method.md. */
+#include "lib/kernel_timer/kernel_timer.h"
 #include "lib/ops/tick.h"
-#include "lib/timed/timed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ enum {
     PLACES = 8               /* buffers per sample: bandwidth of a partitioned cache depends on placement */
 };
 struct state {
-    struct as_timed timed;
+    struct as_kernel_timer timer;
     struct as_tick *tick; /* NULL: kernels have a cycle counter */
     struct shape shape;
     struct as_kernel *kernel;
@@ -168,7 +168,7 @@ static enum as_status fill_buffer(struct state *s, struct as_memory *buffer, str
     enum as_status st = AS_OK;
     for (uint64_t at = 0; at < buffer->bytes && !st; at += piece) {
         uint64_t n = buffer->bytes - at < piece ? buffer->bytes - at : piece;
-        st = s->timed.dev->memory->write(s->timed.dev, buffer, at, s->pattern, n, err);
+        st = s->timer.dev->memory->write(s->timer.dev, buffer, at, s->pattern, n, err);
     }
     return st;
 }
@@ -201,8 +201,8 @@ static enum as_status onchip_bandwidth_launch(struct state *s, struct as_memory 
                                               double *seconds, struct as_error *err)
 {
     const struct shape *p = &s->shape;
-    struct as_arg args[] = {as_memory_arg(s->timed.memory),
-                            as_memory_arg(s->timed.choice),
+    struct as_arg args[] = {as_memory_arg(s->timer.memory),
+                            as_memory_arg(s->timer.choice),
                             as_memory_arg(s->sums),
                             as_memory_arg(buffer),
                             as_u32_arg(0),
@@ -213,7 +213,7 @@ static enum as_status onchip_bandwidth_launch(struct state *s, struct as_memory 
                             as_u32_arg(p->shift)};
     struct as_launch l = as_launch_of(s->kernel, args, p->local ? 7 : 10, p->workgroups, p->threads);
     l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->workgroups);
-    return as_timed_launch(&s->timed, &l, seconds, err);
+    return as_kernel_timer_launch(&s->timer, &l, seconds, err);
 }
 
 static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_context *tc, struct as_error *err)
@@ -223,16 +223,16 @@ static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_co
     snprintf(defines, sizeof defines, "-DWIDTH=%d -DUNROLL=%d -DGROUP_THREADS=%d -DSTRIDE=%d -DWARP=%d -DTILE=%d%s",
              (int)p->bytes * 8, (int)p->unroll, (int)p->threads, (int)p->stride, (int)p->warp, (int)p->tile,
              p->local ? " -DIN_LOCAL" : "");
-    enum as_status st = as_timed_prepare(&s->timed, tc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
-                                         defines, p->workgroups, err);
+    enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
+                                                defines, p->workgroups, err);
     if (!st)
-        st = as_timed_keep_kernel(&s->timed, "read", &s->kernel, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, "read", &s->kernel, err);
     if (st)
         return st;
     as_expect_code(tc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
-    st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    st = as_kernel_timer_stand(&s->timer, AS_TIMER_UNIT, err);
     if (p->workgroups == 1)
-        as_timed_note(tc, &s->timed);
+        as_kernel_timer_note(tc, &s->timer);
     return st;
 }
 
@@ -240,7 +240,7 @@ static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_co
 static enum as_status onchip_bandwidth_judge(struct state *s, uint64_t turns, struct as_error *err)
 {
     const struct shape *p = &s->shape;
-    struct as_device *dev = s->timed.dev;
+    struct as_device *dev = s->timer.dev;
     enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->workgroups * p->threads * sizeof *s->sum, err);
     if (st)
         return st;
@@ -249,8 +249,8 @@ static enum as_status onchip_bandwidth_judge(struct state *s, uint64_t turns, st
         for (uint64_t k = 0; k < p->threads; k++)
             sum += s->sum[g * p->threads + k];
         s->wrong |= sum != (uint32_t)(s->want * (turns + s->before));
-        for (size_t h = 0; h < g && s->timed.record[g].unit; h++)
-            s->shared |= s->timed.record[h].unit == s->timed.record[g].unit;
+        for (size_t h = 0; h < g && s->timer.record[g].unit; h++)
+            s->shared |= s->timer.record[h].unit == s->timer.record[g].unit;
     }
     return AS_OK;
 }
@@ -289,11 +289,11 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
     uint64_t slowest = 0;
     enum as_status st = onchip_bandwidth_run(s, buffer, reps, &seconds, err);
     for (size_t g = 0; g < s->shape.workgroups && !st; g++)
-        slowest = s->timed.record[g].cycles > slowest ? s->timed.record[g].cycles : slowest;
+        slowest = s->timer.record[g].cycles > slowest ? s->timer.record[g].cycles : slowest;
     if (!st && s->tick)
         st = time_turns(s, buffer, reps, seconds, &turns_s, err);
     else if (!st)
-        st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
+        st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES, err);
     *span += s->tick ? turns_s : (double)slowest;
     *total += seconds;
     return st;
@@ -322,13 +322,13 @@ static enum as_status onchip_bandwidth_prepare(struct as_trial_context *tc, void
     tc->max_reps = UINT32_MAX / 4;
     size_t wanted = p->common && tc->footprint <= as_info_last_cache(&tc->dev->info) ? PLACES : 1;
     tc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
-    enum as_status st = as_timed_room(tc->dev, elements * p->bytes * wanted, err);
+    enum as_status st = as_kernel_timer_room(tc->dev, elements * p->bytes * wanted, err);
     if (!st)
         st = onchip_bandwidth_build(s, tc, err);
     for (; s->places < wanted && !st; s->places++)
-        st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffers[s->places], err);
+        st = as_kernel_timer_keep_memory(&s->timer, elements * p->bytes, &s->buffers[s->places], err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, p->workgroups * p->threads * sizeof(uint32_t), &s->sums, err);
+        st = as_kernel_timer_keep_memory(&s->timer, p->workgroups * p->threads * sizeof(uint32_t), &s->sums, err);
     if (!st)
         st = onchip_bandwidth_fill(s, tc->seed, err);
     s->before = 2;
@@ -354,7 +354,7 @@ static enum as_status onchip_bandwidth_sample(void *state, uint64_t reps, struct
         st = as_tick_measure(s->tick, out->seconds, &hz, err);
     if (st)
         return st;
-    out->clock_hz = s->tick ? hz : as_timed_clock(&s->timed);
+    out->clock_hz = s->tick ? hz : as_kernel_timer_clock(&s->timer);
     out->value = (double)s->places * (double)reps * (double)(s->shape.elements * s->shape.bytes) / (span * hz);
     return AS_OK;
 }
@@ -365,7 +365,7 @@ static bool onchip_bandwidth_check(void *state, char *why, size_t why_size)
     snprintf(why, why_size, "%s",
              s->wrong                  ? "the sums of the data differ from the host's"
              : s->shared               ? "two workgroups shared a compute unit"
-             : s->timed.record[0].unit ? "the sums match the host's, and each workgroup had its own compute unit"
+             : s->timer.record[0].unit ? "the sums match the host's, and each workgroup had its own compute unit"
                                        : "the sums match the host's");
     return !s->wrong && !s->shared;
 }
@@ -374,7 +374,7 @@ static void onchip_bandwidth_finish(void *state)
 {
     struct state *s = state;
     as_tick_finish(s->tick);
-    as_timed_finish(&s->timed);
+    as_kernel_timer_finish(&s->timer);
     free(s->pattern);
     free(s->sum);
 }

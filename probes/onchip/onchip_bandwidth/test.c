@@ -1,6 +1,6 @@
 /* Probe onchip_bandwidth: which cells, trials where there is an OpenCL device: sums are right, and bytes per cycle on a
  * toy device without a cycle counter, by its times. */
-#include "tests/probes/timed_trials.h"
+#include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    timed_toy(&t);
+    kernel_timer_toy(&t);
     assert_int_equal(
         toy_applies(&t, &as_probe_onchip_bandwidth, "what=own size=64 width=128 stride=1 compute_units=every", &err),
         AS_PRUNED);
@@ -50,7 +50,7 @@ UNIT_TEST(test_without_counter)
     struct toy_trial v;
     struct as_error err = {0};
     struct as_sample out;
-    timed_toy(&toy);
+    kernel_timer_toy(&toy);
     toy.kernel = run;
     toy.dev.info.capabilities = AS_CAP_SOURCE;
     toy.dev.info.is_host_cpu = false;
@@ -72,14 +72,14 @@ UNIT_TEST(test_without_counter)
 
 UNIT_TEST(test_runs)
 {
-    static const struct timed_trial trials[] = {
+    static const struct kernel_timer_trial trials[] = {
         {"what=own size=32768 width=128 stride=1 compute_units=every", 3},
         {"what=own size=65536 width=32 stride=3 compute_units=every", 3},
         {"what=common size=4194304 width=64 stride=1 compute_units=every", 2},
         {"what=shared size=0 width=32 stride=33 compute_units=every", 5},
         {"what=shared size=0 width=128 stride=2 compute_units=every", 5},
     };
-    timed_trials("onchip_bandwidth", trials, sizeof trials / sizeof *trials);
+    kernel_timer_trials("onchip_bandwidth", trials, sizeof trials / sizeof *trials);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* onchip_lines: bytes fetched per miss, and associativity. See method.md. */
 #include "lib/chase/chase.h"
-#include "lib/timed/timed.h"
+#include "lib/kernel_timer/kernel_timer.h"
 
 #include "device/dialect/dialect.h"
 
@@ -46,7 +46,7 @@ static enum as_applies onchip_lines_applies(const struct as_device_info *info, c
 }
 
 struct state {
-    struct as_timed timed; /* first: the record's finish takes it */
+    struct as_kernel_timer timer; /* first: the record's finish takes it */
     struct as_kernel *chase;
     struct as_cycle cycle; /* over blocks or lines */
     struct as_memory *chain, *other;
@@ -74,29 +74,29 @@ static uint64_t onchip_lines_position(const struct state *s, uint64_t steps)
 static enum as_status onchip_lines_chase(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
                                          struct as_error *err)
 {
-    struct as_arg args[] = {as_memory_arg(s->timed.memory),
-                            as_memory_arg(s->timed.choice),
+    struct as_arg args[] = {as_memory_arg(s->timer.memory),
+                            as_memory_arg(s->timer.choice),
                             as_memory_arg(s->chain),
                             as_u64_arg(onchip_lines_position(s, s->steps_done)),
                             as_u32_arg(before),
                             as_u32_arg(turns)};
     struct as_launch l = as_launch_of(s->chase, args, 6, 1, 1);
     l.work.accesses = (double)turns * STEPS;
-    enum as_status st = as_timed_sweep(&s->timed, s->cold_shared ? s->other : s->chain, err);
+    enum as_status st = as_kernel_timer_sweep(&s->timer, s->cold_shared ? s->other : s->chain, err);
     if (!st)
-        st = as_timed_launch(&s->timed, &l, seconds, err);
+        st = as_kernel_timer_launch(&s->timer, &l, seconds, err);
     if (st)
         return st;
     s->steps_done = (s->steps_done + ((uint64_t)before + turns) * STEPS) % steps_of_cycle(s);
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    s->lost |= s->timed.record[0].value != onchip_lines_position(s, s->steps_done);
-    *ns = turns ? as_timed_seconds(&s->timed, *seconds) * 1e9 / ((double)turns * STEPS) : 0;
+    s->lost |= s->timer.record[0].value != onchip_lines_position(s, s->steps_done);
+    *ns = turns ? as_kernel_timer_seconds(&s->timer, *seconds) * 1e9 / ((double)turns * STEPS) : 0;
     return AS_OK;
 }
 
 static enum as_status onchip_lines_write_chain(struct state *s, struct as_error *err)
 {
-    struct as_device *dev = s->timed.dev;
+    struct as_device *dev = s->timer.dev;
     uint64_t bytes = s->cycle.lines * s->block * 8;
     uint64_t *words = calloc(1, bytes);
     if (!words)
@@ -114,10 +114,10 @@ static enum as_status onchip_lines_write_chain(struct state *s, struct as_error 
 
 static enum as_status bind_addresses(struct state *s, struct as_error *err)
 {
-    size_t compute_units = s->timed.dev->info.compute_units ? s->timed.dev->info.compute_units : 1;
+    size_t compute_units = s->timer.dev->info.compute_units ? s->timer.dev->info.compute_units : 1;
     struct as_arg args[] = {as_memory_arg(s->chain), as_u64_arg(s->cycle.lines), as_u64_arg(s->block),
                             as_u64_arg(s->second)};
-    return as_timed_once(&s->timed, "bind", args, 4, 8 * compute_units, BIND_THREADS, err);
+    return as_kernel_timer_once(&s->timer, "bind", args, 4, 8 * compute_units, BIND_THREADS, err);
 }
 
 /* Competing lines are chased some rounds before the clock starts; cold ones are not. */
@@ -135,25 +135,26 @@ static enum as_status onchip_lines_first_launches(struct state *s, uint32_t turn
     for (int i = 0; i < 3 && !st; i++)
         st = onchip_lines_chase(s, turns_before(s), 0, &ns, &nothing[i], err);
     if (!st) {
-        s->timed.overhead_s = as_median(nothing, 3);
+        s->timer.overhead_s = as_median(nothing, 3);
         st = onchip_lines_chase(s, 0, turns, &ns, &seconds, err);
     }
     if (!st)
-        as_limit_one_cycle(tc, as_timed_clock(&s->timed));
+        as_limit_one_cycle(tc, as_kernel_timer_clock(&s->timer));
     return st;
 }
 
 static enum as_status onchip_lines_build(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&s->timed, tc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
-                                         s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
+    enum as_status st =
+        as_kernel_timer_prepare(&s->timer, tc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
+                                s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
-        st = as_timed_keep_kernel(&s->timed, "walk", &s->chase, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, "walk", &s->chase, err);
     if (st)
         return st;
     as_expect_code(tc, s->chase, "load.global", STEPS);
-    st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
-    as_timed_note(tc, &s->timed);
+    st = as_kernel_timer_stand(&s->timer, AS_TIMER_UNIT, err);
+    as_kernel_timer_note(tc, &s->timer);
     return st;
 }
 
@@ -169,13 +170,13 @@ static enum as_status onchip_lines_prepare(struct as_trial_context *tc, void *st
     tc->footprint = s->cycle.lines * s->block * 8;
     enum as_status st = onchip_lines_build(s, tc, err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, tc->footprint, &s->chain, err);
+        st = as_kernel_timer_keep_memory(&s->timer, tc->footprint, &s->chain, err);
     if (!st)
         st = onchip_lines_write_chain(s, err);
     if (!st)
         st = bind_addresses(s, err);
     if (!st && s->cold_shared)
-        st = as_timed_evictor(&s->timed, &s->other, err);
+        st = as_kernel_timer_evictor(&s->timer, &s->other, err);
     /* Cold blocks are used once: a chase covers half of them, the next one the other half. */
     uint32_t once = (uint32_t)(steps_of_cycle(s) / STEPS / 2);
     if (fetch)
@@ -191,7 +192,7 @@ static enum as_status onchip_lines_sample(void *state, uint64_t reps, struct as_
     struct state *s = state;
     enum as_status st = onchip_lines_chase(s, turns_before(s), (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
-        out->clock_hz = as_timed_clock(&s->timed);
+        out->clock_hz = as_kernel_timer_clock(&s->timer);
     return st;
 }
 
@@ -214,5 +215,5 @@ const struct as_probe as_probe_onchip_lines = {
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, onchip_lines_applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    AS_TRIAL(struct state, onchip_lines_prepare, onchip_lines_sample, onchip_lines_check, as_timed_finish),
+    AS_TRIAL(struct state, onchip_lines_prepare, onchip_lines_sample, onchip_lines_check, as_kernel_timer_finish),
 };

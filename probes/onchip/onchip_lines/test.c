@@ -1,5 +1,5 @@
 /* Probe onchip_lines: which cells, and trials where there is an OpenCL device. */
-#include "tests/probes/timed_trials.h"
+#include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    timed_toy(&t);
+    kernel_timer_toy(&t);
     strcpy(t.dev.info.dialect, "cuda");
     assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L2 distance=64 lines=0", &err),
                      AS_APPLIES);
@@ -32,12 +32,12 @@ UNIT_TEST(test_applies)
 
 UNIT_TEST(test_runs)
 {
-    static const struct timed_trial trials[] = {
+    static const struct kernel_timer_trial trials[] = {
         {"what=fetch level=L1 distance=32 lines=0", 256},
         {"what=fetch level=L2 distance=64 lines=0", 256},
         {"what=ways level=L1 distance=4096 lines=9", 100},
     };
-    timed_trials("onchip_lines", trials, sizeof trials / sizeof *trials);
+    kernel_timer_trials("onchip_lines", trials, sizeof trials / sizeof *trials);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* accounting: which counter sees an allocation, and at which step. See method.md. */
 #include "ballast.h"
 #include "counters.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 #include "base/clock.h"
 #include "base/host.h"

@@ -1,7 +1,7 @@
 /* alloc: cost of allocation, free, first touch and later touches. See method.md. */
 #include "base/host.h"
 #include "device/device.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "touch.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* fault: cost of a page's first touch, by scenario, number of pages and kind of memory. See method.md. */
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 #include "trial.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 #include "trial.h"
 
 #include "device/shared_host.h"
-#include "lib/prepare/prepare.h"
+#include "lib/checks/checks.h"
 
 #include <errno.h>
 #include <math.h>

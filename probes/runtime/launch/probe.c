@@ -189,12 +189,6 @@ static bool launch_check(void *state, char *why, size_t why_size)
     return counted == s->launched;
 }
 
-static double launch_patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)a;
-    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* the driver compiles the kernel first */
-}
-
 const struct as_probe as_probe_launch = {
     .name = "launch",
     .title = "Launch cost",
@@ -207,6 +201,6 @@ const struct as_probe as_probe_launch = {
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, launch_applies),
     .first = first,
-    .patience = launch_patience,
+    .patience = as_compile_patience,
     AS_TRIAL(struct state, launch_prepare, launch_sample, launch_check, as_buffers_finish),
 };

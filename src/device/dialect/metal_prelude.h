@@ -100,7 +100,7 @@ FUNCTION f32 as_atomic_add_f32(device atomic_f32 *p, f32 v)
 #define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v)
 #endif
 
-/* A kernel can read neither a clock nor its unit's number; it reports so (timed.kernel) and is timed from outside. */
+/* A kernel can read neither a clock nor its unit's number; it reports so (record.kernel) and is timed from outside. */
 #define HAVE_CYCLES 0
 #define HAVE_NANOS 0
 #define HAVE_UNIT 0

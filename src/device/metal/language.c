@@ -19,7 +19,7 @@
     " *)p, dextents<int32_t, 2>(16, 32));"                                                                             \
     " auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"             \
     " if (s.is_valid_element(0)) p[1] = (int)s[0] + s.get_multidimensional_index(0)[1]; } "
-/* The same with cooperative tensors as factors (see lib/mma/fragment.kernel). */
+/* The same with cooperative tensors as factors (see lib/mma/instructions/fragment.kernel). */
 #define FRAGMENTS                                                                                                      \
     "{ typedef mpp::tensor_ops::matmul2d<mpp::tensor_ops::matmul2d_descriptor(16, 32, 16, false, true, false,"         \
     " mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate), execution_simdgroups<1>> u;"                   \

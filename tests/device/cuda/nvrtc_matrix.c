@@ -2,7 +2,7 @@
  * program compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where
  * there is no NVRTC. */
 #include "device/cuda/cuda.h"
-#include "lib/mma/matrix.h"
+#include "lib/mma/instructions/matrix.h"
 #include "lib/ops/code.h"
 #include "real_nvrtc.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_timed[];
+extern const char as_kernel_record[];
 
 /* Two accumulators of each, in as few steps as have a half. */
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
@@ -85,7 +85,7 @@ static void check_together(struct batch *b)
     struct as_error err = {0};
     unsigned char *cubin = NULL;
     size_t bytes = 0;
-    as_buf_str(&text, as_kernel_timed);
+    as_buf_str(&text, as_kernel_record);
     for (size_t i = 0; i < b->n; i++)
         add_source(&b->part[i], i, &text);
     const struct as_program_desc desc = {.name = b->part[0].matrix->name, .source = as_buf_get(&text)};

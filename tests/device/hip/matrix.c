@@ -1,7 +1,7 @@
 /* Every matrix instruction of AMD's as clang compiles it, without a device: the program compiles, every step of the
  * peak kernels is the machine instruction that it is about, and machine code has the names that the assembly has.
  * Skipped where there is no such compiler. */
-#include "lib/mma/matrix.h"
+#include "lib/mma/instructions/matrix.h"
 #include "assembly.h"
 #include "lib/ops/code.h"
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_timed[];
+extern const char as_kernel_record[];
 
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
 static const char *arch;
@@ -36,7 +36,7 @@ static void check(const struct as_matrix *m)
     size_t bytes = 0;
     char why[300];
     double each;
-    as_buf_str(&text, as_kernel_timed);
+    as_buf_str(&text, as_kernel_record);
     as_matrix_source(m, 0, &body, &text);
     const struct as_program_desc desc = {.name = m->name, .source = as_buf_get(&text)};
     if (assembly_of(&desc, arch, &code, &bytes, &err))

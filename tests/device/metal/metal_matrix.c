@@ -1,8 +1,8 @@
 /* Matrices of the language on the stand-in, whose lanes hold what the published layout says: which devices have them,
  * every instruction of the table with checked results, and that a wrong place of an element is seen. */
 #include "../stand_in.h"
-#include "lib/mma/fragments.h"
-#include "lib/mma/peak.h"
+#include "lib/mma/instructions/fragments.h"
+#include "lib/mma/rate/peak.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -21,9 +21,9 @@ _Thread_local struct as_host_item as_host_item;
 #define F64
 #include "../../conformance/conformance.kernel"
 #include "lib/pages/pages.kernel"
-#include "probes/memory/sentinel/sentinel.kernel"
 #include "probes/runtime/concurrency/concurrency.kernel"
 #include "probes/runtime/launch/launch.kernel"
+#include "probes/validation/sentinel/sentinel.kernel"
 #pragma GCC diagnostic pop
 
 static int counting; /* a launch of "count" was not waited for */

@@ -6,7 +6,7 @@
 #include "device/gpu/blaslt.h"
 #include "device/hip/blas_functions.h"
 #include "device/hip/blas_types.h"
-#include "lib/mma/formats.h"
+#include "lib/mma/instructions/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,93 @@
+#include "checks.h"
+#include "device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words)
+{
+    size_t i = 0;
+    while (words[i] && !as_word_is(a, axis, words[i]))
+        i++;
+    return i;
+}
+
+bool as_word_is(const struct as_axes *a, const char *axis, const char *word)
+{
+    return strcmp(as_axes_text(a, axis), word) == 0;
+}
+
+bool as_always_by_kernel(const struct as_axes *a)
+{
+    (void)a;
+    return true;
+}
+
+bool as_how_is_kernel(const struct as_axes *a)
+{
+    return as_word_is(a, "how", "kernel");
+}
+
+double as_compile_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)a;
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30;
+}
+
+unsigned as_arch_number(const struct as_device_info *info)
+{
+    const char *digit = strpbrk(info->arch, "0123456789");
+    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
+}
+
+bool as_runs_on_host(const struct as_device_info *info)
+{
+    return info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
+}
+
+enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err)
+{
+    uint64_t free_bytes;
+    enum as_status st = dev->device->memory_free(dev, &free_bytes, err);
+    if (st)
+        return st;
+    if (bytes > free_bytes / 2)
+        return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but only half of the free %llu MiB may be used",
+                       (unsigned long long)(bytes >> 20), (unsigned long long)(free_bytes >> 20));
+    if (dev->info.max_alloc && largest_block > dev->info.max_alloc)
+        return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but the largest allocation is %llu MiB",
+                       (unsigned long long)(largest_block >> 20), (unsigned long long)(dev->info.max_alloc >> 20));
+    return AS_OK;
+}
+
+enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
+                              struct as_error *err)
+{
+    const struct as_allocator *a = as_info_allocator(info, allocator);
+    if (bytes > (double)info->memory_free / 2)
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but only half of the free %.0f MiB may be used",
+                       bytes / 0x1p20, (double)info->memory_free / 0x1p20);
+    if (a && a->most && bytes > (double)a->most)
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but '%s' gives at most %.0f MiB", bytes / 0x1p20,
+                       allocator, (double)a->most / 0x1p20);
+    if (info->max_alloc && bytes > (double)info->max_alloc)
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but the largest allocation is %.0f MiB",
+                       bytes / 0x1p20, (double)info->max_alloc / 0x1p20);
+    return AS_OK;
+}
+
+void as_limit_one_cycle(struct as_trial_context *tc, double hz)
+{
+    if (!(hz > 0))
+        return;
+    tc->limit = 1e9 / hz;
+    snprintf(tc->limit_why, sizeof tc->limit_why, "one cycle: the minimum of a dependent load");
+}
+
+void as_limit_own_cycle(struct as_trial_context *tc)
+{
+    double hz;
+    if (tc->dev->device->clock && !tc->dev->device->clock(tc->dev, &hz, NULL))
+        as_limit_one_cycle(tc, hz);
+}

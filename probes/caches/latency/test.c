@@ -1,0 +1,136 @@
+/* Probe latency: which cells, trials on a toy device, and where there is an OpenCL device on that. lib/chase has tests
+ * of its own. */
+#include "tests/probes/chase_play.h"
+#include "tests/probes/kernel_timer_trials.h"
+#include "tests/unit_test.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const struct as_probe as_probe_latency;
+
+static const struct as_queue_ops *toy_queue;
+
+/* A step takes STEP_NS, and a launch adds a microsecond. */
+static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                   struct as_error *err)
+{
+    u64 before = steps_made;
+    enum as_status st = toy_queue->launch(dev, l, out, err);
+    out->host_s = 1e-6 + STEP_NS * 1e-9 * (double)(steps_made - before);
+    return st;
+}
+
+/* If the kernel has no clock, the time of a launch with only the warm-up is subtracted. */
+UNIT_TEST(test_control_is_subtracted)
+{
+    struct play p;
+    struct toy_trial v;
+    struct as_queue_ops queue;
+    struct as_sample out;
+    toy_init(&p.toy, AS_CAP_SOURCE);
+    p.toy.kernel = run_kernel;
+    toy_queue = p.toy.dev.queue;
+    queue = *toy_queue;
+    queue.launch = timed_launch;
+    p.toy.dev.queue = &queue;
+    toy_prepare(&p.toy, &as_probe_latency, "size=65536 pattern=random allocator=toy stride=64", &v, NULL);
+    assert_int_equal(as_probe_latency.sample(v.state, 5, &out, NULL), AS_OK);
+    assert_true(fabs(out.value - STEP_NS) < 1e-6);
+    assert_true(fabs(out.seconds - 5 * AS_CHASE_STEPS * STEP_NS * 1e-9) < 1e-12);
+    assert_true(isnan(out.clock_hz));
+    toy_finish(&as_probe_latency, &v);
+    assert_int_equal(p.toy.live, 0);
+}
+
+UNIT_TEST(test_trial)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {.value = NAN};
+    struct as_error err = {0};
+    char why[160] = "";
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    assert_int_equal(toy_applies(&t, &as_probe_latency, "size=100 pattern=random stride=64", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_latency, "size=1000 pattern=random stride=12", &err), AS_INAPPLICABLE);
+    toy_prepare(&t, &as_probe_latency, "size=40000 pattern=page allocator=toy stride=64", &v, NULL);
+    assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
+    assert_true(s.value > 0);
+    assert_true(as_probe_latency.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_latency, &v);
+    assert_int_equal(t.live, 0);
+    toy_check_no_memory(&as_probe_latency, AS_CAP_HOST_KERNELS, "size=40000 pattern=page allocator=toy stride=64");
+}
+
+static const unsigned persistent_kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE | AS_CAP_ASYNC};
+
+static const char persistent_axes[] = "size=65536 pattern=random allocator=toy stride=64 instrument=persistent";
+
+UNIT_TEST(test_persistent_trial)
+{
+    for (size_t k = 0; k < 2; k++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s = {.value = NAN};
+        struct as_error err = {0};
+        char why[160] = "";
+        toy_init(&t, persistent_kinds[k]);
+        t.kernel = run_kernel;
+        assert_int_equal(toy_applies(&t, &as_probe_latency, persistent_axes, &err), AS_APPLIES);
+        toy_prepare(&t, &as_probe_latency, persistent_axes, &v, NULL);
+        assert_true(v.tc.sample_s >= 5e-3 && v.tc.sample_s <= 0.5);
+        assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
+        assert_true(s.value > 0 && s.value * 10 * AS_CHASE_COUNTED <= s.seconds * 1e9 * (1 + 1e-9));
+        assert_true(as_probe_latency.check(v.state, why, sizeof why));
+        toy_finish(&as_probe_latency, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+UNIT_TEST(test_persistent_chase_is_unsupported)
+{
+    static const struct {
+        unsigned capabilities, threads;
+        bool coherent;
+        const char *why; /* NULL: it can */
+    } cases[] = {
+        {AS_CAP_HOST_KERNELS, 2, false, NULL},
+        {AS_CAP_HOST_KERNELS, 1, true, "is bound to one"},
+        {AS_CAP_HOST_KERNELS | AS_CAP_SIMULATED, 2, true, "simulated"},
+        {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, true, NULL},
+        {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, false, "do not see each other"},
+        {AS_CAP_SOURCE, 1, true, "do not see each other"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct as_error err = {0};
+        toy_init(&t, cases[i].capabilities);
+        t.dev.info.threads = cases[i].threads;
+        t.dev.info.allocators[0].coherent = cases[i].coherent;
+        enum as_applies is = toy_applies(&t, &as_probe_latency, persistent_axes, &err);
+        assert_int_equal(is, cases[i].why ? AS_INAPPLICABLE : AS_APPLIES);
+        assert_true(!cases[i].why || strstr(err.text, cases[i].why));
+    }
+}
+
+UNIT_TEST(test_runs)
+{
+    static const struct kernel_timer_trial trials[] = {
+        {"size=65536 pattern=page allocator=clCreateBuffer stride=64", 100},
+        {"size=65536 pattern=random allocator=clCreateBuffer stride=64 instrument=persistent", 100},
+        {"size=8388608 pattern=random allocator=clCreateBuffer stride=96", 100},
+    };
+    kernel_timer_trials("latency", trials, sizeof trials / sizeof *trials);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_control_is_subtracted),
+        cmocka_unit_test(test_trial),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_persistent_trial),
+        cmocka_unit_test(test_persistent_chase_is_unsupported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

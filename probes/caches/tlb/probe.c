@@ -1,0 +1,96 @@
+/* tlb: cost of address translation by number of pages, stride and allocator. See method.md.
+ */
+#include "lib/chase/chase.h"
+#include "lib/checks/checks.h"
+
+enum { LINE_MIN = 64, STRIDE_MIN = 4096 };
+
+static const struct as_axis axes[] = {
+    AS_COUNT_AXIS("pages", 2, 1 << 24, "16384", "elements of the chase, one per page"),
+    AS_SIZE_AXIS(
+        "stride", 0, 1 << 30, "page",
+        "bytes between pages, a power of two; page, huge_page: one of that size; 0: as many contiguous elements, "
+        "the control",
+        .zero = "packed"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
+    {0},
+};
+/* The CPU's control lies on huge pages, where there are any, so that it needs few translations at any length. */
+static const char *const quick[] = {"pages=16..16384 x1 stride=page allocator=base_pages",
+                                    "pages=64,1024,16384 stride=page allocator=huge_pages",
+                                    "pages=16..16384 x1 stride=0 allocator=largest_pages",
+                                    "pages=16..512 x1 stride=huge_page allocator=huge_pages",
+                                    "pages=64,1024,16384 stride=0,page,64KiB allocator=device",
+                                    "pages=16..16384 x1 stride=0,2MiB allocator=device",
+                                    NULL};
+static const char *const full[] = {
+    "pages=16..1048576 x2 stride=page allocator=base_pages",
+    "pages=16..1048576 x2 stride=0 allocator=largest_pages,reserved_huge_pages",
+    "pages=16..1048576 x1 stride=page allocator=huge_pages,reserved_huge_pages,pageable",
+    "pages=16..65536 x1 stride=64KiB allocator=base_pages,huge_pages,reserved_huge_pages",
+    "pages=16..16384 x2 stride=huge_page allocator=base_pages,huge_pages,reserved_huge_pages",
+    "pages=16..1048576 x1 stride=0,page allocator=device",
+    "pages=16..262144 x1 stride=64KiB allocator=device",
+    "pages=16..65536 x2 stride=2MiB allocator=device",
+    "pages=64,1024,16384 stride=0,page,64KiB allocator=all",
+    NULL};
+
+/* Of the longest cache line of the device, so that elements share no line. */
+static uint64_t line_of(const struct as_device_info *info)
+{
+    uint64_t line = LINE_MIN;
+    for (size_t i = 0; i < info->caches_n && i < AS_CACHES_MAX; i++)
+        while (line < info->caches[i].line && line < STRIDE_MIN)
+            line *= 2;
+    return line;
+}
+
+static enum as_applies tlb_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const uint64_t stride = as_axes_u64(a, "stride"), step = stride ? stride : line_of(info);
+    const double bytes = as_axes_number(a, "pages") * (double)step;
+    if (stride && (stride < STRIDE_MIN || (stride & (stride - 1))))
+        as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two of at least %d bytes", STRIDE_MIN);
+    else if (allocator && allocator->why_not[0])
+        as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
+    else if (!(info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SOURCE)))
+        as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* Preparing touches every page once, which may zero a huge page. */
+static double tlb_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const uint64_t stride = as_axes_u64(a, "stride");
+    return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
+}
+
+static enum as_status tlb_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
+{
+    const uint64_t stride = as_axes_u64(tc->axes, "stride"), line = line_of(&tc->dev->info);
+    const uint64_t step = stride ? stride : line;
+    const struct as_chase_desc desc = {.allocator = as_axes_text(tc->axes, "allocator"),
+                                       .size = as_axes_u64(tc->axes, "pages") * step,
+                                       .stride = step,
+                                       .spread = line,
+                                       .pattern = AS_PATTERN_RANDOM,
+                                       .seed = tc->seed};
+    return as_chase_trial_prepare(tc, state, &desc, err);
+}
+
+const struct as_probe as_probe_tlb = {
+    .name = "tlb",
+    .title = "Address translation",
+    .question = "What is the TLB reach in pages, and what does a TLB miss cost?",
+    .metric = "latency",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of one dependent load, each from another page (packed: from as many contiguous cache lines)",
+    AS_CELLS(axes, quick, full, tlb_applies),
+    .kernel_reaches = as_always_by_kernel,
+    .patience = tlb_patience,
+    AS_TRIAL(struct as_chase, tlb_prepare, as_chase_trial_sample, as_chase_trial_check, as_chase_finish),
+};

@@ -1,0 +1,116 @@
+/* Probe tlb: which cells, what a chase touches, that a wrong link is detected; then on the CPU of this machine and on
+ * its OpenCL device where there is one. */
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct as_probe as_probe_tlb;
+
+static void refused(const struct toy *t, const char *axes, const char *why)
+{
+    struct as_error err = {0};
+    assert_int_equal(toy_applies(t, &as_probe_tlb, axes, &err), AS_INAPPLICABLE);
+    if (!strstr(err.text, why))
+        fail_msg("%s: '%s' is not in: %s", axes, why, err.text);
+}
+
+UNIT_TEST(test_which_cells)
+{
+    struct toy cpu, plain;
+    struct as_error err = {0};
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    toy_init(&plain, 0);
+    assert_int_equal(toy_applies(&cpu, &as_probe_tlb, "pages=64 stride=4096 allocator=toy", &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&cpu, &as_probe_tlb, "pages=1000000 stride=0 allocator=toy", &err), AS_APPLIES);
+    refused(&cpu, "pages=1000000 stride=4096 allocator=toy", "half of the free 1024 MiB");
+    refused(&cpu, "pages=64 stride=2048 allocator=toy", "power of two");
+    refused(&cpu, "pages=64 stride=12288 allocator=toy", "power of two");
+    refused(&plain, "pages=64 stride=4096 allocator=toy", "cannot compile kernels");
+    snprintf(cpu.dev.info.allocators[0].why_not, sizeof cpu.dev.info.allocators[0].why_not, "none today");
+    refused(&cpu, "pages=64 stride=4096 allocator=toy", "none today");
+}
+
+/* The largest line of the device's caches is what an element has for itself. */
+UNIT_TEST(test_footprint)
+{
+    static const struct {
+        unsigned line;
+        const char *axes;
+        uint64_t footprint;
+    } cases[] = {
+        {0, "pages=100 stride=4096 allocator=toy", 6400},
+        {0, "pages=100 stride=0 allocator=toy", 6400},
+        {128, "pages=100 stride=4096 allocator=toy", 12800},
+        {128, "pages=100 stride=0 allocator=toy", 12800},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s = {.value = NAN};
+        char why[160] = "";
+        toy_init(&t, AS_CAP_HOST_KERNELS);
+        t.dev.info.caches_n = 1;
+        t.dev.info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32768, .line = cases[i].line};
+        toy_prepare(&t, &as_probe_tlb, cases[i].axes, &v, NULL);
+        assert_int_equal(v.tc.footprint, cases[i].footprint);
+        assert_int_equal(as_probe_tlb.sample(v.state, 10, &s, NULL), AS_OK);
+        assert_true(s.value > 0 && s.seconds > 0);
+        assert_true(as_probe_tlb.check(v.state, why, sizeof why));
+        toy_finish(&as_probe_tlb, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+UNIT_TEST(test_lost_launch_is_seen)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {.value = NAN};
+    char why[160] = "";
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    toy_prepare(&t, &as_probe_tlb, "pages=1000 stride=4096 allocator=toy", &v, NULL);
+    t.lose_launches = 1;
+    assert_int_equal(as_probe_tlb.sample(v.state, 3, &s, NULL), AS_OK);
+    assert_false(as_probe_tlb.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_tlb, &v);
+    assert_int_equal(t.live, 0);
+    toy_check_no_memory(&as_probe_tlb, AS_CAP_HOST_KERNELS, "pages=1000 stride=4096 allocator=toy");
+}
+
+/* ---- this machine ---- */
+
+UNIT_TEST(test_real)
+{
+    static const char *const grids[][2] = {
+        {"cpu", "pages=3000 stride=4096 allocator=mmap"},
+        {"cpu", "pages=2500 stride=4096 allocator=thp"},
+        {"cpu", "pages=20 stride=2097152 allocator=thp"},
+        {"cpu", "pages=16384 stride=0 allocator=thp"},
+        {"cpu", "pages=20 stride=2097152 allocator=hugetlb"},
+        {"opencl:0", "pages=3000 stride=4096 allocator=clCreateBuffer"},
+        {"opencl:0", "pages=100 stride=65536 allocator=clCreateBuffer"},
+        {"opencl:0", "pages=3000 stride=0 allocator=clCreateBuffer"},
+    };
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        struct real r;
+        if (real_trial(&as_probe_tlb, grids[i][0], grids[i][1], 5, 30, &r))
+            assert_true(r.sample.value > 0);
+    }
+    real_or_skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_footprint),
+        cmocka_unit_test(test_lost_launch_is_seen),
+        cmocka_unit_test(test_real),
+    };
+    real_leave_untouched();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
