@@ -116,7 +116,7 @@ static void c2c_finish(void *state)
         s->dev->memory->unmap(s->dev, s->memory, NULL);
     s->dev->memory->free(s->dev, s->memory);
     if (s->program)
-        s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program has its own */
+        s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program has its own kernel */
     s->dev->program->destroy(s->dev, s->program);
     as_kernel_timer_finish(&s->timer);
 }
