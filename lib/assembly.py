@@ -1,8 +1,8 @@
 """What the scripts share that write kernels of CPUs: one file of assembly for all machines, and the C table of them."""
 
 
-# What programs of Linux and of macOS write in ways of their own: begin_function, end_function, and constants, the section
-# of data that nothing changes.
+# Text in which Linux and macOS differ: begin_function, end_function, and constants, the section
+# of read-only data.
 FORMATS = """#ifdef __APPLE__
 .macro begin_function name
     .globl _\\name

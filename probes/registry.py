@@ -66,7 +66,7 @@ def read_sections(top):
     return found
 
 
-# A file that is not of the program's probes: its kind, and of a test the suite.
+# A C file that is not part of the program's probes: its kind and, for a test, the suite.
 KINDS = {"rule.c": ("rule",), "test.c": ("test", "probes"), "test_rule.c": ("test", "facts")}
 
 

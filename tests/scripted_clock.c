@@ -24,7 +24,7 @@ static uint64_t nanoseconds(double seconds)
 void clock_script(double step_s)
 {
     if (!scripted)
-        now_ns = __real_as_now_ns(); /* time never goes back */
+        now_ns = __real_as_now_ns(); /* time never runs backwards */
     step_ns = nanoseconds(step_s);
     scripted = true;
 }

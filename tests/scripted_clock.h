@@ -6,12 +6,12 @@
 
 #include "base/clock.h"
 
-/* From now on time only passes by clock_pass(), by as_sleep(), which returns at once, and by step_s with each reading,
- * so that loops that wait for a time end. */
+/* From now on time passes only by clock_pass(), by as_sleep(), which returns at once, and by step_s per reading, so
+ * that loops that wait for a time end. */
 void clock_script(double step_s);
 void clock_pass(double seconds);
 void clock_real(void);
-/* Called in as_sleep(), of the scripted clock or the real one, before time passes; NULL: nothing. */
+/* Called in as_sleep(), of the scripted or the real clock, before time passes; NULL: nothing. */
 extern void (*clock_on_sleep)(double seconds);
 
 #endif

@@ -1,4 +1,4 @@
-/* cmocka, with the headers that it needs before it. */
+/* cmocka, with the headers that it requires. */
 #ifndef AS_TESTS_UNIT_TEST_H
 #define AS_TESTS_UNIT_TEST_H
 
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Begins a test, for cmocka_unit_test, that takes no state. */
+/* Begins a test without state, for cmocka_unit_test. */
 #define UNIT_TEST(name) static void name(__attribute__((unused)) void **unused)
 
 #endif

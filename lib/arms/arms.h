@@ -11,10 +11,10 @@ enum { AS_ARMS_MAX = 8 };
 struct as_arms {
     size_t n, done, first;
     struct as_rng rng;
-    size_t order[AS_ARMS_MAX]; /* of the first block of a cycle; later ones rotate it */
+    size_t order[AS_ARMS_MAX]; /* of the first block of a cycle; later blocks rotate it */
 };
-/* arms: 2 to AS_ARMS_MAX. first: rotates all orders, for example by the trial number, so that
- * trials of one block also have each arm in each position equally often. */
+/* arms: 2 to AS_ARMS_MAX. first: rotates all orders, for example by the trial number, so that across trials, too, each
+ * arm takes each position equally often. */
 void as_arms_start(struct as_arms *b, size_t arms, size_t first, uint64_t seed);
 /* Measures an arm: a number above 0. */
 typedef enum as_status (*as_arm_fn)(void *user, size_t arm, double *value, struct as_error *err);

@@ -1,4 +1,5 @@
-/* Shared by the two atomics probes: a histogram in one array by threads of the CPU, of a device, or of both. */
+/* Shared by the two atomics probes: a histogram in one array, updated by threads of the CPU, of a device, or of
+ * both. */
 #ifndef AS_LIB_ATOMICS_ATOMICS_H
 #define AS_LIB_ATOMICS_ATOMICS_H
 
@@ -67,22 +68,22 @@ struct as_atomics_line {
 };
 struct as_atomics_cpu;
 struct as_atomics_cpu_desc {
-    void *elements; /* the first one's address */
+    void *elements; /* address of the first element */
     enum as_atomics_type type;
     bool plain, seq_cst;
     uint64_t n; /* elements */
     unsigned threads;
 };
-/* dev: the probe's device, the CPU itself or one beside which the CPU is opened. */
+/* dev: the probe's device: the CPU itself, or a device beside which the CPU is opened. */
 enum as_status as_atomics_cpu_create(struct as_device *dev, const struct as_atomics_cpu_desc *desc,
                                      struct as_atomics_cpu **out, struct as_error *err);
 void as_atomics_cpu_destroy(struct as_atomics_cpu *c); /* accepts NULL */
-/* Threads wait for as_atomics_cpu_go, then make `each` updates, or fewer if stopped. */
+/* The threads wait for as_atomics_cpu_go, then make `each` updates, or fewer if stopped. */
 enum as_status as_atomics_cpu_start(struct as_atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err);
 void as_atomics_cpu_go(struct as_atomics_cpu *c);
 void as_atomics_cpu_stop(struct as_atomics_cpu *c);
 enum as_status as_atomics_cpu_wait(struct as_atomics_cpu *c, struct as_error *err);
-/* Which of an aarch64 CPU's instructions update: LSE, else LDXR and STXR. */
+/* Which update instructions an aarch64 CPU uses: LSE, else LDXR and STXR. */
 void as_atomics_cpu_note(struct as_trial_context *tc);
 uint64_t as_atomics_cpu_count(const struct as_atomics_cpu *c); /* may be read at any time */
 
@@ -104,10 +105,11 @@ uint64_t as_atomics_device_whole(const struct as_atomics_device *g, uint64_t eac
 enum as_status as_atomics_device_start(struct as_atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err);
 void as_atomics_device_stop(struct as_atomics_device *g);
 enum as_status as_atomics_device_wait(struct as_atomics_device *g, struct as_error *err);
-uint64_t as_atomics_device_count(const struct as_atomics_device *g); /* watched: at any time; else after the wait */
-uint64_t as_atomics_device_groups_seen(const struct as_atomics_device *g); /* workgroups that did anything */
+uint64_t
+as_atomics_device_count(const struct as_atomics_device *g); /* watched: readable at any time; else after the wait */
+uint64_t as_atomics_device_groups_seen(const struct as_atomics_device *g); /* workgroups that made updates */
 
-/* ---- atomics_both.c: the sides together ---- */
+/* ---- atomics_both.c: both agents together ---- */
 
 struct as_atomics {
     struct as_device *dev;
@@ -116,11 +118,11 @@ struct as_atomics {
     struct as_atomics_device *device;
     unsigned cpu_threads;
     size_t device_threads;
-    bool of_cpu; /* the side to be measured */
+    bool of_cpu; /* the agent to be measured */
     uint64_t seed;
     struct atomics_counts {
         uint64_t cpu, device;
-    } last; /* of the last run, after its end */
+    } last; /* of the last run, after it ended */
 };
 enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context *tc, bool plain, bool watched,
                                   struct as_error *err);
@@ -131,7 +133,7 @@ struct as_atomics_rates {
 };
 enum as_status as_atomics_rate(struct as_atomics *s, double window_s, struct as_atomics_rates *out,
                                struct as_error *err);
-/* Each thread of a side makes so many updates; *seconds until all are done. */
+/* Each thread of an agent makes this many updates; *seconds until all are done. */
 enum as_status as_atomics_run(struct as_atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
                               struct as_error *err);
 
@@ -146,11 +148,10 @@ enum as_status as_atomics_run(struct as_atomics *s, uint64_t cpu_each, uint64_t 
         AS_WORD_AXIS("scope", atomics_scope_words, "system", "scope of the device's atomics: device or system"),       \
         AS_WORD_AXIS("order", atomics_order_words, "relaxed", "memory order of an update"),                            \
         AS_ALLOCATOR_AXIS("allocator", "first", "how the array is allocated")
-/* watched: counts are read while a kernel runs; lossy: also memory that both reach without mutual atomics
- */
+/* watched: counts are read while a kernel runs; lossy: also allows memory that both reach without mutual atomics */
 enum as_applies as_atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
                                    struct as_error *err);
-bool as_atomics_by_device(const struct as_axes *a); /* has the cell threads of the device? */
+bool as_atomics_by_device(const struct as_axes *a); /* True if the cell uses device threads. */
 double as_atomics_patience(const struct as_device_info *info, const struct as_axes *a);
 
 #endif

@@ -68,7 +68,7 @@ enum as_status as_atomics_array_guards(struct as_atomics_array *a, struct as_err
     return st;
 }
 
-/* false: it is not a whole number of updates */
+/* false: not a whole number of updates */
 static bool atomics_array_value_at(const struct as_atomics_array *a, size_t i, uint64_t *out)
 {
     const unsigned char *at = a->piece + i * as_atomics_type_bytes(a->type);

@@ -6,14 +6,14 @@
 #include "os/cpus.h"
 
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
-/* After this the host waits with pauses: some devices start only when the host leaves a core. */
+/* After this time the host waits with pauses: some devices start only when the host leaves a core idle. */
 static const double START_S = 10e-3;
 
 /* ---- which cells ---- */
 
 enum { GROUP_THREADS = 64, UNIT_THREADS = 2048 };
 
-/* Workgroups of 64, no more than are resident at once. */
+/* Workgroups of 64, at most as many as are resident at once. */
 static bool device_threads_make_sense(const struct as_device_info *info, uint64_t threads)
 {
     uint64_t holds = (uint64_t)(info->compute_units ? info->compute_units : 1) * (info->compute_unit_threads
@@ -23,7 +23,7 @@ static bool device_threads_make_sense(const struct as_device_info *info, uint64_
     return (threads < GROUP_THREADS || threads % GROUP_THREADS == 0) && threads <= holds;
 }
 
-/* Is this row of axes a cell, and not a duplicate of another row? */
+/* True if these axes are a cell and do not duplicate another one. */
 static bool is_a_cell(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t cpu = as_axes_u64(a, "cpu_threads"), device = as_axes_u64(a, "device_threads");
@@ -129,7 +129,7 @@ enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context 
     if (!st && s->device_threads)
         st = as_atomics_device_create(tc, &device, &s->device, err);
     if (!st)
-        st = as_atomics_array_clear(&s->array, err); /* leftovers of the choice of the batch */
+        st = as_atomics_array_clear(&s->array, err); /* left over from choosing the batch size */
     tc->footprint = s->array.bytes;
     tc->host_work = s->cpu != NULL;
     tc->min_reps = tc->max_reps = 1;
@@ -179,7 +179,7 @@ static enum as_status atomics_both_start(struct as_atomics *s, uint64_t cpu_each
     return st;
 }
 
-/* Waits for all sides in any case; reports the first failure. */
+/* Waits for all agents even after a failure, and reports the first failure. */
 static enum as_status atomics_both_finish_run(struct as_atomics *s, enum as_status before, bool stop,
                                               struct as_error *err)
 {

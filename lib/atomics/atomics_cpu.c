@@ -37,7 +37,7 @@ struct as_atomics_cpu {
             sum_ = seen_ + 1;                                                                                          \
         while (!__atomic_compare_exchange(p, &seen_, &sum_, 1, order, __ATOMIC_RELAXED));                              \
     } while (0)
-/* The control: a load, an addition, a store. It races on purpose. */
+/* The control: separate load, addition and store, with an intended data race. */
 #define ADD_PLAIN(p, order) (*(volatile __typeof__(*(p)) *)(p) = *(volatile __typeof__(*(p)) *)(p) + 1)
 
 #define DEFINE_BATCH(name, type, add, order, attribute)                                                                \
@@ -67,7 +67,7 @@ typedef void (*batch_of[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, struc
                                  [ATOMICS_F64] = {set##_relaxed_f64, set##_seq_cst_f64, set##_plain_f64}};
 
 #if defined(__aarch64__)
-/* Both inline: by default the compiler calls a function that looks which the CPU has, at every update. */
+/* Both inline: by default the compiler calls, for every update, a function that tests the CPU's features. */
 #ifdef __clang__
 DEFINE_SET(by_lse, __attribute__((target("lse"))))
 #else

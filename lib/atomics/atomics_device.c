@@ -12,10 +12,10 @@
 extern const char as_kernel_atomics[];
 
 enum { GROUP_THREADS = 64, WORDS = 16, FIRST_BATCH = 16, MOST_BATCH = 1 << 20, ABLE_WORDS = 4 };
-/* A workgroup polls the stop flag after each batch, usually in host memory: rarely enough not to load the link, often
+/* A workgroup polls the stop flag after each batch, usually in host memory: rarely enough to spare the link, often
  * enough for fresh counts. */
 static const double LOOKS = 2e6, BATCH_LEAST_S = 50e-6, BATCH_MOST_S = 1e-3;
-static const double ALONE_S = 5; /* an unstopped kernel ends after about this */
+static const double ALONE_S = 5; /* an unstopped kernel ends after about this time */
 
 struct as_atomics_device {
     struct as_device *dev;
@@ -23,11 +23,11 @@ struct as_atomics_device {
     struct as_buffers own;
     struct as_kernel *kernel;
     struct as_memory *control;
-    uint32_t *lines; /* copy of control after an unwatched run */
+    uint32_t *lines; /* copy of `control` after an unwatched run */
     size_t workgroups, workgroup_size;
     bool watched;
     uint32_t batch;         /* updates per thread between polls */
-    uint32_t used, batches; /* of the run: batch and number of batches */
+    uint32_t used, batches; /* this run's batch size and number of batches */
     uint32_t forever;       /* batches until an unstopped kernel ends */
 };
 
@@ -147,7 +147,7 @@ static enum as_status time_batch(struct as_atomics_device *g, uint32_t batch, do
     return st;
 }
 
-/* A batch lasts long against a poll. The first launches have extra costs. */
+/* A batch takes long compared with a poll. The first launches have extra costs. */
 static enum as_status choose_batch(struct as_atomics_device *g, struct as_error *err)
 {
     const double wanted = fmin(fmax((double)g->workgroups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
@@ -166,7 +166,7 @@ static enum as_status choose_batch(struct as_atomics_device *g, struct as_error 
     return st;
 }
 
-/* Few updates are split into at least eight batches, so that their start is visible. */
+/* Splits few updates into at least eight batches, so that their start is visible. */
 static uint32_t batch_for(const struct as_atomics_device *g, uint64_t each)
 {
     return each / 8 == 0 ? 1 : each / 8 < g->batch ? (uint32_t)(each / 8) : g->batch;

@@ -1,6 +1,5 @@
-/* Autotuning: the times of the variants of some work, kept for the worker's later trials of the same work. One
- * disturbed trial then does not decide a run, and less time goes to tuning. Evicts the oldest entry. Not thread-safe.
- */
+/* Autotuning: keeps the times of the variants of some work for later trials of the same work by this worker. Then one
+ * disturbed trial does not decide a run, and less time goes to tuning. Evicts the oldest entry. Not thread-safe. */
 #ifndef AS_LIB_AUTOTUNE_AUTOTUNE_H
 #define AS_LIB_AUTOTUNE_AUTOTUNE_H
 
@@ -19,7 +18,7 @@ struct as_autotune {
 struct as_autotune *as_autotune_of(uint64_t key, bool *known);
 /* candidate below AS_AUTOTUNE_MOST. */
 void as_autotune_add(struct as_autotune *c, size_t candidate, double seconds);
-/* The kept times of a candidate, at most AS_AUTOTUNE_KEPT; returns how many. */
+/* The kept times of a candidate, at most AS_AUTOTUNE_KEPT; returns their number. */
 size_t as_autotune_times(const struct as_autotune *c, size_t candidate, const double **seconds);
 /* Minimum time, since disturbance only adds time; INFINITY if untried. */
 double as_autotune_least(const struct as_autotune *c, size_t candidate);

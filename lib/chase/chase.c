@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Cycles up to so many lines are chased once as a warm-up. At 64 bytes this is eight times the largest L1: in longer
- * cycles lines are evicted before they repeat, so a warm-up gains nothing and takes longer than the sample. There one
- * repetition warms the instruction cache. */
+/* Cycles of up to this many lines are chased once as a warm-up. At 64 bytes this is eight times the largest L1: in
+ * longer cycles lines are evicted before they repeat, so a warm-up gains nothing and takes longer than the sample.
+ * There, one repetition warms the instruction cache. */
 enum { WARM_LINES = 1 << 15, TRIES = 3 };
 
 static const struct as_chase_method *const methods[2][2] = {{&as_chase_device, &as_chase_device_persistent},

@@ -52,7 +52,7 @@ struct as_chase {
     const struct as_chase_method *method; /* the CPU's own kernels or a device's, timed or persistent */
     struct as_cycle cycle;
     uint64_t stride;
-    uint64_t spread; /* bytes of a cache line where elements are spread, else 0 */
+    uint64_t spread; /* bytes of a cache line if elements are spread, else 0 */
     struct as_memory *memory;
     struct as_kernel *kernel;
     struct as_memory *result;     /* of the CPU's kernels; shared by a persistent chase and the reader of its counter */
@@ -91,17 +91,17 @@ uint64_t as_chase_offset(const struct as_chase *c, uint64_t element);
 /* Seconds per sample: long against a tick of a kernel's clock, or against the scatter of launch and control; 0: the
  * engine's choice. */
 double as_chase_sample_s(const struct as_chase *c);
-/* For the code gate: every step is a load. */
+/* For the code gate: each step must be a load. */
 void as_chase_expect(struct as_trial_context *tc, const struct as_chase *c);
-/* The allocator whose memory kernel and host can access while the kernel runs, as a persistent chase needs; NULL
- * without one, or if launches are synchronous. */
+/* The allocator whose memory kernel and host can access while the kernel runs, as a persistent chase needs; NULL if
+ * there is none or launches are synchronous. */
 const char *as_chase_shared_allocator(const struct as_device_info *info);
 #define AS_CHASE_NOT_SHARED "host and running kernel of this device do not see each other's stores"
 /* Notes: lines, page size, and the device's warm-up. */
 void as_chase_note(struct as_trial_context *tc, const struct as_chase *c);
-/* Runs so many repetitions, which take *seconds. *ns is the time per access. */
+/* Runs `reps` repetitions, which take *seconds. *ns is the time per access. */
 enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
-/* Is the chase at the expected line? */
+/* Did the last run end at the expected line? */
 bool as_chase_check(const struct as_chase *c, char *why, size_t size);
 void as_chase_finish(void *chase); /* accepts one that prepare left incomplete */
 

@@ -8,7 +8,7 @@
 extern const char as_kernel_chase[];
 
 static const uint64_t PIECE = UINT64_C(16) << 20;
-/* Late reads evict early ones where a cache cannot hold all: one pass does not reach the steady state. */
+/* If the cache cannot hold all, late reads evict early ones, and one pass does not reach the steady state. */
 enum { SWEEPS = 3, LAPS = 4, HOST_LAPS_LINES = 1 << 20 };
 /* Elements of a list, 256 KiB of positions, and threads that share them. */
 enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
@@ -97,9 +97,8 @@ static enum as_status chase_device_place(struct as_chase *c, struct as_error *er
     return st;
 }
 
-/* A whole lap takes one thread too long: a third of a second for 64 MiB. So many threads of the compute unit share the
- * elements, in chase order, with positions from a list much smaller than the cache.
- */
+/* A whole lap takes one thread too long: a third of a second for 64 MiB. So this many threads of the compute unit share
+ * the elements, in chase order, with positions from a list much smaller than the cache. */
 static enum as_status launch_laps(struct as_chase *c, struct as_memory *list, const uint64_t *places,
                                   struct as_error *err)
 {

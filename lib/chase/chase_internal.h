@@ -13,7 +13,7 @@
 #define AS_CHASE_TIMES10(x) x x x x x x x x x x
 #define AS_CHASE_TIMES16(x) AS_CHASE_TIMES10(x) x x x x x x
 
-/* One run from c->at on. */
+/* One run, starting at c->at. */
 struct as_chase_result {
     uint64_t line; /* where it ended */
     double seconds;
@@ -37,7 +37,7 @@ extern const struct as_chase_method as_chase_native_persistent, as_chase_device_
 /* Writes the cycle: a CPU's kernels "fill" and "link", which c->program must have, and a device's "relocate". */
 void as_chase_host_fill(const struct as_host_call *call);
 void as_chase_host_link(const struct as_host_call *call);
-/* Links at least so many further steps. */
+/* Links at least this many further steps. */
 enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct as_error *err);
 enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err);
 enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err);

@@ -10,9 +10,9 @@
 
 /* Bytes from which writing with all threads pays. */
 enum { FILL_TOGETHER = 8 << 20 };
-/* Steps linked at first, and the multiple of the cache from which a cycle is not linked whole: there 2% of the loads
- * would hit in steady state, less than the variation between trials. */
-enum { LINKED = 1 << 17, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
+/* Number of steps linked at first, and the multiple of the cache size from which a cycle is not linked completely:
+ * there 2% of the loads would hit in steady state, less than the variation between trials. */
+enum { LINKED = 1 << 17, LINE = 64, STORED = 16 /* in bytes, on some CPUs */ };
 
 /* args: 0 result (u64), 1 buffer, 2 bytes to the start (u64), 3 stride (u64) */
 static void host_chase(const struct as_host_call *call)
@@ -47,7 +47,7 @@ void as_chase_host_fill(const struct as_host_call *call)
     }
 }
 
-/* Bypasses the caches where the CPU can: linked lines must be as cold as others. */
+/* Bypasses the caches where the CPU can: linked lines must be as cold as the others. */
 static void store_past(void *to, void *target)
 {
 #if defined(__x86_64__)
@@ -59,7 +59,7 @@ static void store_past(void *to, void *target)
 #endif
 }
 
-/* args: 0 buffer, 1 the address of the chase, 2 further steps. Each thread writes a piece of them. */
+/* args: 0 buffer, 1 the address of the chase, 2 further steps. Each thread links a piece of them. */
 void as_chase_host_link(const struct as_host_call *call)
 {
     const struct as_chase *c;
@@ -103,7 +103,7 @@ static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64
     return st;
 }
 
-/* Contiguous elements are prefetched, whatever the cache holds. */
+/* Contiguous elements are prefetched anyway. */
 static bool is_linked_whole(const struct as_chase *c)
 {
     const uint64_t line = c->stride < LINE ? c->stride : LINE;
@@ -140,7 +140,7 @@ enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err)
     }
     if (st)
         return st;
-    return c->dev->memory->map(c->dev, c->memory, err); /* known once it is backed */
+    return c->dev->memory->map(c->dev, c->memory, err); /* known once memory is allocated */
 }
 
 static enum as_status chase_native_build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)

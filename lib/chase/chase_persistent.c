@@ -17,7 +17,7 @@ struct shared {
     /* of a CPU kernel; a device's has its record */
     uint64_t line, counted;
     struct reading {
-        enum { READ, MISSED, STILL } outcome; /* MISSED: the chase had ended; STILL: nothing was counted */
+        enum { READ, MISSED, STILL } outcome; /* MISSED: the chase had already ended; STILL: the counter did not move */
         uint64_t counts;
         double seconds;
     } reading;
@@ -37,7 +37,7 @@ static struct plan chase_persistent_make_plan(const struct as_chase *c, uint64_t
         .before = (uint32_t)c->before, .timed = (uint32_t)reps, .counts_max = (uint32_t)(c->before + 4 * reps + slack)};
 }
 
-/* Waits until the counter reaches `target`, as long as it moves. *at: when it was seen to be reached. */
+/* Waits until the counter reaches `target`, as long as it moves. *at: when that was observed. */
 static bool chase_persistent_await(struct shared *s, uint32_t target, uint32_t *count, double *at)
 {
     uint32_t last = 0;
@@ -55,8 +55,7 @@ static bool chase_persistent_await(struct shared *s, uint32_t target, uint32_t *
     }
 }
 
-/* From one observed count to another, so that visibility latency cancels. The very last count may be old when it is
- * seen. */
+/* Between two observed counts, so that visibility latency cancels. The very last count may be old when observed. */
 static struct reading read_counter(struct shared *s, const struct plan *p)
 {
     struct reading r = {.outcome = STILL};

@@ -4,11 +4,11 @@
 
 #include "probe/probe.h"
 
-/* Index of the axis's word among words (NULL-terminated); their number if it is none of them. */
+/* Index of the axis's word in `words` (NULL-terminated); the number of words if it is none of them. */
 size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words);
 bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
 
-/* as_probe.kernel_reaches of probes all of whose cells do, and of those whose axis `how` may be "kernel". */
+/* as_probe.kernel_reaches for probes whose cells all do, and for those whose axis `how` may be "kernel". */
 bool as_always_by_kernel(const struct as_axes *a);
 bool as_how_is_kernel(const struct as_axes *a);
 
@@ -17,18 +17,18 @@ double as_compile_patience(const struct as_device_info *info, const struct as_ax
 
 /* The number in the device's architecture name, 90 for "sm_90"; 0 without one. */
 unsigned as_arch_number(const struct as_device_info *info);
-/* Does the device run on the host's cores, by any API? */
+/* Does the device run on the host's cores, through any API? */
 bool as_runs_on_host(const struct as_device_info *info);
 
 /* AS_UNSUPPORTED unless the bytes take at most half of the free memory and the largest block can be allocated. */
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
 
-/* The same by the stored device information and the allocator's maximum, for rules without an open device. */
+/* The same from stored device information and the allocator's maximum, for rules without an open device. */
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
 
 /* Bound of a dependent load: one cycle. None if the clock is unknown (NAN or 0). */
 void as_limit_one_cycle(struct as_trial_context *tc, double hz);
-void as_limit_own_cycle(struct as_trial_context *tc); /* of the clock that the device reports */
+void as_limit_own_cycle(struct as_trial_context *tc); /* of the device's reported clock */
 
 #endif

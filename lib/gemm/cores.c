@@ -27,7 +27,7 @@ enum {
     SPIN_NS = 200 * 1000, /* approximate cost of packing */
 };
 
-/* The best first. Unsigned operands are signed ones plus OFFSET, whose contribution is subtracted afterwards. */
+/* Best first. Unsigned operands are signed ones plus OFFSET, whose contribution is subtracted afterwards. */
 static const struct choice {
     enum as_gemm_type type;
     const char *name;
@@ -63,7 +63,7 @@ static const struct choice *cores_choose(const struct as_gemm_desc *d)
 /* "AMX-TILE, AMX-INT8; or AVX-VNNI" */
 static void write_missing(const struct as_gemm_desc *d, struct as_buf *out)
 {
-    char missing[200], before[200] = ""; /* of the same for other vectors */
+    char missing[200], before[200] = ""; /* of the alternatives */
     const struct as_outer *o = as_outer_find(d->type);
     if (o && !as_outer_has(o, missing, sizeof missing))
         as_buf_str(out, missing);
@@ -174,7 +174,7 @@ static enum as_status cores_allocate(struct as_gemm *p, struct as_error *err)
     return st;
 }
 
-/* The instruction of the table, and where its images have their words. */
+/* The instruction of the table, and the word positions in its images. */
 static enum as_status set_core(struct as_gemm_cores *c, const struct choice *choice, struct as_error *err)
 {
     const struct as_matrix *m = as_matrix_find(choice->name);
@@ -232,7 +232,7 @@ const char *as_gemm_cores_name(const struct as_gemm *p)
     return p->cores->name;
 }
 
-/* Does the micro-kernel have one instruction per accumulator and step? */
+/* Does the micro-kernel have exactly one instruction per accumulator and step? */
 enum as_gate_state as_gemm_cores_gate(const struct as_gemm *p, char *text, size_t size)
 {
     const struct as_core *core = p->cores->core;
@@ -261,7 +261,7 @@ static void pack_line(const struct as_gemm_cores *c, const struct as_packing *p,
             image[place[w]] = (at < end ? line[at] : 0) ^ p->flip;
 }
 
-/* One panel; some steps of all lines at a time, for locality. */
+/* Packs one panel; a few steps of all lines at a time, for locality. */
 static void cores_pack(const struct as_gemm_cores *c, const struct as_packing *p, const uint32_t *from, uint64_t panel,
                        uint32_t *to)
 {
@@ -394,7 +394,7 @@ static void cores_divide(const struct as_gemm_cores *c, const struct as_host_cal
     *columns = as_gemm_share(b, call->thread % beside, beside);
 }
 
-/* All of a thread's blocks along one part of K, `cached` panels of B at a time. */
+/* All blocks of a thread along one part of K, `cached` panels of B at a time. */
 static void multiply_part(const struct as_gemm_cores *c, const struct as_host_call *call, const struct as_share *rows,
                           const struct as_share *columns, uint64_t step)
 {

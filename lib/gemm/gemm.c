@@ -17,7 +17,7 @@ const char *const as_gemm_type_words[] = {"f64",  "f32",      "tf32",     "bf16"
                                           "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
 enum { NAIVE_GROUPS = 32 /* workgroups per compute unit */ };
-/* A multiply-add counts as two: what takes longer than some seconds is left out. */
+/* In FLOP; larger GEMMs take more than some seconds and are left out. */
 static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10, SLOW_CORES_MATRIX = 2e12;
 
 /* ---- the kernels ---- */
@@ -25,9 +25,9 @@ static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10, SLOW_CORES_MATRIX = 2e
 struct made {
     const char *name, *source;
     unsigned m, n, k_bytes; /* tile of d and bytes of K per step; 0: any */
-    unsigned types;         /* that it has */
+    unsigned types;         /* bits of the types that it supports */
     unsigned arch;          /* minimum CUDA architecture; 0: any device */
-    bool only;              /* and no later ones */
+    bool only;              /* and excludes later ones */
     unsigned cluster, workgroup_size;
     uint64_t shared_bytes;
     unsigned matrix; /* matrix instructions in its loop */
@@ -79,7 +79,7 @@ uint64_t as_gemm_bytes(const struct as_gemm_desc *d)
 
 /* ---- what applies ---- */
 
-/* Path tensor, of one language: where this system's compiler has built a kernel with such an operation. */
+/* Path tensor applies if this system's compiler has built a kernel with such an operation. */
 static enum as_applies tensor_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
                                       struct as_error *err)
 {
@@ -352,7 +352,7 @@ enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const s
                                struct as_error *err)
 {
     *p = (struct as_gemm){.dev = dev, .desc = *desc};
-    if (desc->path == AS_GEMM_LIBRARY && !dev->gemm) /* before the operands, which take a second */
+    if (desc->path == AS_GEMM_LIBRARY && !dev->gemm) /* before drawing operands, which takes a second */
         return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", dev->info.backend);
     enum as_status st = gemm_build(p, err);
     if (!st)

@@ -9,10 +9,10 @@
 
 /* Best first. */
 enum as_gemm_path {
-    AS_GEMM_LIBRARY, /* the vendor's */
+    AS_GEMM_LIBRARY, /* vendor library */
     AS_GEMM_PAIR,    /* wgmma in clusters of two that share one operand */
     AS_GEMM_WGMMA,
-    AS_GEMM_TENSOR, /* the language's operation on tensors: matmul2d of Metal 4 */
+    AS_GEMM_TENSOR, /* tensor operation of the language: matmul2d of Metal 4 */
     AS_GEMM_MMA,    /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
     AS_GEMM_DOT,    /* as tiled, with the API's four-byte dot product */
     AS_GEMM_TILED,  /* vector ALU, cache blocked */
@@ -47,10 +47,10 @@ struct as_gemm_desc {
     bool zero; /* all operands are 0 */
     uint32_t seed;
     unsigned batch;              /* batch of consecutive matrices, not for library and wgmma; 0: one */
-    struct as_memory *a, *b, *d; /* the caller's, with operands; NULL: allocated and drawn */
+    struct as_memory *a, *b, *d; /* owned by the caller, with operands; NULL: allocated and drawn */
 };
 
-/* The square GEMM of the axes path, type and size. */
+/* The square GEMM described by the axes path, type and size. */
 struct as_gemm_desc as_gemm_asked(const struct as_axes *axes);
 /* Does the path apply to the sizes and types? AS_INAPPLICABLE with the reason, AS_PRUNED for duplicates. */
 enum as_applies as_gemm_applies(const struct as_device_info *info, const struct as_gemm_desc *desc,
@@ -67,9 +67,9 @@ struct as_gemm {
     struct as_device *dev;
     struct as_gemm_desc desc;
     struct as_memory *a, *b, *d, *bias;
-    struct as_program *program; /* of the path, if plain does not have its kernel; NULL: the library's */
+    struct as_program *program; /* program of the path if `plain` does not have its kernel; NULL: the library */
     struct as_kernel *kernel;
-    struct as_program *plain; /* fill, and the separate epilogues */
+    struct as_program *plain; /* fill kernel, and the separate epilogues */
     struct as_vendor_gemm *library;
     struct as_tensor tensors[2];
     double drawn[AS_GEMM_DRAWN], drawn_bias[AS_GEMM_DRAWN];
@@ -82,11 +82,11 @@ struct as_gemm {
 enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const struct as_gemm_desc *desc,
                                struct as_error *err);
 enum as_status as_gemm_run(struct as_gemm *p, uint64_t reps, struct as_timing *out, struct as_error *err);
-/* The path's description: the library's version, the kernel's registers. */
+/* The path's description: library version or kernel registers. */
 void as_gemm_note(const struct as_gemm *p, struct as_trial_context *tc);
-/* Does the kernel have the path's instructions? For the code gate. */
+/* Is the path's instruction in the kernel? For the code gate. */
 void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc);
-/* Compares results all over d with f64 dot products; all of them if there are few. */
+/* Compares results throughout d with f64 dot products; all of them if there are few. */
 bool as_gemm_check(const struct as_gemm *p, char *why, size_t size);
 void as_gemm_finish(void *state);
 
@@ -102,7 +102,7 @@ struct as_gemm_format {
 extern const struct as_gemm_format as_gemm_formats[AS_GEMM_TYPES];
 /* Fills the table of values. */
 void as_gemm_draw(struct as_gemm *p);
-/* a, b, d and bias: the caller's, or allocated and filled (by p->plain if present), with a poisoned result.
+/* a, b, d and bias: owned by the caller, or allocated and filled (by p->plain if present), with a poisoned result.
  * as_gemm_finish frees them. */
 enum as_status as_gemm_operands(struct as_gemm *p, struct as_error *err);
 /* Sets all bits of d: NaN, or -1. */
@@ -126,7 +126,6 @@ const struct as_gemm_shape *as_gemm_unit_shape(const struct as_device_info *info
 
 /* Does the device's dialect have their instructions? */
 bool as_gemm_has_units(const struct as_device_info *info);
-/* Is it that path on such a device? */
 bool as_gemm_by_unit(const struct as_device_info *info, const struct as_gemm_desc *d);
 /* The chosen instruction; NULL if the chip has none for the type. */
 const struct as_matrix *as_gemm_unit(const struct as_device_info *info, enum as_gemm_type type);
@@ -137,9 +136,9 @@ unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type);
 /* Text and options of the program; its kernel is "gemm_mma". */
 enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_buf *source,
                                     char *defines, size_t size, struct as_error *err);
-/* Path tensor, as p->plain. */
+/* Path tensor, with the same kernels as p->plain. */
 enum as_status as_gemm_tensor_build(struct as_gemm *p, struct as_error *err);
-/* The same as the program of the unit with all of simple.kernel, as p->plain. */
+/* The program of the unit path, with all of simple.kernel, as p->plain. */
 enum as_status as_gemm_unit_build(struct as_gemm *p, struct as_error *err);
 
 /* ---- native.c: native CPU kernels "naive", "tiled" for f32 and f64 ---- */

@@ -16,7 +16,7 @@ static struct sizes sizes_of(const struct as_host_call *call)
                           *(const uint32_t *)call->args[6]};
 }
 
-/* Compilers of ISO C do not fuse by themselves. */
+/* Compilers in ISO C mode do not fuse. */
 #define PLAIN(a, b, c) ((c) + (a) * (b))
 #define TYPE float
 #define NAME(x) f32_128_##x

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Accumulator bits of matrix units: about 14 for 8-bit floats on Hopper (DeepSeek-V3 technical report, 2024,
- * sec. 3.3.2); 22 for others, whose rounding is undocumented. */
+/* Accumulator bits of matrix units: about 14 for 8-bit floats on Hopper (DeepSeek-V3 technical report, 2024, sec.
+ * 3.3.2); 22 for others, whose rounding is undocumented. */
 const struct as_gemm_format as_gemm_formats[AS_GEMM_TYPES] = {
     [AS_GEMM_F64] = {"f64", "IN_F64", "f64", "f64", "f64", 8, 8, 53, 52, 4},
     [AS_GEMM_F32] = {"f32", "IN_F32", "f32", "f32", "f32", 4, 4, 24, 22, 1},
@@ -177,7 +177,7 @@ enum as_status as_gemm_operands(struct as_gemm *p, struct as_error *err)
 
 /* ---- the check ---- */
 
-enum { CHECKED = 1024, ALL = 1 << 24 /* multiply-adds: up to this every result is checked */ };
+enum { CHECKED = 1024, ALL = 1 << 24 /* in multiply-adds: up to this, every result is checked */ };
 
 /* One expected result, and its tolerance. */
 struct expected {
@@ -228,7 +228,7 @@ static struct expected operands_want(const struct as_gemm *p, const double *row,
 
 struct look {
     const struct as_gemm *p;
-    double *row;           /* of a */
+    double *row;           /* row of a */
     unsigned char *result; /* a row of d, as stored */
     uint64_t of;           /* row + 1 */
     size_t seen, wrong;
@@ -272,7 +272,7 @@ static enum as_status operands_look(struct look *l, uint64_t r, uint64_t c, stru
     return AS_OK;
 }
 
-/* A quarter along a row, a quarter along a column, the others anywhere. */
+/* A quarter of the checks along a row, a quarter along a column, the others random. */
 static enum as_status check_sample(struct look *l, struct as_error *err)
 {
     const struct as_gemm_desc *d = &l->p->desc;

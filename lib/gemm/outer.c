@@ -59,7 +59,7 @@ static void pack_panels(const struct as_gemm_cores *c, const struct as_packing *
     }
 }
 
-/* A panel of A times some of B: rows and columns of d from `row` and `column` on. */
+/* A panel of A times some of B, into d from `row` and `column` on. */
 struct block {
     uint64_t a, b, row, column, rows, columns;
 };

@@ -9,20 +9,20 @@
 struct as_outer_packing {
     const void *from; /* the first line */
     void *to;
-    uint64_t lines;      /* that exist, at most a vector's words; the others are zeros */
-    uint64_t line_bytes; /* from one line to the next */
-    uint64_t words;      /* of a line: at least 1 */
-    uint64_t step_bytes; /* from one step to the next in `to` */
+    uint64_t lines;      /* existing lines, at most a vector's words; the others are zero */
+    uint64_t line_bytes; /* distance of lines */
+    uint64_t words;      /* words per line: at least 1 */
+    uint64_t step_bytes; /* distance of steps in `to` */
 };
 /* A panel of A times consecutive panels of B. */
 struct as_outer_job {
     const void *a, *b;
     void *d; /* row-major; nothing outside its rows and columns is touched */
     uint64_t steps;
-    uint64_t rows, columns; /* of d from there on, at least 1; columns: of all panels */
-    uint64_t row_bytes;     /* from one row of d to the next */
-    uint64_t panel_bytes;   /* from one panel of B to the next */
-    uint64_t add;           /* not 0: to what is in d */
+    uint64_t rows, columns; /* rows of d from here, at least 1; columns: of all panels */
+    uint64_t row_bytes;     /* distance of rows of d */
+    uint64_t panel_bytes;   /* distance of panels of B */
+    uint64_t add;           /* not 0: adds to d */
 };
 typedef void as_outer_pack(const struct as_outer_packing *packing);
 typedef void as_outer_multiply(const struct as_outer_job *job);
@@ -42,7 +42,7 @@ extern const struct as_outer as_outers[]; /* of this CPU architecture; ends with
 extern as_outer_pack as_native_outer_pack_4, as_native_outer_pack_8;
 
 const struct as_outer *as_outer_find(enum as_gemm_type type); /* NULL: this architecture has none */
-/* Has the CPU what it needs? Else what is missing, into text. */
+/* Does the CPU support it? If not, `text` says what is missing. */
 bool as_outer_has(const struct as_outer *outer, char *text, size_t size);
 
 #endif

@@ -8,8 +8,8 @@
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm_simdgroup[], as_kernel_gemm_tensor[];
 
-/* See unit.kernel and simdgroup.kernel: a tile of side x side per workgroup, of which each subgroup computes `down`
- * rows. */
+/* See unit.kernel and simdgroup.kernel: a workgroup computes a tile of side x side, and each subgroup `down` rows of
+ * it. */
 static const struct as_gemm_shape unit = {as_kernel_gemm_unit, 128, 64, 256, 64},
                                   simdgroup = {as_kernel_gemm_simdgroup, 64, 64, 128, 32};
 
@@ -25,7 +25,7 @@ const struct as_gemm_shape *as_gemm_unit_shape(const struct as_device_info *info
     }
 }
 
-/* The one with the largest tile of d, for the highest reuse of loaded elements. */
+/* The instruction with the largest tile of d, which reuses loaded elements most. */
 const struct as_matrix *as_gemm_unit(const struct as_device_info *info, enum as_gemm_type type)
 {
     const struct as_gemm_format *f = &as_gemm_formats[type];

@@ -125,7 +125,7 @@ enum as_status as_kernel_timer_launch(struct as_kernel_timer *t, const struct as
 static const struct as_record no_record;
 static const uint32_t no_choice[CHOICE_WORDS];
 
-/* The launch that finds out what kernels can read. */
+/* The launch that detects what kernels can read. */
 static enum as_status kernel_timer_ask(struct as_kernel_timer *t, struct as_error *err)
 {
     struct as_kernel *tell = NULL;
@@ -284,7 +284,7 @@ enum as_status as_kernel_timer_sweep_alone(struct as_kernel_timer *t, struct as_
     return st;
 }
 
-/* Untouched host pages all map to the zero page; GPU memory is backed once allocated. */
+/* Untouched host pages all map to the zero page; GPU memory is populated when allocated. */
 static enum as_status kernel_timer_back(struct as_device *dev, struct as_memory *block, struct as_error *err)
 {
     enum { PIECE = 16 << 20 };

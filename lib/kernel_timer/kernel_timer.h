@@ -1,5 +1,5 @@
-/* Kernels that time themselves: each workgroup writes a record of its result, time and compute unit. Where kernels have
- * no clock the time is that of the launch, less that of an empty launch. */
+/* Kernels that time themselves: each workgroup writes a record of its result, time and compute unit. If kernels have no
+ * clock, the time is that of the launch minus that of an empty launch. */
 #ifndef AS_LIB_KERNEL_TIMER_KERNEL_TIMER_H
 #define AS_LIB_KERNEL_TIMER_KERNEL_TIMER_H
 
@@ -51,15 +51,15 @@ enum as_status as_kernel_timer_once(struct as_kernel_timer *t, const char *name,
  */
 enum as_status as_kernel_timer_launch(struct as_kernel_timer *t, const struct as_launch *launch, double *seconds,
                                       struct as_error *err);
-/* From here on as_kernel_timer_launch runs launches of one workgroup on this compute unit, alone, where kernels have
- * unit ids. Larger launches use all compute units. The kernels take t->choice as argument 1 and use PART
- * (record.kernel). Compute units differ in their distance from L2, so comparable numbers use the same one. */
+/* After this, as_kernel_timer_launch runs launches of one workgroup alone on this compute unit, if kernels have unit
+ * ids. Larger launches use all compute units. The kernels take t->choice as argument 1 and use PART (record.kernel).
+ * Compute units differ in their distance from L2, so comparable numbers use the same one. */
 enum { AS_TIMER_UNIT = 0 }; /* the default of all probes */
 enum as_status as_kernel_timer_stand(struct as_kernel_timer *t, uint32_t unit, struct as_error *err);
 /* Notes the compute unit, if one is chosen. */
 void as_kernel_timer_note(struct as_trial_context *tc, const struct as_kernel_timer *t);
-/* For launches without as_kernel_timer_launch: the grid for `wanted` workgroups; after the launch, and with record[0]
- * read, whether it ran on the compute unit; the error after AS_TIMER_TRIES misses. */
+/* For launches without as_kernel_timer_launch. aim: the grid for `wanted` workgroups. hit: after the launch, and with
+ * record[0] read, whether it ran on the compute unit. gave_up: the error after AS_TIMER_TRIES misses. */
 enum { AS_TIMER_TRIES = 8 };
 enum as_status as_kernel_timer_aim(struct as_kernel_timer *t, const struct as_launch *wanted, struct as_launch *aimed,
                                    struct as_error *err);
@@ -68,9 +68,9 @@ enum as_status as_kernel_timer_gave_up(const struct as_kernel_timer *t, struct a
 /* Empty launches, several times: the overhead. */
 enum as_status as_kernel_timer_overhead(struct as_kernel_timer *t, const struct as_launch *nothing,
                                         struct as_error *err);
-/* AS_UNSUPPORTED if the device's kernels lack one of these, by the last launch. */
+/* AS_UNSUPPORTED if the last launch shows that the device's kernels lack one of these. */
 enum as_status as_kernel_timer_need(const struct as_kernel_timer *t, unsigned has, struct as_error *err);
-/* Seconds measured by workgroup 0, or those of the launch without its overhead; and its clock, NAN unknown. */
+/* Seconds measured by workgroup 0, or those of the launch without its overhead; and its clock, NAN if unknown. */
 double as_kernel_timer_seconds(const struct as_kernel_timer *t, double launch_s);
 double as_kernel_timer_clock(const struct as_kernel_timer *t);
 /* Cycles from first start to last end on the slowest compute unit of the last launch; 0 unless each compute unit had
@@ -84,17 +84,17 @@ enum as_status as_kernel_timer_memory(struct as_device *dev, uint64_t bytes, str
 /* as_check_room for one block. */
 enum as_status as_kernel_timer_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
 
-/* For programs with as_kernel_sweep as their head: all compute units read a whole block into L2 (or its end). No word
- * of it may be 1. */
+/* For programs with as_kernel_sweep as their head: all compute units read a whole block into L2 (or the end of it). No
+ * word of it may be 1. */
 extern const char as_kernel_sweep[];
 enum as_status as_kernel_timer_sweep(struct as_kernel_timer *t, struct as_memory *block, struct as_error *err);
-/* The chosen compute unit reads the first word of elements, `stride` bytes apart (a multiple of 8), so many times: a
- * partitioned L2 copies far lines into the near partition. After as_kernel_timer_stand. */
+/* The chosen compute unit reads the first word of elements `stride` bytes apart (a multiple of 8), `times` times: a
+ * partitioned L2 then copies far lines into the near partition. Call as_kernel_timer_stand before. */
 enum as_status as_kernel_timer_sweep_alone(struct as_kernel_timer *t, struct as_memory *block, uint64_t elements,
                                            uint64_t stride, int times, struct as_error *err);
-/* A block so large that sweeping it evicts everything else from L2. Kept. */
+/* A block so large that sweeping it evicts everything else from L2. It is kept. */
 enum as_status as_kernel_timer_evictor(struct as_kernel_timer *t, struct as_memory **out, struct as_error *err);
-/* One such sweep, over a block that is freed at once. */
+/* One such sweep, over a block that is freed right after. */
 enum as_status as_kernel_timer_evict(struct as_kernel_timer *t, struct as_error *err);
 
 #endif

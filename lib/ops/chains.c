@@ -12,7 +12,7 @@ enum {
     BODY_CORE = 24, /* instructions of a CPU's long body: long ones compile slowly */
     LOOP = 16,      /* maximum loop overhead in instructions */
     GROUP_MAX = 1024,
-    SPLIT_MAX = 4, /* workgroups in place of one that needs too many registers */
+    SPLIT_MAX = 4, /* workgroups that replace one that would need too many registers */
 };
 
 /* ---- what applies ---- */
@@ -231,7 +231,7 @@ static void chains_shape(struct as_chains *c, const struct as_device_info *info)
     c->workgroups = c->resident_workgroups * (compute_units ? compute_units : 1);
 }
 
-/* Registers may allow fewer threads of a workgroup than the device does: then it is more and smaller ones. */
+/* Registers may allow fewer threads per workgroup than the device does: then uses more and smaller ones. */
 static enum as_status chains_fit(struct as_chains *c, struct as_error *err)
 {
     struct as_device *dev = c->timer.dev;
@@ -370,7 +370,7 @@ static double sequences_of(const struct as_chains *c)
            c->desc.ilp;
 }
 
-/* Preemption may make the shorter one take longer. */
+/* Preemption may make the shorter body take longer. */
 enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half, double *whole, double *seconds,
                               struct as_error *err)
 {
@@ -413,8 +413,8 @@ enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_
     return st;
 }
 
-/* Cycles per turn. Long and short body differ by half of the steps, if the compiler generated equivalent code: the loop
- * is a few instructions, and a larger discrepancy means that it did not. */
+/* Cycles per turn. Long and short body differ by half of the steps if the compiler generated equivalent code: the loop
+ * itself is a few instructions, so a larger discrepancy shows that it did not. */
 static double without_loop(const struct as_chains *c, double whole, double half)
 {
     double body = (double)c->desc.ilp * c->desc.steps * as_op_sequence_weight(&c->desc.sequence);
@@ -433,7 +433,7 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
         st = as_tick_measure(c->tick, seconds, &hz, err);
     else
         st = as_kernel_timer_need(&c->timer, AS_HAS_CYCLES, err);
-    const double scale = c->tick ? hz : 1; /* without a counter they are seconds so far */
+    const double scale = c->tick ? hz : 1; /* without a counter these are seconds so far */
     double steps = (double)turns * c->desc.steps;
     *out = (struct as_chains_time){.seconds = seconds,
                                    .cycles = without_loop(c, whole, half) / steps * scale,

@@ -30,11 +30,11 @@ struct as_chains {
     size_t ends_bytes;
     void *end[2];         /* host copies: results, and their reference */
     struct as_tick *tick; /* the clock, where kernels have no cycle counter; else NULL */
-    char wrong[200];      /* why the last sample does not count; "": it does */
+    char wrong[200];      /* why the last sample is invalid; "": it is valid */
 };
 
-/* One measurement: long body less short body, so that overhead cancels; the long one alone if a cycle counter shows
- * that the code of both is not equivalent. */
+/* One measurement: long body less short body, so that overhead cancels; only the long one if a cycle counter shows that
+ * their code is not equivalent. */
 struct as_chains_time {
     double seconds;    /* of both launches */
     double cycles;     /* per step of all chains of a thread, without loop overhead */
@@ -58,7 +58,8 @@ unsigned as_chains_warp(const struct as_device_info *info);
 unsigned as_chains_full(const struct as_device_info *info);
 enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *tc, const struct as_chains_desc *desc,
                                  struct as_error *err);
-/* Without a cycle counter: turns whose difference between both bodies the device's time stamps resolve; else 1. */
+/* Without a cycle counter: the number of turns at which device timestamps resolve the difference of the bodies; else
+ * 1. */
 enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err);
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err);
 /* Checks each operation once on all operands against its reference, and a short run of the chains against a loop of

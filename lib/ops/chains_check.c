@@ -18,7 +18,7 @@ static enum as_status chains_check_run_once(struct as_chains *c, char *values[4]
     memset(values[3], 0x5a, bytes);
     enum as_status st = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
     c->workgroup_size =
-        as_chains_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
+        as_chains_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* avoids compiling it twice */
     c->workgroups = ONCE / c->workgroup_size;
     if (!st)
         st = as_chains_launch(c, AS_CHAINS_ONCE, 0, &unused, err);
@@ -74,7 +74,7 @@ static bool chains_check_once(struct as_chains *c, char *why, size_t size)
     return good;
 }
 
-/* Ends of the chains after so many turns of a body. */
+/* Ends of the chains after `turns` turns of a body. */
 static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, void *end,
                               struct as_error *err)
 {

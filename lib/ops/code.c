@@ -47,7 +47,7 @@ enum { STRAY = 2, LOADS_STRAY = 2 };
 /* A tenth of an instruction: occasional register moves do not belong to the operation. */
 static const double LEAST = 0.1;
 
-/* The most frequent ones, as far as they fit with the expectation; nothing if none is left. */
+/* The most frequent instructions, as far as they meet the expectation; nothing if none is left. */
 enum { PARTS_LONG = 100 };
 static void code_write_parts(const struct part *parts, size_t n, struct as_buf *out)
 {

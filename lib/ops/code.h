@@ -11,7 +11,7 @@ bool as_code_named(struct as_device *dev, struct as_kernel *kernel, struct as_in
 /* Number of instructions with one of the space-separated names. */
 uint64_t as_code_count(const struct as_instructions *list, const char *names);
 
-/* Requirement of a step: so many instructions, each with one of these names; NULL any. */
+/* Requirement of a step: this many instructions with one of these names each; NULL: any. */
 struct as_code_want {
     const char *names;
     unsigned count;

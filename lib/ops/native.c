@@ -44,7 +44,7 @@ const struct as_native_body *as_native_body(const struct as_native *n, unsigned 
 
 /* ---- what applies ---- */
 
-/* Does any width have an instruction? */
+/* Is there an instruction in any width? */
 static bool native_is_known(const char *op)
 {
     for (unsigned w = 0; w < AS_NATIVE_WIDTHS; w++)
@@ -53,7 +53,7 @@ static bool native_is_known(const char *op)
     return false;
 }
 
-/* Refused before looking at the operation: it is no deficiency of the CPU. */
+/* Refused before looking at the operation, since the CPU does not lack it. */
 static bool any_body_has(unsigned chains, struct as_error *err)
 {
     unsigned seen = 1; /* bit 0: the default body */
@@ -71,7 +71,7 @@ static bool any_body_has(unsigned chains, struct as_error *err)
     return has;
 }
 
-/* What an architecture lacks is reported once per operation; missing widths are evident. */
+/* An operation that the architecture lacks is reported once; missing widths follow from it. */
 static enum as_applies native_none(const struct as_native_desc *d, struct as_error *err)
 {
     if (d->width != AS_NATIVE_SCALAR)
@@ -147,7 +147,7 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
 
 /* ---- a measurement ---- */
 
-/* Interleaved, so that all see the same core clock. LEAST_TURNS: enough for the counter to resolve. */
+/* Interleaved, so that all run at the same core clock. LEAST_TURNS: enough for the counter to resolve. */
 enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256, TRIES = 4 };
 enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
 
@@ -211,7 +211,7 @@ static enum as_status native_sample(struct as_native_trial *v, uint64_t turns, s
     return st ? st : evaluate(v, ticks, turns, out, err);
 }
 
-/* Preemption of all rounds of the shorter body makes it the longer one. */
+/* If all rounds of the shorter body are preempted, it is the longer one. */
 enum as_status as_native_measure(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
                                  struct as_error *err)
 {

@@ -18,17 +18,17 @@ enum { AS_NATIVE_SLOT = 256, AS_NATIVE_CHAINS = 18, AS_NATIVE_BODIES = 6 };
 typedef void as_native_run(void *states, const void *operands, uint64_t turns);
 
 struct as_native_body {
-    const char *name; /* of its two functions, less "_half" and "_whole" */
+    const char *name; /* name prefix of its two functions, "_half" and "_whole" */
     unsigned chains;
     unsigned steps;        /* per chain in the long body; the short one has half */
     unsigned instructions; /* instructions per step, with its link */
-    bool apart;            /* no chains but independent results: each is the operation on the first state */
+    bool apart;            /* independent results instead of chains: each is the operation on the first state */
     as_native_run *half, *whole;
 };
 struct as_native {
     const char *op;
     enum as_native_width width;
-    unsigned lanes; /* 0: as many as a vector of SVE has, see as_native_lanes */
+    unsigned lanes; /* 0: number of lanes of an SVE vector, see as_native_lanes */
     unsigned
         lane_bytes; /* from lane to lane of every operand (SVE: the widest operand's); 0: each operand's own size */
     as_cpu_sets needs;
@@ -64,9 +64,9 @@ extern const size_t as_native_codes_n;
 extern const char as_native_codes_why[]; /* why none are counted; "" if they are */
 
 const struct as_native *as_native_find(const char *op, enum as_native_width width);
-/* Results per step; 0 of SVE on a CPU without. */
+/* Results per step; 0 for SVE on a CPU without it. */
 unsigned as_native_lanes(const struct as_native *n);
-/* With so many chains; 0: the default body for throughput. NULL: none. */
+/* The body with this many chains; 0: the default for throughput. NULL: none. */
 const struct as_native_body *as_native_body(const struct as_native *n, unsigned chains);
 
 /* An operation in one width and body, by the axes (chains: the axis 'ilp'). */

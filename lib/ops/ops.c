@@ -74,7 +74,7 @@ static void set_real(enum as_op_type type, double x, union as_op_value *out)
         as_op_set_bf16(out, 0, x);
 }
 
-/* A domain of integers: `n` of them from `first` on, or any with the `fixed` bits of `value`. */
+/* A domain of integers: `n` of them starting at `first`, or any with the `fixed` bits of `value`. */
 static const struct {
     uint64_t first, n, fixed, value;
 } wholes[] = {

@@ -95,7 +95,7 @@ unsigned as_op_lanes(enum as_op_type type); /* values per register: 1 or 2 */
 /* Draws a value; turn: which of the four rotating ones. */
 void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, struct as_rng *rng,
                 union as_op_value *out);
-/* Does r match the reference within the dialect's tolerance? Writes both into why otherwise. abc: operands of all lanes
+/* Does r match the reference within the dialect's tolerance? If not, writes both into why. abc: operands of all lanes
  * of the subgroup; lane: the result's lane (0 of 1 outside subgroups). */
 bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value (*abc)[3], unsigned lane,
                   unsigned lanes, const union as_op_value *r, char *why, size_t size);

@@ -7,7 +7,7 @@
 
 extern const char as_kernel_ops[], as_kernel_part[];
 
-enum { TWELVE = 12, STATES = 3 /* of a chain that weaves */, NAME = 48 };
+enum { TWELVE = 12, STATES = 3 /* of a chain with WEAVE */, NAME = 48 };
 
 /* ---- parsing ---- */
 

@@ -23,7 +23,7 @@ enum as_status as_op_sequence_parse(const char *text, struct as_op_sequence *out
 /* Operations per pass, and their approximate instruction count. */
 unsigned as_op_sequence_count(const struct as_op_sequence *s);
 unsigned as_op_sequence_weight(const struct as_op_sequence *s);
-/* Steps per chain in a long body of about so many instructions. */
+/* Steps per chain in a long body of about this many instructions. */
 enum {
     AS_OP_STEPS_LEAST = 24 /* the short one has half, and steps come in twelves */,
     AS_OP_BODY = 768 /* on a GPU */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 enum {
-    FULL_ILP = 4,                   /* chains per thread that fill the pipes of a GPU at full occupancy */
-    TURNS_CORE = 8192,              /* of a CPU, whose launches differ more */
+    FULL_ILP = 4,                   /* chains per thread that fill a GPU's pipes at full occupancy */
+    TURNS_CORE = 8192,              /* on a CPU, whose launches vary more */
     TURNS_MAX = AS_CHAINS_TURNS_MAX /* turns are counted in steps, too */
 };
 
-/* Launches differ by a few microseconds in what they take besides. */
+/* The overhead of launches varies by a few microseconds. */
 static const double ENOUGH_S = 200e-6, GROW_MOST = 8, LONGEST_S = 0.1;
 
 struct as_tick {

@@ -1,6 +1,6 @@
 /* The clock of a device whose kernels have no cycle counter: operations of known rate, timed beside each sample. On a
- * CPU an addition of a dependent chain takes one cycle; on a GPU whose rate of fused multiply-adds is published
- * (as_device_info.unit_fma) full compute units do so many per cycle. */
+ * CPU an addition in a dependent chain takes one cycle. On a GPU whose rate of fused multiply-adds is published
+ * (as_device_info.unit_fma), fully occupied compute units do that many per cycle. */
 #ifndef AS_LIB_OPS_TICK_H
 #define AS_LIB_OPS_TICK_H
 
@@ -9,19 +9,19 @@
 struct as_chains;
 struct as_tick;
 
-/* AS_UNSUPPORTED with the reason where neither a counter nor a known rate tells the clock. */
+/* AS_UNSUPPORTED with the reason if neither a counter nor a known rate gives the clock. */
 enum as_status as_tick_needed(const struct as_device_info *info, struct as_error *err);
-/* *out is NULL where kernels read a cycle counter. every_unit: the sample runs on all compute units, else on one. */
+/* *out is NULL if kernels can read a cycle counter. every_unit: the sample runs on all compute units, else on one. */
 enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc, bool every_unit,
                                struct as_error *err);
-/* Hz, right after a sample of so many seconds; takes about as long. */
+/* Clock in Hz, right after a sample of that length; takes about as long. */
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);
-/* Launches two bodies of so many turns: by how many seconds they differ, and the seconds of the longer one. */
+/* Launches two bodies with this many turns: the difference in seconds, and the seconds of the longer one. */
 typedef enum as_status (*as_tick_pair_fn)(void *user, uint32_t turns, double *difference_s, double *longer_s,
                                           struct as_error *err);
-/* The least number of turns, below most, whose difference the device's time stamps resolve. If both bodies take equally
- * long, none does, and watchdogs kill launches of seconds: the search stops at launches of 0.1 s. */
+/* The smallest number of turns, below `most`, whose difference the device's timestamps resolve. If both bodies take
+ * equally long there is none, and watchdogs kill launches of seconds: the search stops at launches of 0.1 s. */
 enum as_status as_tick_turns(as_tick_pair_fn pair, void *user, uint64_t most, uint64_t *turns, struct as_error *err);
-void as_tick_finish(struct as_tick *t); /* takes NULL */
+void as_tick_finish(struct as_tick *t); /* accepts NULL */
 
 #endif

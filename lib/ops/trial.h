@@ -38,7 +38,7 @@ struct as_ops_trial {
     struct as_chains_time last;
     struct as_trial_context *tc;
     bool per_sequence; /* times are of a sequence of a warp, not of a step */
-    double ns;         /* of all samples, per step of all chains of a thread */
+    double ns;         /* over all samples, per step of all chains of a thread */
     size_t samples;
 };
 /* Further metrics of the operation probes, noted by as_ops_check where the clock is known; ends with a NULL name. */

@@ -35,7 +35,7 @@ static enum as_status add_thread(struct as_events *e, enum as_event event, int t
     const int fd = as_counter_open_thread(kinds[event].counter, thread);
     if (fd >= 0)
         e->fd[e->n++] = fd;
-    else if (errno != ESRCH) /* a thread that ended meanwhile */
+    else if (errno != ESRCH) /* the thread has ended in the meantime */
         return refused(event, errno, err);
     return AS_OK;
 }

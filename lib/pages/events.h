@@ -10,7 +10,7 @@
 enum as_event {
     AS_EVENT_TLB_MISSES,   /* loads that missed the TLB */
     AS_EVENT_L1D_MISSES,   /* loads that missed the L1 data cache */
-    AS_EVENT_MINOR_FAULTS, /* faults without I/O; counted by the kernel itself */
+    AS_EVENT_MINOR_FAULTS, /* faults without I/O, counted by the kernel itself */
 };
 enum { AS_EVENT_THREADS_MAX = 1024 };
 struct as_events {
@@ -19,7 +19,7 @@ struct as_events {
 };
 /* Counts in all current threads, in user code. AS_UNSUPPORTED names what prevents it. */
 enum as_status as_events_open(struct as_events *e, enum as_event event, struct as_error *err);
-/* *count: since it was opened. AS_UNSUPPORTED if the counters were multiplexed. */
+/* *count: since opening. AS_UNSUPPORTED if the counters were multiplexed. */
 enum as_status as_events_read(const struct as_events *e, uint64_t *count, struct as_error *err);
 void as_events_close(struct as_events *e);
 

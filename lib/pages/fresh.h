@@ -7,11 +7,11 @@
 struct as_fresh {
     struct as_device *dev;
     const char *allocator;
-    uint64_t bytes; /* of each */
+    uint64_t bytes; /* per block */
     bool map;       /* for the host */
     struct as_memory **held;
     size_t n, cap;
-    /* by as_fresh_never_had */
+    /* set by as_fresh_never_had */
     struct as_memory *ballast;
     uint64_t limit; /* limit of allocated bytes */
 };
@@ -20,12 +20,12 @@ struct as_memory *as_fresh_last(const struct as_fresh *b); /* a current block ex
 void as_fresh_drop(struct as_fresh *b);                    /* the kept blocks */
 void as_fresh_finish(struct as_fresh *b);                  /* accepts a zeroed one */
 
-/* For blocks of memory new to this process. The kernel reuses freed pages first, so p touches ballast of the process's
- * peak size, noted as "ballast" and kept. Blocks may then take a quarter of the free memory, but not more than `most`.
- */
+/* Limits the blocks to memory that is new to this process. The kernel reuses freed pages first, so p touches ballast of
+ * the process's peak size, which stays allocated and is noted as "ballast". Blocks may then take a quarter of the free
+ * memory, but at most `most`. */
 enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *tc, struct as_pages *p, uint64_t most,
                                   struct as_error *err);
-/* AS_TIMEOUT beyond the limit. */
+/* AS_TIMEOUT beyond that limit. */
 enum as_status as_fresh_add_never_had(struct as_fresh *b, struct as_error *err);
 
 #endif

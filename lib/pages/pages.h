@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "lib/buffers/buffers.h"
 
-/* The agent that touches the memory of dev. */
+/* The agent that touches the memory. */
 struct as_pages {
     struct as_device *dev, *agent; /* agent: dev, or the host CPU beside a device without native kernels */
     struct as_opened cpu;          /* that CPU; zero if dev is the agent */
@@ -25,7 +25,7 @@ struct as_span {
     uint64_t start;           /* bytes before the first page */
     uint64_t pages;
     uint64_t mark; /* page i gets mark + i */
-    bool load;     /* instead: the words are summed */
+    bool load;     /* loads instead: sums the words */
 };
 /* *seconds: by the host's clock, from first start to last end of the CPU threads, or around launch and wait on a
  * device. */
@@ -39,13 +39,13 @@ void as_pages_store_here(const struct as_pages *p, const struct as_span *span);
 /* Does each page hold its mark? The memory is mapped. */
 bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *why, size_t why_size);
 
-/* Of this process so far, all threads; NAN unknown. Drivers may count the pages that they fetch from a device as major
- * faults, as if from a disk. */
+/* Faults of this process so far, all threads; NAN unknown. Drivers may count pages that they fetch from a device as
+ * major faults, as if read from a disk. */
 struct as_fault_count {
     double minor, major;
 };
 struct as_fault_count as_faults_now(void);
-/* Adds what came since. */
+/* Adds the faults counted after `since`. */
 void as_faults_add(struct as_fault_count *sum, struct as_fault_count since);
 double as_faults_total(const struct as_fault_count *count);
 

@@ -1,4 +1,4 @@
-/* Keeps the calling thread on the CPU where it is, so that it finds in that CPU's caches what it left there. */
+/* Keeps the calling thread on its current CPU, so that its data stays in that CPU's caches. */
 #ifndef AS_LIB_PIN_PIN_H
 #define AS_LIB_PIN_PIN_H
 
@@ -10,7 +10,7 @@ struct as_pin {
     struct as_cpus before;
     bool held;
 };
-void as_pin_begin(struct as_pin *s); /* without effect where the system refuses */
-void as_pin_end(struct as_pin *s);   /* the thread may move again as before */
+void as_pin_begin(struct as_pin *s); /* no effect if the system refuses */
+void as_pin_end(struct as_pin *s);   /* restores the thread's affinity */
 
 #endif

@@ -12,7 +12,7 @@
 extern const char as_kernel_stream[];
 
 enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a GPU page, so that no two blocks share one */ };
-/* Of f64; of f32 half as wide, which are as many elements. */
+/* For f64; f32 is half as wide, so the number of elements is the same. */
 static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256, NARROW_WIDTH = AS_WIDTH_128;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
@@ -88,7 +88,7 @@ static enum as_status get_places(struct as_stream *s, struct as_error *err)
     return st;
 }
 
-/* As the kernel has it: behind one word. */
+/* As in the kernel: after one word. */
 static enum as_status write_narrow_table(struct as_stream *s, struct as_error *err)
 {
     const size_t n = sizeof s->data->table / sizeof *s->data->table;
@@ -195,8 +195,7 @@ static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
                                    s->desc.allocator);
 }
 
-/* Memory of a device's own that the host reaches only by copies: its pages lie where they lie, whoever writes them
- * first. */
+/* Device memory that the host reaches only by copies: its placement does not depend on who writes it first. */
 static bool is_out_of_reach(const struct as_stream *s)
 {
     const struct as_allocator *a = as_info_allocator(&s->dev->info, s->desc.allocator);
@@ -228,8 +227,7 @@ static void stream_mark(struct as_stream *s, unsigned array, enum as_piece what)
         s->content.pieces[p] = (uint8_t)what;
 }
 
-/* Fills what kept memory does not hold already. Outputs only need to be backed, unless all of them are checked.
- */
+/* Fills what kept memory does not hold yet. Outputs only need to be populated, unless all of them are checked. */
 static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
 {
     const struct as_stream_shape *shape = as_stream_shape_of(s);
@@ -245,7 +243,7 @@ static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
     return st;
 }
 
-/* Checked parts of an output must start wrong; a test of widths may have run over them. */
+/* Checked parts of an output must start wrong; a test of widths may have overwritten them. */
 static enum as_status reset_output(struct as_stream *s, bool ran, struct as_error *err)
 {
     const struct as_stream_shape *shape = as_stream_shape_of(s);
@@ -341,7 +339,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     return st ? st : reset_output(s, ran, err);
 }
 
-/* At least one of each kind per array: the compiler chooses the elements per instruction. */
+/* At least one of each kind per array: the compiler chooses how many elements an instruction covers. */
 void as_stream_expect(struct as_trial_context *tc, const struct as_stream *s)
 {
     bool fused = s->desc.op == AS_STREAM_TRIAD || s->desc.op == AS_STREAM_NSTREAM || s->desc.op == AS_STREAM_DOT;
@@ -368,7 +366,7 @@ static enum as_status stream_run_place(struct as_stream *s, uint64_t reps, doubl
     return as_stream_check_sum(s, err);
 }
 
-/* Outputs as they were before the first repetition. */
+/* Restores the outputs to their state before the first repetition. */
 static enum as_status begin_again(struct as_stream *s, struct as_error *err)
 {
     s->reps = s->scalars = 0;

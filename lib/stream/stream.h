@@ -42,7 +42,7 @@ union as_stream_sum {
 typedef union as_stream_sum (*as_stream_fn)(double *out, const double *x, const double *y, uint64_t n, double s,
                                             uint64_t reps);
 struct as_stream_kernels {
-    as_stream_fn of[AS_STREAM_OPS][2]; /* [1]: non-temporal stores; NULL without stores */
+    as_stream_fn of[AS_STREAM_OPS][2]; /* [1]: non-temporal stores; NULL if there are no stores */
 };
 /* NULL if this CPU cannot run them. out, x and y are aligned to 64 bytes. */
 const struct as_stream_kernels *as_stream_kernels(enum as_stream_width width);
@@ -63,7 +63,7 @@ struct as_stream_data {
                                always use 0 */
 };
 void as_stream_data_init(struct as_stream_data *d, uint64_t seed);
-/* The values fewer and smaller, so that f32 has exact sums of a few hundred thousand products. */
+/* Fewer and smaller values, so that f32 sums of a few hundred thousand products are exact. */
 void as_stream_data_narrow(struct as_stream_data *d);
 /* Start of block b of an array in the table. */
 uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block);
@@ -95,7 +95,7 @@ struct as_stream_desc {
     enum as_stream_width width;
     bool barrier;      /* barrier between repetitions; on a device each is a launch */
     unsigned way;      /* of a GPU (as_stream_way_words), 0: the fastest in a short test */
-    bool host_timed;   /* the time counts until the host has the sum: few sums of a GPU, in pinned memory */
+    bool host_timed;   /* the time includes transferring the sum to the host: few sums on a GPU, in pinned memory */
     bool device_first; /* the device touches the memory first, else the host */
     bool whole_check;
     uint64_t seed;
@@ -104,13 +104,13 @@ enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16, AS_STREAM_DRAWN = 64 };
 struct as_stream_grid { /* of a device */
     size_t workgroups, workgroup_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread its own piece */
-    const char *way;  /* of a GPU: its name */
-    unsigned unroll;  /* of a GPU: pairs of f64 in flight per thread; else 0 */
+    const char *way;  /* on a GPU: its name */
+    unsigned unroll;  /* on a GPU: pairs of f64 in flight per thread; else 0 */
     unsigned cache;   /* likewise, CACHE of the kernel */
 };
 /* The ways of a GPU by name, "best" first; NULL-terminated. */
 extern const char *const as_stream_way_words[];
-/* A GPU with f64, wherever its memory is: the ways are kernels for pairs of f64. */
+/* True for a GPU with f64, whatever its memory: the ways are kernels for pairs of f64. */
 bool as_stream_has_ways(const struct as_device_info *info);
 struct as_stream {
     struct as_device *dev;
@@ -126,10 +126,10 @@ struct as_stream {
     uint64_t n, pitch; /* elements of an array; from array to array */
     size_t results;    /* words of results */
     bool native, gpu;
-    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* of a GPU, by candidate; kernel is one of them */
+    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* on a GPU, by candidate; `kernel` is one of them */
     struct as_program *way_programs[AS_STREAM_GRIDS_MAX];
     struct as_stream_grid grid;
-    const char *way; /* of a GPU: its name */
+    const char *way; /* on a GPU: its name */
     unsigned samples;
     double scalar, reps, scalars; /* of the last launch; sums over all */
     uint64_t last_reps;
@@ -139,7 +139,7 @@ struct as_stream {
     bool whole_check;
     uint64_t footprint;
     uint64_t drawn[AS_STREAM_DRAWN]; /* checked blocks of the output, if not all */
-    struct as_arena_content content; /* of kept memory; pieces NULL: of its own block */
+    struct as_arena_content content; /* in kept memory; pieces NULL: in its own block */
 };
 /* Counted bytes per repetition and block. */
 double as_stream_bytes(const struct as_stream *s);
@@ -148,7 +148,7 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size);
 enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
                                  struct as_error *err);
 const char *as_stream_type(const struct as_stream *s); /* "f64" */
-/* Repetitions of a sample at most: the results of more would not be exact. */
+/* Maximum number of repetitions per sample: the results of more would not be exact. */
 uint64_t as_stream_reps_max(const struct as_stream *s);
 /* For the code gate: loads, stores and arithmetic of the operation. */
 void as_stream_expect(struct as_trial_context *tc, const struct as_stream *s);

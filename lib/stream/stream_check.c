@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums modulo 2^32, which a pass over f32 has exactly. */
+/* Sums modulo 2^32, exact for one pass over f32. */
 static enum as_status check_narrow_sum(struct as_stream *s, struct as_error *err)
 {
     const size_t n = s->grid.workgroups * s->grid.workgroup_size;
@@ -55,7 +55,7 @@ enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err)
     return AS_OK;
 }
 
-/* want: space for as many. */
+/* want: room for as many. */
 static bool check_elements(struct as_stream *s, uint64_t first, uint64_t count, const double *got, double *want,
                            char *why, size_t size)
 {
@@ -127,7 +127,7 @@ static bool check_result(struct as_stream *s, char *why, size_t size)
     return right;
 }
 
-/* Wrong data must not serve later trials. */
+/* Wrong data must not be kept for later trials. */
 static void forget(struct as_stream *s)
 {
     const uint64_t first = s->content.offset / AS_ARENA_PIECE;

@@ -10,7 +10,7 @@ enum {
     CANDIDATES = 8, /* at least AS_WIDTHS and AS_STREAM_GRIDS_MAX */
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1,
-    ROUNDS_ENOUGH = 8, /* of a CPU, after which the minimum is stable */
+    ROUNDS_ENOUGH = 8, /* on a CPU, after this many the minimum is stable */
     PARTS = 16,
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
@@ -19,10 +19,11 @@ enum {
 };
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "space for all");
 _Static_assert((int)CANDIDATES <= (int)AS_AUTOTUNE_MOST, "space for all");
-/* In caches a test repeats until it is long against the timer, on a GPU against the start-up phase of workgroups. */
+/* In caches a test repeats until it is long compared with the timer's resolution, on a GPU compared with the start-up
+ * phase of workgroups. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
-/* Retested after so many rounds: candidates within `within` times the best. A repetition covers several blocks, a test
- * one of them; blocks differ more than good ways do, so candidates near the best are tested on more blocks. */
+/* Retested after this number of rounds: candidates within `within` times the best. A repetition covers several blocks,
+ * a test one of them; blocks differ more than good ways do, so candidates near the best are tested on more blocks. */
 static const struct heat {
     int rounds;
     double within;
@@ -40,7 +41,7 @@ static uint64_t stream_choose_key_of(const struct as_stream *s)
            s->desc.threads,
            s->native ? 0
            : s->gpu  ? UINT64_MAX
-                     : (uint64_t)s->desc.width, /* says what the candidates are */
+                     : (uint64_t)s->desc.width, /* describes the candidates */
            (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.host_timed << 2 |
                (uint64_t)s->desc.way << 3,
            as_hash(s->desc.allocator, strlen(s->desc.allocator)),
@@ -62,7 +63,7 @@ static double time_of(const struct as_stream *s, const struct as_autotune *m, si
     return s->places_n > 1 ? sum / (double)n : as_median(times, n);
 }
 
-/* Keeps in which[] those within `within` times the best; returns their number. */
+/* Keeps in which[] the candidates within `within` times the best; returns their number. */
 static size_t near_best(const struct as_stream *s, const struct as_autotune *m, size_t *which, size_t n, double within)
 {
     double best = INFINITY;
@@ -148,7 +149,7 @@ static size_t loop_grids(const struct as_stream *s, struct as_stream_grid out[AS
     return n;
 }
 
-/* Occupancy: by the driver, else what a compute unit holds for certain. */
+/* Occupancy: as reported by the driver, else what a compute unit surely holds. */
 static size_t resident_workgroups(const struct as_stream *s, struct as_kernel *kernel, size_t workgroup_size)
 {
     const struct as_device_info *info = &s->dev->info;
@@ -164,8 +165,8 @@ static size_t resident_workgroups(const struct as_stream *s, struct as_kernel *k
     return threads > workgroup_size ? threads / workgroup_size : 1;
 }
 
-/* In a sweep every workgroup repeats its part. One that waits for another would start after all of that one's passes;
- * the concurrent working set would be smaller and fit a nearer cache. */
+/* In a sweep every workgroup repeats its part. One that has to wait would start after all passes of another; the
+ * concurrent working set would be smaller and fit a nearer cache. */
 static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids, size_t n)
 {
     const uint64_t compute_units = s->dev->info.compute_units ? s->dev->info.compute_units : 1;
@@ -223,7 +224,7 @@ static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
     return p;
 }
 
-/* Grows a test until launch overhead is negligible. *seconds: per repetition; adds all launches to *spent. */
+/* Lengthens a test until launch overhead is negligible. *seconds: per repetition; adds all launches to *spent. */
 static enum as_status stream_choose_try_once(struct as_stream *s, size_t trial, double *seconds, double *spent,
                                              struct as_error *err)
 {
@@ -244,7 +245,7 @@ static enum as_status stream_choose_try_once(struct as_stream *s, size_t trial, 
     return st;
 }
 
-/* Of one test. */
+/* time limit of one test */
 struct tried {
     size_t trials;
     double spent_s;

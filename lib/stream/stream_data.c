@@ -103,7 +103,7 @@ void as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, co
     }
 }
 
-/* Whole blocks of an array: the first element of the first, and the one after the last. */
+/* The whole blocks of an array: element where the first begins, and element after the last. */
 struct blocks {
     uint64_t head, end;
 };

@@ -1,4 +1,5 @@
-/* Elements of a stream: f64, or f32 on a device without f64. All values are small, so that f32 has them exactly. */
+/* Elements of a stream: f64, or f32 on a device without f64. All values are small, so that f32 represents them
+ * exactly. */
 #include "stream_internal.h"
 
 #include <string.h>

@@ -21,7 +21,7 @@ static inline unsigned as_stream_per_item(const struct as_stream *s)
 {
     return 8 / s->element << s->desc.width;
 }
-/* `count` elements of an array's memory from element `at` of the block on; values are spoilt by put. */
+/* Puts or gets `count` elements of an array, from element `at` of the block on; put overwrites `values`. */
 enum as_status as_stream_put(struct as_stream *s, struct as_memory *to, uint64_t at, double *values, uint64_t count,
                              struct as_error *err);
 enum as_status as_stream_get(struct as_stream *s, uint64_t at, double *values, uint64_t count, struct as_error *err);
@@ -38,7 +38,7 @@ enum as_status as_stream_launch(struct as_stream *s, const struct as_stream_part
 enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const struct as_arena_content *there,
                                      struct as_error *err);
 
-/* Compares the sums of the last launch; keeps a difference in wrong_sum. */
+/* Compares the sums of the last launch; stores a difference in wrong_sum. */
 enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err);
 
 /* The candidate ways of a stream on a device; before its kernels are built, with the maximum number of workgroups. */

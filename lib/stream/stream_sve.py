@@ -29,7 +29,7 @@ def store(register, k, lanes, instruction):
     return f"{instruction} {{z{register}.d}}, {lanes}, [{at}]"
 
 
-# Of one result: the arrays loaded first, and what makes the result of them in x; out is loaded when its turn comes.
+# For one result: the arrays loaded first, and the instructions that make it in x; out is loaded right before its use.
 WRITERS = {
     "copy": (["x"], []),
     "mul": (["x"], ["fmul {x}, {x}, {s}"]),

@@ -19,7 +19,7 @@ unsigned as_peer_index(const char *id)
     return colon && !as_parse_u64(colon + 1, &index, NULL) ? (unsigned)index : 0;
 }
 
-/* The axis has words, so its values have no number. */
+/* The axis has words, so its values are not numbers. */
 static unsigned peers_peer_of(const struct as_axes *a)
 {
     uint64_t index = 0;

@@ -16,15 +16,15 @@ extern const char *const as_peer_words[];
         AS_COUNT_AXIS("node", 0, AS_NODES_MAX - 1, "0..7", "NUMA node of the host (0 for a device)"),                  \
         AS_ALLOCATOR_AXIS("allocator", "first", "allocator of the memory at the other end")
 
-/* Is this pair a cell? Reads the axes peer, node and allocator. Beyond eight devices only pairs at power-of-two
- * distances are, so that cells do not grow quadratically. */
+/* Is this pair a cell? Reads the axes peer, node and allocator. With more than eight devices only pairs at power-of-two
+ * distances are, so that the number of cells does not grow quadratically. */
 enum as_applies as_peer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err);
-/* The number after the colon of a device's id, 0 without one. */
+/* The number after the colon in a device's id; 0 if there is none. */
 unsigned as_peer_index(const char *id);
 /* Ids of the devices that the axis peer names, at most max; 0 for the host. */
 size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max);
 
-/* Placement of thread and memory while it prepares and measures. */
+/* Placement of thread and memory during preparation and measurement. */
 struct as_place {
     struct as_cpus before;
     bool moved, bound;

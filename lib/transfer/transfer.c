@@ -15,9 +15,9 @@ enum {
     PIECE = 8 << 20,     /* bytes filled or read back per call */
     BLOCK = 4096,        /* bytes per checked block */
     BLOCKS = 64,         /* checked blocks, if not all */
-    WHOLE_MAX = 2 << 20, /* up to so many bytes everything is checked */
-    ENGINE_LANES = 2,    /* there and back */
-    FIXED_ARGS = 2,      /* of the kernel, after the lanes */
+    WHOLE_MAX = 2 << 20, /* up to this many bytes, everything is checked */
+    ENGINE_LANES = 2,    /* forth and back */
+    FIXED_ARGS = 2,      /* kernel arguments after those of the lanes */
     GRIDS_MAX = 6,
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1
@@ -59,7 +59,7 @@ static enum as_status transfer_write_words(struct as_transfer *t, struct as_memo
 {
     if (to)
         return t->dev->memory->write(t->dev, to, offset, words, bytes, err);
-    if (!t->plain) /* an end has memory of one kind or the other */
+    if (!t->plain) /* each end has one kind of memory or the other */
         return as_fail(err, AS_FAILED, "a copy has no memory at one end");
     memcpy((char *)t->plain + offset, words, bytes);
     return AS_OK;
@@ -121,7 +121,7 @@ static enum as_status transfer_obtain(struct as_transfer *t, const struct as_tra
 
 /* ---- running ---- */
 
-/* By the call that takes a host address: the only one for memory unknown to the API. */
+/* By the call that takes a host address, the only one for memory unknown to the API. */
 static enum as_status run_calls(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     enum as_status st = AS_OK;

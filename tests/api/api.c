@@ -47,10 +47,10 @@ struct seen {
     size_t n, stop_after;
     double median[16];
     int64_t id[16];
-    double precision; /* asked for; 0: that of `options` */
+    double precision; /* requested; 0: as in `options` */
 };
 
-static int see(void *user, const struct assay_cell *cell)
+static int record_cell(void *user, const struct assay_cell *cell)
 {
     struct seen *s = user;
     assert_true(s->n < 16);
@@ -66,7 +66,7 @@ static int see(void *user, const struct assay_cell *cell)
     assert_true(cell->ci_low <= cell->median && cell->median <= cell->ci_high);
     assert_true(cell->precision == (s->precision > 0 ? s->precision : 0.05));
     for (size_t i = 0; i < s->n; i++)
-        assert_true(s->id[i] != cell->id); /* each is told once */
+        assert_true(s->id[i] != cell->id); /* each is reported once */
     s->id[s->n] = cell->id;
     s->median[s->n++] = cell->median;
     return s->n == s->stop_after;
@@ -82,20 +82,20 @@ static void test_run(void **state)
     struct assay_error error = {0};
     struct seen first = {0}, again = {0};
     int64_t run = 0;
-    int code = assay_run(f->store, "latency", &options, see, &first, &run, &error);
+    int code = assay_run(f->store, "latency", &options, record_cell, &first, &run, &error);
     if (code)
         fail_msg("%s", error.text);
     assert_int_equal(run, 1);
     assert_int_equal(first.n, 2);
     double small = fmin(first.median[0], first.median[1]), large = fmax(first.median[0], first.median[1]);
-    assert_true(fabs(small - 1.5) < 0.1 && fabs(large - 5) < 0.3); /* as the script says */
-    assert_int_equal(assay_cells(f->store, 0, NULL, see, &again, &error), ASSAY_OK);
+    assert_true(fabs(small - 1.5) < 0.1 && fabs(large - 5) < 0.3); /* as scripted */
+    assert_int_equal(assay_cells(f->store, 0, NULL, record_cell, &again, &error), ASSAY_OK);
     assert_int_equal(again.n, 2);
     assert_int_equal(assay_cells(f->store, run, "bandwidth", no_cell, NULL, &error), ASSAY_OK);
     assert_int_equal(assay_cells(f->store, 99, NULL, no_cell, NULL, &error), ASSAY_NOTFOUND);
     assert_int_equal(assay_cells(f->store, -1, NULL, no_cell, NULL, &error), ASSAY_NOTFOUND);
     struct seen stopped = {.stop_after = 1};
-    assert_int_equal(assay_cells(f->store, run, NULL, see, &stopped, &error), ASSAY_OK);
+    assert_int_equal(assay_cells(f->store, run, NULL, record_cell, &stopped, &error), ASSAY_OK);
     assert_int_equal(stopped.n, 1);
 }
 
@@ -104,11 +104,11 @@ static void test_callback_ends_it(void **state)
     struct fixture *f = *state;
     struct assay_error error = {0};
     struct seen seen = {.stop_after = 1, .precision = 1e-9};
-    struct assay_options endless = options; /* so that nothing but the callback ends it */
+    struct assay_options endless = options; /* so that only the callback ends it */
     int64_t run = 0;
     endless.precision = seen.precision;
     endless.budget = 3600;
-    assert_int_equal(assay_run(f->store, "latency", &endless, see, &seen, &run, &error), ASSAY_INTERRUPTED);
+    assert_int_equal(assay_run(f->store, "latency", &endless, record_cell, &seen, &run, &error), ASSAY_INTERRUPTED);
     assert_int_equal(seen.n, 1);
     assert_true(run > 0);
     assert_non_null(strstr(error.text, "assay resume"));
@@ -138,7 +138,7 @@ static void test_refused(void **state)
     assay_store_close(NULL);
 }
 
-/* No pointer that has to be there may be missing. */
+/* A missing required pointer is refused. */
 static void test_null(void **state)
 {
     struct fixture *f = *state;
@@ -166,7 +166,7 @@ struct inner {
     size_t n;
 };
 
-/* What no callback may do returns at once. */
+/* Calls that a callback must not make return at once. */
 static int call_again(void *user, const struct assay_cell *cell)
 {
     struct inner *in = user;
@@ -175,17 +175,17 @@ static int call_again(void *user, const struct assay_cell *cell)
     int64_t run = 7;
     (void)cell;
     in->n++;
-    assert_int_equal(assay_run(in->f->store, "latency", &options, see, &none, &run, &error), ASSAY_BUSY);
+    assert_int_equal(assay_run(in->f->store, "latency", &options, record_cell, &none, &run, &error), ASSAY_BUSY);
     assert_non_null(strstr(error.text, "callback"));
     struct assay_store *other;
     char path[128];
     snprintf(path, sizeof path, "%s/other.db", in->f->folder);
     assert_int_equal(assay_store_open(path, &other, &error), ASSAY_OK);
-    assert_int_equal(assay_run(other, "latency", &options, see, &none, &run, &error), ASSAY_BUSY);
+    assert_int_equal(assay_run(other, "latency", &options, record_cell, &none, &run, &error), ASSAY_BUSY);
     assay_store_close(other);
     unlink(path);
     assert_int_equal(none.n, 0);
-    assay_store_close(in->f->store); /* no-one loses it */
+    assay_store_close(in->f->store); /* it is not lost */
     return 0;
 }
 
@@ -197,12 +197,12 @@ static void test_calls_in_a_callback(void **state)
     assert_int_equal(assay_run(in.f->store, "latency", &options, call_again, &in, &run, &error), ASSAY_OK);
     assert_int_equal(in.n, 2);
     struct seen after = {0};
-    assert_int_equal(assay_cells(in.f->store, run, NULL, see, &after, &error), ASSAY_OK);
+    assert_int_equal(assay_cells(in.f->store, run, NULL, record_cell, &after, &error), ASSAY_OK);
     assert_int_equal(after.n, 2);
     assert_int_equal(assay_run(in.f->store, "latency", &options, NULL, NULL, &run, &error), ASSAY_OK);
 }
 
-/* A run that ends is no error, whatever happened within it. */
+/* A run that ends is no error, whatever happened in it. */
 static void test_hang_within_a_run(void **state)
 {
     struct fixture *f = *state;

@@ -25,7 +25,7 @@ static void test_error(void **state)
     assert_string_equal(err.text, "cannot open \"x\"");
     assert_int_equal(as_fail_in(&err, "store"), AS_IO);
     assert_string_equal(err.text, "store: cannot open \"x\"");
-    assert_int_equal(as_fail(&err, AS_USAGE, "again: %s", err.text), AS_USAGE); /* its own text as argument */
+    assert_int_equal(as_fail(&err, AS_USAGE, "again: %s", err.text), AS_USAGE); /* its own text as an argument */
     assert_string_equal(err.text, "again: store: cannot open \"x\"");
     assert_int_equal(as_fail(NULL, AS_NOMEM, "x"), AS_NOMEM);
     assert_int_equal(as_nomem(&err, 12, "samples"), AS_NOMEM);
@@ -72,7 +72,7 @@ static void test_buf(void **state)
     as_buf_printf(&b, "%s", text);
     assert_int_equal(b.len, 4999);
     free(text);
-    as_buf_repeat(&b, 'x', SIZE_MAX / 2); /* too large: the failure is sticky */
+    as_buf_repeat(&b, 'x', SIZE_MAX / 2); /* too large: the error is sticky */
     assert_true(b.failed);
     as_buf_str(&b, "more");
     assert_int_equal(b.len, 4999);
@@ -169,7 +169,7 @@ static void test_files(void **state)
     assert_int_equal(as_write_file(path, "one", 3, &err), AS_OK);
     assert_int_equal(chmod(path, 0640), 0);
     assert_int_equal(symlink("file", link), 0);
-    assert_int_equal(as_write_file(link, "three", 5, &err), AS_OK); /* through the link, keeping it and the mode */
+    assert_int_equal(as_write_file(link, "three", 5, &err), AS_OK); /* through the link, which stays */
     assert_int_equal(lstat(link, &info), 0);
     assert_true(S_ISLNK(info.st_mode));
     assert_int_equal(stat(path, &info), 0);
@@ -190,7 +190,7 @@ static void test_files(void **state)
     assert_true(b.len > 100);
     unlink(link);
     unlink(path);
-    assert_int_equal(rmdir(dir), 0); /* no temporary file is left */
+    assert_int_equal(rmdir(dir), 0); /* no temporary file remains */
     as_buf_finish(&b);
 }
 

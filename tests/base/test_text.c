@@ -91,7 +91,7 @@ static void test_parse_numbers(void **state)
     assert_true(d == 0.01);
     assert_int_equal(as_parse_percent("100%", &d, NULL), AS_OK);
     assert_true(d == 1);
-    assert_int_equal(as_parse_percent("1", &d, NULL), AS_USAGE); /* 1% or all? */
+    assert_int_equal(as_parse_percent("1", &d, NULL), AS_USAGE); /* 1% or 100%? */
     assert_int_equal(as_parse_percent("x%", &d, NULL), AS_USAGE);
 }
 
@@ -108,7 +108,7 @@ static const char *value(double v, const char *unit)
 static void test_format(void **state)
 {
     (void)state;
-    assert_string_equal(value(5, "a\x1b[2J\xff"), "5.00 a\\x1b[2J\\xff"); /* a stored unit may be anything */
+    assert_string_equal(value(5, "a\x1b[2J\xff"), "5.00 a\\x1b[2J\\xff"); /* a stored unit may be any text */
     assert_string_equal(value(112.3, "ns"), "112 ns");
     assert_string_equal(value(15321, "ns"), "15.3 µs");
     assert_string_equal(value(1380, "ns"), "1.38 µs");
@@ -196,7 +196,7 @@ static const char *range(double lo, double hi, double v, const char *unit)
     return out;
 }
 
-/* Both ends have the prefix of the value, even if one would have another prefix alone. */
+/* Both ends have the prefix of the value, even if one alone would have another. */
 static void test_range(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void test_range(void **state)
     assert_string_equal(range(NAN, 3, NAN, "ns"), "- to 3.00 ns");
 }
 
-/* Rates of floats are FLOP/s; one integer factor makes a rate of integers. */
+/* Rates of floats are in FLOP/s; one integer factor makes it an integer rate. */
 static void test_rate_unit(void **state)
 {
     static const struct {
@@ -274,7 +274,7 @@ static void test_names(void **state)
     assert_string_equal(as_copy_clean(clean, sizeof clean, "   "), "");
     assert_string_equal(as_copy_clean(clean, sizeof clean, "a\xff\xc3\xa9\xed\xa0\x80"), /* the last: a surrogate */
                         "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-    assert_string_equal(as_copy_clean(small, sizeof small, "abc\xff"), "abc"); /* no room for the replacement */
+    assert_string_equal(as_copy_clean(small, sizeof small, "abc\xff"), "abc"); /* no room for a replacement */
     assert_string_equal(as_copy_clean(small, 1, "abc"), "");
     assert_null(as_strdup(NULL));
 }

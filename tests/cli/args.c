@@ -19,14 +19,14 @@ static const struct as_command command = {
     .name = "run", .args = "[WHAT]...", .options = options, .min_args = 0, .max_args = 2};
 
 /* argv[0] is the program, argv[1] the subcommand. */
-static enum as_status parse(struct as_args *out, struct as_error *err, const char **argv)
+static enum as_status parse_line(struct as_args *out, struct as_error *err, const char **argv)
 {
     int argc = 0;
     while (argv[argc])
         argc++;
     return as_args_parse(&command, argc, (char **)argv, 2, out, err);
 }
-#define PARSE(out, err, ...) parse(out, err, (const char *[]){"assay", "run", __VA_ARGS__, NULL})
+#define PARSE(out, err, ...) parse_line(out, err, (const char *[]){"assay", "run", __VA_ARGS__, NULL})
 
 static void test_forms(void **state)
 {
@@ -35,7 +35,7 @@ static void test_forms(void **state)
     (void)state;
     assert_int_equal(PARSE(&a, &err, "quick", "--device", "cpu", "-sop=triad", "--set=size=1KiB", "-qj", "-1"), AS_OK);
     assert_string_equal(as_args_word(&a, 0), "quick");
-    assert_string_equal(as_args_word(&a, 1), "-1"); /* a run from the end, not an option */
+    assert_string_equal(as_args_word(&a, 1), "-1"); /* a run counted from the end, not an option */
     assert_null(as_args_word(&a, 2));
     assert_string_equal(as_args_value(&a, "device"), "cpu");
     assert_null(as_args_value(&a, "budget"));
@@ -49,7 +49,7 @@ static void test_forms(void **state)
     assert_null(sets[2]);
     free(sets);
     as_args_finish(&a);
-    assert_int_equal(PARSE(&a, &err, "--", "--json", "-q"), AS_OK); /* after --, all are words */
+    assert_int_equal(PARSE(&a, &err, "--", "--json", "-q"), AS_OK); /* after --, all are operands */
     assert_int_equal(a.words, 2);
     assert_false(as_args_flag(&a, "json"));
     as_args_finish(&a);
@@ -110,7 +110,7 @@ static void test_numbers(void **state)
     assert_true(v == 90);
     assert_int_equal(as_args_number(&a, "budget", &narrow, &v, &err), AS_USAGE);
     assert_string_equal(err.text, "--budget: '90s' is not within 0 to 1m");
-    assert_int_equal(as_args_u64(&a, "set", 0, 1, &u, &err), AS_OK); /* not given: left alone */
+    assert_int_equal(as_args_u64(&a, "set", 0, 1, &u, &err), AS_OK); /* not given: unchanged */
     assert_int_equal(u, 7);
     assert_int_equal(as_args_u64(&a, "budget", 0, 1, &u, &err), AS_USAGE);
     as_args_finish(&a);

@@ -86,7 +86,7 @@ def test_missing(folder):
     assert "not in this suite" in xml.parse(path_of(folder, "m.xml")).getroot().find(".//error").get("message")
     with open(path_of(folder, "m.md"), encoding="utf-8") as f:
         assert "not in this suite" in f.read()
-    assert assay(folder, *missing, "--complete", code=3) == printed  # an earlier name of what is usual
+    assert assay(folder, *missing, "--complete", code=3) == printed  # an earlier name of a default
     allowed = assay(folder, *missing, "--allow-missing", "--junit", "m.xml")
     assert "missing: cpu, Launch, launch + sync" in allowed and "incomplete" not in allowed, allowed
     assert not xml.parse(path_of(folder, "m.xml")).getroot().findall(".//error")

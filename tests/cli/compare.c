@@ -15,8 +15,8 @@
 enum { TRIALS = 3, EACH = 20, SAMPLES = TRIALS * EACH };
 
 /* Adds a cell with samples around level, with noise that differs between runs. */
-static struct as_cell *add(struct as_source *s, const char *device, const char *size, double level, bool less,
-                           uint64_t seed)
+static struct as_cell *add_cell(struct as_source *s, const char *device, const char *size, double level, bool less,
+                                uint64_t seed)
 {
     struct as_rng rng;
     s->cells = realloc(s->cells, (s->n + 1) * sizeof *s->cells);
@@ -66,14 +66,14 @@ static void test_verdicts(void **state)
 {
     struct fixture f = {0};
     (void)state;
-    add(&f.a, "cpu", "1024", 100, true, 1);
-    add(&f.a, "cpu", "2048", 100, true, 2);
-    add(&f.a, "cpu", "4096", 100, true, 3);
-    add(&f.a, "cpu", "8192", 100, false, 4); /* more is better here */
-    add(&f.b, "cpu", "8192", 90, false, 5);  /* in another order */
-    add(&f.b, "cpu", "4096", 90, true, 6);
-    add(&f.b, "cpu", "2048", 110, true, 7);
-    add(&f.b, "cpu", "1024", 100, true, 8);
+    add_cell(&f.a, "cpu", "1024", 100, true, 1);
+    add_cell(&f.a, "cpu", "2048", 100, true, 2);
+    add_cell(&f.a, "cpu", "4096", 100, true, 3);
+    add_cell(&f.a, "cpu", "8192", 100, false, 4); /* higher is better */
+    add_cell(&f.b, "cpu", "8192", 90, false, 5);  /* in another order */
+    add_cell(&f.b, "cpu", "4096", 90, true, 6);
+    add_cell(&f.b, "cpu", "2048", 110, true, 7);
+    add_cell(&f.b, "cpu", "1024", 100, true, 8);
     compare(&f, 0.03, 0.05);
     static const enum as_verdict want[] = {AS_SAME, AS_SLOWER, AS_FASTER, AS_SLOWER};
     static const bool regression[] = {false, true, false, true};
@@ -100,10 +100,10 @@ static void test_partial_overlap(void **state)
 {
     struct fixture f = {0};
     (void)state;
-    add(&f.a, "cpu", "1024", 100, true, 1);
-    add(&f.a, "cpu", "2048", 100, true, 2);
-    add(&f.b, "cpu", "2048", 100, true, 3);
-    add(&f.b, "cpu", "4096", 100, true, 4);
+    add_cell(&f.a, "cpu", "1024", 100, true, 1);
+    add_cell(&f.a, "cpu", "2048", 100, true, 2);
+    add_cell(&f.b, "cpu", "2048", 100, true, 3);
+    add_cell(&f.b, "cpu", "4096", 100, true, 4);
     compare(&f, 0.03, 0);
     assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 1);
     assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_A], 1);
@@ -118,8 +118,8 @@ static void test_rejected_is_not_compared(void **state)
 {
     struct fixture f = {0};
     (void)state;
-    add(&f.a, "cpu", "1024", 100, true, 1)->status = AS_CELL_REJECTED;
-    add(&f.b, "cpu", "1024", 300, true, 2);
+    add_cell(&f.a, "cpu", "1024", 100, true, 1)->status = AS_CELL_REJECTED;
+    add_cell(&f.b, "cpu", "1024", 300, true, 2);
     compare(&f, 0.03, 0);
     assert_int_equal(f.pairs.v[0].match, AS_MATCH_NO_NUMBER);
     assert_int_equal(f.pairs.regressions, 0);
@@ -127,7 +127,7 @@ static void test_rejected_is_not_compared(void **state)
     finish(&f);
 }
 
-/* Notes may be any text in a store written by another process. */
+/* A store from another process may have notes with any text. */
 static void test_other_kernels(void **state)
 {
     static const struct {
@@ -143,8 +143,8 @@ static void test_other_kernels(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = {0};
-        add(&f.a, "cpu", "1024", 100, true, 1)->detail = as_strdup(cases[i].a);
-        add(&f.b, "cpu", "1024", cases[i].level, true, 2)->detail = cases[i].b ? as_strdup(cases[i].b) : NULL;
+        add_cell(&f.a, "cpu", "1024", 100, true, 1)->detail = as_strdup(cases[i].a);
+        add_cell(&f.b, "cpu", "1024", cases[i].level, true, 2)->detail = cases[i].b ? as_strdup(cases[i].b) : NULL;
         compare(&f, 0.03, -1);
         assert_int_equal(f.pairs.v[0].other_kernel, cases[i].other);
         assert_int_equal(f.pairs.other_kernels, cases[i].other);
@@ -156,15 +156,15 @@ static void test_devices(void **state)
 {
     struct fixture f = {0};
     (void)state;
-    add(&f.a, "cpu", "1024", 100, true, 1);
-    add(&f.a, "opencl:0", "1024", 200, true, 2);
-    add(&f.b, "opencl:1", "1024", 200, true, 3); /* the only opencl device of b that a does not have */
-    add(&f.b, "cpu", "1024", 100, true, 4);
+    add_cell(&f.a, "cpu", "1024", 100, true, 1);
+    add_cell(&f.a, "opencl:0", "1024", 200, true, 2);
+    add_cell(&f.b, "opencl:1", "1024", 200, true, 3); /* the only OpenCL device of b, which a does not have */
+    add_cell(&f.b, "cpu", "1024", 100, true, 4);
     compare(&f, 0.03, -1);
     assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 2);
     assert_string_equal(f.pairs.v[1].b->device, "opencl:1");
     assert_string_equal(f.pairs.renamed, "opencl:0 with opencl:1");
-    add(&f.b, "opencl:2", "1024", 200, true, 5); /* now it cannot be told which one is meant */
+    add_cell(&f.b, "opencl:2", "1024", 200, true, 5); /* now it is ambiguous */
     compare(&f, 0.03, -1);
     assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 1);
     assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_A], 1);
@@ -179,9 +179,9 @@ static void test_nothing_and_doubles(void **state)
     (void)state;
     compare(&f, 0.03, 0);
     assert_int_equal(f.pairs.n, 0);
-    add(&f.a, "cpu", "1024", 100, true, 1);
-    add(&f.a, "cpu", "1024", 100, true, 2); /* a damaged store: the same cell twice */
-    add(&f.b, "cpu", "1024", 100, true, 3);
+    add_cell(&f.a, "cpu", "1024", 100, true, 1);
+    add_cell(&f.a, "cpu", "1024", 100, true, 2); /* a damaged store: a duplicate cell */
+    add_cell(&f.b, "cpu", "1024", 100, true, 3);
     compare(&f, 0.03, 0);
     assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 1);
     assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_A], 1);

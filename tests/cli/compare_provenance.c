@@ -29,7 +29,7 @@ static struct as_run run_a(void)
                            .devices = devices_a};
 }
 
-static void check(const struct as_run *a, const struct as_run *b, bool json, const char *wanted)
+static void check_differences(const struct as_run *a, const struct as_run *b, bool json, const char *wanted)
 {
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
@@ -42,9 +42,9 @@ static void the_same_says_nothing(void **state)
 {
     (void)state;
     const struct as_run a = run_a(), nothing = {0};
-    check(&a, &a, false, "");
-    check(&a, &a, true, "");
-    check(&nothing, &nothing, false, "");
+    check_differences(&a, &a, false, "");
+    check_differences(&a, &a, true, "");
+    check_differences(&nothing, &nothing, false, "");
 }
 
 static void every_difference_is_a_line(void **state)
@@ -58,26 +58,26 @@ static void every_difference_is_a_line(void **state)
     b.trials = 3;
     b.provenance = provenance_b;
     b.devices = devices_b;
-    check(&a, &b, false,
-          "tool commit: aaaa, then bbbb-dirty\n"
-          "host: anvil, then bellows\n"
-          "kernel: 6.1.0, then 6.9.0\n"
-          "microcode: 0x1, then 0x2\n"
-          "governor: performance, then not recorded\n"
-          "precision requested: 1.00%, then 10.0%\n"
-          "trials requested: 6, then 3\n"
-          "driver of cuda:0: 550.1, then 570.2\n"
-          "device opencl:0: none, then Portable\n");
-    check(&b, &a, true,
-          "{\"differs\":\"tool commit\",\"a\":\"bbbb-dirty\",\"b\":\"aaaa\"}\n"
-          "{\"differs\":\"host\",\"a\":\"bellows\",\"b\":\"anvil\"}\n"
-          "{\"differs\":\"kernel\",\"a\":\"6.9.0\",\"b\":\"6.1.0\"}\n"
-          "{\"differs\":\"microcode\",\"a\":\"0x2\",\"b\":\"0x1\"}\n"
-          "{\"differs\":\"governor\",\"a\":null,\"b\":\"performance\"}\n"
-          "{\"differs\":\"precision requested\",\"a\":\"10.0%\",\"b\":\"1.00%\"}\n"
-          "{\"differs\":\"trials requested\",\"a\":\"3\",\"b\":\"6\"}\n"
-          "{\"differs\":\"driver of cuda:0\",\"a\":\"570.2\",\"b\":\"550.1\"}\n"
-          "{\"differs\":\"device opencl:0\",\"a\":\"Portable\",\"b\":\"none\"}\n");
+    check_differences(&a, &b, false,
+                      "tool commit: aaaa, then bbbb-dirty\n"
+                      "host: anvil, then bellows\n"
+                      "kernel: 6.1.0, then 6.9.0\n"
+                      "microcode: 0x1, then 0x2\n"
+                      "governor: performance, then not recorded\n"
+                      "precision requested: 1.00%, then 10.0%\n"
+                      "trials requested: 6, then 3\n"
+                      "driver of cuda:0: 550.1, then 570.2\n"
+                      "device opencl:0: none, then Portable\n");
+    check_differences(&b, &a, true,
+                      "{\"differs\":\"tool commit\",\"a\":\"bbbb-dirty\",\"b\":\"aaaa\"}\n"
+                      "{\"differs\":\"host\",\"a\":\"bellows\",\"b\":\"anvil\"}\n"
+                      "{\"differs\":\"kernel\",\"a\":\"6.9.0\",\"b\":\"6.1.0\"}\n"
+                      "{\"differs\":\"microcode\",\"a\":\"0x2\",\"b\":\"0x1\"}\n"
+                      "{\"differs\":\"governor\",\"a\":null,\"b\":\"performance\"}\n"
+                      "{\"differs\":\"precision requested\",\"a\":\"10.0%\",\"b\":\"1.00%\"}\n"
+                      "{\"differs\":\"trials requested\",\"a\":\"3\",\"b\":\"6\"}\n"
+                      "{\"differs\":\"driver of cuda:0\",\"a\":\"570.2\",\"b\":\"550.1\"}\n"
+                      "{\"differs\":\"device opencl:0\",\"a\":\"Portable\",\"b\":\"none\"}\n");
 }
 
 static void hostile_texts_stay_texts(void **state)
@@ -87,7 +87,7 @@ static void hostile_texts_stay_texts(void **state)
     static char broken[] = "{\"host\":";
     static char wrong[] = "{\"host\":[1],\"cpu\":{\"model\":5}}";
     const struct as_run a = {.provenance = broken, .devices = wrong}, b = {.provenance = wrong, .devices = odd};
-    check(&a, &b, false, "device cpu\\x1b[2J: none, then \\x1b]0;owned\\x07\n");
+    check_differences(&a, &b, false, "device cpu\\x1b[2J: none, then \\x1b]0;owned\\x07\n");
 }
 
 int main(void)

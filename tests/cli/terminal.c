@@ -1,4 +1,4 @@
-/* Text for terminals: columns are counted, hostile text is inert, plots agree with the numbers. */
+/* Text for terminals: columns are counted, hostile text is neutralised, plots agree with the numbers. */
 #include "report/terminal/terminal.h"
 #include "base/text.h"
 
@@ -20,7 +20,7 @@ static void test_width(void **state)
     assert_int_equal(as_text_width("\xc2\xb5s"), 2);    /* two bytes, one column */
     assert_int_equal(as_text_width("\xe6\xb8\xac"), 2); /* wide */
     assert_int_equal(as_text_width("e\xcc\x81"), 1);    /* combining */
-    assert_int_equal(as_text_width("\xff\xfe"), 2);     /* no UTF-8 */
+    assert_int_equal(as_text_width("\xff\xfe"), 2);     /* not UTF-8 */
 }
 
 static void test_cut(void **state)
@@ -176,7 +176,7 @@ static void test_spark(void **state)
     as_buf_finish(&b);
 }
 
-/* The column of the first mark of a row; -1 if it has none. */
+/* The column of the first mark in a row; -1 if it has none. */
 static int mark_in_row(const char *text, int row, const char *mark)
 {
     for (; row > 0 && *text; row--)

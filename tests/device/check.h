@@ -1,4 +1,4 @@
-/* What the tests of this folder share. */
+/* Shared by the tests of this folder. */
 #ifndef AS_TESTS_DEVICE_CHECK_H
 #define AS_TESTS_DEVICE_CHECK_H
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Status and a part of the message. */
+/* Asserts a status and a part of the message. */
 static inline void check_fails(enum as_status got, enum as_status want, const struct as_error *err, const char *part)
 {
     if (got != want)

@@ -9,7 +9,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long wanted, seen;
 static char failed[64];
 
-/* Giving back has to work, or the test could not tell what leaks. What asks for attributes has a default. */
+/* Release calls must succeed, or the test could not detect leaks. Attribute queries have a default. */
 static bool can_fail(const char *function)
 {
     static const char *const never[] = {"Free",        "Destroy",  "Unload", "Unregister", "Release",   "Query",

@@ -1,6 +1,6 @@
-/* Every kernel of the probes as a run-time compiler takes it, without a device: each program is the one that its probe
- * asks for, and where the probe expects something of the machine code, it is there. A kernel that no trial of a
- * test_kernels.inc builds is missed by name. */
+/* Every kernel of the probes as a run-time compiler gets it, without a device: each program is the one that its probe
+ * builds, and the machine code meets the probe's expectation. A kernel that no trial of a test_kernels.inc builds is
+ * reported by name. */
 #include "kernel_trials.h"
 
 #include "../probes/toy_device.h"
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* From the folders of the registered probes, and what several of them launch from lib. */
+/* From the folders of the registered probes, and the shared ones in lib. */
 #define LIB_KERNELS(f) f(chase) f(stream) f(transfer)
 #define DECLARE(name) extern const char as_kernel_##name[];
 #define ROW(name) {#name, as_kernel_##name},
@@ -30,9 +30,9 @@ enum { KERNELS = sizeof kernels / sizeof *kernels, OF_PROBES = AS_PROBE_KERNELS(
 
 enum {
     PLAIN = 0,
-    CODE = 1,        /* the probe says what the machine code must hold */
-    LARGE_LOCAL = 2, /* a kernel with more shared memory than every chip has */
-    LONG = 4,        /* compilers take long over its kernel, which another trial has too */
+    CODE = 1,        /* the probe states what the machine code must contain */
+    LARGE_LOCAL = 2, /* a kernel with more shared memory than some chips have */
+    LONG = 4,        /* its kernel takes long to compile, and another trial builds it too */
 };
 enum { EVERY_CHIP_KIB = 64 };
 static const struct trial {
@@ -43,7 +43,7 @@ static const struct trial {
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
-/* What one trial built another may ask for again. */
+/* Programs of earlier trials, for reuse. */
 struct compiled {
     struct compiled *next;
     uint64_t key;
@@ -145,7 +145,7 @@ static enum as_status info(struct as_device *dev, struct as_kernel *k, size_t wo
     return compiler->code_bytes(named->in->code, named->in->bytes, named->name, &out->code_bytes, err);
 }
 
-/* Nothing runs: what is compiled is all that counts. */
+/* Nothing runs; only the compiled code counts. */
 static enum as_status launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
                              struct as_error *err)
 {
@@ -227,7 +227,7 @@ static void trial(const struct trial *v)
         fail_msg("%s %s does not apply: %s", v->probe, v->axes, err.text);
     }
     enum as_status st = toy_prepare(&t, probe, v->axes, &made, &err);
-    /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
+    /* As nothing runs, no unit is found, and nothing shows that a launch may request memory. */
     bool excused = strstr(err.text, "ran a workgroup on unit") || strstr(err.text, "have no unit id") ||
                    strstr(err.text, "cannot request dynamic shared memory");
     bool is_missing = st == AS_NOTFOUND ||
@@ -244,7 +244,7 @@ static void trial(const struct trial *v)
     assert_int_equal(t.live, 0);
 }
 
-/* Has it a value that no trial of the probe before it has? */
+/* Does it have a value that no earlier trial of the probe has? */
 static bool has_new_value(size_t i)
 {
     struct as_axes axes, other;

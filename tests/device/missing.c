@@ -1,5 +1,5 @@
-/* A library by the right name that is not the backend's, or no library at all: the reason says which. argv[1]: the
- * backend, argv[2]: text that the reason must hold. */
+/* A library with the right name that is not the backend's, or no library: the reason tells which. argv[1]: the backend,
+ * argv[2]: text that the reason must contain. */
 #include "device/device.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@ static void add(const struct as_host_call *call)
         out[call->thread] += *(const uint32_t *)call->args[1];
 }
 
-/* Two threads that need each other. */
+/* Two threads that wait for each other. */
 static void meet(const struct as_host_call *call)
 {
     _Atomic uint32_t *word = call->args[0];

@@ -29,7 +29,7 @@ enum as_status null_launch(struct null_bench *b, struct as_work work, uint64_t r
 double null_seconds(struct null_bench *b, struct as_work work, uint64_t reps);
 double null_clock(struct null_bench *b);
 
-/* Are they equal, but for this share? */
+/* Are they equal within this share? */
 bool null_near(double a, double b, double within);
 
 #endif

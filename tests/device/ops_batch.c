@@ -17,7 +17,7 @@ static unsigned steps_of(const struct ops_batch_part *part)
 
 static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
 
-/* With bodies of OPS_BATCH_STEPS the walk is word for word the half body; of others too nobody runs it here. */
+/* With bodies of OPS_BATCH_STEPS the kernel "walk" equals the half body; with others nobody runs it here. */
 static void add_without_walk(const struct ops_batch_part *part, struct as_buf *out)
 {
     static const char half[] = "\n#define HALF_BODY TWELVE\n", walk[] = "\nCHAINS_KERNEL(walk, TURNS(TWELVE))\n",
@@ -47,8 +47,8 @@ void ops_batch_source(const struct ops_batch_part *part, size_t n, bool walk, st
     }
 }
 
-static enum as_status count(const struct ops_batch *b, const unsigned char *code, size_t bytes, const char *kernel,
-                            size_t i, struct as_instructions *out, struct as_error *err)
+static enum as_status count_kernel(const struct ops_batch *b, const unsigned char *code, size_t bytes,
+                                   const char *kernel, size_t i, struct as_instructions *out, struct as_error *err)
 {
     char name[40];
     *out = (struct as_instructions){.n = 0};
@@ -56,16 +56,17 @@ static enum as_status count(const struct ops_batch *b, const unsigned char *code
     return b->count(code, bytes, name, out, err);
 }
 
-/* Into text what a step is, and why where it is not what it should be. */
-static bool holds(const struct ops_batch *b, const unsigned char *code, size_t bytes, size_t i, char *text, size_t size)
+/* Describes a step in text, and the reason if it is not as expected. */
+static bool step_holds(const struct ops_batch *b, const unsigned char *code, size_t bytes, size_t i, char *text,
+                       size_t size)
 {
     const struct ops_batch_part *p = &b->part[i];
     struct as_error err = {0};
     struct as_instructions half, whole;
     double each;
-    enum as_status st = count(b, code, bytes, "half_body", i, &half, &err);
+    enum as_status st = count_kernel(b, code, bytes, "half_body", i, &half, &err);
     if (!st)
-        st = count(b, code, bytes, "whole_body", i, &whole, &err);
+        st = count_kernel(b, code, bytes, "whole_body", i, &whole, &err);
     if (!st && b->barrier && as_instructions_of(&whole, b->barrier) != OPS_BATCH_BARRIERS)
         st = as_fail(&err, AS_FAILED, "%llu barriers", (unsigned long long)as_instructions_of(&whole, b->barrier));
     if (!st)
@@ -86,7 +87,7 @@ static void check_together(struct ops_batch *b)
         fail_msg("%s to %s for %s: %s", b->part[0].name, b->part[b->n - 1].name, b->arch, err.text);
     for (size_t i = 0; i < b->n; i++) {
         char text[600];
-        if (holds(b, code, bytes, i, text, sizeof text) == b->part[i].fails) {
+        if (step_holds(b, code, bytes, i, text, sizeof text) == b->part[i].fails) {
             print_error("%s for %s: %s\n", b->part[i].name, b->arch, text);
             b->wrong++;
         } else if (getenv("ASSAY_SHOW")) {

@@ -12,7 +12,7 @@ void fake(const char *words)
         setenv(stand_in.words, words, 1);
 }
 
-/* A function of a stand-in; the real library has none of that name, so the test says when it was found instead. */
+/* A function of a stand-in. The real library lacks it, so the test reports that it found that one instead. */
 static void *fake_function(const char *library, const char *name)
 {
     void *at = dlopen(library, RTLD_NOW | RTLD_NOLOAD);

@@ -56,18 +56,19 @@ static uint64_t free_now(void)
     return bytes;
 }
 
-static enum as_status try(uint64_t bytes, const char *use, uint64_t touch, struct as_memory **out, struct as_error *err)
+static enum as_status try_take(uint64_t bytes, const char *use, uint64_t touch, struct as_memory **out,
+                               struct as_error *err)
 {
     const struct as_arena_desc d = {
         .memory = {.allocator = dev->info.allocators[0].name, .bytes = bytes, .node = -1}, .use = use, .touch = touch};
     return as_arena_take(dev, &d, out, err);
 }
 
-static struct as_memory *take(uint64_t bytes, const char *use, uint64_t touch)
+static struct as_memory *take_part(uint64_t bytes, const char *use, uint64_t touch)
 {
     struct as_memory *m = NULL;
     struct as_error err = {0};
-    check_ok(try(bytes, use, touch, &m, &err), &err);
+    check_ok(try_take(bytes, use, touch, &m, &err), &err);
     assert_int_equal(m->bytes, bytes);
     check_ok(dev->memory->map(dev, m, &err), &err);
     return m;
@@ -84,7 +85,7 @@ static void test_is_kept(void **unused)
     struct as_arena_content c;
     (void)unused;
     as_arenas_begin(dev, 1, 1);
-    struct as_memory *m = take(40 * MIB, "a", 0);
+    struct as_memory *m = take_part(40 * MIB, "a", 0);
     assert_true(as_arena_content(dev, m, &c));
     assert_true(c.offset % (2 * MIB) == 0);
     memset(c.pieces, AS_PIECE_FILLED, 1);
@@ -93,7 +94,7 @@ static void test_is_kept(void **unused)
     as_arena_give(dev, m);
     for (uint64_t cell = 2; cell < 6; cell++) {
         as_arenas_begin(dev, cell, cell);
-        m = take(20 * MIB, "a", 0);
+        m = take_part(20 * MIB, "a", 0);
         assert_true(as_arena_content(dev, m, &c));
         assert_true(c.seed == seed && c.pieces[0] == AS_PIECE_FILLED);
         as_arena_give(dev, m);
@@ -107,10 +108,10 @@ static void test_parts_do_not_overlap(void **unused)
     struct as_memory *m[4];
     (void)unused;
     as_arenas_begin(dev, 1, 1);
-    m[0] = take(20 * MIB, "a", 0);
-    m[1] = take(20 * MIB, "a", 0); /* while the part is out */
-    m[2] = take(20 * MIB, "b", 0);
-    m[3] = take(20 * MIB, "a", AS_TOUCH_THREAD);
+    m[0] = take_part(20 * MIB, "a", 0);
+    m[1] = take_part(20 * MIB, "a", 0); /* while the part is out */
+    m[2] = take_part(20 * MIB, "b", 0);
+    m[3] = take_part(20 * MIB, "a", AS_TOUCH_THREAD);
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < i; k++)
             assert_false(overlap(m[i]->host, m[i]->bytes, m[k]->host, m[k]->bytes));
@@ -126,7 +127,7 @@ static void test_is_renewed(void **unused)
     (void)unused;
     for (uint64_t trial = 0; trial < 5; trial++) {
         as_arenas_begin(dev, 7, trial);
-        struct as_memory *m = take(16 * MIB, "a", 0);
+        struct as_memory *m = take_part(16 * MIB, "a", 0);
         assert_true(!last || !overlap(m->host, m->bytes, last, m->bytes));
         assert_true(as_arena_content(dev, m, &c) && c.pieces[0] == AS_PIECE_NEW);
         memset(c.pieces, AS_PIECE_FILLED, 1);
@@ -145,7 +146,7 @@ static void test_large_ones_move(void **unused)
         for (uint64_t trial = 0; trial < 20; trial++) {
             struct as_arena_content c;
             as_arenas_begin(dev, 7, trial);
-            struct as_memory *m = take(100 * MIB, "a", fixed ? AS_TOUCH_OTHER + 5 : 0);
+            struct as_memory *m = take_part(100 * MIB, "a", fixed ? AS_TOUCH_OTHER + 5 : 0);
             assert_true(as_arena_content(dev, m, &c));
             assert_true(c.offset / (2 * MIB) < 64);
             offsets |= UINT64_C(1) << c.offset / (2 * MIB);
@@ -166,22 +167,22 @@ static void test_bounded_by_what_is_free(void **unused)
     struct as_error err = {0};
     (void)unused;
     as_arenas_begin(dev, 1, 1);
-    as_arena_give(dev, take(100 * MIB, "a", 0));
-    as_arena_give(dev, take(100 * MIB, "b", 0));
+    as_arena_give(dev, take_part(100 * MIB, "a", 0));
+    as_arena_give(dev, take_part(100 * MIB, "b", 0));
     assert_true(as_arenas_idle(dev) >= 200 * MIB);
-    m = take(1000 * MIB, "c", 0); /* has no room for other places */
+    m = take_part(1000 * MIB, "c", 0); /* has no room for other places */
     assert_int_equal(as_arenas_idle(dev), 0);
     as_arena_give(dev, m);
     assert_int_equal(held(), 0); /* more than a quarter of all is not kept */
-    as_arena_give(dev, take(100 * MIB, "a", 0));
+    as_arena_give(dev, take_part(100 * MIB, "a", 0));
     const struct as_memory_desc plain = {
         .allocator = dev->info.allocators[0].name, .bytes = 1000 * MIB, .node = -1, .fresh = true};
     check_ok(dev->memory->alloc(dev, &plain, &m, &err), &err);
     dev->memory->free(dev, m);
     assert_int_equal(held(), 0);
-    m = take(100 * MIB, "a", 0);
+    m = take_part(100 * MIB, "a", 0);
     struct as_memory *more = NULL;
-    check_fails(try(1000 * MIB, "b", 0, &more, &err), AS_NOMEM, &err, "out of memory");
+    check_fails(try_take(1000 * MIB, "b", 0, &more, &err), AS_NOMEM, &err, "out of memory");
     assert_null(more);
     memset(m->host, 1, m->bytes); /* a part that is out is not touched by that */
     as_arena_give(dev, m);
@@ -192,10 +193,10 @@ static void test_replaced_while_short(void **unused)
 {
     (void)unused;
     as_arenas_begin(dev, 1, 1);
-    as_arena_give(dev, take(100 * MIB, "b", 0));
-    struct as_memory *out = take(100 * MIB, "a", 0);
+    as_arena_give(dev, take_part(100 * MIB, "b", 0));
+    struct as_memory *out = take_part(100 * MIB, "a", 0);
     const uint64_t left = dev->info.memory_free - held();
-    struct as_memory *more = take(left / 9 * 8 - 4 * MIB + 100 * MIB, "b", 0);
+    struct as_memory *more = take_part(left / 9 * 8 - 4 * MIB + 100 * MIB, "b", 0);
     memset(out->host, 1, out->bytes);
     as_arena_give(dev, out);
     as_arena_give(dev, more);
@@ -208,7 +209,7 @@ static void test_many_kinds(void **unused)
         char use[16];
         snprintf(use, sizeof use, "use %d", (int)i);
         as_arenas_begin(dev, i, i);
-        as_arena_give(dev, take(9 * MIB, use, 0));
+        as_arena_give(dev, take_part(9 * MIB, use, 0));
     }
     assert_true(held() <= dev->info.memory_free / 4);
 }
@@ -218,7 +219,7 @@ static void test_small_ones_are_fresh(void **unused)
     struct as_arena_content c;
     (void)unused;
     as_arenas_begin(dev, 1, 1);
-    struct as_memory *m = take(8 * MIB, "a", 0);
+    struct as_memory *m = take_part(8 * MIB, "a", 0);
     assert_false(as_arena_content(dev, m, &c));
     as_arena_give(dev, m);
     as_arena_give(dev, NULL);

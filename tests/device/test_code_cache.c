@@ -50,7 +50,7 @@ static int tear_down(void **state)
     return rmdir(home);
 }
 
-static bool has(uint64_t key)
+static bool is_cached(uint64_t key)
 {
     unsigned char *got = NULL;
     size_t bytes = 0;
@@ -82,12 +82,12 @@ static void test_put_and_get(void **state)
     struct stat st;
     char path[200];
     (void)state;
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     as_code_cache_put(KEY, code, sizeof code);
-    assert_true(has(KEY));
-    assert_false(has(KEY + 1));
+    assert_true(is_cached(KEY));
+    assert_false(is_cached(KEY + 1));
     as_code_cache_put(KEY, code, sizeof code); /* again: replaced, nothing left over */
-    assert_true(has(KEY));
+    assert_true(is_cached(KEY));
     assert_int_equal(count_files(), 1);
     in_folder(path, sizeof path, "");
     assert_int_equal(stat(path, &st), 0);
@@ -123,16 +123,16 @@ static void test_damaged(void **state)
     assert_in_range(n, BYTES + 1, sizeof whole - 1);
     for (size_t cut = 0; cut < n; cut++) {
         write_file(path, whole, cut);
-        assert_false(has(KEY));
+        assert_false(is_cached(KEY));
     }
     for (size_t at = 0; at < n; at += at < n - BYTES ? 1 : 37) {
         whole[at] ^= 0x40;
         write_file(path, whole, n);
-        assert_false(has(KEY));
+        assert_false(is_cached(KEY));
         whole[at] ^= 0x40;
     }
     as_code_cache_put(KEY, code, sizeof code);
-    assert_true(has(KEY));
+    assert_true(is_cached(KEY));
 }
 
 /* A file of another key by this key's name is foreign. */
@@ -144,7 +144,7 @@ static void test_renamed(void **state)
     in_folder(from, sizeof from, "0000000000001234.code");
     in_folder(to, sizeof to, "0000000000001235.code");
     assert_int_equal(rename(from, to), 0);
-    assert_false(has(KEY + 1));
+    assert_false(is_cached(KEY + 1));
     assert_int_equal(unlink(to), 0);
 }
 
@@ -156,12 +156,12 @@ static void test_no_plain_file(void **state)
     in_folder(path, sizeof path, "0000000000001234.code");
     (void)unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     as_code_cache_put(KEY, code, sizeof code);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(count_files(), 0); /* what could not take its name is gone too */
 }
@@ -180,21 +180,21 @@ static void test_foreign_file(void **state)
     static const mode_t writable[] = {0660, 0602, 0666};
     for (size_t i = 0; i < sizeof writable / sizeof *writable; i++) {
         assert_int_equal(chmod(path, writable[i]), 0);
-        assert_false(has(KEY));
+        assert_false(is_cached(KEY));
     }
     assert_int_equal(chmod(path, 0644), 0);
-    assert_true(has(KEY)); /* to be read by others does no harm */
+    assert_true(is_cached(KEY)); /* to be read by others does no harm */
     assert_int_equal(link(path, other), 0);
-    assert_false(has(KEY)); /* it has a second name, by which it may change */
+    assert_false(is_cached(KEY)); /* it has a second name, by which it may change */
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink(other, path), 0);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     as_code_cache_put(KEY, code, sizeof code); /* in the place of the link, not through it */
-    assert_true(has(KEY));
+    assert_true(is_cached(KEY));
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISREG(st.st_mode));
     if (chown(path, geteuid() + 1, (gid_t)-1) == 0) /* only root can give files away */
-        assert_false(has(KEY));
+        assert_false(is_cached(KEY));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(unlink(other), 0);
 }
@@ -202,7 +202,7 @@ static void test_foreign_file(void **state)
 /* Nothing is read from a folder that others may write to, and nothing is put there. */
 static void refuses_folder(void)
 {
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     assert_false(as_code_cache_usable());
     as_code_cache_put(KEY + 1, code, sizeof code);
 }
@@ -220,8 +220,8 @@ static void test_foreign_folder(void **state)
         refuses_folder();
     }
     assert_int_equal(chmod(path, 0755), 0);
-    assert_true(has(KEY));
-    assert_false(has(KEY + 1));
+    assert_true(is_cached(KEY));
+    assert_false(is_cached(KEY + 1));
     if (chown(path, geteuid() + 1, (gid_t)-1) == 0) {
         refuses_folder();
         assert_int_equal(chown(path, geteuid(), (gid_t)-1), 0);
@@ -232,8 +232,8 @@ static void test_foreign_folder(void **state)
     refuses_folder();
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(moved, path), 0);
-    assert_true(has(KEY));
-    assert_false(has(KEY + 1));
+    assert_true(is_cached(KEY));
+    assert_false(is_cached(KEY + 1));
 }
 
 static void test_off(void **state)
@@ -241,11 +241,11 @@ static void test_off(void **state)
     (void)state;
     as_code_cache_put(KEY, code, sizeof code);
     assert_int_equal(setenv("ASSAY_CACHE", "off", 1), 0);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     as_code_cache_put(KEY + 2, code, sizeof code);
     assert_int_equal(unsetenv("ASSAY_CACHE"), 0);
-    assert_true(has(KEY));
-    assert_false(has(KEY + 2));
+    assert_true(is_cached(KEY));
+    assert_false(is_cached(KEY + 2));
 }
 
 /* Too many files: the oldest go, the newest stay, what is not the cache's own is left alone. */
@@ -266,8 +266,8 @@ static void test_bounded(void **state)
         assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
     }
     as_code_cache_put(KEY + 1, code, sizeof code);
-    assert_true(has(KEY));
-    assert_true(has(KEY + 1));
+    assert_true(is_cached(KEY));
+    assert_true(is_cached(KEY + 1));
     assert_in_range(count_files(), 100, 4097);
     in_folder(path, sizeof path, "notes.txt");
     assert_int_equal(access(path, F_OK), 0);
@@ -294,7 +294,7 @@ static void test_bounded_bytes(void **state)
         assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
     }
     as_code_cache_put(KEY + 1, code, sizeof code);
-    assert_true(has(KEY));
+    assert_true(is_cached(KEY));
     assert_in_range(count_files(), 3, 8);
     in_folder(path, sizeof path, "0000000000010000.code");
     assert_int_not_equal(access(path, F_OK), 0);
@@ -309,14 +309,14 @@ static void test_no_folder(void **state)
     write_file(path, code, 1);
     assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);
     as_code_cache_put(KEY, code, sizeof code);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     assert_int_equal(setenv("XDG_CACHE_HOME", "relative", 1), 0);
     assert_int_equal(unsetenv("HOME"), 0);
     as_code_cache_put(KEY, code, sizeof code);
-    assert_false(has(KEY));
+    assert_false(is_cached(KEY));
     assert_int_equal(setenv("HOME", home, 1), 0);
     as_code_cache_put(KEY, code, sizeof code); /* ~/.cache */
-    assert_true(has(KEY));
+    assert_true(is_cached(KEY));
     snprintf(path, sizeof path, "%s/.cache/assay/0000000000001234.code", home);
     assert_int_equal(unlink(path), 0);
     snprintf(path, sizeof path, "%s/.cache/assay", home);

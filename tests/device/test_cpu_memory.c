@@ -33,7 +33,7 @@ static int close_cpu(void **state)
     return 0;
 }
 
-static struct as_memory *get(const char *allocator, uint64_t bytes, bool fresh)
+static struct as_memory *allocate_block(const char *allocator, uint64_t bytes, bool fresh)
 {
     struct as_error err = {0};
     struct as_device *d = &opened.device;
@@ -49,7 +49,7 @@ static struct as_memory *get(const char *allocator, uint64_t bytes, bool fresh)
     return m;
 }
 
-static void give(struct as_memory *m)
+static void free_block(struct as_memory *m)
 {
     opened.device.memory->free(&opened.device, m);
 }
@@ -82,14 +82,14 @@ static void base_pages(void **state)
     (void)state;
     struct as_error err = {0};
     long page = sysconf(_SC_PAGESIZE);
-    struct as_memory *m = get("mmap", 64 * MIB, true);
+    struct as_memory *m = allocate_block("mmap", 64 * MIB, true);
     assert_int_equal(m->page_size, page);
     long n = touch(m);
     /* one fault a page: what a larger page would have saved was not given */
     assert_true(n >= (long)(64 * MIB) / page);
     check_ok(opened.device.memory->map(&opened.device, m, &err), &err);
     assert_int_equal(m->page_size, page);
-    give(m);
+    free_block(m);
 }
 
 static void transparent_huge_pages(void **state)
@@ -99,7 +99,7 @@ static void transparent_huge_pages(void **state)
     long page = sysconf(_SC_PAGESIZE);
     if (!usable("thp"))
         skip();
-    struct as_memory *m = get("thp", 64 * MIB, true);
+    struct as_memory *m = allocate_block("thp", 64 * MIB, true);
     assert_int_equal(m->page_size, 0); /* nobody knows before the first touch */
     assert_int_equal((uintptr_t)m->host % (2 * MIB), 0);
     long n = touch(m);
@@ -110,10 +110,10 @@ static void transparent_huge_pages(void **state)
         assert_true(n < (long)(64 * MIB) / page / 4);
     else
         assert_true(m->page_size == (uint64_t)page && n > 64);
-    give(m);
-    m = get("thp", 100, true);
+    free_block(m);
+    m = allocate_block("thp", 100, true);
     touch(m);
-    give(m);
+    free_block(m);
 }
 
 static void touch_all(const struct as_host_call *call)
@@ -135,13 +135,13 @@ static void pages_are_known_after_a_launch(void **state)
         skip();
     check_ok(d->program->build(d, &(struct as_program_desc){.name = "touch", .host = kernels}, &p, &err), &err);
     check_ok(d->program->kernel(d, p, "touch", &k, &err), &err);
-    struct as_memory *m = get("thp", 8 * MIB, true);
+    struct as_memory *m = allocate_block("thp", 8 * MIB, true);
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}, {AS_ARG_U64, {.u64 = m->bytes}}};
     struct as_launch l = {.kernel = k, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     assert_int_equal(m->page_size, 0);
     check_ok(d->queue->launch(d, &l, &t, &err), &err);
     assert_int_not_equal(m->page_size, 0);
-    give(m);
+    free_block(m);
     d->program->kernel_destroy(d, k);
     d->program->destroy(d, p);
 }
@@ -153,9 +153,9 @@ static void hugetlb(void **state)
     struct as_device *d = &opened.device;
     struct as_memory *m = NULL;
     if (usable("hugetlb")) {
-        m = get("hugetlb", 3 * MIB, false);
+        m = allocate_block("hugetlb", 3 * MIB, false);
         assert_true(m->page_size > 4096 && touch(m) <= 8);
-        give(m);
+        free_block(m);
         return;
     }
     check_fails(
@@ -170,23 +170,23 @@ static void kept_and_reused(void **state)
     for (size_t i = 0; i < 3; i++) {
         if (!usable(names[i]))
             continue;
-        struct as_memory *m = get(names[i], 16 * MIB, false);
+        struct as_memory *m = allocate_block(names[i], 16 * MIB, false);
         void *at = m->host;
         touch(m);
-        give(m);
-        m = get(names[i], 16 * MIB, false);
+        free_block(m);
+        m = allocate_block(names[i], 16 * MIB, false);
         assert_ptr_equal(m->host, at);
         assert_true(touch(m) < 8); /* all of it is there already */
         assert_true(m->page_size > 0);
         /* a second one of the same size cannot be the same */
-        struct as_memory *other = get(names[i], 16 * MIB, false);
+        struct as_memory *other = allocate_block(names[i], 16 * MIB, false);
         assert_ptr_not_equal(other->host, m->host);
-        give(other);
-        give(m);
-        struct as_memory *larger = get(names[i], 20 * MIB, false);
+        free_block(other);
+        free_block(m);
+        struct as_memory *larger = allocate_block(names[i], 20 * MIB, false);
         assert_int_equal(larger->bytes, 20 * MIB);
         touch(larger);
-        give(larger);
+        free_block(larger);
     }
 }
 
@@ -210,11 +210,11 @@ static void untouched_blocks_are_backed_when_reused(void **state)
         print_message("skipped: MADV_POPULATE_WRITE is accepted and has no effect\n");
         skip();
     }
-    struct as_memory *m = get("mmap", 9 * MIB, false);
-    give(m);
-    m = get("mmap", 9 * MIB, false);
+    struct as_memory *m = allocate_block("mmap", 9 * MIB, false);
+    free_block(m);
+    m = allocate_block("mmap", 9 * MIB, false);
     assert_true(touch(m) < 8);
-    give(m);
+    free_block(m);
 }
 
 static void fresh_is_never_used(void **state)
@@ -224,23 +224,23 @@ static void fresh_is_never_used(void **state)
     long page = sysconf(_SC_PAGESIZE);
     for (size_t i = 0; i < 2; i++)
         for (uint64_t mib = 1; mib <= 16; mib *= 4) {
-            struct as_memory *m = get(names[i], mib * MIB, false);
+            struct as_memory *m = allocate_block(names[i], mib * MIB, false);
             touch(m);
-            give(m);
-            m = get(names[i], mib * MIB, true);
+            free_block(m);
+            m = allocate_block(names[i], mib * MIB, true);
             long n = touch(m);
             if (opened.device.info.page_size == (uint64_t)page && strcmp(names[i], "mmap") == 0)
                 assert_true(n >= (long)(mib * MIB) / page);
             assert_true(n > 0);
-            give(m);
+            free_block(m);
         }
     /* a heap block that was used and given back */
-    struct as_memory *m = get("malloc", 100000, false);
+    struct as_memory *m = allocate_block("malloc", 100000, false);
     touch(m);
-    give(m);
-    m = get("malloc", 100000, true);
+    free_block(m);
+    m = allocate_block("malloc", 100000, true);
     assert_true(touch(m) >= 100000 / page - 2);
-    give(m);
+    free_block(m);
 }
 
 static void absurd_sizes_are_errors(void **state)
@@ -275,9 +275,9 @@ static void promises_count(void **state)
     check_ok(d->device->memory_free(d, &later, &err), &err);
     assert_true(later < bytes / 10 * 6); /* what others give back meanwhile is free too */
     check_fails(d->memory->alloc(d, &desc, &second, &err), AS_NOMEM, &err, "request less");
-    give(first);
+    free_block(first);
     check_ok(d->memory->alloc(d, &desc, &first, &err), &err);
-    give(first);
+    free_block(first);
 }
 
 static void the_pool_gives_way(void **state)
@@ -287,7 +287,7 @@ static void the_pool_gives_way(void **state)
     struct as_error err = {0};
     struct as_cpu_device *cpu = as_cpu(d);
     for (uint64_t i = 1; i <= 40; i++)
-        give(get("mmap", i * MIB, false));
+        free_block(allocate_block("mmap", i * MIB, false));
     assert_true(cpu->pool.n > 1 && cpu->pool.n <= AS_CPU_POOL_MAX);
     uint64_t bytes = 0;
     check_ok(d->device->memory_free(d, &bytes, &err), &err);
@@ -298,7 +298,7 @@ static void the_pool_gives_way(void **state)
                  d, &(struct as_memory_desc){.allocator = "mmap", .bytes = bytes - 8 * MIB, .node = -1, .fresh = true},
                  &m, &err),
              &err);
-    give(m);
+    free_block(m);
     uint64_t sum = 0;
     for (size_t i = 0; i < cpu->pool.n; i++)
         sum += cpu->pool.blocks[i].bytes;
@@ -330,11 +330,11 @@ static void placed_on_a_node(void **state)
     assert_true(hwloc_bitmap_isequal(where, node->nodeset));
     hwloc_bitmap_free(where);
     void *at = m->host;
-    give(m);
+    free_block(m);
     /* a block of a node is not handed out to someone who did not ask for it */
-    m = get("mmap", 4 * MIB, false);
+    m = allocate_block("mmap", 4 * MIB, false);
     assert_ptr_not_equal(m->host, at);
-    give(m);
+    free_block(m);
 }
 
 static void absurd_times_are_errors(void **state)

@@ -36,7 +36,7 @@ static int end(void **state)
 }
 
 /* Writes root/path, with the folders above it. */
-static void put(const char *path, const char *text)
+static void write_under_root(const char *path, const char *text)
 {
     char full[512];
     snprintf(full, sizeof full, "%s/%s", root, path);
@@ -73,7 +73,8 @@ static struct as_host_limits limits(void)
 
 static void put_machine(void)
 {
-    put("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:         1000 kB\nMemAvailable:   12582912 kB\n");
+    write_under_root("proc/meminfo",
+                     "MemTotal:       16777216 kB\nMemFree:         1000 kB\nMemAvailable:   12582912 kB\n");
 }
 
 static void no_groups(void **state)
@@ -84,7 +85,7 @@ static void no_groups(void **state)
     assert_true(l.total == 16 * GIB && l.free == 12 * GIB && l.quota == 0);
     assert_string_equal(l.memory_by, "");
     assert_string_equal(l.quota_by, "");
-    put("proc/self/cgroup", "");
+    write_under_root("proc/self/cgroup", "");
     l = limits();
     assert_true(l.total == 16 * GIB);
 }
@@ -93,21 +94,21 @@ static void version_2(void **state)
 {
     (void)state;
     put_machine();
-    put("proc/self/cgroup", "0::/user/job\n");
-    put("sys/cgroup.controllers", "cpu memory\n");
-    put("sys/user/memory.max", "4294967296\n");
-    put("sys/user/memory.current", "2147483648\n");
-    put("sys/user/memory.stat", "anon 5\ninactive_file 1073741824\nactive_file 7\n");
-    put("sys/user/cpu.max", "150000 100000\n");
-    put("sys/user/job/memory.max", "max\n");
-    put("sys/user/job/cpu.max", "max 100000\n");
+    write_under_root("proc/self/cgroup", "0::/user/job\n");
+    write_under_root("sys/cgroup.controllers", "cpu memory\n");
+    write_under_root("sys/user/memory.max", "4294967296\n");
+    write_under_root("sys/user/memory.current", "2147483648\n");
+    write_under_root("sys/user/memory.stat", "anon 5\ninactive_file 1073741824\nactive_file 7\n");
+    write_under_root("sys/user/cpu.max", "150000 100000\n");
+    write_under_root("sys/user/job/memory.max", "max\n");
+    write_under_root("sys/user/job/cpu.max", "max 100000\n");
     struct as_host_limits l = limits();
     assert_true(l.total == 4 * GIB);
     assert_true(l.free == 3 * GIB); /* files in the cache give way */
     assert_true(l.quota == 1.5);
     assert_true(ends_with(l.memory_by, "/sys/user/memory.max'") && ends_with(l.quota_by, "/sys/user/cpu.max'"));
-    put("sys/user/job/memory.high", "1073741824\n");
-    put("sys/user/job/memory.current", "2147483648\n");
+    write_under_root("sys/user/job/memory.high", "1073741824\n");
+    write_under_root("sys/user/job/memory.current", "2147483648\n");
     l = limits();
     assert_true(l.total == GIB && l.free == 0);
     assert_true(ends_with(l.memory_by, "/sys/user/job/memory.high'"));
@@ -115,10 +116,11 @@ static void version_2(void **state)
     as_host_limits_memory_text(&l, text, sizeof text);
     assert_non_null(strstr(text, "may use 1 GiB by '/"));
     assert_true(ends_with(text, "memory.high'; raise that limit"));
-    put("sys/user/job/memory.high", "max\n"); /* the group itself has room, what is above it has little left */
-    put("sys/user/job/memory.max", "2147483648\n");
-    put("sys/user/job/memory.current", "0\n");
-    put("sys/user/memory.current", "4294967296\n");
+    write_under_root("sys/user/job/memory.high",
+                     "max\n"); /* the group itself has room, what is above it has little left */
+    write_under_root("sys/user/job/memory.max", "2147483648\n");
+    write_under_root("sys/user/job/memory.current", "0\n");
+    write_under_root("sys/user/memory.current", "4294967296\n");
     l = limits();
     assert_true(l.total == 2 * GIB && l.free == GIB);
 }
@@ -127,15 +129,15 @@ static void version_1(void **state)
 {
     (void)state;
     put_machine();
-    put("proc/self/cgroup", "9:name=systemd:/\n4:memory:/a/b\n2:cpuacct,cpu:/c\n0::/\n");
-    put("sys/memory/memory.limit_in_bytes", "9223372036854771712\n");
-    put("sys/memory/a/b/memory.limit_in_bytes", "2147483648\n");
-    put("sys/memory/a/b/memory.usage_in_bytes", "536870912\n");
-    put("sys/memory/a/b/memory.stat", "cache 1\ntotal_inactive_file 0\n");
-    put("sys/cpu/c/cpu.cfs_quota_us", "300000\n");
-    put("sys/cpu/c/cpu.cfs_period_us", "100000\n");
-    put("sys/cpu/cpu.cfs_quota_us", "-1\n");
-    put("sys/cpu/cpu.cfs_period_us", "100000\n");
+    write_under_root("proc/self/cgroup", "9:name=systemd:/\n4:memory:/a/b\n2:cpuacct,cpu:/c\n0::/\n");
+    write_under_root("sys/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    write_under_root("sys/memory/a/b/memory.limit_in_bytes", "2147483648\n");
+    write_under_root("sys/memory/a/b/memory.usage_in_bytes", "536870912\n");
+    write_under_root("sys/memory/a/b/memory.stat", "cache 1\ntotal_inactive_file 0\n");
+    write_under_root("sys/cpu/c/cpu.cfs_quota_us", "300000\n");
+    write_under_root("sys/cpu/c/cpu.cfs_period_us", "100000\n");
+    write_under_root("sys/cpu/cpu.cfs_quota_us", "-1\n");
+    write_under_root("sys/cpu/cpu.cfs_period_us", "100000\n");
     struct as_host_limits l = limits();
     assert_true(l.total == 2 * GIB && l.free == GIB + GIB / 2 && l.quota == 3);
     assert_true(ends_with(l.memory_by, "/sys/memory/a/b/memory.limit_in_bytes'"));
@@ -147,9 +149,9 @@ static void container(void **state)
 {
     (void)state;
     put_machine();
-    put("proc/self/cgroup", "4:memory:/docker/abc\n0::/../../elsewhere\n");
-    put("sys/memory/memory.limit_in_bytes", "1073741824\n");
-    put("sys/memory/memory.usage_in_bytes", "0\n");
+    write_under_root("proc/self/cgroup", "4:memory:/docker/abc\n0::/../../elsewhere\n");
+    write_under_root("sys/memory/memory.limit_in_bytes", "1073741824\n");
+    write_under_root("sys/memory/memory.usage_in_bytes", "0\n");
     struct as_host_limits l = limits();
     assert_true(l.total == GIB && l.free == GIB);
 }
@@ -161,17 +163,17 @@ static void damaged_files(void **state)
     struct as_error err = {0};
     struct as_host_limits l;
     put_machine();
-    put("proc/self/cgroup", "nonsense\n::\n0:\n0::relative\n4:memory\n\n0::/x\n");
-    put("sys/cgroup.controllers", "");
-    put("sys/x/memory.max", "lots\n");
-    put("sys/x/cpu.max", "100000\n");
+    write_under_root("proc/self/cgroup", "nonsense\n::\n0:\n0::relative\n4:memory\n\n0::/x\n");
+    write_under_root("sys/cgroup.controllers", "");
+    write_under_root("sys/x/memory.max", "lots\n");
+    write_under_root("sys/x/cpu.max", "100000\n");
     l = limits();
     assert_true(l.total == 16 * GIB && l.quota == 0);
-    put("sys/x/cpu.max", "100000 0\n");
+    write_under_root("sys/x/cpu.max", "100000 0\n");
     assert_true(limits().quota == 0);
     const char *const bad[] = {"", "MemTotal: x kB\n", "MemTotal: 99999999999999999999999 kB\nMemAvailable: 1 kB\n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        put("proc/meminfo", bad[i]);
+        write_under_root("proc/meminfo", bad[i]);
         snprintf(proc, sizeof proc, "%s/proc", root);
         struct as_host_groups *g = as_host_groups_create(proc, root);
         assert_non_null(g);
@@ -199,15 +201,15 @@ static void kills_for_lack_of_memory(void **state)
     (void)state;
     put_machine();
     assert_int_equal(kills(), 0);
-    put("proc/vmstat", "nr_free_pages 7\noom_kill 3\n");
+    write_under_root("proc/vmstat", "nr_free_pages 7\noom_kill 3\n");
     assert_int_equal(kills(), 3);
-    put("proc/self/cgroup", "0::/user/job\n");
-    put("sys/cgroup.controllers", "memory\n");
-    put("sys/user/memory.events", "low 0\noom 9\noom_kill 8\n");
-    put("sys/user/job/memory.events", "low 0\noom 4\noom_kill 5\noom_group_kill 0\n");
+    write_under_root("proc/self/cgroup", "0::/user/job\n");
+    write_under_root("sys/cgroup.controllers", "memory\n");
+    write_under_root("sys/user/memory.events", "low 0\noom 9\noom_kill 8\n");
+    write_under_root("sys/user/job/memory.events", "low 0\noom 4\noom_kill 5\noom_group_kill 0\n");
     assert_int_equal(kills(), 5);
-    put("proc/self/cgroup", "4:cpu:/c\n3:memory:/a\n");
-    put("sys/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+    write_under_root("proc/self/cgroup", "4:cpu:/c\n3:memory:/a\n");
+    write_under_root("sys/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
     assert_int_equal(kills(), 2);
 }
 

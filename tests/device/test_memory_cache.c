@@ -57,18 +57,18 @@ static void put_bytes(const char *name, const void *bytes, size_t n)
     fclose(f);
 }
 
-static void put(const char *name, const char *text)
+static void write_under_root(const char *name, const char *text)
 {
     put_bytes(name, text, strlen(text));
 }
 
 static void put_gpu(const char *location, const char *last)
 {
-    put(NODE "0/properties", CPU_NODE);
-    put(NODE "1/properties", location);
-    put(NODE "1/caches/0/properties", CACHE("1", "32"));
-    put(NODE "1/caches/1/properties", CACHE("2", "4096"));
-    put(NODE "1/caches/2/properties", last);
+    write_under_root(NODE "0/properties", CPU_NODE);
+    write_under_root(NODE "1/properties", location);
+    write_under_root(NODE "1/caches/0/properties", CACHE("1", "32"));
+    write_under_root(NODE "1/caches/1/properties", CACHE("2", "4096"));
+    write_under_root(NODE "1/caches/2/properties", last);
 }
 
 static const struct as_device_info gpu = {.name = "gfx942",
@@ -143,7 +143,7 @@ static void test_hostile_files(void **state)
     assert_false(as_memory_cache_find(root, &gpu, &c));
     put_bytes(NODE "1/properties", "location_id 256\0domain 0\n", 25);
     free(huge);
-    put(NODE "1/caches/2/properties", CACHE("3", "262144"));
+    write_under_root(NODE "1/caches/2/properties", CACHE("3", "262144"));
     assert_true(as_memory_cache_find(root, &gpu, &c)); /* what stands before the byte counts */
 }
 
@@ -159,8 +159,8 @@ static void test_nodes(void **state)
                                  .caches = {{.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8}}};
     struct as_cache c;
     (void)state;
-    put(SIDE("0"), "134217728\n");
-    put(SIDE("1"), "134217728\n");
+    write_under_root(SIDE("0"), "134217728\n");
+    write_under_root(SIDE("1"), "134217728\n");
     assert_true(as_memory_cache_find(root, &cpu, &c));
     assert_int_equal(c.size, 128 << 20);
     assert_int_equal(c.level, 4);
@@ -174,18 +174,18 @@ static void test_nodes(void **state)
     card.is_host_memory = false;
     assert_false(as_memory_cache_find(root, &card, &c));
     assert_true(as_memory_cache_find(root, &gpu, &c));
-    put(SIDE("1"), "many\n"); /* numbers have gaps, and go past 64 */
-    put(SIDE("252"), "134217728\n");
+    write_under_root(SIDE("1"), "many\n"); /* numbers have gaps, and go past 64 */
+    write_under_root(SIDE("252"), "134217728\n");
     assert_true(as_memory_cache_find(root, &cpu, &c));
     assert_int_equal(c.shared, 48);
-    put(SIDE("252"), "many\n");
-    put(SIDE("0"), "many\n");
-    put(SIDE("1"), "206158430208\n"); /* 192 GiB: a memory in front of another */
+    write_under_root(SIDE("252"), "many\n");
+    write_under_root(SIDE("0"), "many\n");
+    write_under_root(SIDE("1"), "206158430208\n"); /* 192 GiB: a memory in front of another */
     cpu.caches_n = 1;
     assert_false(as_memory_cache_find(root, &cpu, &c));
 }
 
-static bool has(const char *name, uint64_t mib, const char *called)
+static bool finds_cache(const char *name, uint64_t mib, const char *called)
 {
     struct as_device_info info = {0};
     struct as_cache c;
@@ -200,19 +200,19 @@ static bool has(const char *name, uint64_t mib, const char *called)
 static void test_table(void **state)
 {
     (void)state;
-    assert_true(has("AMD Instinct MI300A", 256, "Infinity Cache"));
-    assert_true(has("AMD Instinct MI300X VF", 256, "Infinity Cache"));
-    assert_true(has("AMD Radeon RX 7900 XTX", 96, "Infinity Cache"));
-    assert_true(has("AMD Radeon RX 7900 XT", 80, "Infinity Cache"));
-    assert_true(has("AMD Radeon RX 6900 XT", 128, "Infinity Cache"));
-    assert_true(has("Apple M1 Max", 48, "system-level cache"));
-    assert_true(has("Apple M1", 8, "system-level cache"));
-    assert_true(has("Intel(R) Core(TM) Ultra 7 258V", 8, "memory-side cache"));
-    assert_true(has("Intel(R) Core(TM) Ultra 7 155H", 0, ""));
-    assert_true(has("AMD Instinct MI250X", 0, ""));
-    assert_true(has("NVIDIA H100 80GB HBM3", 0, ""));
-    assert_true(has("", 0, ""));
-    assert_true(has("match", 0, ""));
+    assert_true(finds_cache("AMD Instinct MI300A", 256, "Infinity Cache"));
+    assert_true(finds_cache("AMD Instinct MI300X VF", 256, "Infinity Cache"));
+    assert_true(finds_cache("AMD Radeon RX 7900 XTX", 96, "Infinity Cache"));
+    assert_true(finds_cache("AMD Radeon RX 7900 XT", 80, "Infinity Cache"));
+    assert_true(finds_cache("AMD Radeon RX 6900 XT", 128, "Infinity Cache"));
+    assert_true(finds_cache("Apple M1 Max", 48, "system-level cache"));
+    assert_true(finds_cache("Apple M1", 8, "system-level cache"));
+    assert_true(finds_cache("Intel(R) Core(TM) Ultra 7 258V", 8, "memory-side cache"));
+    assert_true(finds_cache("Intel(R) Core(TM) Ultra 7 155H", 0, ""));
+    assert_true(finds_cache("AMD Instinct MI250X", 0, ""));
+    assert_true(finds_cache("NVIDIA H100 80GB HBM3", 0, ""));
+    assert_true(finds_cache("", 0, ""));
+    assert_true(finds_cache("match", 0, ""));
 }
 
 /* A GPU in the processor by whose name the cache is known. */
@@ -221,7 +221,7 @@ static void test_name_of_the_host(void **state)
     struct as_device_info integrated = {.name = "Intel(R) Arc(TM) 140V GPU", .is_host_memory = true};
     struct as_cache c;
     (void)state;
-    put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Intel(R) Core(TM) Ultra 7 258V\nflags\t\t: fpu\n");
+    write_under_root("proc/cpuinfo", "processor\t: 0\nmodel name\t: Intel(R) Core(TM) Ultra 7 258V\nflags\t\t: fpu\n");
     assert_true(as_memory_cache_find(root, &integrated, &c));
     assert_int_equal(c.size, 8 << 20);
     integrated.is_host_memory = false;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static unsigned count(const json_t *o, const char *type)
+static unsigned count_objects(const json_t *o, const char *type)
 {
     const char *own = json_string_value(json_object_get(o, "type"));
     const json_t *children = json_object_get(o, "children");
@@ -19,11 +19,11 @@ static unsigned count(const json_t *o, const char *type)
     assert_non_null(own);
     assert_true(json_is_array(children));
     unsigned n = strcmp(own, type) == 0;
-    json_array_foreach(children, i, child) n += count(child, type);
+    json_array_foreach(children, i, child) n += count_objects(child, type);
     return n;
 }
 
-static const json_t *find(const json_t *o, const char *type)
+static const json_t *find_object(const json_t *o, const char *type)
 {
     size_t i;
     json_t *child;
@@ -31,7 +31,7 @@ static const json_t *find(const json_t *o, const char *type)
         return o;
     json_array_foreach(json_object_get(o, "children"), i, child)
     {
-        const json_t *found = find(child, type);
+        const json_t *found = find_object(child, type);
         if (found)
             return found;
     }
@@ -65,16 +65,16 @@ static void made_up_machine(void **state)
         made_up("pack:2 [numa(memory=8GB)] l3:2(size=32MiB) l2:2(size=1MiB) l1d:1(size=48KiB) core:1 pu:2");
     json_t *json = tree(t, 64ull << 30);
     assert_string_equal(json_string_value(json_object_get(json, "type")), "machine");
-    assert_int_equal(count(json, "package"), 2);
-    assert_int_equal(count(json, "memory"), 2);
-    assert_int_equal(count(json, "L3"), 4);
-    assert_int_equal(count(json, "L2"), 8);
-    assert_int_equal(count(json, "L1d"), 8);
-    assert_int_equal(count(json, "core"), 8);
-    assert_int_equal(count(json, "pu"), 16);
-    assert_int_equal(json_integer_value(json_object_get(find(json, "L3"), "size")), 32 << 20);
-    assert_true(json_integer_value(json_object_get(find(json, "memory"), "size")) > 7000000000);
-    assert_string_equal(json_string_value(json_object_get(find(json, "memory"), "name")), "NUMA node 0");
+    assert_int_equal(count_objects(json, "package"), 2);
+    assert_int_equal(count_objects(json, "memory"), 2);
+    assert_int_equal(count_objects(json, "L3"), 4);
+    assert_int_equal(count_objects(json, "L2"), 8);
+    assert_int_equal(count_objects(json, "L1d"), 8);
+    assert_int_equal(count_objects(json, "core"), 8);
+    assert_int_equal(count_objects(json, "pu"), 16);
+    assert_int_equal(json_integer_value(json_object_get(find_object(json, "L3"), "size")), 32 << 20);
+    assert_true(json_integer_value(json_object_get(find_object(json, "memory"), "size")) > 7000000000);
+    assert_string_equal(json_string_value(json_object_get(find_object(json, "memory"), "name")), "NUMA node 0");
     json_decref(json);
     hwloc_topology_destroy(t);
 }
@@ -87,7 +87,7 @@ static void memory_of_the_only_node(void **state)
     const uint64_t whole[] = {8ull << 30, 1ull << 30}, want[] = {8ull << 30, 4ull << 30};
     for (size_t i = 0; i < 2; i++) {
         json_t *json = tree(t, whole[i]);
-        assert_int_equal(json_integer_value(json_object_get(find(json, "memory"), "size")), want[i]);
+        assert_int_equal(json_integer_value(json_object_get(find_object(json, "memory"), "size")), want[i]);
         json_decref(json);
     }
     hwloc_topology_destroy(t);
@@ -105,7 +105,7 @@ static void hostile_names(void **state)
     assert_null(strchr(as_buf_get(&b), 0x1b));
     json_t *json = json_loads(as_buf_get(&b), 0, NULL);
     assert_non_null(json);
-    assert_non_null(strstr(json_string_value(json_object_get(find(json, "package"), "name")), "\"},</script>"));
+    assert_non_null(strstr(json_string_value(json_object_get(find_object(json, "package"), "name")), "\"},</script>"));
     json_decref(json);
     as_buf_finish(&b);
     hwloc_topology_destroy(t);
@@ -309,9 +309,9 @@ static void this_machine(void **state)
     json_t *json = json_loads(as_buf_get(&b), 0, NULL);
     assert_non_null(json);
     int pus = hwloc_get_nbobjs_by_type(as_cpu(&o.device)->machine->topology, HWLOC_OBJ_PU);
-    assert_int_equal(count(json, "pu"), pus);
-    assert_int_equal(count(json, "machine"), 1);
-    assert_true(count(json, "memory") >= 1);
+    assert_int_equal(count_objects(json, "pu"), pus);
+    assert_int_equal(count_objects(json, "machine"), 1);
+    assert_true(count_objects(json, "memory") >= 1);
     json_decref(json);
     as_buf_finish(&b);
     as_device_close(&o);

@@ -21,7 +21,7 @@ static struct as_cell *new_cell(struct made *m)
     return &m->cells[m->n++];
 }
 
-/* Not by as_axes_add, which refuses what hostile cells hold. */
+/* Not by as_axes_add, which refuses hostile values. */
 static void add_axes(struct as_axes *to, const char *axes)
 {
     char text[256], *save = NULL;

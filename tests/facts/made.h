@@ -1,38 +1,38 @@
-/* Runs that are made up for the rules: cells with known medians of one device, and the facts derived from them. */
+/* Synthetic runs for the rules: cells of one device with known medians, and the facts derived from them. */
 #ifndef AS_TESTS_FACTS_MADE_H
 #define AS_TESTS_FACTS_MADE_H
 
 #include "facts/facts.h"
 
 struct made {
-    struct as_cell *cells; /* what made_add returned is theirs, until the next call of it */
+    struct as_cell *cells; /* owns what made_add returned, until its next call */
     size_t n, cap;
-    struct as_device_info info; /* whose cells they are */
+    struct as_device_info info; /* the device of the cells */
     double share;               /* half the width of each interval, as a share of its median */
-    double clock_hz;            /* of each cell, 0: not known */
+    double clock_hz;            /* clock of each cell, 0: unknown */
     struct as_fact *facts;
     size_t facts_n;
 };
 
-/* axes: "size=1024 op=read", or "size=1024;allocator=my own" where a text holds spaces */
+/* axes: "size=1024 op=read", or "size=1024;allocator=my own" if a value has spaces */
 struct as_cell *made_add(struct made *m, const char *probe, const char *unit, double median, const char *axes);
-void made_derive(struct made *m); /* again, where cells or the device were changed */
+void made_derive(struct made *m); /* again, after cells or the device changed */
 const struct as_fact *made_find(const struct made *m, const char *id);
-/* The fact, which must be there with its sentence, rule and evidence. */
+/* The fact, which must exist with a sentence, rule and evidence. */
 const struct as_fact *made_get(const struct made *m, const char *id);
-/* And its value is that, to a share of it. */
+/* The same with this value, within a relative tolerance. */
 const struct as_fact *made_near(const struct made *m, const char *id, double value, double share);
-void made_holds(const struct as_fact *f, double value); /* its interval does, to a thousandth */
-/* The fact, which must be there, has that verdict. */
+void made_holds(const struct as_fact *f, double value); /* its interval is this, within a thousandth */
+/* The fact, which must exist with this verdict. */
 void made_verdict(const struct made *m, const char *id, enum as_fact_verdict verdict);
-void made_says(const struct as_fact *f, const char *text); /* its sentence holds the text */
-void made_end(struct made *m);                             /* no cells and no facts, of the same device */
-/* No cells, of a CPU of four cores that is known: caches of 32 KiB, 1 MiB, and 32 MiB that all share. */
+void made_says(const struct as_fact *f, const char *text); /* its sentence contains the text */
+void made_end(struct made *m);                             /* no cells and no facts, same device */
+/* No cells, a CPU of four cores with caches of 32 KiB, 1 MiB, and a shared one of 32 MiB. */
 void made_cpu(struct made *m);
-/* No cells, of a GPU with only an L2 of 50 MiB and three allocators: own, pinned and pool. */
+/* No cells, a GPU with only an L2 of 50 MiB and three allocators: own, pinned and pool. */
 void made_gpu_minimal(struct made *m);
-/* On the heap, of a GPU that is known: 256 KiB of L1 with shared memory taken off it, lines of 128 bytes; 32 banks; 50
- * MiB of L2 of which half is near. */
+/* On the heap, a known GPU: 256 KiB of L1 that shares storage with shared memory, lines of 128 bytes; 32 banks; 50 MiB
+ * of L2, half of it near. */
 struct made *made_gpu(void);
 void made_free(struct made *m);
 

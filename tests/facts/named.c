@@ -27,7 +27,7 @@ static const char *value_of(const void *from, const char *name)
     return "";
 }
 
-/* Does the rest of an id fit that of a relation? A field has no dot. Parts in brackets are there where they fit. */
+/* Does the rest of an id match a relation's pattern? Fields contain no dot. Parts in brackets are optional. */
 static bool fits(const char *pattern, const char *id, struct values *v)
 {
     if (*pattern == '[') {
@@ -57,7 +57,7 @@ bool named_fact(struct as_fact *f, const char *id)
     size_t relation = AS_RELATIONS_N;
     for (size_t i = 0; i < AS_RELATIONS_N; i++) {
         struct values v = {.n = 0};
-        if (!fits(ids[i], id, &v) || v.n >= best.n) /* the fewest fields: most of it is the relation's */
+        if (!fits(ids[i], id, &v) || v.n >= best.n) /* the match with the fewest fields is the most specific */
             continue;
         best = v;
         relation = i;

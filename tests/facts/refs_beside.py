@@ -22,7 +22,7 @@ FACT_WAYS = [("copy.engine*", r"Memcpy|copy engine|\bAPI\b", r"SDMA off|own kern
 CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency": "allocator", "fault": "scenario",
              "launch": "wait"}
 HERE = os.path.dirname(os.path.abspath(__file__))
-# At least so many figures of each file stand beside something.
+# Minimum number of figures of each file that have a counterpart.
 BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 42, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
           "rigel": 8, "m4pro": 4}
 

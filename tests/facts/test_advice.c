@@ -1,4 +1,4 @@
-/* Advice on synthetic cells: what is said with valid cells, and that nothing is said without. */
+/* Advice on synthetic cells: what valid cells support, and nothing without them. */
 #include "made.h"
 
 #include "base/text.h"
@@ -31,7 +31,7 @@ static int start(void **unused)
     return 0;
 }
 
-static int clean(void **unused)
+static int empty_run(void **unused)
 {
     (void)unused;
     made_end(&m);
@@ -83,12 +83,12 @@ static void lost_at(double most, const char *allocator, const char *op, const ch
     c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
 }
 
-static void lost(double most, const char *allocator, const char *op)
+static void add_lost_updates(double most, const char *allocator, const char *op)
 {
     lost_at(most, allocator, op, "system");
 }
 
-static const struct as_advice *get(const char *device, const char *topic)
+static const struct as_advice *get_advice(const char *device, const char *topic)
 {
     if (!advice) {
         struct as_run run = {.id = 1};
@@ -121,7 +121,7 @@ static void test_without_cells_commands_are_named(void **unused)
     triad("hip:0", 100, "own", 0, "cpu");
     triad("hip:0", 90, "pinned", 0, "cpu")->status = AS_CELL_REJECTED;
     fault("hip:0", 500, "device-major", "managed");
-    const struct as_advice *a = get("hip:0", "device-heavy");
+    const struct as_advice *a = get_advice("hip:0", "device-heavy");
     assert_string_equal(a->command, "assay run bandwidth --set op=triad --set allocator=all --device hip:0");
     assert_true(advice_n > 8);
     for (size_t i = 0; i < advice_n; i++) {
@@ -138,24 +138,26 @@ static void test_allocators_by_side(void **unused)
     triad("hip:0", 1000, "managed", 0, "cpu");
     triad("hip:0", 3500, "own", 0, "cpu");
     triad("hip:0", 2000, "pinned", 0, "cpu");
-    triad("hip:0", 9000, "pinned", 0, "device"); /* another first touch: not to be compared with these */
+    triad("hip:0", 9000, "pinned", 0, "device"); /* another first touch: not comparable with these */
     triad("cpu", 10, "mmap", 1, "cpu");
     triad("cpu", 200, "mmap", 8, "cpu");
     triad("cpu", 201, "thp", 8, "cpu");
-    says(get("hip:0", "device-heavy"), "Of 3 allocators with valid cells, use 'own': the device streams at 3.50 TB/s");
-    says(get("hip:0", "device-heavy"), "'pinned' is 1.75x slower");
-    says(get("hip:0", "device-heavy"), ", 'managed' is 3.50x slower");
-    assert_int_equal(get("hip:0", "device-heavy")->numbers[0].cell, 2);
-    says(get("hip:0", "shared"), "Of 2 allocators with valid cells that both sides can access, use 'pinned': in "
-                                 "repeated passes the device streams at 2.00 TB/s");
-    says(get("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
-    says(get("hip:0", "shared"), "The driver does not guarantee coherence of plain host accesses while a kernel runs");
-    assert_null(strstr(get("hip:0", "shared")->sentence, "system-scope atomics"));
-    says(get("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
-    says(get("hip:0", "first-touch"), "Let the device touch 'pinned' first");
+    says(get_advice("hip:0", "device-heavy"),
+         "Of 3 allocators with valid cells, use 'own': the device streams at 3.50 TB/s");
+    says(get_advice("hip:0", "device-heavy"), "'pinned' is 1.75x slower");
+    says(get_advice("hip:0", "device-heavy"), ", 'managed' is 3.50x slower");
+    assert_int_equal(get_advice("hip:0", "device-heavy")->numbers[0].cell, 2);
+    says(get_advice("hip:0", "shared"), "Of 2 allocators with valid cells that both sides can access, use 'pinned': in "
+                                        "repeated passes the device streams at 2.00 TB/s");
+    says(get_advice("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
+    says(get_advice("hip:0", "shared"),
+         "The driver does not guarantee coherence of plain host accesses while a kernel runs");
+    assert_null(strstr(get_advice("hip:0", "shared")->sentence, "system-scope atomics"));
+    says(get_advice("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
+    says(get_advice("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
 
-/* What the CPU cannot touch says nothing about who should touch first. */
+/* Memory that the CPU cannot touch says nothing about who should touch first. */
 static void test_only_memory_that_both_touch(void **unused)
 {
     (void)unused;
@@ -163,10 +165,10 @@ static void test_only_memory_that_both_touch(void **unused)
     triad("hip:0", 9000, "own", 0, "device");
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 2001, "pinned", 0, "device");
-    says(get("hip:0", "first-touch"),
+    says(get_advice("hip:0", "first-touch"),
          "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% (1 "
          "comparison; 'pinned', device against CPU: ");
-    assert_int_equal(get("hip:0", "first-touch")->numbers_n, 2);
+    assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
 }
 
 /* Intervals that allow more than the threshold decide nothing; the widest pair is quoted. */
@@ -177,9 +179,9 @@ static void test_undecided_first_touch(void **unused)
     triad("hip:0", 2001, "pinned", 0, "device");
     triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
     triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
-    says(get("hip:0", "first-touch"),
+    says(get_advice("hip:0", "first-touch"),
          "Undecided: first touch by CPU or device may change the device's bandwidth by up to 24% (");
-    says(get("hip:0", "first-touch"), "'managed', device against CPU: 0.872x (");
+    says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.872x (");
 }
 
 static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
@@ -187,9 +189,9 @@ static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
     (void)unused;
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 1000, "managed", 0, "cpu");
-    lost(0, "pinned", "add");
+    add_lost_updates(0, "pinned", "add");
     says(
-        get("hip:0", "shared"),
+        get_advice("hip:0", "shared"),
         "The driver does not guarantee coherence of plain host accesses while a kernel runs; system-scope atomics lost "
         "no updates");
 }
@@ -204,11 +206,11 @@ static void test_short_lives(void **unused)
     life(50, 50, "shared", "32");
     life(6000, 900, "shared", "1048576");
     life(100, 100, "pinned", "1048576");
-    add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* its free is not known */
-    says(get("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
-    says(get("hip:0", "short-lived"), "For 1 MiB: use 'own': allocating and freeing takes 5.90 µs");
-    says(get("hip:0", "short-lived"), "'shared' is 1.17x slower");
-    says(get("hip:0", "short-lived"), "; populated at first touch: use 'pinned': ");
+    add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* cost of free unknown */
+    says(get_advice("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
+    says(get_advice("hip:0", "short-lived"), "For 1 MiB: use 'own': allocating and freeing takes 5.90 µs");
+    says(get_advice("hip:0", "short-lived"), "'shared' is 1.17x slower");
+    says(get_advice("hip:0", "short-lived"), "; populated at first touch: use 'pinned': ");
 }
 
 static void test_prefaults(void **unused)
@@ -220,12 +222,12 @@ static void test_prefaults(void **unused)
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 250, "cpu-all", "mmap");
     fault("cpu", 1200, "cpu-one", "thp");
-    says(get("hip:0", "pre-fault"), "Touch 'managed' on the CPU where that can overlap the device's work");
-    says(get("hip:0", "pre-fault"), "both in sequence take 380 ns");
-    says(get("hip:0", "pre-fault"), "pre-fault even then");
-    assert_int_equal(get("hip:0", "pre-fault")->numbers_n, 3);
-    says(get("cpu", "pre-fault"), "Touch large blocks with all threads: each of 10000 pages then takes 250 ns");
-    says(get("cpu", "pre-fault"), "Transparent huge pages do not help");
+    says(get_advice("hip:0", "pre-fault"), "Touch 'managed' on the CPU where that can overlap the device's work");
+    says(get_advice("hip:0", "pre-fault"), "both in sequence take 380 ns");
+    says(get_advice("hip:0", "pre-fault"), "pre-fault even then");
+    assert_int_equal(get_advice("hip:0", "pre-fault")->numbers_n, 3);
+    says(get_advice("cpu", "pre-fault"), "Touch large blocks with all threads: each of 10000 pages then takes 250 ns");
+    says(get_advice("cpu", "pre-fault"), "Transparent huge pages do not help");
 }
 
 static void test_prefaults_that_do_not_pay(void **unused)
@@ -234,7 +236,7 @@ static void test_prefaults_that_do_not_pay(void **unused)
     fault("hip:0", 900, "device-major", "managed");
     fault("hip:0", 800, "device-minor", "managed");
     fault("hip:0", 270, "cpu-one", "managed");
-    says(get("hip:0", "pre-fault"), "let the device fault");
+    says(get_advice("hip:0", "pre-fault"), "let the device fault");
 }
 
 static void test_prefaults_that_may_pay(void **unused)
@@ -242,7 +244,7 @@ static void test_prefaults_that_may_pay(void **unused)
     (void)unused;
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 1001, "cpu-all", "mmap");
-    says(get("cpu", "pre-fault"), "Whether more threads help a first touch is undecided");
+    says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is undecided");
 }
 
 static void test_copies(void **unused)
@@ -254,17 +256,17 @@ static void test_copies(void **unused)
     add("hip:0", "copy", "GB/s", 50, "from=pinned;to=own;direction=one;how=engine;size=64");
     add("hip:0", "copy", "GB/s", 1, "from=pinned;to=own;direction=one;how=engine;size=8"); /* a smaller one */
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    add("hip:0", "copy", "GB/s", 60, "from=far;to=own;direction=one;how=engine;size=64"); /* not the host's */
+    add("hip:0", "copy", "GB/s", 60, "from=far;to=own;direction=one;how=engine;size=64"); /* not host memory */
     triad("hip:0", 40, "far", 0, "cpu");
     triad("hip:0", 4000, "shared", 0, "cpu");
     add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
-    const struct as_advice *a = get("hip:0", "copies");
+    const struct as_advice *a = get_advice("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' copying pays from 1.01 (");
     says(a,
          "; from 'managed' and 'shared' do not copy data that is read repeatedly: reads in place are at most 2% slower "
          "than from 'own'");
-    assert_int_equal(a->numbers_n, 7); /* the device's own memory once */
+    assert_int_equal(a->numbers_n, 7); /* device memory read once */
 }
 
 static void test_undecided_copies(void **unused)
@@ -273,10 +275,11 @@ static void test_undecided_copies(void **unused)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get("hip:0", "copies"), "From 'managed' undecided: reads in place may be up to 25% slower");
+    says(get_advice("hip:0", "copies"), "From 'managed' undecided: reads in place may be up to 25% slower");
 }
 
-/* Faster than the bus is a copy of what lay on the device already: nothing was learned about bringing it there. */
+/* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
+ * there. */
 static void test_copies_that_do_not_cross(void **unused)
 {
     (void)unused;
@@ -284,58 +287,58 @@ static void test_copies_that_do_not_cross(void **unused)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4100, "managed", 0, "cpu");
     struct as_cell *copy = add("hip:0", "copy", "GB/s", 1900, "from=managed;to=own;direction=one;how=engine;size=64");
-    assert_int_equal(get("hip:0", "copies")->numbers_n, 0);
+    assert_int_equal(get_advice("hip:0", "copies")->numbers_n, 0);
     free(advice);
     advice = NULL;
     copy->sum.median = 60;
     copy->sum.ci = (struct as_interval){59, 61};
-    says(get("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
+    says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
 }
 
 static void test_counters(void **unused)
 {
     (void)unused;
-    lost(0, "pinned", "add");
-    lost(500, "pinned", "plain");
-    says(get("hip:0", "counter"), "They may, with atomic updates: none was lost in 'pinned'");
-    says(get("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so losses are detected");
-    assert_false(get("hip:0", "counter")->warning);
-    m.cells[m.n - 1].status = AS_CELL_SKIPPED; /* not measured: nothing is said of what it lost */
+    add_lost_updates(0, "pinned", "add");
+    add_lost_updates(500, "pinned", "plain");
+    says(get_advice("hip:0", "counter"), "They may, with atomic updates: none was lost in 'pinned'");
+    says(get_advice("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so losses are detected");
+    assert_false(get_advice("hip:0", "counter")->warning);
+    m.cells[m.n - 1].status = AS_CELL_SKIPPED; /* not measured: nothing about its losses */
     free(advice);
     advice = NULL;
-    says(get("hip:0", "counter"), "unknown: there is no valid control without atomics");
+    says(get_advice("hip:0", "counter"), "unknown: there is no valid control without atomics");
 }
 
 static void test_a_wide_scope_is_told_from_a_narrow_one(void **unused)
 {
     (void)unused;
-    lost(0, "managed", "add");
+    add_lost_updates(0, "managed", "add");
     lost_at(9, "managed", "add", "device");
-    lost(5, "pinned", "add");
+    add_lost_updates(5, "pinned", "add");
     lost_at(0, "pinned", "add", "device");
-    const struct as_advice *a = get("hip:0", "counter");
+    const struct as_advice *a = get_advice("hip:0", "counter");
     says(a, "'managed' (u64, scope device: up to 9 lost)");
     says(a, "'pinned' (u64, scope system: up to 5 lost)");
     says(a, "With atomics of scope system none was lost in 'managed'. ");
     assert_null(strstr(a->sentence, "No update was lost"));
 }
 
-/* The worst of an allocator over all scopes, as a whole count with one prefix. */
+/* The worst scope of an allocator, as a whole count with one prefix. */
 static void test_every_scope_loses(void **unused)
 {
     (void)unused;
     lost_at(9, "pinned", "add", "device");
-    lost(3512345.5, "pinned", "add");
-    says(get("hip:0", "counter"), "'pinned' (u64, scopes device and system: up to 3.51 million lost)");
+    add_lost_updates(3512345.5, "pinned", "add");
+    says(get_advice("hip:0", "counter"), "'pinned' (u64, scopes device and system: up to 3.51 million lost)");
 }
 
 static void test_lost_updates_are_loud(void **unused)
 {
     (void)unused;
-    lost(0, "pinned", "add");
-    lost(7, "managed", "add");
-    lost(0, "managed", "plain");
-    const struct as_advice *a = get("hip:0", "counter");
+    add_lost_updates(0, "pinned", "add");
+    add_lost_updates(7, "managed", "add");
+    add_lost_updates(0, "managed", "plain");
+    const struct as_advice *a = get_advice("hip:0", "counter");
     says(a, "UPDATES ARE LOST: do not share a counter in 'managed' (u64, scope system: up to 7 lost)");
     says(a, "No update was lost, for the types and scopes measured, in 'pinned'");
     says(a, "Without atomics none is lost in 'managed' either, so the absence of losses proves little");
@@ -351,22 +354,22 @@ static void test_lost_updates_are_loud(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, clean),
-        cmocka_unit_test_setup_teardown(test_allocators_by_side, start, clean),
-        cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, clean),
-        cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, clean),
-        cmocka_unit_test_setup_teardown(test_atomics_where_plain_accesses_are_not_coherent, start, clean),
-        cmocka_unit_test_setup_teardown(test_undecided_copies, start, clean),
-        cmocka_unit_test_setup_teardown(test_every_scope_loses, start, clean),
-        cmocka_unit_test_setup_teardown(test_short_lives, start, clean),
-        cmocka_unit_test_setup_teardown(test_prefaults, start, clean),
-        cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, clean),
-        cmocka_unit_test_setup_teardown(test_prefaults_that_may_pay, start, clean),
-        cmocka_unit_test_setup_teardown(test_copies, start, clean),
-        cmocka_unit_test_setup_teardown(test_copies_that_do_not_cross, start, clean),
-        cmocka_unit_test_setup_teardown(test_counters, start, clean),
-        cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, clean),
-        cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, clean),
+        cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_allocators_by_side, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_atomics_where_plain_accesses_are_not_coherent, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_undecided_copies, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_every_scope_loses, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_short_lives, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_prefaults, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_prefaults_that_may_pay, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_copies, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_copies_that_do_not_cross, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_counters, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, empty_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* All rules together: facts as JSON, hostile cells, and many. */
+/* All rules together: facts as JSON, hostile cells, and many cells. */
 #include "made.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ static void test_json(void **state)
     assert_true(json[0] == '[' && json[out.len - 1] == ']');
     assert_null(strchr(json, '<'));
     assert_null(strchr(json, '\x1b'));
-    assert_non_null(strstr(json, "script")); /* the hostile name is in a sentence, escaped */
+    assert_non_null(strstr(json, "script")); /* a sentence has the hostile name, escaped */
     assert_non_null(strstr(json, "\"evidence\":[1]"));
     assert_non_null(strstr(json, "\"claimed\":null"));
     assert_null(strpbrk(m.facts[0].id, "<>\"\x1b "));
@@ -72,7 +72,7 @@ static void add_hostile(struct made *m, struct as_rng *r)
         memset(c->device, 'x', sizeof c->device - 1);
 }
 
-/* Nothing, one cell, no devices, and numbers that are none */
+/* No cells, one cell, no devices, and values that are no numbers */
 static void test_hostile(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Operations in flight, of the rates of one probe and the latencies of another, on synthetic cells. */
+/* Operations in flight, from rates of one probe and latencies of another, on synthetic cells. */
 #include "made.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
-static int clean(void **unused)
+static int empty_run(void **unused)
 {
     (void)unused;
     made_end(&m);
@@ -18,7 +18,7 @@ static int clean(void **unused)
     return 0;
 }
 
-static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned warps, const char *detail)
+static struct as_cell *add_rate(const char *op, double value, unsigned ilp, unsigned warps, const char *detail)
 {
     char axes[96];
     snprintf(axes, sizeof axes, "op=%s ilp=%u warps=%u operands=0 steps=0", op, ilp, warps);
@@ -28,7 +28,7 @@ static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned
     return c;
 }
 
-static struct as_cell *wait(const char *op, double value)
+static struct as_cell *add_latency(const char *op, double value)
 {
     char axes[96];
     snprintf(axes, sizeof axes, "op=%s operands=0 steps=0", op);
@@ -40,10 +40,10 @@ static struct as_cell *wait(const char *op, double value)
 static void one_chain(double last)
 {
     for (unsigned warps = 1; warps <= 8; warps *= 2)
-        rate("ffma32", 8 * warps, 1, warps, NULL);
-    rate("ffma32", 128, 4, 0, NULL);
-    rate("ffma32", last, 1, 16, NULL);
-    wait("ffma32", 4);
+        add_rate("ffma32", 8 * warps, 1, warps, NULL);
+    add_rate("ffma32", 128, 4, 0, NULL);
+    add_rate("ffma32", last, 1, 16, NULL);
+    add_latency("ffma32", 4);
 }
 
 static void test_flight(void **unused)
@@ -56,19 +56,19 @@ static void test_flight(void **unused)
     made_says(f, "within 0.8%");
     made_says(f, "512 in flight");
     made_end(&m);
-    one_chain(96); /* a curve that saturates below what the law gives */
+    one_chain(96); /* a curve that saturates below Little's law */
     made_derive(&m);
     assert_int_equal(made_get(&m, "alu.flight.ffma32")->verdict, AS_REFUTED);
     made_end(&m);
-    rate("ffma32", 1.9, 4, 0, NULL);
-    wait("ffma32", 4);
+    add_rate("ffma32", 1.9, 4, 0, NULL);
+    add_latency("ffma32", 4);
     m.info.is_host_cpu = true; /* a core has no warps */
     made_derive(&m);
     assert_null(made_find(&m, "alu.flight.ffma32"));
     m.info.is_host_cpu = false;
 }
 
-/* Off the law by the medians, and perhaps not at all. */
+/* Off the law by the medians, perhaps not by the intervals. */
 static void test_flight_of_wide_intervals(void **unused)
 {
     (void)unused;
@@ -84,8 +84,8 @@ static void test_flight_of_wide_intervals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_flight_of_wide_intervals, clean),
-        cmocka_unit_test_teardown(test_flight, clean),
+        cmocka_unit_test_teardown(test_flight_of_wide_intervals, empty_run),
+        cmocka_unit_test_teardown(test_flight, empty_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Facts that join the cells of copies or of peak rates with those of bandwidth, on synthetic cells. */
+/* Facts that join cells of copies or peak rates with cells of bandwidth, on synthetic cells. */
 #include "base/text.h"
 #include "made.h"
 
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* 1/50 for the copy against 1/40 - 1/4000 saved in each pass */
+/* 1/50 for the copy, against 1/40 - 1/4000 saved per pass */
 static void test_copy_or_direct(void **unused)
 {
     struct made m;
@@ -18,12 +18,12 @@ static void test_copy_or_direct(void **unused)
     made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
     struct as_cell *direct =
         made_add(&m, "bandwidth", "GB/s", 40, "op=read level=memory size=1000000000 threads=0 allocator=pinned");
-    /* more memory of the device's own */
+    /* further device memory */
     made_add(&m, "copy", "GB/s", 2000, "from=pool to=own direction=one how=engine size=268435456");
     made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=pool");
     made_derive(&m);
     assert_null(made_find(&m, "copy.pays.pool"));
-    /* the host reaches it, and it lay on the device when it was copied */
+    /* the host reaches it, and it was on the device when copied */
     made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
     made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=managed");
     made_derive(&m);
@@ -42,11 +42,11 @@ static void test_copy_or_direct(void **unused)
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(isnan(f->value));
     made_says(f, "does not pay");
-    direct->sum.median = 4010; /* faster by the medians, and perhaps slower */
+    direct->sum.median = 4010; /* faster by the medians, perhaps slower */
     direct->sum.ci = (struct as_interval){3900, 4100};
     made_derive(&m);
     assert_int_equal(made_get(&m, "copy.pays.pinned")->verdict, AS_UNDECIDED);
-    direct->sum.median = 3990; /* slower by the medians, and perhaps not at all */
+    direct->sum.median = 3990; /* slower by the medians, perhaps not */
     direct->sum.ci = (struct as_interval){3900, 4100};
     made_derive(&m);
     f = made_get(&m, "copy.pays.pinned");

@@ -1,5 +1,4 @@
-/* Facts of caches and of what lies on the chip from cells of several probes, on synthetic cells of a device that is
- * known. */
+/* Facts about caches and on-chip memory from cells of several probes, on synthetic cells of a known device. */
 #include "made.h"
 
 #include "base/text.h"
@@ -12,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What the levels say from inside counts where nothing else says more: a bandwidth cell knows more of the L2. */
+/* Numbers from inside a level count only where no probe says more: a bandwidth cell says more about the L2. */
 static void test_listed(void **state)
 {
     (void)state;
@@ -34,7 +33,7 @@ static void test_listed(void **state)
     made_free(m);
 }
 
-/* A guest may have a part of a cache only, and its loads miss the rest. */
+/* A guest may have only a part of a cache, and its other loads miss. */
 static void test_listed_is_missed(void **state)
 {
     (void)state;
@@ -50,11 +49,11 @@ static void test_listed_is_missed(void **state)
     assert_int_equal(made_get(m, "listed.L2.latency")->verdict, AS_SUPPORTED);
     assert_int_equal(made_get(m, "listed.memory.latency")->verdict, AS_SUPPORTED);
     assert_int_equal(made_get(m, "listed.L3.read")->verdict, AS_SUPPORTED);
-    assert_int_equal(missed->evidence_n, 2); /* memory's cell, too */
+    assert_int_equal(missed->evidence_n, 2); /* a cell of memory, too */
     made_free(m);
 }
 
-/* A miss takes no longer than a load from memory: what does was delayed by something else. */
+/* A miss takes no longer than a load from memory; a longer time has another cause. */
 static void test_listed_takes_longer_than_memory(void **state)
 {
     (void)state;
@@ -69,7 +68,7 @@ static void test_listed_takes_longer_than_memory(void **state)
     made_free(m);
 }
 
-/* A cache in front of memory goes by its own name, not by the level where the map draws it. */
+/* A cache in front of memory has its own name, not the level at which the map draws it. */
 static void test_listed_memory_side(void **state)
 {
     (void)state;
@@ -87,7 +86,7 @@ static void test_listed_memory_side(void **state)
     made_free(m);
 }
 
-/* Nor can the last cache be told from memory where that is not known. */
+/* Without known sizes, the last cache cannot be distinguished from memory. */
 static void test_listed_with_nothing_beside_it(void **state)
 {
     (void)state;
@@ -102,7 +101,7 @@ static void test_listed_with_nothing_beside_it(void **state)
     made_free(m);
 }
 
-/* What every unit has of its own is a roof too: 128 B per cycle of 132 units at 2 GHz. */
+/* Memory in every compute unit has a roof too: 128 B per cycle of 132 units at 2 GHz. */
 static void test_own_ridges(void **state)
 {
     (void)state;
@@ -140,7 +139,7 @@ static void test_local_and_miss(void **state)
     made_free(m);
 }
 
-/* Cells that say nonsense make no facts and no fault. */
+/* Meaningless cells give no facts and no crash. */
 static void test_hostile(void **state)
 {
     (void)state;
@@ -159,7 +158,7 @@ static void test_hostile(void **state)
     made_free(m);
 }
 
-/* Below four fifths of the memory latency by the medians, and perhaps not. */
+/* Below four fifths of the memory latency by the medians, perhaps not by the intervals. */
 static void test_listed_may_be_missed(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What operands and rests change of GEMM and of matrix instructions, on synthetic cells of two probes. */
+/* Effects of operands and pauses on GEMM and matrix instructions, on synthetic cells of two probes. */
 #include "made.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
-static int clean(void **unused)
+static int empty_run(void **unused)
 {
     (void)unused;
     made_end(&m);
@@ -24,7 +24,7 @@ static struct as_cell *product(const char *path, const char *type, int size, dou
     return made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes);
 }
 
-static void rate(const char *operands, const char *hold, double tera, double ghz, double watts)
+static void add_rate(const char *operands, const char *hold, double tera, double ghz, double watts)
 {
     char axes[120], detail[48];
     snprintf(axes, sizeof axes, "instruction=wgmma_f16_f32 n=0 operands=%s hold=%s", operands, hold);
@@ -37,10 +37,10 @@ static void rate(const char *operands, const char *hold, double tera, double ghz
 static void test_power(void **unused)
 {
     (void)unused;
-    rate("random", "burst", 950, 1.75, 600);
-    rate("random", "sustained", 750, 1.4, 700);
-    rate("zero", "burst", 1060, 1.98, 300);
-    rate("zero", "sustained", 1060, 1.98, 400);
+    add_rate("random", "burst", 950, 1.75, 600);
+    add_rate("random", "sustained", 750, 1.4, 700);
+    add_rate("zero", "burst", 1060, 1.98, 300);
+    add_rate("zero", "sustained", 1060, 1.98, 400);
     product("wgmma", "f16", 8192, 750);
     made_add(&m, "matmul", "FLOP/s", 740e12, "path=wgmma type=f16 size=8192 operands=random hold=sustained");
     made_derive(&m);
@@ -52,7 +52,7 @@ static void test_power(void **unused)
     made_verdict(&m, "matmul.burst.wgmma_f16_8192", AS_UNDECIDED);
 }
 
-/* Ratios that may be 1, or on either side of what counts: no difference is stated. */
+/* Ratios that may be 1, or on either side of the bar: no difference is stated. */
 static void test_zeros_may_be_no_faster(void **unused)
 {
     char axes[128];
@@ -71,8 +71,8 @@ static void test_zeros_may_be_no_faster(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_zeros_may_be_no_faster, clean),
-        cmocka_unit_test_teardown(test_power, clean),
+        cmocka_unit_test_teardown(test_zeros_may_be_no_faster, empty_run),
+        cmocka_unit_test_teardown(test_power, empty_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Published figures: what is built in, what a damaged file is refused for, and which facts a figure stands beside. */
+/* Published figures: which are built in, why a damaged file is refused, and which facts a figure is compared with. */
 #include "base/text.h"
 #include "facts/refs_facts.h"
 #include "named.h"
@@ -16,7 +16,7 @@
 static struct as_refs refs;
 static struct as_error err;
 
-static int clean(void **unused)
+static int empty_run(void **unused)
 {
     (void)unused;
     as_refs_finish(&refs);
@@ -24,7 +24,7 @@ static int clean(void **unused)
     return 0;
 }
 
-static enum as_status parse(const char *text)
+static enum as_status parse_refs(const char *text)
 {
     as_refs_finish(&refs);
     enum as_status st = as_refs_parse("t", text, strlen(text), &refs, &err);
@@ -35,13 +35,13 @@ static enum as_status parse(const char *text)
 
 static void refused(const char *text, const char *why)
 {
-    assert_int_equal(parse(text), AS_FORMAT);
+    assert_int_equal(parse_refs(text), AS_FORMAT);
     if (!strstr(err.text, why))
         fail_msg("'%s' does not say '%s'", err.text, why);
     assert_null(refs.v);
 }
 
-static const struct as_ref *find(const char *device, const char *metric)
+static const struct as_ref *find_ref(const char *device, const char *metric)
 {
     for (size_t i = 0; i < refs.n; i++)
         if (strcmp(refs.v[i].metric, metric) == 0 && strcmp(refs.v[i].device, device) == 0)
@@ -60,11 +60,11 @@ static void test_figures_that_are_built_in(void **unused)
     assert_null(as_refs_name(8));
     assert_int_equal(as_refs_load("mi300a", &refs, &err), AS_OK);
     assert_true(refs.n > 60);
-    const struct as_ref *f = find("device", "latency of L2");
+    const struct as_ref *f = find_ref("device", "latency of L2");
     assert_true(f->lo == 100 && f->hi == 108);
     assert_string_equal(f->unit, "ns");
-    assert_true(find("any", "allocation of 32 B, malloc")->lo == 14);
-    assert_true(find("cpu", "bandwidth, HIP allocators")->hi == 208);
+    assert_true(find_ref("any", "allocation of 32 B, malloc")->lo == 14);
+    assert_true(find_ref("cpu", "bandwidth, HIP allocators")->hi == 208);
     for (size_t i = 0; i < refs.n; i++) {
         assert_string_equal(refs.v[i].chip, "MI300A");
         assert_non_null(strstr(refs.v[i].source, "Wahlgren et al. 2025, "));
@@ -124,8 +124,8 @@ static void test_known_figures_of_arithmetic(void **unused)
 static void test_quotes_ranges_and_line_ends(void **unused)
 {
     (void)unused;
-    assert_int_equal(parse(HEADER "\"A \"\"x\"\", B\",cpu,,what,,,-1.5e3 to 2,ns,when,\"who, 2\",,\r\n"
-                                  "C,any,pipes tlb.*,w,op=f size=1,about,7,x,c,s,12,~7"),
+    assert_int_equal(parse_refs(HEADER "\"A \"\"x\"\", B\",cpu,,what,,,-1.5e3 to 2,ns,when,\"who, 2\",,\r\n"
+                                       "C,any,pipes tlb.*,w,op=f size=1,about,7,x,c,s,12,~7"),
                      AS_OK);
     assert_int_equal(refs.n, 2);
     assert_string_equal(refs.v[0].chip, "A \"x\", B");
@@ -163,7 +163,7 @@ static void test_how_a_figure_is_shown(void **unused)
     as_ref_what(&(struct as_ref){.metric = "latency", .axes = "op=ffma32 ilp=2"}, &b);
     assert_string_equal(as_buf_get(&b), "latency;latency, op=ffma32 ilp=2");
     as_buf_finish(&b);
-    assert_int_equal(parse(HEADER "A,cpu,,w,op=a b=2,,1,ns,c,s,,\nA,cpu,,w,,,1,ns,c,s,7,1"), AS_OK);
+    assert_int_equal(parse_refs(HEADER "A,cpu,,w,op=a b=2,,1,ns,c,s,,\nA,cpu,,w,,,1,ns,c,s,7,1"), AS_OK);
     as_refs_to_json(&refs, NULL, 0, &b);
     assert_non_null(strstr(as_buf_get(&b), "\"axes\":{\"op\":\"a\",\"b\":\"2\"},"));
     assert_non_null(strstr(as_buf_get(&b), "\"axes\":{},"));
@@ -187,7 +187,7 @@ static void test_what_a_set_is_of(void **unused)
         snprintf(text, sizeof text,
                  HEADER "X,cpu,,w,,,1,ns,c,\"%s\",,\n\"Y, Z\",cpu,,w,,,1,ns,c,\"%s\",,\nX,cpu,,v,,,1,ns,c,\"%s\",,\n",
                  rows[i].a, rows[i].b, rows[i].a);
-        assert_int_equal(parse(text), AS_OK);
+        assert_int_equal(parse_refs(text), AS_OK);
         struct as_buf b = AS_BUF_INIT;
         as_buf_add(&b, refs.v[0].source, as_refs_source(&refs));
         assert_string_equal(as_buf_get(&b), rows[i].shared);
@@ -234,7 +234,7 @@ static void test_damaged_files(void **unused)
         refused(text, "the axes are no 'name=value'");
     }
     refused(HEADER "A,cpu,,w,op=a b=c op=d,,1,ns,c,s,,\n", "an axis stands twice in 'op=a b=c op=d'");
-    assert_int_equal(parse(HEADER "A,cpu,,w,op=a opt=b,,1,ns,c,s,,\n"), AS_OK);
+    assert_int_equal(parse_refs(HEADER "A,cpu,,w,op=a opt=b,,1,ns,c,s,,\n"), AS_OK);
     as_refs_finish(&refs);
     static const char nul[] = HEADER "A\0,cpu,,w,,,1,ns,c,s,,\n";
     assert_int_equal(as_refs_parse("t", nul, sizeof nul - 1, &refs, &err), AS_FORMAT);
@@ -286,14 +286,14 @@ static void test_what_a_figure_stands_beside(void **unused)
     } rows[] = {
         {"*", "a.b/c", true},   {"a*c?", "abbbcd", true},   {"**x", "x", true},          {"A*", "a.b", false},
         {"a?", "a", false},     {"*ab", "aab.", false},     {"a[1-3].x", "a2.x", false}, {"a[", "a[", true},
-        {"a\\*", "a\\b", true}, {"*a\xff", "a\xfe", false}, /* no UTF-8 */
+        {"a\\*", "a\\b", true}, {"*a\xff", "a\xfe", false}, /* not UTF-8 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         strcpy(r.fact, rows[i].globs);
         strcpy(f.id, rows[i].id);
         assert_int_equal(as_ref_is_beside(&r, &f), rows[i].match);
     }
-    /* a figure's file may be anybody's: many stars take no longer */
+    /* a file of figures may come from anyone: many stars must not take longer */
     memset(f.id, 'a', sizeof f.id - 1);
     for (size_t i = 0; i + 3 < sizeof r.fact; i += 2)
         strcpy(r.fact + i, "*a");
@@ -304,14 +304,14 @@ static void test_what_a_figure_stands_beside(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_figures_that_are_built_in, clean),
-        cmocka_unit_test_teardown(test_known_figures_of_arithmetic, clean),
-        cmocka_unit_test_teardown(test_quotes_ranges_and_line_ends, clean),
-        cmocka_unit_test_teardown(test_how_a_figure_is_shown, clean),
-        cmocka_unit_test_teardown(test_what_a_set_is_of, clean),
-        cmocka_unit_test_teardown(test_damaged_files, clean),
-        cmocka_unit_test_teardown(test_names_that_are_not_there, clean),
-        cmocka_unit_test_teardown(test_what_a_figure_stands_beside, clean),
+        cmocka_unit_test_teardown(test_figures_that_are_built_in, empty_run),
+        cmocka_unit_test_teardown(test_known_figures_of_arithmetic, empty_run),
+        cmocka_unit_test_teardown(test_quotes_ranges_and_line_ends, empty_run),
+        cmocka_unit_test_teardown(test_how_a_figure_is_shown, empty_run),
+        cmocka_unit_test_teardown(test_what_a_set_is_of, empty_run),
+        cmocka_unit_test_teardown(test_damaged_files, empty_run),
+        cmocka_unit_test_teardown(test_names_that_are_not_there, empty_run),
+        cmocka_unit_test_teardown(test_what_a_figure_stands_beside, empty_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void test_id_from_fields(void **unused)
     assert_false(as_fact_is(&f, AS_FACT_LISTED_READ, NULL));
 }
 
-/* What a rule does not give comes from the cell; what it gives as "" is left out. */
+/* Fields that a rule does not set come from the cell; those set to "" are left out. */
 static void test_optional_fields(void **unused)
 {
     (void)unused;
@@ -56,7 +56,7 @@ static void test_sentence_from_fields(void **unused)
     assert_string_equal(f.sentence, "? ?");
 }
 
-/* Values that are longer than a fact has room for are cut, not written beyond it. */
+/* Values that do not fit a fact are cut, not written beyond its end. */
 static void test_long_values(void **unused)
 {
     (void)unused;

@@ -92,7 +92,7 @@ static void make_thin(size_t which, const char *copy)
     sqlite3_close(db);
 }
 
-static json_t *load(size_t which)
+static json_t *load_sample(size_t which)
 {
     char copy[64];
     struct as_store *store = NULL;
@@ -134,7 +134,7 @@ json_t *forged_sample(struct fuzz_bytes *b)
         atexit(forget);
     registered = true;
     if (!loaded[which])
-        loaded[which] = load(which);
+        loaded[which] = load_sample(which);
     const json_t *cells = json_object_get(loaded[which], "cells");
     json_t *root = json_object(), *some = json_array();
     const size_t n = json_array_size(cells);

@@ -71,7 +71,7 @@ static struct as_cell one_cell(void)
 }
 
 /* As in the parent: judges it with the cell and stores it; then the store is sound and readable. */
-static void keep(struct as_trial *v)
+static void store_trial(struct as_trial *v)
 {
     struct as_store *store = NULL;
     struct as_error err = {0};
@@ -114,7 +114,7 @@ static void take_trial(const json_t *j)
         fuzz_require(err.text[0] != 0, "refused without a reason");
         return;
     }
-    keep(&v);
+    store_trial(&v);
     as_trial_finish(&v);
 }
 

@@ -110,7 +110,7 @@ static void check_output(const char *command, bool json)
 /* ---- running them ---- */
 
 /* The exit code of a command line; P stands for the page, S for the store. */
-static int run(const char *line)
+static int run_line(const char *line)
 {
     static char program[] = "assay";
     char words[256], *argv[16] = {program}, *said = NULL;
@@ -185,7 +185,7 @@ static void read_all(unsigned mask, bool sound)
     for (size_t i = 0; i < COUNT(commands); i++) {
         if (mask && !(mask >> i % 8 & 1))
             continue;
-        const int code = run(commands[i]);
+        const int code = run_line(commands[i]);
         const bool may_fail = strncmp(commands[i], "explain", 7) == 0 || strncmp(commands[i], "compare", 7) == 0;
         if (sound && code != AS_EXIT_OK && !may_fail) {
             fprintf(stderr, "%s: exit %d\n", commands[i], code);
@@ -210,7 +210,7 @@ static void check_plan(const struct as_cell *cells, size_t n, const json_t *devi
     free(text);
 }
 
-static void judge(struct as_store *store, const struct as_run *run, struct as_cell *cell)
+static void judge_again(struct as_store *store, const struct as_run *run, struct as_cell *cell)
 {
     struct as_trials trials = {0};
     struct as_error err;
@@ -242,7 +242,7 @@ static void plan_all(void)
     for (size_t d = 0; d < json_array_size(devices); d++)
         check_plan(cells, n, json_array_get(devices, d));
     for (size_t i = 0; i < n; i++)
-        judge(store, &run, &cells[i]);
+        judge_again(store, &run, &cells[i]);
     as_cells_free(cells, n);
     json_decref(devices);
     as_run_finish(&run);

@@ -27,7 +27,7 @@ static void begin(void)
     atexit(remove_files);
 }
 
-static void must(enum as_status st, const struct as_error *err, const char *what)
+static void require_ok(enum as_status st, const struct as_error *err, const char *what)
 {
     if (!st)
         return;
@@ -44,7 +44,7 @@ static bool import(const json_t *root)
     char *text = json_dumps(root, JSON_COMPACT);
     if (!text)
         return false;
-    must(as_store_open(path, AS_STORE_WRITE, &store, &err), &err, "no store");
+    require_ok(as_store_open(path, AS_STORE_WRITE, &store, &err), &err, "no store");
     const bool good = as_store_import_json(store, text, strlen(text), &id, &err) == AS_OK;
     free(text);
     as_store_close(store);
@@ -136,7 +136,7 @@ static void take_up(bool sound)
         fprintf(stderr, "%s\n", err.text);
     fuzz_require(!st || err.text[0], "refused without a reason");
     if (sound)
-        must(st, &err, "a sound run cannot be resumed");
+        require_ok(st, &err, "a sound run cannot be resumed");
     as_engine_finish(&e);
     as_slots_close(e.slots, e.slots_n);
     as_cells_free(e.cells, e.cells_n);

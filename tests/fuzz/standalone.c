@@ -16,7 +16,7 @@ struct corpus {
     size_t n;
 };
 
-static int load(struct corpus *c, const char *folder)
+static int load_corpus(struct corpus *c, const char *folder)
 {
     DIR *dir = opendir(folder);
     if (!dir) {
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 {
     static struct corpus corpus;
     static uint8_t input[INPUT_MAX];
-    if (argc < 2 || load(&corpus, argv[1]) || corpus.n == 0) {
+    if (argc < 2 || load_corpus(&corpus, argv[1]) || corpus.n == 0) {
         fprintf(stderr, "usage: %s FOLDER [MUTATIONS]; the folder holds at least one file\n", argv[0]);
         return 1;
     }

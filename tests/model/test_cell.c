@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void add(struct as_axes *axes, const char *name, const char *text)
+static void add_axis(struct as_axes *axes, const char *name, const char *text)
 {
     struct as_error err;
     assert_int_equal(as_axes_add(axes, name, text, &err), AS_OK);
@@ -22,9 +22,9 @@ static void test_lookup(void **state)
 {
     (void)state;
     struct as_axes axes = {0};
-    add(&axes, "size", "1048576");
-    add(&axes, "op", "triad");
-    add(&axes, "share", "0.25");
+    add_axis(&axes, "size", "1048576");
+    add_axis(&axes, "op", "triad");
+    add_axis(&axes, "share", "0.25");
     assert_int_equal(as_axes_u64(&axes, "size"), 1048576);
     assert_true(as_axes_number(&axes, "size") == 1048576);
     assert_true(as_axes_number(&axes, "share") == 0.25);
@@ -53,13 +53,13 @@ static void test_better(void **state)
     assert_false(as_cell_is_better(&large, &small));
 }
 
-/* A double holds 53 bits; the axis holds more. */
+/* A double has 53 bits; the axis has more. */
 static void test_large_whole_numbers(void **state)
 {
     (void)state;
     struct as_axes axes = {0};
-    add(&axes, "size", "9007199254740993");
-    add(&axes, "most", "9223372036854775807");
+    add_axis(&axes, "size", "9007199254740993");
+    add_axis(&axes, "most", "9223372036854775807");
     assert_true(as_axes_u64(&axes, "size") == 9007199254740993u);
     assert_true(as_axes_u64(&axes, "most") == INT64_MAX);
     struct as_buf json = AS_BUF_INIT;
@@ -81,7 +81,7 @@ static void test_words_that_look_like_numbers(void **state)
         struct as_axes axes = {0}, back;
         struct as_buf json = AS_BUF_INIT;
         struct as_error err;
-        add(&axes, "op", words[i]);
+        add_axis(&axes, "op", words[i]);
         if (!isnan(axes.v[0].number))
             fail_msg("'%s' is taken for a number", words[i]);
         as_axes_to_json(&axes, &json);
@@ -97,11 +97,11 @@ static void test_json_round_trip(void **state)
     struct as_axes axes = {0}, back;
     struct as_buf json = AS_BUF_INIT;
     struct as_error err;
-    add(&axes, "size", "1048576");
-    add(&axes, "op", "</script>\"\\ \xc3\xa9");
-    add(&axes, "share", "0.1");
-    add(&axes, "shift", "-3");
-    add(&axes, "tiny", "1e-300");
+    add_axis(&axes, "size", "1048576");
+    add_axis(&axes, "op", "</script>\"\\ \xc3\xa9");
+    add_axis(&axes, "share", "0.1");
+    add_axis(&axes, "shift", "-3");
+    add_axis(&axes, "tiny", "1e-300");
     as_axes_to_json(&axes, &json);
     assert_null(strchr(as_buf_get(&json), '<'));
     assert_int_equal(as_axes_from_json(as_buf_get(&json), &back, &err), AS_OK);
@@ -116,7 +116,7 @@ static void test_json_round_trip(void **state)
     as_buf_finish(&json);
 }
 
-/* Any spelling of a number becomes the one. */
+/* Any spelling of a number is converted to one. */
 static void test_json_numbers_are_canonical(void **state)
 {
     static const struct {
@@ -190,7 +190,7 @@ static void test_add_refuses(void **state)
     struct as_axes axes = {0};
     struct as_error err;
     (void)state;
-    add(&axes, "op", "copy");
+    add_axis(&axes, "op", "copy");
     assert_int_equal(as_axes_add(&axes, "op", "triad", &err), AS_FORMAT);
     assert_non_null(strstr(err.text, "twice"));
     assert_int_equal(as_axes_add(&axes, "Op", "triad", &err), AS_FORMAT);
@@ -198,7 +198,7 @@ static void test_add_refuses(void **state)
     assert_int_equal(as_axes_add(&axes, "x", "a\nb", &err), AS_FORMAT);
     assert_int_equal(axes.n, 1);
     for (char name[] = "a"; axes.n < AS_AXES_MAX; name[0]++)
-        add(&axes, name, "1");
+        add_axis(&axes, name, "1");
     assert_int_equal(as_axes_add(&axes, "z", "1", &err), AS_FORMAT);
 }
 
@@ -207,10 +207,10 @@ static void test_text_for_people(void **state)
     (void)state;
     struct as_axes axes = {0};
     struct as_buf text = AS_BUF_INIT;
-    add(&axes, "size", "1048576");
-    add(&axes, "op", "triad");
-    add(&axes, "threads", "4096");
-    add(&axes, "page_size", "4096");
+    add_axis(&axes, "size", "1048576");
+    add_axis(&axes, "op", "triad");
+    add_axis(&axes, "threads", "4096");
+    add_axis(&axes, "page_size", "4096");
     as_axes_to_text(&axes, &text);
     assert_string_equal(as_buf_get(&text), "size=1 MiB op=triad threads=4096 page_size=4 KiB");
     as_buf_finish(&text);
@@ -220,13 +220,13 @@ static void test_key(void **state)
 {
     (void)state;
     struct as_axes a = {0}, b = {0}, c = {0}, joined = {0}, none = {0};
-    add(&a, "size", "64");
-    add(&a, "op", "copy");
-    add(&b, "op", "copy");
-    add(&b, "size", "64");
-    add(&c, "op", "copy");
-    add(&c, "size", "640");
-    add(&joined, "op", "copysize64");
+    add_axis(&a, "size", "64");
+    add_axis(&a, "op", "copy");
+    add_axis(&b, "op", "copy");
+    add_axis(&b, "size", "64");
+    add_axis(&c, "op", "copy");
+    add_axis(&c, "size", "640");
+    add_axis(&joined, "op", "copysize64");
     uint64_t key = as_cell_key("bandwidth", "bandwidth", &a);
     assert_true(key == as_cell_key("bandwidth", "bandwidth", &b));
     assert_true(key != as_cell_key("bandwidth", "bandwidth", &c));
@@ -234,7 +234,7 @@ static void test_key(void **state)
     assert_true(key != as_cell_key("latency", "bandwidth", &a));
     assert_true(key != as_cell_key("bandwidth", "latency", &a));
     assert_true(as_cell_key("ab", "c", &none) != as_cell_key("a", "bc", &none));
-    /* Keys are stored and exported: they must never change from version to version. */
+    /* Keys are stored and exported: they must never change between versions. */
     assert_int_equal(key, 0x6cc4dee3a6ce0a77ULL);
 }
 
@@ -250,7 +250,7 @@ static void test_locale(void **state)
         found = setlocale(LC_ALL, names[i]);
     if (!found)
         skip(); /* no locale with a decimal comma is installed */
-    add(&axes, "share", "0.25");
+    add_axis(&axes, "share", "0.25");
     assert_true(as_axes_number(&axes, "share") == 0.25);
     as_axes_to_json(&axes, &json);
     assert_string_equal(as_buf_get(&json), "{\"share\":0.25}");
@@ -285,7 +285,7 @@ static void test_words(void **state)
     assert_string_equal(as_gate_name((enum as_gate)99), "unknown");
 }
 
-/* What is read from a store may be anything. */
+/* A store may contain anything. */
 static void test_length_of_a_run(void **state)
 {
     struct as_error err;
@@ -309,7 +309,7 @@ static void test_length_of_a_run(void **state)
         run.provenance = strdup(hostile[i]);
         assert_true(as_run_length(&run) == 100);
         assert_int_equal(as_run_add_pause(&run, 1010, 1040, &err), AS_OK);
-        const bool kept = hostile[i][0] != '{' || !hostile[i][1]; /* as it was */
+        const bool kept = hostile[i][0] != '{' || !hostile[i][1]; /* unchanged */
         assert_true(kept ? strcmp(run.provenance, hostile[i]) == 0 : as_run_length(&run) == 70);
         free(run.provenance);
     }

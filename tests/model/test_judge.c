@@ -1,5 +1,4 @@
-/* From trials to numbers: each gate and each cause of width must be seen by what is planted for it, and only by that.
- */
+/* From trials to numbers: each gate and each cause of width must detect its planted fault, and no other. */
 #include "base/clock.h"
 #include "device/device.h"
 #include "model/gates.h"
@@ -16,7 +15,7 @@
 
 enum { CELLS = 8, TRIALS = 3, N = 30 };
 
-/* One probe on one CPU: all cells alike, faults are planted into the first. */
+/* One probe on one CPU: all cells are equal except the first, which gets the faults. */
 struct scene {
     struct as_cell cells[CELLS];
     struct as_trials trials[CELLS];
@@ -119,7 +118,7 @@ static void test_all_well(void **state)
     assert_true(s->judge.reference_hz == 4e9);
 }
 
-/* What the interval leaves open is not impossible. */
+/* A value within the interval's uncertainty is not impossible. */
 static void test_interval_that_reaches_the_bound(void **state)
 {
     struct scene *s = *state;
@@ -223,7 +222,7 @@ static void test_cache_behind_the_last(void **state)
     }
 }
 
-/* Trials that differ are wide, not refused. */
+/* Trials that differ widen the interval, but do not reject. */
 static void test_noise_is_width(void **state)
 {
     struct scene *s = *state;
@@ -251,7 +250,7 @@ static void test_out_of_time(void **state)
         assert_true(s->cells[0].causes & AS_WIDE_TIME);
 }
 
-/* What lives in a core goes with its clock: the number is that at the usual clock, however fast it ran. */
+/* A number that follows the core's clock is normalised to the usual clock, however fast it ran. */
 static void test_clock_of_a_core(void **state)
 {
     struct scene *s = *state;
@@ -268,7 +267,7 @@ static void test_clock_of_a_core(void **state)
     assert_true(fabs(s->cells[0].sum.median - 20) < 0.2);
 }
 
-/* Memory has a clock of its own. */
+/* Memory has its own clock. */
 static void test_clock_beside_memory(void **state)
 {
     struct scene *s = *state;
@@ -310,7 +309,7 @@ static void test_throttled(void **state)
     assert_null(strstr(s->cells[0].reason, "throttled"));
 }
 
-/* Another process on the device: every sample suffers from it, so that their scatter does not tell how much. */
+/* Another process on the device disturbs every sample, so their scatter does not show it. */
 static void test_shared_device(void **state)
 {
     struct scene *s = *state;
@@ -329,7 +328,7 @@ static void test_shared_device(void **state)
     assert_non_null(strstr(s->cells[0].reason, "another process on the device in "));
 }
 
-/* What was measured before a crash counts; a cell without any number says why. */
+/* Measurements before a crash count; a cell without any number gives the reason. */
 static void test_crash(void **state)
 {
     struct scene *s = *state;
@@ -355,7 +354,7 @@ static void test_isolated_trials_do_not_count(void **state)
     s->trials[0].v[2].number = AS_ISOLATED_TRIAL;
     for (int i = 0; i < N; i++)
         s->trials[0].v[2].samples[i] = 1;
-    s->judge.trials_asked = 2; /* more trials than asked would widen the interval */
+    s->judge.trials_asked = 2; /* further trials would widen the interval */
     judge(s);
     assert_int_equal(s->cells[0].sum.trials, 2);
     assert_true(s->cells[0].sum.min > 15);
@@ -396,7 +395,7 @@ static void test_causes_in_words(void **state)
     as_buf_finish(&b);
 }
 
-/* What a probe expects, on a device that counts and on one that does not. */
+/* A probe's expectation, on a device that counts instructions and on one that does not. */
 static enum as_status count_some(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
                                  struct as_error *err)
 {

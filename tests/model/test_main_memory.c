@@ -1,6 +1,6 @@
-/* What may be called main memory, on machines whose caches end elsewhere than the system says. Latencies are those of
- * random loads that hit a cache as often as it holds the array; of large arrays a chase follows a part that it did not
- * touch before, and misses. */
+/* What may be called main memory, on machines whose caches end elsewhere than reported. Latencies are those of random
+ * loads, which hit a cache in proportion to the part of the array that it holds; in large arrays a chase follows a part
+ * that it did not touch before, and misses. */
 #include "model/gates.h"
 #include "probe/main_memory.h"
 
@@ -27,7 +27,7 @@ static double share_in(double cache, double size)
     return fmin(1, cache / size);
 }
 
-/* Nanoseconds: L1 32 KiB, L2 1 MiB, a last cache of so many bytes, memory. */
+/* In ns: L1 32 KiB, L2 1 MiB, a last cache of `last` bytes, memory. */
 static double latency_of(const struct machine *m, double last_cache, double size)
 {
     if (size > 16 * MIB && size >= (double)as_info_memory_least(&m->info, NULL, 1))
@@ -59,7 +59,7 @@ static struct as_cell *add_cell(struct machine *m, const char *probe, double siz
     return c;
 }
 
-/* From 16 KiB, doubling, and the last size. */
+/* Sizes from 16 KiB, doubling, and the last one. */
 static void add_sweep(struct machine *m, double last_cache, double to, const char *allocator, double width,
                       double slower_pages)
 {
@@ -99,7 +99,7 @@ static struct machine machine_of(double reported, bool is_virtual)
     return m;
 }
 
-static enum as_gate_state judge(const struct machine *m, const struct as_cell *cell, struct as_buf *text)
+static enum as_gate_state gate_of(const struct machine *m, const struct as_cell *cell, struct as_buf *text)
 {
     struct as_judge_context context = {0};
     const double bytes = as_axes_number(&cell->axes, "size");
@@ -107,7 +107,7 @@ static enum as_gate_state judge(const struct machine *m, const struct as_cell *c
     return as_gates_main_memory(&context, bytes, text);
 }
 
-/* The working set is what the plan takes unless bytes says otherwise; sizes in MiB. */
+/* The working set follows from the plan unless bytes is set; sizes in MiB. */
 static const struct known {
     const char *what;
     double reported;
@@ -144,14 +144,14 @@ static void test_known_answers(void **state)
         add_sweep(&m, k->real * MIB, k->sweep * MIB, "malloc", 0.02, 1);
         const double bytes = k->bytes > 0 ? k->bytes * MIB : (double)as_info_memory_least(&m.info, NULL, 2);
         const struct as_cell *cell = add_claim(&m, bytes, "malloc", 2);
-        const enum as_gate_state got = judge(&m, cell, &text);
+        const enum as_gate_state got = gate_of(&m, cell, &text);
         if (got != k->want)
             fail_msg("%s: %s, %s", k->what, as_gate_state_word(got), as_buf_get(&text));
     }
     as_buf_finish(&text);
 }
 
-/* Sizes that are planned, without a measurement. */
+/* Planned sizes, without a measurement. */
 static void test_sizes(void **state)
 {
     static const struct {
@@ -166,7 +166,7 @@ static void test_sizes(void **state)
         assert_int_equal(as_info_memory_least(&m.info, NULL, 1), cases[i].least << 20);
         assert_true(as_info_memory_set(&m.info) >= cases[i].least << 20);
     }
-    /* A GPU's own memory is not the hypervisor's to describe; the host's is. */
+    /* A hypervisor does not describe a GPU's own memory, but it does describe the host's. */
     struct as_device_info gpu = {
         .virtual_machine = true,
         .host_cache = 2 << 20,
@@ -187,48 +187,48 @@ static void test_noise(void **state)
     for (int known = 0; known < 2; known++) {
         struct machine m = machine_of(known ? 32 * MIB : 0, false);
         add_sweep(&m, 32 * MIB, 256 * MIB, "malloc", 1.2, 1);
-        assert_int_equal(judge(&m, add_claim(&m, 256 * MIB, "malloc", 2), &text), known ? AS_GATE_PASS : AS_GATE_NA);
+        assert_int_equal(gate_of(&m, add_claim(&m, 256 * MIB, "malloc", 2), &text), known ? AS_GATE_PASS : AS_GATE_NA);
     }
     as_buf_finish(&text);
 }
 
-/* Small pages slow large arrays down; on large ones the plateau is seen. */
+/* Small pages slow down large arrays; with large pages the plateau is visible. */
 static void test_pages(void **state)
 {
     struct as_buf text = AS_BUF_INIT;
     (void)state;
     struct machine m = machine_of(32 * MIB, true);
     add_sweep(&m, 32 * MIB, 128 * MIB, "small pages", 0.02, 1.8);
-    assert_int_equal(judge(&m, add_claim(&m, 256 * MIB, "small pages", 2), &text), AS_GATE_PASS);
+    assert_int_equal(gate_of(&m, add_claim(&m, 256 * MIB, "small pages", 2), &text), AS_GATE_PASS);
     struct machine both = machine_of(32 * MIB, true);
     add_sweep(&both, 32 * MIB, 256 * MIB, "large pages", 0.02, 1);
-    for (size_t i = 0, n = both.n; i < n; i++) { /* as much slower at each doubling */
+    for (size_t i = 0, n = both.n; i < n; i++) { /* equally slower at each doubling */
         struct as_cell *c = &both.cells[both.n++];
         *c = both.cells[i];
         snprintf(c->axes.v[2].text, sizeof c->axes.v[2].text, "small pages");
         const double slower = pow(1.7, fmax(0, log2(c->axes.v[0].number / (32 * MIB))));
         c->sum.median *= slower, c->sum.ci.lo *= slower, c->sum.ci.hi *= slower;
     }
-    assert_int_equal(judge(&both, add_claim(&both, 256 * MIB, "small pages", 2), &text), AS_GATE_PASS);
+    assert_int_equal(gate_of(&both, add_claim(&both, 256 * MIB, "small pages", 2), &text), AS_GATE_PASS);
     as_buf_finish(&text);
 }
 
-/* Threads on several caches fill as many; one chase tells of one. */
+/* Threads on several caches fill as many; a chase uses one. */
 static void test_threads(void **state)
 {
     struct as_buf text = AS_BUF_INIT;
     (void)state;
     struct machine m = machine_of(32 * MIB, true);
     m.info.threads = 16;
-    m.info.caches[0].shared = 2; /* eight of them */
+    m.info.caches[0].shared = 2; /* eight caches */
     add_sweep(&m, 32 * MIB, 256 * MIB, "malloc", 0.02, 1);
-    assert_int_equal(judge(&m, add_claim(&m, 1024 * MIB, "malloc", 16), &text), AS_GATE_PASS);
-    assert_int_equal(judge(&m, add_claim(&m, 512 * MIB, "malloc", 16), &text), AS_GATE_FAIL);
+    assert_int_equal(gate_of(&m, add_claim(&m, 1024 * MIB, "malloc", 16), &text), AS_GATE_PASS);
+    assert_int_equal(gate_of(&m, add_claim(&m, 512 * MIB, "malloc", 16), &text), AS_GATE_FAIL);
     as_buf_finish(&text);
 }
 
-/* Memory of the host, where a GPU's loads take ever longer, says nothing of the GPU's own; and bandwidths of other
- * sizes of the same kind tell as latencies do. */
+/* Host memory, in which a GPU's loads get slower with size, says nothing about the GPU's own memory. Bandwidths at
+ * other sizes of the same kind count like latencies. */
 static void test_other_memory(void **state)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -236,16 +236,16 @@ static void test_other_memory(void **state)
     struct machine m = machine_of(32 * MIB, false);
     m.info.capabilities = 0;
     add_sweep(&m, 200 * MIB, 256 * MIB, "pinned", 0.02, 1);
-    assert_int_equal(judge(&m, add_claim(&m, 256 * MIB, "own", 0), &text), AS_GATE_PASS);
+    assert_int_equal(gate_of(&m, add_claim(&m, 256 * MIB, "own", 0), &text), AS_GATE_PASS);
     struct machine own = machine_of(0, false);
     add_claim(&own, 256 * MIB, "malloc", 2);
     own.cells[0].sum = (struct as_summary){.n = 9, .median = 60, .ci = {59, 61}};
     const struct as_cell *slower = add_claim(&own, 512 * MIB, "malloc", 2);
-    assert_int_equal(judge(&own, slower, &text), AS_GATE_FAIL);
+    assert_int_equal(gate_of(&own, slower, &text), AS_GATE_FAIL);
     as_buf_finish(&text);
 }
 
-/* Numbers for people: a claim that nothing proves, and a latency of that size. */
+/* Printed numbers: a claim that nothing proves, and a latency of that size. */
 static void test_holds(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Further metrics of a cell: what its trials noted becomes an estimate; what is malformed is left out. */
+/* Further metrics of a cell: notes of its trials become an estimate; malformed ones are left out. */
 #include "base/text.h"
 #include "model/judge.h"
 #include "model/metrics.h"
@@ -37,7 +37,7 @@ static void add_trial(struct as_trials *t, int number, const char *detail)
     assert_int_equal(as_trials_add(t, &v, &err), AS_OK);
 }
 
-static void judge(struct as_cell *cell, const struct as_trials *t, const struct as_metric *metrics)
+static void judge_metrics(struct as_cell *cell, const struct as_trials *t, const struct as_metric *metrics)
 {
     struct as_error err = {0};
     struct as_judge j = {.trials_asked = TRIALS, .reference_hz = NAN};
@@ -56,7 +56,7 @@ static void test_estimate(void **unused)
     struct as_metric_value v[AS_METRICS_MAX];
     for (int i = 0; i < TRIALS; i++)
         add_trial(&t, i, details[i]);
-    judge(&cell, &t, further);
+    judge_metrics(&cell, &t, further);
     assert_int_equal(as_cell_metrics(&cell, v), 2);
     assert_string_equal(v[0].name, "mean");
     assert_string_equal(v[0].unit, "ns");
@@ -65,17 +65,17 @@ static void test_estimate(void **unused)
     assert_true(v[0].value >= 11 && v[0].value <= 13 && v[0].ci.lo < v[0].value && v[0].value < v[0].ci.hi);
     assert_true(v[1].value == 1);
     assert_false(as_cell_metric(&cell, "absent", &v[2]));
-    judge(&cell, &t, NULL); /* as of a stored cell, whose probe is not known */
+    judge_metrics(&cell, &t, NULL); /* like a stored cell whose probe is unknown */
     struct as_metric_value again;
     assert_true(as_cell_metric(&cell, "mean", &again));
     assert_memory_equal(&again.ci, &v[0].ci, sizeof again.ci);
-    judge(&cell, &t, &(struct as_metric){0});
+    judge_metrics(&cell, &t, &(struct as_metric){0});
     assert_int_equal(as_cell_metrics(&cell, v), 0);
     as_trials_finish(&t);
     as_cell_finish(&cell);
 }
 
-/* Any probe's cells have what sensors told of the traffic, also when they are judged again. */
+/* Cells of any probe have the memory traffic that sensors reported, also when they are judged again. */
 static void test_traffic(void **unused)
 {
     (void)unused;
@@ -84,11 +84,11 @@ static void test_traffic(void **unused)
     struct as_metric_value v;
     for (int i = 0; i < TRIALS; i++)
         add_trial(&t, i, "{\"memory_read\":3.5,\"device_memory\":40,\"mean\":12}");
-    judge(&cell, &t, &(struct as_metric){0});
+    judge_metrics(&cell, &t, &(struct as_metric){0});
     assert_true(as_cell_metric(&cell, "memory_read", &v) && v.value == 3.5 && strcmp(v.unit, "GB/s") == 0);
     assert_true(as_cell_metric(&cell, "device_memory", &v) && v.value == 40);
     assert_false(as_cell_metric(&cell, "memory_written", &v));
-    judge(&cell, &t, NULL);
+    judge_metrics(&cell, &t, NULL);
     assert_true(as_cell_metric(&cell, "memory_read", &v) && v.value == 3.5);
     assert_true(as_is_demand_metric("bus_sent") && !as_is_demand_metric("mean"));
     as_trials_finish(&t);
@@ -103,7 +103,7 @@ static void test_one_trial(void **unused)
     struct as_trials t = {0};
     struct as_metric_value v;
     add_trial(&t, 0, "{\"mean\":12}");
-    judge(&cell, &t, further);
+    judge_metrics(&cell, &t, further);
     assert_true(as_cell_metric(&cell, "mean", &v));
     assert_true(v.value == 12 && isfinite(v.ci.lo) && isfinite(v.ci.hi) && v.ci.hi > 13);
     as_trials_finish(&t);
@@ -125,7 +125,7 @@ static void test_malformed(void **unused)
         {"[" GOOD("a", "2", "1") "]", 1, true},
         {"[" GOOD("a", "2", "1") ",7," GOOD("b", "2", "1") "]", 2, false},
         {"[" GOOD("a", "2", "3") "]", 0, false},    /* outside its interval */
-        {"[" GOOD("a", "null", "1") "]", 0, false}, /* no number */
+        {"[" GOOD("a", "null", "1") "]", 0, false}, /* not a number */
         {"[" GOOD("", "2", "1") "]", 0, false},
         {"[" GOOD("a name of more than thirty-one bytes", "2", "1") "]", 0, false},
         {"[{}]", 0, false},
@@ -167,7 +167,7 @@ static void test_answers(void **unused)
         assert_null(as_cell_answer(&cell, none[i], out));
     as_cell_value(&cell, 1, &text);
     assert_string_equal(as_buf_get(&text), "to nearest even");
-    as_copy_text(cell.unit, sizeof cell.unit, "ns"); /* a number is no answer */
+    as_copy_text(cell.unit, sizeof cell.unit, "ns"); /* a number is not a text */
     assert_null(as_cell_answer(&cell, 1, out));
     assert_int_equal(as_cell_set_answers(&cell, NULL, &err), AS_OK);
     assert_null(cell.answers);

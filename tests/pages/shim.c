@@ -15,7 +15,7 @@
 
 static size_t page;
 
-static void *next(const char *name)
+static void *next_function(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function)
@@ -27,7 +27,7 @@ static void *next(const char *name)
 #define NEXT(name, type, ...)                                                                                          \
     static type (*real)(__VA_ARGS__);                                                                                  \
     if (!real) {                                                                                                       \
-        void *found = next(name);                                                                                      \
+        void *found = next_function(name);                                                                             \
         memcpy(&real, &found, sizeof real);                                                                            \
     }
 
@@ -91,7 +91,7 @@ API void *mmap64(void *at, size_t bytes, int protection, int flags, int file, of
 {
     NEXT("mmap64", void *, void *, size_t, int, int, int, off_t)
     static int (*unmap)(void *, size_t);
-    void *found = next("munmap");
+    void *found = next_function("munmap");
     memcpy(&unmap, &found, sizeof unmap);
     if (offset % (off_t)page_size()) {
         errno = EINVAL;

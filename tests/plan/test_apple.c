@@ -1,4 +1,4 @@
-/* What suites plan on Apple's chips: the stand-in for Metal with the figures of each chip. */
+/* What suites plan on Apple's chips: the stand-in for Metal, with the figures of each chip. */
 #include "device/device.h"
 #include "device/memory_cache.h"
 #include "plan/plan.h"
@@ -65,8 +65,8 @@ static struct as_device_info describe(const struct chip *c)
     return info;
 }
 
-/* The CPU of such a chip: macOS has no huge pages there and binds no thread. Caches: the M1's, of its performance cores
- * (Apple's sysctl hw.perflevel0); a plan depends little on them. */
+/* The CPU of such a chip: macOS has no huge pages and binds no thread. Caches: the M1's, of its performance cores
+ * (Apple's sysctl hw.perflevel0); plans depend little on them. */
 static struct as_device_info describe_cpu(const struct chip *c)
 {
     struct as_device_info info = {.capabilities = AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_FP64 |
@@ -122,7 +122,7 @@ static void plan(const char *name, const struct as_device_info *info, struct as_
     as_suite_finish(&suite);
 }
 
-/* A number that can be measured there: it fits the memory, and says memory only beyond the caches. */
+/* Each cell can be measured there: it fits the memory, and claims memory only beyond the caches. */
 static void check_cell(const struct as_cell *c, const struct as_device_info *info)
 {
     const double size = as_axes_number(&c->axes, "size");
@@ -145,7 +145,7 @@ static void test_plans(void **unused)
             plan(suites[k], &info, &p);
             for (size_t n = 0; n < p.n; n++) {
                 if (p.cells[n].status != AS_CELL_PLANNED) {
-                    assert_true(p.cells[n].reason[0]); /* what cannot be measured says why */
+                    assert_true(p.cells[n].reason[0]); /* cells that cannot be measured have a reason */
                     continue;
                 }
                 planned++;
@@ -158,7 +158,7 @@ static void test_plans(void **unused)
     }
 }
 
-/* Cells of a probe that are planned, of those with this value on an axis; axis NULL: all. */
+/* Number of planned cells of a probe with this value on an axis; axis NULL: all. */
 static size_t count(const struct as_plan *p, const char *probe, const char *axis, const char *value)
 {
     size_t n = 0;
@@ -168,7 +168,7 @@ static size_t count(const struct as_plan *p, const char *probe, const char *axis
     return n;
 }
 
-/* What the sources measured on the CPUs of these chips has cells in the suites that answer it, on base pages. */
+/* For everything that the sources measured on the CPUs of these chips, the suites have cells, on base pages. */
 static void test_cpus(void **unused)
 {
     static const struct {
@@ -194,8 +194,8 @@ static void test_cpus(void **unused)
     }
 }
 
-/* What the suite tensor has for the matrix paths of each chip: instructions of every type that its language has, GEMMs
- * by them and by the library, by tensors where those are; fusion and attention. */
+/* Cells of suite tensor for the matrix paths of each chip: instructions of every type that its language has, GEMMs by
+ * them, by the library and by tensors where available; fusion and attention. */
 static void test_matrix_units(void **unused)
 {
     (void)unused;
@@ -212,7 +212,7 @@ static void test_matrix_units(void **unused)
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_f16_f32", true},
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_bf16_f32", bf16},
             {"matmul_rate", "instruction", "matmul2d_m16n32k16_s8_s32", tensors},
-            {"matmul_peak", NULL, NULL, info.unit_fma != 0}, /* where the clock can be calibrated */
+            {"matmul_peak", NULL, NULL, info.unit_fma != 0}, /* if the clock can be calibrated */
             {"numerics", "instruction", "simdgroup_m8n8k8_f16_f32", true},
             {"numerics", "instruction", "matmul2d_m16n32k16_f16_f32", tensors},
             {"numerics", "instruction", "matmul2d_m16n32k16_e4m3_f32", fp8},

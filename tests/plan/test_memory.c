@@ -1,5 +1,5 @@
-/* What suites and grids plan as main memory goes beyond every cache on its way: on the stand-in of an APU whose L2
- * cache of 4 MiB has a memory-side cache of 256 MiB behind it, of which its API says nothing. */
+/* Main memory in suites and grids lies beyond all caches: on the stand-in of an APU whose L2 cache of 4 MiB has an
+ * unreported memory-side cache of 256 MiB behind it. */
 #include "device/device.h"
 #include "plan/plan.h"
 #include "probe/main_memory.h"
@@ -26,7 +26,7 @@ static int open_apu(void **state)
         fail_msg("%s", err.text);
     apu = o.device.info;
     as_device_close(&o);
-    /* The stand-in is small. */
+    /* The stand-in has little memory. */
     apu.memory_bytes = apu.memory_free = UINT64_C(128) << 30;
     apu.max_alloc = 0;
     for (size_t i = 0; i < apu.allocators_n; i++)
@@ -49,7 +49,7 @@ static void test_what_is_known(void **unused)
     assert_int_equal(as_info_memory_least(&apu, NULL, 1), LEAST);
 }
 
-/* Planned cells that claim main memory; facts and data sheet tell by the axes what the plan asks the probe. */
+/* Planned cells that claim main memory; facts and data sheet recognise them by the axes. */
 static bool claims_memory(const struct as_cell *c)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
@@ -128,7 +128,7 @@ static void test_memory_cells(void **unused)
     }
 }
 
-/* Every suite, also those that name sizes themselves. */
+/* Every suite, also those with explicit sizes. */
 static void test_suites(void **unused)
 {
     (void)unused;
@@ -142,7 +142,7 @@ static void test_suites(void **unused)
     }
 }
 
-/* What moves back to the CPU is timed on each API whose device and host can both touch managed memory. */
+/* Migration back to the CPU is timed on each API whose device and host can both touch managed memory. */
 static void test_touch_after_device(void **unused)
 {
     static const char *const ids[] = {"cuda:0", "hip:0"};
@@ -169,7 +169,7 @@ static void test_touch_after_device(void **unused)
     }
 }
 
-/* A claim that the gate would reject whatever is measured is not measured, and says what would do. */
+/* A claim that the gate would always reject is not measured, and the reason names the size needed. */
 static void test_certain_rejections(void **unused)
 {
     static const char *const texts[] = {

@@ -1,5 +1,5 @@
-/* What probes plan of pages: strides are base pages of the memory, whatever their size. Run on pages of the host and,
- * by tests/pages, on larger ones. */
+/* Pages in plans: strides are base pages of the memory, whatever their size. Run on the host's page size and, by
+ * tests/pages, on larger ones. */
 #include "base/host.h"
 #include "base/text.h"
 #include "plan/plan.h"
@@ -45,7 +45,7 @@ static struct as_device_info cpu(uint64_t page)
     return i;
 }
 
-/* page_size: a unit of allocation, as drivers of GPUs tell it. */
+/* page_size: the allocation unit that GPU drivers report. */
 static struct as_device_info gpu(bool is_host_memory)
 {
     static const enum as_role roles[] = {AS_ROLE_DEVICE, AS_ROLE_PINNED};
@@ -55,7 +55,7 @@ static struct as_device_info gpu(bool is_host_memory)
     return i;
 }
 
-/* The strides of the cells with these words, each once, in the order of the plan: "0 4096 65536". */
+/* The distinct strides of the cells with these words, in the order of the plan: "0 4096 65536". */
 static const char *strides(const char *suite_text, const struct as_device_info *info, const char *axis,
                            const char *value)
 {
@@ -113,7 +113,7 @@ static void test_cpu(void **unused)
     }
 }
 
-/* Where the system has no huge pages, or has them switched off, what asks for the largest gets base pages. */
+/* If the system has no huge pages or they are disabled, requests for the largest pages get base pages. */
 static void test_largest_pages(void **unused)
 {
     static const char suite[] = "[latency]\nsize = 1MiB\nallocator = largest_pages\nstride = 64\n";

@@ -1,5 +1,5 @@
-/* What a suite plans for one GPU backend it plans for the others too, unless the backend says why not. The devices are
- * those of the stand-ins for the drivers' libraries. */
+/* What a suite plans for one GPU backend it plans for the others too, unless the backend gives a reason. The devices
+ * are those of the stand-ins for the driver libraries. */
 #include "device/device.h"
 #include "plan/plan.h"
 
@@ -28,7 +28,7 @@ static int open_all(void **state)
         if (as_device_open(ids[i], &o, &err))
             fail_msg("%s: %s", ids[i], err.text);
         gpus[gpus_n] = o.device.info;
-        if (gpus[gpus_n].compute_units == 0) { /* a driver that tells less than the others is no gap */
+        if (gpus[gpus_n].compute_units == 0) { /* a driver that reports less than others is no gap */
             gpus[gpus_n].compute_units = 8;
             gpus[gpus_n].workgroup_shared = 64 << 10;
         }
@@ -38,7 +38,7 @@ static int open_all(void **state)
     return gpus_n < 2;
 }
 
-/* Cells of one grid alone. why: of what was left out, where the probe says it. */
+/* Cells of one grid. why: the probe's reason for the cells left out. */
 static size_t cells_of(const struct as_suite *suite, size_t grid, bool everywhere, const struct as_device_info *info,
                        char why[256])
 {
@@ -68,7 +68,7 @@ static const char *expression(const struct as_grid *grid, const struct as_axis *
     return axis->def;
 }
 
-/* Are all items of an expression of allocators so? */
+/* Does every item of an expression name such an allocator? */
 static bool each_is(const struct as_axis *axis, const char *expr, const struct as_device_info *info,
                     bool (*is)(const struct as_axis *, const char *, const struct as_device_info *))
 {
@@ -102,7 +102,7 @@ static bool is_absent_role(const struct as_axis *axis, const char *item, const s
     return role != AS_ROLE_UNKNOWN;
 }
 
-/* Does the backend have no allocator of the only roles that an axis names? */
+/* Does the backend lack all allocators of the roles that an axis names? */
 static bool lacks_roles(const struct as_grid *grid, const struct as_device_info *info)
 {
     for (const struct as_axis *a = grid->probe->axes; a->name; a++)
@@ -120,7 +120,7 @@ static void print_gap(const struct as_suite *suite, const struct as_grid *grid, 
     print_message(": no cell on %s: %s\n", info->id, why ? why : "no reason is given");
 }
 
-/* Has the suite cells of this probe for the device by another section? */
+/* Does another section of the suite have cells of this probe for the device? */
 static bool has_elsewhere(const struct as_suite *suite, const struct as_probe *probe, const struct as_device_info *info)
 {
     char why[256];
@@ -130,21 +130,21 @@ static bool has_elsewhere(const struct as_suite *suite, const struct as_probe *p
     return false;
 }
 
-/* Why a grid that has cells on another backend has none here; NULL when nothing says it. pruned: what its probe says.
- */
+/* Why a grid that has cells on another backend has none here; NULL if there is no reason. pruned: the probe's
+ * reason. */
 static const char *reason(const struct as_suite *suite, size_t g, const struct as_device_info *info, const char *pruned)
 {
     const struct as_grid *grid = &suite->grids[g];
     char unused[256];
-    if (cells_of(suite, g, true, info, unused)) /* a list of devices leaves it out */
+    if (cells_of(suite, g, true, info, unused)) /* excluded by a list of devices */
         return has_elsewhere(suite, grid->probe, info) ? "other grids of this probe are for it" : NULL;
     if (pruned[0])
         return pruned;
     return lacks_roles(grid, info) ? "it has no allocator of these roles" : NULL;
 }
 
-/* The grids without a cell on one GPU, with cells on another one, and without a reason. They are printed, as are those
- * with one. */
+/* Prints the grids that have no cell on one GPU but cells on another, with and without a reason; counts those
+ * without. */
 static size_t count_gaps(const struct as_suite *suite)
 {
     size_t gaps = 0;
@@ -166,7 +166,7 @@ static size_t count_gaps(const struct as_suite *suite)
     return gaps;
 }
 
-static void parse(const char *name, const char *text, struct as_suite *suite)
+static void parse_suite(const char *name, const char *text, struct as_suite *suite)
 {
     struct as_error err = {0};
     if (as_suite_parse(name, text, suite, &err))
@@ -179,7 +179,7 @@ static void test_suites_are_alike(void **unused)
     (void)unused;
     for (size_t i = 0; as_suite_texts[i].name; i++) {
         struct as_suite suite;
-        parse(as_suite_texts[i].name, as_suite_texts[i].text, &suite);
+        parse_suite(as_suite_texts[i].name, as_suite_texts[i].text, &suite);
         gaps += count_gaps(&suite);
         as_suite_finish(&suite);
     }
@@ -189,13 +189,13 @@ static void test_suites_are_alike(void **unused)
 static size_t gaps_of(const char *text)
 {
     struct as_suite suite;
-    parse("planted", text, &suite);
+    parse_suite("planted", text, &suite);
     const size_t gaps = count_gaps(&suite);
     as_suite_finish(&suite);
     return gaps;
 }
 
-/* That the test sees what it is for. */
+/* The test detects planted gaps. */
 static void test_planted_gaps(void **unused)
 {
     (void)unused;
@@ -207,14 +207,14 @@ static void test_planted_gaps(void **unused)
     assert_int_equal(gaps_of("[bandwidth]\nallocator = managed_prefetch\nthreads = 0\n"), 0);
 }
 
-/* A probe of the CPU that also names allocators of the CPU says why. */
+/* A CPU probe that also names CPU allocators gives the reason. */
 static void test_foreign_allocator(void **unused)
 {
     struct as_suite suite;
     struct as_plan plan = {0};
     struct as_error err = {0};
     (void)unused;
-    parse("planted", "[refill]\nwhat = alias\nallocator = huge_pages\n", &suite);
+    parse_suite("planted", "[refill]\nwhat = alias\nallocator = huge_pages\n", &suite);
     assert_int_equal(as_plan_add(&plan, &suite, &gpus[0], NULL, 0, &err), AS_OK);
     assert_int_equal(plan.n, 0);
     assert_non_null(strstr(plan.foreign, "measured by native kernels of the CPU"));
@@ -222,7 +222,7 @@ static void test_foreign_allocator(void **unused)
     as_suite_finish(&suite);
 }
 
-/* An axis of allocators whose expression names one of an API; NULL when there is none. */
+/* An axis whose expression names an allocator of one API; NULL if there is none. */
 static const char *names_an_api(const struct as_suite *suite)
 {
     for (size_t g = 0; g < suite->grids_n; g++)
@@ -235,7 +235,7 @@ static const char *names_an_api(const struct as_suite *suite)
 static void check_names(const char *name, const char *text)
 {
     struct as_suite suite;
-    parse(name, text, &suite);
+    parse_suite(name, text, &suite);
     const char *named = names_an_api(&suite);
     if (named)
         fail_msg("%s: '%s' names an API's allocator instead of its role", name, named);
@@ -255,12 +255,12 @@ static void test_nothing_names_an_api(void **unused)
                  as_probes[i]->name);
         check_names(as_probes[i]->name, text);
     }
-    parse("planted", "[copy]\nfrom = device, hipMalloc\nto = host\n", &planted);
+    parse_suite("planted", "[copy]\nfrom = device, hipMalloc\nto = host\n", &planted);
     assert_string_equal(names_an_api(&planted), "device, hipMalloc");
     as_suite_finish(&planted);
 }
 
-/* One role, that of its backend's table. */
+/* One role, as in its backend's table. */
 static void test_every_allocator_has_a_role(void **unused)
 {
     (void)unused;

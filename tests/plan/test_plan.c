@@ -1,4 +1,4 @@
-/* Axis expressions, suites and plans against known answers; the probes here are the test's own. */
+/* Axis expressions, suites and plans against known answers, with the test's own probes. */
 #include "base/text.h"
 #include "plan/plan.h"
 
@@ -161,7 +161,7 @@ static void test_words(void **state)
     struct as_axis long_list = axes[2];
     long_list.words = many;
     assert_non_null(strstr(values(&long_list, "1024"), "'assay explain' of the probe has them"));
-    struct as_axis overlap = axes[2]; /* a word that holds the others */
+    struct as_axis overlap = axes[2]; /* a word that contains the others */
     overlap.all = "triad";
     assert_string_equal(values(&overlap, "all"), "triad");
     assert_string_equal(values(&overlap, "copy,all"), "copy triad");
@@ -190,7 +190,7 @@ static void test_plan(void **state)
     (void)state;
     struct as_plan plan;
     make_plan("alpha", NULL, 0, &plan);
-    /* 4 sizes x 3 ops, one pruned, and 5 thread counts at 4 KiB of which threads=1 is there already */
+    /* 4 sizes x 3 ops, one pruned, and 5 thread counts at 4 KiB, of which threads=1 exists already */
     assert_int_equal(plan.n, 4 * 3 - 1 + 5 - 1);
     size_t unsupported = 0;
     for (size_t i = 0; i < plan.n; i++)
@@ -242,7 +242,7 @@ static double precision_of(const struct as_plan *plan, const char *probe, unsign
     return NAN;
 }
 
-/* Each section may ask for its own precision, in front of its grids or behind them. */
+/* Each section may set its own precision, before or after its grids. */
 static void test_precision(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void test_precision(void **state)
     assert_true(precision_of(&plan, "alpha", 1024) == 0.5 && precision_of(&plan, "alpha", 8192) == 0.5);
     assert_true(precision_of(&plan, "alpha", 64) == 0.07);
     assert_true(precision_of(&plan, "beta", 0) == 0.3); /* which has no axes here */
-    /* of a cell that several ask for, the narrowest holds, whoever comes first, and it stays one cell */
+    /* a cell requested by several sections is one cell, with the narrowest precision in any order */
     const size_t n = plan.n;
     plan_of("[suite]\nprecision = 4%\n[alpha]\nsize = 512, 128\n", &plan);
     assert_int_equal(plan.n, n);
@@ -264,7 +264,7 @@ static void test_precision(void **state)
     as_plan_finish(&plan);
 }
 
-/* So does the list of devices of a section. */
+/* The same for a section's list of devices. */
 static void test_devices_before_a_preset(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void test_devices_before_a_preset(void **state)
     assert_int_equal(plan.n, 1);
     plan_of("[alpha]\ndevices = cuda\ngrids = full\n", &plan);
     assert_int_equal(plan.n, 1);
-    plan_of("[alpha]\ngrids = full\nprecision = 3%\n", &plan); /* of whose grids each has a list */
+    plan_of("[alpha]\ngrids = full\nprecision = 3%\n", &plan); /* a section whose grids each have a list */
     assert_int_equal(plan.n, 2);
     as_plan_finish(&plan);
 }
@@ -289,7 +289,7 @@ static void test_lacking_device(void **state)
     as_plan_finish(&plan);
 }
 
-/* Where nothing is left, it is known why. */
+/* If nothing is left, the reason is known. */
 static void test_pruned(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void refused(const char *text, const char *part)
         fail_msg("'%s' does not say '%s'", err.text, part);
 }
 
-/* Where a name could be both, a prefix says which. */
+/* If a name could be both, a prefix decides. */
 static void test_suites_and_probes(void **state)
 {
     static const struct {
@@ -406,7 +406,7 @@ static void test_wrong_sets(void **state)
     as_suite_finish(&s);
 }
 
-/* Of a cell that another process wrote down: text of "axes", and a part of the reason. */
+/* A cell written by another process: text of "axes", and a part of the reason. */
 static void test_foreign_cells(void **state)
 {
     (void)state;
@@ -458,7 +458,7 @@ static void test_foreign_cells(void **state)
     strcpy(cell.probe, "gamma");
     assert_int_equal(as_plan_check_cell(&cell, &info, &err), AS_USAGE);
     strcpy(cell.probe, "beta");
-    cell.axes.n = 0; /* as a plan has it of a device that lacks something */
+    cell.axes.n = 0; /* as a plan reports a missing capability of a device */
     assert_int_equal(as_plan_check_cell(&cell, &info, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "the device has no "));
 }

@@ -1,4 +1,4 @@
-/* Roles of allocators in expressions: which allocators they stand for, and what is said where there is none. */
+/* Roles of allocators in expressions: which allocators they stand for, and the message if there is none. */
 #include "base/text.h"
 #include "plan/plan.h"
 
@@ -41,7 +41,7 @@ static const char *values(const char *expr, const struct as_device_info *info)
     return out;
 }
 
-/* All allocators of a role by name, also one that cannot be used; none where the device has none. */
+/* All allocators of a role by name, including unusable ones; none if the device has none. */
 static void test_expressions(void **unused)
 {
     struct as_device_info info = machine();
@@ -53,12 +53,12 @@ static void test_expressions(void **unused)
     assert_string_equal(values("pinned,pageable,device", &info), "malloc");
     assert_string_equal(values("all", &info), "malloc thp");
     as_copy_text(info.allocators[1].name, sizeof info.allocators[1].name, "pageable");
-    assert_string_equal(values("pageable", &info), "pageable"); /* a name comes before a role */
+    assert_string_equal(values("pageable", &info), "pageable"); /* a name takes precedence over a role */
     info.allocators[1].role = AS_ROLE_UNKNOWN;
     assert_string_equal(values("huge_pages", &info), "other");
 }
 
-static enum as_status check(const char *set, struct as_error *err)
+static enum as_status check_sets(const char *set, struct as_error *err)
 {
     const struct as_device_info info = machine();
     struct as_suite suite;
@@ -68,7 +68,7 @@ static enum as_status check(const char *set, struct as_error *err)
     return st;
 }
 
-/* A role that no device has is said, unless there are others beside it. */
+/* A role that no device has is reported, unless other allocators are named beside it. */
 static void test_requests(void **unused)
 {
     static const struct {
@@ -80,16 +80,16 @@ static void test_requests(void **unused)
     struct as_error err = {0};
     (void)unused;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(check(wrong[i].set, &err), AS_USAGE);
+        assert_int_equal(check_sets(wrong[i].set, &err), AS_USAGE);
         if (!strstr(err.text, wrong[i].why))
             fail_msg("'%s' does not say '%s'", err.text, wrong[i].why);
     }
-    assert_int_equal(check("allocator=pageable", &err), AS_OK);
-    assert_int_equal(check("allocator=pinned,huge_pages", &err), AS_OK);
-    assert_int_equal(check("allocator=pinned,first", &err), AS_OK);
+    assert_int_equal(check_sets("allocator=pageable", &err), AS_OK);
+    assert_int_equal(check_sets("allocator=pinned,huge_pages", &err), AS_OK);
+    assert_int_equal(check_sets("allocator=pinned,first", &err), AS_OK);
 }
 
-/* Cells have the API's name, whoever asks by role, and a stored cell is never of a role. */
+/* Cells always have the API's name, and a stored cell never has a role. */
 static void test_cells(void **unused)
 {
     const struct as_device_info info = machine();

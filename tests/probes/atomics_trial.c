@@ -79,8 +79,8 @@ void atomics_begin(struct atomics_one *o, struct as_device *dev, const char *axe
                                             .max_reps = UINT64_C(1) << 40};
 }
 
-/* The sides whose rate is being taken. A rate is taken over a sleep: on a loaded machine a side may not get to run in
- * it, so the sleep lasts until each has. */
+/* The agents being timed. Rates are taken over a sleep. On a loaded machine an agent may not run in it, so the sleep
+ * lasts until each has. */
 static const struct as_atomics *sampled;
 static void sleep_until_all_ran(double seconds)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Both programs of the probe, as it builds them. What the timed one has before its text, in short. */
+/* Both programs of the probe, as it builds them, with an abridged head of the timed one. */
 #define SCOPE SCOPE_DEVICE
 #define TAKE ORDER_ACQUIRE
 #define GIVE ORDER_RELEASE
@@ -59,14 +59,14 @@ void c2c_toy_pingpong(const char *name, void *const *a)
     pingpong(a[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7]);
 }
 
-/* ---- between units: two workgroups on each unit, a thread each ---- */
+/* ---- between compute units: two workgroups of one thread on each unit ---- */
 
 struct group {
     pthread_t thread;
     void *const *args;
     u32 unit, patience;
 };
-static u32 unit_missing; /* no group starts on it: 1 + its number, and that for so many launches */
+static u32 unit_missing; /* no workgroup starts on unit number - 1, for this many launches */
 static int launches_missing;
 
 static void *run_group(void *arg)
@@ -82,7 +82,7 @@ static void *run_group(void *arg)
     return NULL;
 }
 
-/* Two groups on each of four units. */
+/* Two workgroups on each of four compute units. */
 static void run_between(const char *name, void *const *args)
 {
     struct group workgroups[8];
@@ -91,7 +91,7 @@ static void run_between(const char *name, void *const *args)
     if (*(const u32 *)args[8] && launches_missing > 0)
         launches_missing--;
     for (u32 i = 0; i < 8; i++) {
-        /* A loaded machine may leave a thread waiting for long: only one that waits in vain gives up. */
+        /* A loaded machine may delay a thread for long: only one that waits in vain gives up. */
         workgroups[i] = (struct group){.args = args, .unit = i % 4, .patience = missing ? 1000 : UINT32_MAX};
         if (1 + i % 4 != missing)
             assert_int_equal(pthread_create(&workgroups[i].thread, NULL, run_group, &workgroups[i]), 0);

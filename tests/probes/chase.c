@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void start(struct play *p, unsigned capabilities, uint64_t size, uint64_t stride, enum as_pattern pattern)
+static void start_play(struct play *p, unsigned capabilities, uint64_t size, uint64_t stride, enum as_pattern pattern)
 {
     struct as_error err = {0};
     struct as_chase_desc d = {.allocator = "toy", .size = size, .stride = stride, .pattern = pattern, .seed = 3};
@@ -30,7 +30,7 @@ static void test_chases_end_at_the_expected_line(void **unused)
         for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++)
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
                 struct play p;
-                start(&p, kinds[k], sizes[s], 64, (enum as_pattern)pattern);
+                start_play(&p, kinds[k], sizes[s], 64, (enum as_pattern)pattern);
                 assert_true(run_and_check(&p));
             }
 }
@@ -64,7 +64,7 @@ static void test_pages_of_the_memory(void **unused)
     }
 }
 
-/* ---- linked only as far as it is chased ---- */
+/* ---- linked only as far as the chase goes ---- */
 
 enum { LINES_LAZY = 1 << 19, LINE_BYTES = 64 };
 
@@ -112,13 +112,13 @@ static void test_lazy_path(void **unused)
         line = (uint64_t)next;
     }
     assert_int_equal(seen[line], 0);
-    for (int b = 0; b < BINS; b++) /* five standard deviations of lines that are drawn */
+    for (int b = 0; b < BINS; b++) /* five standard deviations of randomly drawn lines */
         assert_true(fabs((double)bins[b] - (double)linked / BINS) < 5 * sqrt((double)linked / BINS));
     assert_true(run_and_check(&p));
     free(seen);
 }
 
-/* Chases that need more links get them, until the cycle is closed; the end is known throughout. */
+/* Longer chases get further links, until the cycle is closed; the expected end is correct throughout. */
 static void test_lazy_path_goes_on(void **unused)
 {
     (void)unused;
@@ -155,7 +155,7 @@ static void test_wrong_link_is_detected(void **unused)
 {
     struct play p;
     (void)unused;
-    start(&p, AS_CAP_HOST_KERNELS, 65536, 64, AS_PATTERN_RANDOM);
+    start_play(&p, AS_CAP_HOST_KERNELS, 65536, 64, AS_PATTERN_RANDOM);
     /* two lines exchange their successors: the cycle falls apart into two */
     char *base = p.chase.memory->host;
     uint64_t a = as_cycle_at(&p.chase.cycle, 10), b = as_cycle_at(&p.chase.cycle, 500);
@@ -172,7 +172,7 @@ static void test_lost_launch_is_detected(void **unused)
     (void)unused;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         struct play p;
-        start(&p, kinds[k], 65536, 64, AS_PATTERN_RANDOM);
+        start_play(&p, kinds[k], 65536, 64, AS_PATTERN_RANDOM);
         p.toy.lose_launches = 1;
         assert_false(run_and_check(&p));
     }
@@ -189,7 +189,7 @@ static void test_device_warms_up(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct play p;
         double ns, seconds;
-        start(&p, AS_CAP_SOURCE, cases[i].size, 64, AS_PATTERN_RANDOM);
+        start_play(&p, AS_CAP_SOURCE, cases[i].size, 64, AS_PATTERN_RANDOM);
         steps_made = 0;
         assert_int_equal(as_chase_run(&p.chase, 10, &ns, &seconds, NULL), AS_OK);
         assert_int_equal(steps_made, cases[i].before + 10 * AS_CHASE_STEPS);
@@ -201,9 +201,9 @@ static void test_device_warms_up(void **unused)
     has_clock = false;
 }
 
-/* Warm-up before the chase: the compute unit reads a buffer that fits the last-level cache element by element; one that
- * fits in part it reads in chase order, as a host CPU reads any short one; before a larger one, the GPU's cache is
- * filled with other data. */
+/* Warm-up before the chase. A buffer that fits the last-level cache: the compute unit reads it element by element. One
+ * that fits in part: in chase order, as a host CPU reads any short one. Before a larger one, other data fills the GPU's
+ * cache. */
 static void test_caches_are_settled(void **unused)
 {
     static const struct {
@@ -244,7 +244,7 @@ static void test_caches_are_settled(void **unused)
     }
 }
 
-/* ---- elements apart ---- */
+/* ---- spread elements ---- */
 
 static void test_spread_chases(void **unused)
 {

@@ -1,4 +1,4 @@
-/* The order of a chase is one cycle that nobody can guess, and elements that lie apart fill all sets of a cache. */
+/* The order of a chase is one unpredictable cycle, and spread elements fill all sets of a cache. */
 #include "lib/chase/chase.h"
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void test_bijection_of_huge_ranges(void **unused)
     }
 }
 
-/* Walks the cycle by next(): it must meet every line once and come home. */
+/* Follows the cycle by next(): it must reach every line once and return to its start. */
 static void check_cycle(enum as_pattern pattern, uint64_t lines, uint64_t stride, uint64_t page)
 {
     struct as_cycle c;
@@ -85,7 +85,7 @@ static void test_pages_stay_together(void **unused)
     assert_int_equal(changes, 99);
 }
 
-/* An order that a prefetcher could guess would be no measure of latency: few steps go to a neighbour. */
+/* Prefetchers must not guess the order: few steps go to a neighbouring line. */
 static void test_random_is_not_local(void **unused)
 {
     struct as_cycle c;
@@ -111,8 +111,8 @@ static void test_another_seed_another_order(void **unused)
     assert_true(same < 50);
 }
 
-/* Each lies in its own stride, and all together in the sets of any cache evenly: of as many sets as there are elements
- * each is met once. */
+/* Each element lies in its own stride, and all are spread evenly over the sets of any cache: with as many sets as
+ * elements each set has one. */
 static void test_spread_elements_fill_all_sets(void **unused)
 {
     static const uint64_t strides[] = {4096, 65536, 1 << 21};

@@ -1,4 +1,4 @@
-/* Persistent chases: they end where they must, and a counter that stands still is seen. */
+/* Persistent chases end where they must, and a counter that does not move is detected. */
 #include "chase_play.h"
 #include "scripted_clock.h"
 

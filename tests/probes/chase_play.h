@@ -6,18 +6,18 @@
 #include "lib/chase/chase.h"
 #include "toy_device.h"
 
-/* The kernels on the host. Without a clock they end as on a device that has none; with one they report STEP_NS
- * per step, which shows what steps were timed. */
+/* The kernels on the host. Without a clock they end as on a device without one. With a clock they report STEP_NS per
+ * step, which shows the number of timed steps. */
 enum { STEP_NS = 3 };
 extern bool has_clock;
 extern u64 steps_made;
 void run_kernel(const char *name, void *const *args);
 
-/* What was swept before the first chase. */
+/* Sweeps before the first chase. */
 struct swept {
     int all, alone;
     u64 elements, words;
-    u64 before_steps; /* made when the last one came */
+    u64 before_steps; /* number of them at the last one */
     u64 listed;       /* elements read from lists */
     bool astray;      /* a list was not in chase order */
 };

@@ -1,4 +1,4 @@
-/* What probes do alike before they measure: words, room in memory, bounds. */
+/* Common preparation of probes: words, free memory, bounds. */
 #include "lib/checks/checks.h"
 #include "lib/kernel_timer/kernel_timer.h"
 #include "toy_device.h"
@@ -71,7 +71,7 @@ static void test_one_cycle(void **unused)
     assert_non_null(strstr(tc.limit_why, "one cycle"));
 }
 
-/* What a program keeps is given back with it, and there is no room for more than was meant. */
+/* Memory that a program keeps is released with it, and there is no space for more than intended. */
 static void test_kept(void **unused)
 {
     struct toy t;

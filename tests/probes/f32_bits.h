@@ -1,4 +1,4 @@
-/* Numbers of f32 and their bits, for tests that say what hardware does in the words of its manual. */
+/* f32 numbers and their bits, for tests that follow a hardware manual. */
 #ifndef TESTS_PROBES_F32_BITS_H
 #define TESTS_PROBES_F32_BITS_H
 
@@ -21,7 +21,7 @@ static inline float f32_of(uint64_t code)
     return x;
 }
 
-/* Subnormal numbers are zeros of their sign. */
+/* Flushes subnormal numbers to zeros of the same sign. */
 static inline float f32_flushed(float x)
 {
     return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;

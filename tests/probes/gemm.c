@@ -1,5 +1,4 @@
-/* GEMM on this machine's CPU and OpenCL: right ones pass the check, and each kind of wrong one is seen.
- */
+/* GEMM on this machine's CPU and OpenCL: correct kernels pass the check, each kind of wrong one is detected. */
 #include "lib/gemm/cores_internal.h"
 
 #include <setjmp.h>
@@ -46,7 +45,7 @@ static void prepare(struct as_gemm *p, struct as_device *dev, const struct as_ge
         fail_msg("%s %s on %s: %s", as_gemm_path_words[d->path], as_gemm_type_words[d->type], dev->info.id, err.text);
 }
 
-static void run(struct as_gemm *p)
+static void run_gemm(struct as_gemm *p)
 {
     struct as_error err = {0};
     struct as_timing t;
@@ -54,7 +53,7 @@ static void run(struct as_gemm *p)
         fail_msg("%s", err.text);
 }
 
-/* QEMU before 9.0 errs in SME's integer outer products: see matrix_cores.c. */
+/* QEMU before 9.0 computes SME's integer outer products wrongly: see matrix_cores.c. */
 static bool is_wrong_here(const struct as_gemm *p)
 {
     const char *emulator = getenv("ASSAY_EMULATED");
@@ -66,8 +65,8 @@ static void assert_right(struct as_device *dev, const struct as_gemm_desc *d)
     struct as_gemm p;
     char why[200] = "";
     prepare(&p, dev, d);
-    assert_false(as_gemm_check(&p, why, sizeof why)); /* nothing was computed yet */
-    run(&p);
+    assert_false(as_gemm_check(&p, why, sizeof why)); /* nothing has been computed yet */
+    run_gemm(&p);
     if (!is_wrong_here(&p) && !as_gemm_check(&p, why, sizeof why))
         fail_msg("%s %s %llu on %s: %s", as_gemm_path_words[d->path], as_gemm_type_words[d->type],
                  (unsigned long long)d->n, dev->info.id, why);
@@ -81,15 +80,15 @@ static void test_cpu(void **state)
         for (int type = AS_GEMM_F64; type <= AS_GEMM_F32; type++) {
             struct as_gemm_desc d = desc_of((enum as_gemm_path)path, (enum as_gemm_type)type, 256);
             assert_right(&cpu.device, &d);
-            d.m = 128, d.n = 384, d.k = 1040; /* more than one block of K, and a last one that is shorter */
+            d.m = 128, d.n = 384, d.k = 1040; /* more than one block of K, the last one shorter */
             assert_right(&cpu.device, &d);
             d.zero = true;
             assert_right(&cpu.device, &d);
         }
 }
 
-/* Matrix instructions, each type that this CPU has: sizes that fill no block, parts of K of which the last is shorter,
- * and results of the product before are none of the next. */
+/* Matrix instructions, for each type that this CPU has: sizes that do not fill blocks, parts of K of which the last is
+ * shorter, and no results left over from the previous product. */
 static void test_cpu_matrix(void **state)
 {
     static const uint64_t sizes[][3] = {{16, 16, 16}, {70, 33, 100}, {128, 256, 2600}, {257, 511, 64}};
@@ -112,7 +111,7 @@ static void test_cpu_matrix(void **state)
         skip();
 }
 
-/* SME's kernel, which takes the first panel of B for all. */
+/* SME's kernel, using the first panel of B for all. */
 static const struct as_outer *true_outer;
 
 static void stays_at_first(const struct as_outer_job *job)
@@ -122,7 +121,7 @@ static void stays_at_first(const struct as_outer_job *job)
     true_outer->multiply(&other);
 }
 
-/* A product that loses its last step of K, and one whose packed words lie at other places. */
+/* A product without its last step of K, and one with packed words at wrong positions. */
 static void test_cpu_matrix_wrong(void **state)
 {
     (void)state;
@@ -140,7 +139,7 @@ static void test_cpu_matrix_wrong(void **state)
         }
         assert_int_not_equal(as_gemm_cores_gate(&p, text, sizeof text), AS_GATE_FAIL);
         p.cores->steps--;
-        run(&p);
+        run_gemm(&p);
         assert_false(as_gemm_check(&p, why, sizeof why));
         assert_non_null(strstr(why, "results are wrong"));
         p.cores->steps++;
@@ -149,7 +148,7 @@ static void test_cpu_matrix_wrong(void **state)
             struct as_outer other = *true_outer;
             other.multiply = stays_at_first;
             p.cores->outer = &other;
-            run(&p);
+            run_gemm(&p);
             assert_false(as_gemm_check(&p, why, sizeof why));
             as_gemm_finish(&p);
             continue;
@@ -157,20 +156,20 @@ static void test_cpu_matrix_wrong(void **state)
         unsigned *place[] = {p.cores->b.place[0], p.cores->b.place[1]}, first = place[0][0];
         place[0][0] = place[1][0];
         place[1][0] = first;
-        run(&p);
+        run_gemm(&p);
         assert_false(as_gemm_check(&p, why, sizeof why));
         as_gemm_finish(&p);
     }
 }
 
-/* The BLAS of this machine, where it has one. */
+/* This machine's BLAS, if it has one. */
 static void test_library(void **state)
 {
     struct as_gemm p;
     struct as_error err = {0};
     struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, AS_GEMM_F32, 256);
     (void)state;
-    d.n = 384; /* so that rows and columns cannot be mixed up */
+    d.n = 384; /* so that exchanged rows and columns show */
     enum as_status st = as_gemm_prepare(&p, &cpu.device, &d, &err);
     as_gemm_finish(&p);
     if (st == AS_UNSUPPORTED) {
@@ -185,7 +184,7 @@ static void test_library(void **state)
     as_gemm_finish(&p);
 }
 
-/* Types that are made of their bits, the tiled kernel, and an epilogue. Compilers of CPUs take long over each. */
+/* Types composed of bits, the tiled kernel, and an epilogue. CPU compilers take long over each. */
 static void test_opencl(void **state)
 {
     static const struct {
@@ -208,7 +207,7 @@ static void test_opencl(void **state)
     }
 }
 
-/* ---- four bytes at a time, on a device that has not the operation: by arithmetic in its place ---- */
+/* ---- the four-byte dot product, emulated on a device without it ---- */
 
 static const char dot_by_arithmetic[] = "#undef DOT_4X8_S8\n"
                                         "#define DOT_4X8_S8(a, b) by_arithmetic(a, b)\n"
@@ -250,10 +249,10 @@ static void test_dot(void **state)
     dev.info.capabilities |= AS_CAP_DOT_4X8;
     d.n = 128, d.k = 192; /* three pieces of K */
     assert_right(&dev, &d);
-    /* A piece of K less. */
+    /* K is one piece shorter. */
     prepare(&p, &dev, &d);
     p.args[6].u.u32 -= 16;
-    run(&p);
+    run_gemm(&p);
     assert_false(as_gemm_check(&p, why, sizeof why));
     as_gemm_finish(&p);
     d.k = 224;
@@ -266,8 +265,7 @@ static void test_dot(void **state)
     assert_non_null(strstr(err.text, "does not announce cl_khr_integer_dot_product"));
 }
 
-/* A kernel that leaves out the last step of K, one that takes a row for another, and one that adds to what was there.
- */
+/* Kernels that skip the last step of K, use the wrong row, or add to old content. */
 static void test_wrong(void **state)
 {
     struct as_gemm p;
@@ -275,13 +273,13 @@ static void test_wrong(void **state)
     (void)state;
     const struct as_gemm_desc d = desc_of(AS_GEMM_TILED, AS_GEMM_F32, 512);
     prepare(&p, &cpu.device, &d);
-    run(&p);
+    run_gemm(&p);
     assert_true(as_gemm_check(&p, why, sizeof why));
     uint32_t row[512], other[512];
     assert_int_equal(p.dev->memory->read(p.dev, p.d, 7 * sizeof row, row, sizeof row, NULL), AS_OK);
     assert_int_equal(p.dev->memory->read(p.dev, p.d, 8 * sizeof row, other, sizeof row, NULL), AS_OK);
     assert_int_not_equal(memcmp(row, other, sizeof row), 0);
-    /* every row is the next one: what is looked at is all over */
+    /* every row is the next one: the checked rows are anywhere */
     for (uint64_t r = 0; r + 1 < 512; r++) {
         p.dev->memory->read(p.dev, p.d, (r + 1) * sizeof row, row, sizeof row, NULL);
         p.dev->memory->write(p.dev, p.d, r * sizeof row, row, sizeof row, NULL);
@@ -289,15 +287,15 @@ static void test_wrong(void **state)
     assert_false(as_gemm_check(&p, why, sizeof why));
     assert_non_null(strstr(why, "results are wrong, the first in row"));
     p.args[6].u.u32 -= 16;
-    run(&p);
+    run_gemm(&p);
     assert_false(as_gemm_check(&p, why, sizeof why));
     p.args[6].u.u32 += 16;
-    run(&p);
+    run_gemm(&p);
     assert_true(as_gemm_check(&p, why, sizeof why));
     as_gemm_finish(&p);
 }
 
-/* One step of K less, of each type at the size whose sums are allowed most: operands of that step made 0 by hand. */
+/* One step of K less, for each type at the size with the largest tolerance: the operands of that step are set to 0. */
 static void test_skipped_step(void **state)
 {
     (void)state;
@@ -330,7 +328,7 @@ static void test_skipped_step(void **state)
     }
 }
 
-/* Devices without units that copy boxes say so. */
+/* Devices without hardware for box copies give the reason. */
 static void test_tensors(void **state)
 {
     struct as_device *const devices[] = {&cpu.device, has_opencl ? &opencl.device : NULL};
@@ -359,7 +357,7 @@ static void test_what_applies(void **state)
     d.type = AS_GEMM_F64;
     assert_int_equal(as_gemm_applies(&info, &d, &err), AS_PRUNED); /* wgmma has no f64 */
     d.type = AS_GEMM_F16;
-    d.m = 384; /* three tiles are no pairs */
+    d.m = 384; /* three tiles cannot form pairs */
     assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
     d.path = AS_GEMM_WGMMA;
     assert_int_equal(as_gemm_applies(&info, &d, &err), AS_APPLIES);
@@ -377,11 +375,11 @@ static void test_what_applies(void **state)
     assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_PRUNED);
     d = desc_of(AS_GEMM_NAIVE, AS_GEMM_F32, 16384);
     assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
-    d.path = AS_GEMM_MMA; /* only SME's is of f32 */
+    d.path = AS_GEMM_MMA; /* only SME has f32 */
     assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err),
                      as_outer_find(AS_GEMM_F32) ? AS_INAPPLICABLE : AS_PRUNED);
     d.type = AS_GEMM_S8;
-    assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_INAPPLICABLE); /* seconds, or no instruction */
+    assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_INAPPLICABLE); /* slow, or absent */
     d = desc_of(AS_GEMM_MMA, AS_GEMM_S8, 64);
     d.batch = 2;
     assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_PRUNED);

@@ -1,5 +1,5 @@
-/* GEMM kernels of SME and SVE: packing and sums of all sizes of blocks, nothing outside is touched, and the caller
- * finds its state as the ABI says. gemm_arm_mutants.py plants faults in the kernels. */
+/* GEMM kernels of SME and SVE: packing and sums for all block sizes, nothing outside is touched, and the caller's state
+ * is preserved as the ABI requires. gemm_arm_mutants.py plants faults in the kernels. */
 #include "device/cpu/features.h"
 #include "lib/gemm/outer.h"
 #include "lib/gemm/tiled_sve.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { GUARD = 0xa5, MARGIN = 3 /* words around what a kernel writes */ };
+enum { GUARD = 0xa5, MARGIN = 3 /* guard words around the output */ };
 
 static bool can_run(const struct as_outer *o)
 {
@@ -25,7 +25,7 @@ static bool can_run(const struct as_outer *o)
     return as_outer_has(o, missing, sizeof missing);
 }
 
-/* QEMU before 9.0 errs in integer outer products: see matrix_cores.c. */
+/* QEMU before 9.0 computes integer outer products wrongly: see matrix_cores.c. */
 static bool is_right_here(const struct as_outer *o)
 {
     const char *emulator = getenv("ASSAY_EMULATED");
@@ -53,7 +53,7 @@ static void *filled(size_t bytes)
     return block;
 }
 
-/* What is read: the page after it is not there. */
+/* Input that ends at an inaccessible page. */
 static size_t pages_of(size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -131,7 +131,7 @@ static void test_packing(void **state)
 
 /* ---- sums ---- */
 
-/* Small whole numbers, whose sums are exact in any order. */
+/* Small integers, whose sums are exact in any order. */
 static double number_at(uint64_t line, uint64_t k)
 {
     return (double)((line * 7 + k * 3 + line * k) % 9) - 4;
@@ -231,12 +231,12 @@ static void test_sums(void **state)
 
 #if defined(__aarch64__)
 /* Element e of a row, of f32 or f64. */
-static void put(unsigned char *row, uint64_t e, unsigned bytes, double value)
+static void set_element(unsigned char *row, uint64_t e, unsigned bytes, double value)
 {
     memcpy(row + e * bytes, bytes == 4 ? (const void *)&(float){(float)value} : &value, bytes);
 }
 
-static double get(const unsigned char *row, uint64_t e, unsigned bytes)
+static double element_of(const unsigned char *row, uint64_t e, unsigned bytes)
 {
     double value = 0;
     float narrow = 0;
@@ -244,26 +244,26 @@ static double get(const unsigned char *row, uint64_t e, unsigned bytes)
     return bytes == 4 ? narrow : value;
 }
 
-/* Four rows by four of so many elements. */
+/* Four rows by four, of `elements` elements. */
 static void check_tiled(unsigned bytes, as_tiled_sve *block, uint64_t elements, bool add)
 {
     const uint64_t in_row = elements * bytes, out_row = (4 + MARGIN) * bytes;
     unsigned char *a = at_end(4 * in_row), *b = at_end(4 * in_row), *d = filled(5 * out_row);
     for (uint64_t i = 0; i < 4; i++)
         for (uint64_t e = 0; e < elements; e++) {
-            put(a + i * in_row, e, bytes, number_at(i, e));
-            put(b + i * in_row, e, bytes, number_at(1000 + i, e));
+            set_element(a + i * in_row, e, bytes, number_at(i, e));
+            set_element(b + i * in_row, e, bytes, number_at(1000 + i, e));
         }
     for (uint64_t i = 0; i < 16; i++)
-        put(d + i / 4 * out_row, i % 4, bytes, add ? (double)i : NAN);
+        set_element(d + i / 4 * out_row, i % 4, bytes, add ? (double)i : NAN);
     block(&(struct as_tiled_block){a, b, d, elements, in_row, out_row, add});
     for (uint64_t i = 0; i < 16; i++) {
         double sum = add ? (double)i : 0;
         for (uint64_t e = 0; e < elements; e++)
             sum += number_at(i / 4, e) * number_at(1000 + i % 4, e);
-        if (!(get(d + i / 4 * out_row, i % 4, bytes) == sum))
+        if (!(element_of(d + i / 4 * out_row, i % 4, bytes) == sum))
             fail_msg("%u bytes, %d elements%s: row %d, column %d is %g, not %g", bytes, (int)elements,
-                     add ? ", added" : "", (int)i / 4, (int)i % 4, get(d + i / 4 * out_row, i % 4, bytes), sum);
+                     add ? ", added" : "", (int)i / 4, (int)i % 4, element_of(d + i / 4 * out_row, i % 4, bytes), sum);
         assert_true(is_guard(d + i / 4 * out_row + 4 * (uint64_t)bytes, MARGIN * bytes));
     }
     assert_true(is_guard(d + 4 * out_row, out_row));
@@ -298,7 +298,7 @@ static void test_tiled(void **state)
 /* ---- the caller's state ---- */
 
 #if defined(__aarch64__)
-/* 0: neither in streaming mode nor with ZA. */
+/* 0: not in streaming mode, ZA off. */
 static uint64_t mode(void)
 {
     uint64_t svcr;
@@ -306,7 +306,7 @@ static uint64_t mode(void)
     return svcr;
 }
 
-/* Callee-saved registers d8 to d15 have the values of `to` when the kernel is called, and then come back into it. */
+/* The callee-saved registers d8 to d15 hold `to` at the call, and are stored into it afterwards. */
 static void call_with(void (*kernel)(const void *), const void *job, double to[8])
 {
     register void (*f)(const void *) __asm__("x20") = kernel;

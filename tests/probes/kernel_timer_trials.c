@@ -18,7 +18,7 @@ void kernel_timer_toy(struct toy *t)
     t->dev.info.is_host_memory = false;
 }
 
-/* A device on which nothing tells cycles or units ends a trial that needs them with one of these. */
+/* A device without cycle counters or unit ids ends a trial that needs them with one of these. */
 static bool is_excused(const char *text)
 {
     static const char *const excuses[] = {"no cycle counter", "no unit id", "size of a kernel's code",

@@ -1,4 +1,4 @@
-/* Matrix instructions: the table, layouts against what is documented, lane by lane, and images. */
+/* Matrix instructions: the table, layouts against the documentation lane by lane, and images. */
 #include "lib/mma/instructions/layout.h"
 
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void test_where_it_applies(void **state)
     }
 }
 
-/* ---- layouts, by the formulas of the PTX ISA: i counts the numbers of a lane ---- */
+/* ---- layouts by the formulas of the PTX ISA; i is the index of a lane's element ---- */
 
 struct at {
     unsigned row, column;
@@ -144,7 +144,7 @@ static struct at a_64x32_8(unsigned lane, unsigned i)
     struct at p = a_16x32_8(lane % 32, i);
     return (struct at){16 * (lane / 32) + p.row, p.column};
 }
-/* Of two the first, and of four bytes the first two. */
+/* Of two elements the first, and of four bytes the first two. */
 static struct at a_sparse_16x16_tf32(unsigned lane, unsigned i)
 {
     struct at p = a_16x8_tf32(lane, i);
@@ -155,7 +155,7 @@ static struct at a_sparse_16x64_8(unsigned lane, unsigned i)
     struct at p = a_16x32_8(lane, i);
     return (struct at){p.row, p.column / 2 * 4 + p.column % 2};
 }
-/* Of the kept two of four the first two: pairs of columns 0, 1 of each four. */
+/* Of the two kept out of four, the first two: columns 0 and 1 of each four. */
 static struct at a_sparse_16x32_f16(unsigned lane, unsigned i)
 {
     struct at p = a_16x16_f16(lane, i);
@@ -298,7 +298,7 @@ static void test_broken_layouts(void **state)
         const struct as_matrix_held held = {.row = broken[i], .column = "l0"};
         assert_false(as_layout_parse(&held, &layout));
     }
-    /* Eight lines hold each of their pieces of 16 bytes once. */
+    /* Eight lines hold each of their 16-byte pieces once. */
     bool seen[1024] = {false};
     for (unsigned line = 0; line < 8; line++)
         for (unsigned at = 0; at < 128; at++) {

@@ -1,6 +1,6 @@
-/* Matrix instructions of this machine's CPU: the table, results against models of what the manuals say, fragments,
- * peaks and their machine code; planted errors are caught: columns taken for each other, a step left out, another
- * instruction in the loop. */
+/* Matrix instructions of this machine's CPU: the table, results against models from the manuals, fragments, peaks
+ * and their machine code. Planted errors are detected: exchanged columns, a missing step, another instruction in the
+ * loop. */
 #include "device/cpu/features.h"
 #include "f32_bits.h"
 #include "lib/mma/discovery/find.h"
@@ -41,15 +41,15 @@ static bool can_run(const struct as_core *c)
     return as_core_has(c, missing, sizeof missing);
 }
 
-/* QEMU before 9.0 adds up SME's integer outer products for two columns at once, and so for the wrong ones: not its
- * results are tested then. */
+/* QEMU before 9.0 adds up SME's integer outer products for two columns at once, which gives wrong sums: its results are
+ * not tested. */
 static bool is_right_here(const struct as_core *c)
 {
     const char *emulator = getenv("ASSAY_EMULATED"); /* its version */
     return can_run(c) && !(emulator && atoi(emulator) < 9 && strstr(c->name, "mopa") && strstr(c->name, "s32"));
 }
 
-/* The first that this CPU has, of which each step adds more than one product to a sum; skips where there is none. */
+/* The first instruction of this CPU with more than one product per sum and step; skips if there is none. */
 static const struct as_core *any_core(void)
 {
     for (const struct as_core *c = as_cores; c->name; c++)
@@ -82,7 +82,7 @@ static void test_table(void **state)
     }
 }
 
-/* The process that measures is not the one that planned: it finds out for itself what the CPU and the system have. */
+/* The measuring process did not plan: it must detect the features of CPU and system itself. */
 static void test_not_planned_here(void **state)
 {
     (void)state;
@@ -105,7 +105,8 @@ static void test_not_planned_here(void **state)
     }
 }
 
-/* Each instruction that the CPU does not have says what is missing; those of other machines do not appear. */
+/* For each instruction that the CPU lacks, the message says what is missing; instructions of other architectures do not
+ * appear. */
 static void test_what_applies(void **state)
 {
     (void)state;
@@ -144,13 +145,13 @@ static void test_scripted(void **state)
 
 enum { PROBLEMS = 2000 };
 
-/* Products of one problem, by lanes of numbers. */
+/* Products of one problem, by lanes. */
 struct problem {
     uint64_t a[2048], b[2048], c[2048], d[2048];
 };
 
-/* Any bits but those of NaN and infinity: large and small, subnormal ones among them. */
-static uint64_t draw(const struct as_number_format *f, struct as_rng *rng)
+/* Any bits except NaN and infinity: large, small and subnormal numbers. */
+static uint64_t draw_code(const struct as_number_format *f, struct as_rng *rng)
 {
     for (;;) {
         uint64_t code = as_rng_u64(rng) & (f->bits == 64 ? UINT64_MAX : (UINT64_C(1) << f->bits) - 1);
@@ -166,10 +167,10 @@ static void draw_problem(const struct as_matrix *m, struct as_rng *rng, struct p
     uint64_t *const to[] = {p->a, p->b, p->c};
     for (int w = AS_MATRIX_A; w < AS_MATRIX_OPERANDS; w++)
         for (size_t i = 0; i < as_matrix_count(m, (enum as_matrix_operand)w, 0); i++)
-            to[w][i] = draw(as_matrix_format(m, (enum as_matrix_operand)w), rng);
+            to[w][i] = draw_code(as_matrix_format(m, (enum as_matrix_operand)w), rng);
 }
 
-/* The first difference, in words; false where there is one. */
+/* Describes the first difference; false if there is none. */
 static bool agrees(struct as_fragments *f, model_fn *model, char *why, size_t size)
 {
     static struct problem p;
@@ -220,7 +221,7 @@ static void test_results(void **state)
         skip();
 }
 
-/* All of them, also those that no model is written of here: what is found of them explains their results. */
+/* All of them, also those without a model here: the arithmetic found must explain their results. */
 static void test_numerics(void **state)
 {
     (void)state;
@@ -319,7 +320,7 @@ static void test_code(void **state)
         for (const struct as_core_body *b = c->bodies; b < c->bodies + AS_CORE_BODIES && b->name; b++)
             if (as_core_code_gate(as_matrix_find(c->name), b, &each, text, sizeof text) != AS_GATE_PASS)
                 fail_msg("%s: %s", b->name, text);
-    /* A loop of another instruction; and one that is shorter than it says. */
+    /* A loop of another instruction, and one that is shorter than stated. */
     const struct as_core *c = &as_cores[0], *other = &as_cores[2];
     assert_int_equal(as_core_code_gate(as_matrix_find(c->name), &other->bodies[1], &each, text, sizeof text),
                      AS_GATE_FAIL);
@@ -333,7 +334,7 @@ static void test_code(void **state)
 
 static const struct as_core *planted;
 
-/* The first two columns of B for each other: where a column lies in a lane of its own, words of 32 bits. */
+/* Exchanges the first two columns of B, if a column is in a lane of its own, with words of 32 bits. */
 static void swaps(const void *a, const void *b, void *c, uint64_t n)
 {
     const struct as_matrix *m = as_matrix_find(planted->name);
@@ -364,7 +365,7 @@ static void test_wrong_fragment(void **state)
     assert_int_equal(as_layout_open(&u, &cpu.device, m, 0, &err), AS_OK);
     u.fragments.core = &core;
     assert_int_equal(as_layout_documented(&u, &documented, &err), AS_OK);
-    /* Columns are numbered as they are met, and the result has them elsewhere. */
+    /* Columns are numbered in the order found, and the result has them elsewhere. */
     if (!as_slots_find(&u.unit, &found, &err)) {
         assert_int_equal(as_slots_compare(&found, &documented, &difference, &err), AS_OK);
         assert_true(difference.unequal[0] + difference.unequal[1] + difference.unequal[2] > 0);

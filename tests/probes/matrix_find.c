@@ -1,4 +1,4 @@
-/* Experiments on matrix units, tried on units in software that are known: what is found has to be what they are. */
+/* Experiments on software matrix units with known arithmetic: they must find it. */
 #include "lib/mma/discovery/find.h"
 
 #include <setjmp.h>
@@ -15,11 +15,11 @@
 struct known {
     const char *name, *a, *b, *c;
     unsigned k;
-    struct as_arithmetic how; /* how.nan 0: the format's */
-    double overflow;          /* its value, 0: cannot be seen */
+    struct as_arithmetic how; /* how.nan 0: as the format defines */
+    double overflow;          /* its value; 0: cannot be observed */
 };
 
-/* Of nothing said, ties go to even. */
+/* By default, ties go to even. */
 #define CUT .cut = AS_ROUND_TOWARD_ZERO
 #define STEPS(products, bits) .step = products, .kept = bits
 #define NVIDIA(products, bits) STEPS(products, bits), CUT, .result = AS_ROUND_TOWARD_ZERO
@@ -154,7 +154,7 @@ static void start(const struct known *u, struct as_matrix_model *model)
     assert_int_equal(as_matrix_model_start(model, u->a, u->b, u->c, 4, 3, u->k, &how, &err), AS_OK);
 }
 
-/* What is found of the unit, once for all tests. */
+/* Experiments on each unit, once for all tests. */
 static const struct as_matrix_found *found_of(size_t i)
 {
     static struct as_matrix_found found[UNITS];
@@ -168,7 +168,7 @@ static const struct as_matrix_found *found_of(size_t i)
     return &found[i];
 }
 
-/* All of them, or one of so many where a sanitizer looks at the code, which is the same for all. */
+/* All units; under a sanitizer one of several, since the code is the same for all. */
 static size_t next_of(size_t i)
 {
     enum { BRIEF = 4 };
@@ -229,7 +229,7 @@ static void test_known(void **unused)
     }
 }
 
-/* The numbers that people ask for. */
+/* The properties that are printed. */
 static void test_numbers(void **unused)
 {
     (void)unused;
@@ -294,8 +294,7 @@ static void test_skipped_k(void **unused)
     }
 }
 
-/* Another program's idea of where operands lie: rows of a 0 and 1 change places, or columns of b, or c lies by columns.
- */
+/* Another layout than documented: rows 0 and 1 of a exchanged, or columns of b, or c stored by columns. */
 enum fault { SWAPPED_A, SWAPPED_B, TRANSPOSED_C };
 struct faulty {
     struct as_matrix_model model;
@@ -349,7 +348,7 @@ static void test_wrong_fragments(void **unused)
     }
 }
 
-/* A unit whose accumulator is narrower at one place only, and one that adds in no order that has a name. */
+/* A unit with a narrower accumulator at one place, and one that adds in an order without a name. */
 static enum as_status multiply_narrowed(void *ctx, size_t count, const uint64_t *a, const uint64_t *b,
                                         const uint64_t *c, uint64_t *d, struct as_error *err)
 {
@@ -372,8 +371,8 @@ static void test_narrowed(void **unused)
     assert_int_equal(as_arithmetic_find(&unit, 1, &found, &err), AS_OK);
     assert_true(found.property[AS_PROPERTY_ACCUMULATOR].value == 21);
     assert_true(found.property[AS_PROPERTY_KEPT].value == 24);
-    /* Three digits are taken from the result, not from what goes on inside: a model of one width does not explain it.
-     */
+    /* Three digits are dropped from the result, not from intermediate sums: a model with one width does not explain
+     * it. */
     assert_true(found.unequal > 0);
     assert_true(found.property[AS_PROPERTY_EXPLAINED].value < 100);
     assert_true(found.first[0] != '\0');

@@ -1,4 +1,4 @@
-/* Numeric formats: every code and its value, rounding in each way, both ends of the range. */
+/* Numeric formats: every code and its value, each rounding mode, both ends of the range. */
 #include "lib/mma/instructions/formats.h"
 
 #include <setjmp.h>
@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-/* Codes of the short formats all, of the long ones those whose upper 16 bits take every value; no more digits than a
- * double has. */
+/* All codes of the short formats; for long ones all values of their upper 16 bits; no more digits than a double has. */
 static uint64_t code_at(const struct as_number_format *f, uint64_t i)
 {
     if (f->bits <= 16)
@@ -39,7 +38,7 @@ static void test_round_trip(void **unused)
         }
 }
 
-/* Between two neighbours each rounding takes the one that it is defined to take. */
+/* Between two neighbours each rounding mode chooses the one that it is defined to choose. */
 static void between(const struct as_number_format *f, uint64_t lower, double low, double high)
 {
     static const double shares[] = {0.25, 0.5, 0.75};
@@ -72,7 +71,7 @@ static void test_rounding(void **unused)
     (void)unused;
     for (const struct as_number_format *f = as_number_formats; f->word; f++) {
         if (f->bits > 32)
-            continue; /* a half of its last digit is no double */
+            continue; /* half of its last digit is not a double */
         for (uint64_t i = 0; i < codes_of(f); i++) {
             uint64_t code = code_at(f, i), step = UINT64_C(1) << f->unused;
             double low = as_number_decode(f, code), high = as_number_decode(f, code + step);
@@ -145,7 +144,7 @@ static void test_ends(void **unused)
     assert_null(as_number_format("f17"));
 }
 
-/* The compiler's own binary32 and its conversion are another implementation of the same. */
+/* The compiler's binary32 and its conversion are an independent implementation of the same. */
 static void test_binary32(void **unused)
 {
     (void)unused;
@@ -161,7 +160,7 @@ static void test_binary32(void **unused)
     }
 }
 
-/* What lies below 62 digits counts by its one bit. */
+/* Digits below 62 count through their sticky bit. */
 static void test_sticky(void **unused)
 {
     (void)unused;

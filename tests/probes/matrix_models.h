@@ -1,4 +1,4 @@
-/* Matrix instructions of CPUs by the words of their manuals: x86-64 (SDM) and aarch64 (Arm ARM). */
+/* Matrix instructions of CPUs as specified in their manuals: x86-64 (SDM) and aarch64 (Arm ARM). */
 #ifndef TESTS_PROBES_MATRIX_MODELS_H
 #define TESTS_PROBES_MATRIX_MODELS_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What one sum becomes, by the words of the manuals: row of A, column of B, the accumulator. */
+/* One sum as the manuals define it: row of A, column of B, the accumulator. */
 typedef uint64_t model_fn(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c);
 
 static float bf16(uint64_t code)
@@ -17,7 +17,7 @@ static float bf16(uint64_t code)
     return f32_flushed(f32_of(code << 16));
 }
 
-/* SDM, VDPBF16PS: fused, rounded to nearest even, the odd product first, subnormal numbers are 0. */
+/* SDM, VDPBF16PS: fused, rounded to nearest even, the odd product first, subnormals are flushed to 0. */
 static uint64_t model_bf16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
     float sum = f32_flushed(f32_of(c));
@@ -27,7 +27,7 @@ static uint64_t model_bf16(const struct as_matrix *m, const uint64_t *a, const u
     return f32_bits(sum);
 }
 
-/* SDM, TDPBF16PS: two such sums from 0, of the even and of the odd products; theirs is added to the accumulator. */
+/* SDM, TDPBF16PS: two such sums from 0, of the even and of the odd products; their sum is added to the accumulator. */
 static uint64_t model_tiles_bf16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
     float sum[2] = {0, 0};

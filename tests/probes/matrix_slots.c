@@ -1,4 +1,4 @@
-/* Where numbers lie, found of units in software whose operands were shuffled: each place has to come out as it is. */
+/* Layouts of software units with shuffled operands: the experiments must find each slot. */
 #include "lib/mma/discovery/model.h"
 #include "lib/mma/discovery/slots.h"
 
@@ -13,12 +13,12 @@
 
 enum { M = 8, N = 4, K = 16, SLOTS_A = M * K + 9, SLOTS_B = K * N, SLOTS_C = M * N + 3 };
 
-/* Which slot each number lies in. */
+/* The slot of each element. */
 struct shuffled {
     struct as_matrix_model model;
     uint16_t a[M * K], b[K * N], c[M * N];
-    size_t also; /* a second slot of A that is added to its first number, SLOTS_A: none */
-    bool stale;  /* the result of one problem stands in place of the next one's */
+    size_t also; /* a second slot of A that is added to its first element; SLOTS_A: none */
+    bool stale;  /* the result of one problem replaces the next one's */
 };
 
 static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, uint64_t *d,
@@ -62,7 +62,7 @@ static struct as_slot_unit start(struct shuffled *s, const char *format, const c
 {
     struct as_error err;
     struct as_arithmetic how = as_arithmetic_of_fma(as_number_format(sum));
-    how.step = K; /* where numbers lie does not depend on how they are added: the least work */
+    how.step = K; /* the layout does not depend on the order of additions: this one is cheapest */
     *s = (struct shuffled){.also = SLOTS_A};
     assert_int_equal(as_matrix_model_start(&s->model, format, format, sum, M, N, K, &how, &err), AS_OK);
     shuffle(s->a, M * K, SLOTS_A, &seed);
@@ -132,7 +132,7 @@ static void swap(struct as_slot *a, struct as_slot *b)
     *b = t;
 }
 
-/* What is documented is wrong: two numbers of one operand have changed places. */
+/* The documentation is wrong: two elements of one operand are exchanged. */
 static void test_wrong_documents(void **unused)
 {
     (void)unused;
@@ -150,7 +150,7 @@ static void test_wrong_documents(void **unused)
     }
 }
 
-/* Rows that are numbered in another way in A and in the result alike are the same product. */
+/* Rows numbered differently, but alike in A and the result, are the same product. */
 static void test_other_numbers(void **unused)
 {
     (void)unused;

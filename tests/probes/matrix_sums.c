@@ -1,6 +1,6 @@
-/* A unit of two sums from zero, written down as Intel's manual has TDPBF16PS (SDM, volume 2), with nothing of the model
- * in it: the experiments name its order, and the model of what they found gives its results anywhere. Units whose order
- * differs a little are none of those. */
+/* A unit with two sums from zero, as Intel's manual defines TDPBF16PS (SDM, volume 2), independent of the model: the
+ * experiments name its order, and the model that they find gives its results anywhere. Units with slightly different
+ * orders are distinguished. */
 #include "base/clock.h"
 #include "f32_bits.h"
 #include "lib/mma/discovery/find.h"
@@ -19,7 +19,7 @@ enum sums_order {
     OF_HALVES,
     INTO_THE_EVEN,    /* the even sum begins with the accumulator */
     ONE_BY_ONE,       /* the even sum is added to the accumulator, then the odd one */
-    ALL_BUT_THE_LAST, /* the last product is added to the even sum, where the manual has it in the odd one */
+    ALL_BUT_THE_LAST, /* the last product is added to the even sum; the manual adds it to the odd one */
     SUMS_ORDERS
 };
 struct two_sums {
@@ -27,7 +27,7 @@ struct two_sums {
     enum sums_order order;
 };
 
-/* What is read is flushed as well. */
+/* Inputs are flushed too. */
 static float input(uint64_t code)
 {
     return f32_flushed(f32_of(code));
@@ -77,7 +77,7 @@ static void two_sums_start(struct two_sums *t, enum sums_order order)
                            order};
 }
 
-/* Any numbers, also those that are flushed on the way, which the experiments' own random problems have not. */
+/* Any numbers, including those flushed on the way, which the experiments' own random problems lack. */
 static void same_anywhere(const struct two_sums *t, const struct as_arithmetic *how)
 {
     enum { PROBLEMS = 500, A = 4 * 32, B = 32 * 3, C = 4 * 3 };
@@ -86,7 +86,7 @@ static void same_anywhere(const struct two_sums *t, const struct as_arithmetic *
     struct as_error err;
     struct as_rng rng;
     as_rng_seed(&rng, 9);
-    /* Few products, of 2^-133 to 2^-120 beside the least normal number of 2^-126, and accumulators that are -0 or
+    /* Few products, of 2^-133 to 2^-120 near the least normal number of 2^-126, and accumulators that are -0 or
      * small. */
     for (size_t i = 0; i < PROBLEMS * A; i++)
         a[i] = as_rng_below(&rng, 10) ? 0 : as_rng_u64(&rng) & 0x83ff;

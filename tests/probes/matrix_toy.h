@@ -1,5 +1,5 @@
-/* A toy device whose kernel is a matrix instruction in software: its operands lie as the instruction's document says,
- * and it computes as the test says. */
+/* A toy device whose kernel is a matrix instruction in software, with documented operand layouts and the test's
+ * arithmetic. */
 #ifndef TESTS_PROBES_MATRIX_TOY_H
 #define TESTS_PROBES_MATRIX_TOY_H
 
@@ -12,14 +12,14 @@ extern struct matrix_toy {
     const struct as_matrix *matrix;
     unsigned n;
     struct as_arithmetic how;
-    unsigned skipped_k; /* planted: so much of K is left out */
-    bool swapped;       /* planted: the first two words of A's image change places */
+    unsigned skipped_k; /* planted: this much of K is left out */
+    bool swapped;       /* planted: the first two words of A's image are exchanged */
 } matrix_toy;
-/* Without planted faults. n: 0 is the instruction's own */
+/* Without planted faults. n: 0 is the instruction's own. */
 void matrix_toy_start(const char *instruction, unsigned n, const struct as_arithmetic *how);
-/* The value of a trial, which must go well, and its notes. */
+/* The value of a trial, which must succeed, and its notes. */
 double matrix_toy_value(const char *probe, const char *axes, char *detail, size_t room);
-/* What preparing a trial says. */
+/* The error of preparing a trial. */
 enum as_status matrix_toy_refused(const char *probe, const char *axes, struct as_error *err);
 
 #endif

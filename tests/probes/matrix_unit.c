@@ -1,5 +1,5 @@
-/* On a device that is a model of the documented layouts of matrix instructions, its kernels run on the host by the
- * images: the small unit and the peak's check, with planted errors that must be caught. */
+/* A device that models the documented layouts of matrix instructions and runs its kernels on the host by images: the
+ * small unit and the peak's check, with planted errors that must be detected. */
 #include "lib/mma/instructions/fragments.h"
 #include "lib/mma/rate/peak.h"
 #include "toy_device.h"
@@ -18,10 +18,10 @@ static struct {
     const struct as_matrix *matrix;
     unsigned n, chains, steps;
     size_t teams;
-    int skip;         /* steps that the long body leaves out */
-    bool swap;        /* it takes two rows of A for each other */
-    int keep_bits;    /* > 0: of a sum */
-    size_t bad_group; /* 1 + group that leaves its accumulators alone */
+    int skip;         /* steps missing in the long body */
+    bool swap;        /* exchanges two rows of A */
+    int keep_bits;    /* > 0: error of a sum */
+    size_t bad_group; /* 1 + workgroup that leaves its accumulators unchanged */
 } model;
 
 static size_t sizes(enum as_matrix_operand which)
@@ -38,7 +38,8 @@ static double narrow(double x)
     return ldexp(trunc(ldexp(f, model.keep_bits)), exponent - model.keep_bits);
 }
 
-/* The second of two operands in the lines of shared memory lies beside the first: moved to where the first one lies. */
+/* The second of two operands that share shared memory lines lies beside the first: moves it to the first one's
+ * place. */
 static void fetch(enum as_matrix_operand which, const unsigned char *images, unsigned set, size_t image, double *out)
 {
     const struct as_matrix *m = model.matrix;
@@ -123,7 +124,7 @@ static void run_peak(void *const *args, size_t workgroups, unsigned steps)
         a[set] = calloc(sizes(AS_MATRIX_A), sizeof(double));
         b[set] = calloc(sizes(AS_MATRIX_B), sizeof(double));
     }
-    /* Of operands that are not whole the sums of later turns are those of the first: the model does one. */
+    /* For random operands the sums of later turns equal those of the first, so the model runs one. */
     for (size_t team = 0; team < model.teams; team++) {
         run_team(args, team % AS_MATRIX_VARIANTS, steps, c, a, b);
         for (size_t g = 0; g < workgroups; g++)
@@ -171,7 +172,7 @@ static const char *const modelled[] = {"mma_m16n8k16_f16_f32",   "mma_m8n8k4_f64
                                        "wgmma_sp_e4m3_f32",      "wmma_m16n16k16_s8_s32",   "wmma_m8n32k16_f16"};
 enum { MODELLED = sizeof modelled / sizeof *modelled, COLUMNS = 16 };
 
-/* Problems of small whole numbers through the small unit, against sums of their own. */
+/* Problems of small integers through the small unit, against plain sums. */
 static void check_unit(const char *name, size_t count)
 {
     struct as_fragments f;
@@ -237,7 +238,7 @@ static void test_unit_refuses(void **state)
     assert_int_equal(toy.live, 0);
 }
 
-/* Opens a peak on the model, measures, and gives what the check says. */
+/* Opens a peak on the model, measures, and returns the check's result. */
 static bool peak_checks(const char *name, enum as_peak_operands operands, void (*plant)(void), char *why, size_t size)
 {
     struct as_peak p;
@@ -256,7 +257,7 @@ static bool peak_checks(const char *name, enum as_peak_operands operands, void (
     if (plant)
         plant();
     assert_int_equal(as_peak_measure(&p, 2, &t, &err), AS_OK);
-    /* 100 cycles per step, 2 m n k of each chain of each team. */
+    /* 100 cycles per step, with 2 m n k operations of each chain of each warp. */
     double want = 2.0 * model.matrix->m * model.n * model.matrix->k * 2 * (double)p.teams;
     if (!plant) {
         assert_true(t.cycles == 100 && t.operations == want);

@@ -1,4 +1,4 @@
-/* How many samples a trial takes: on a toy whose launches are said to take as long as the test wants. */
+/* How many samples a trial takes: on a toy with scripted launch times. */
 #include "worker/measure.h"
 #include "scripted_clock.h"
 #include "toy_device.h"
@@ -12,12 +12,12 @@
 #include <cmocka.h>
 
 static struct toy toy;
-static double launch_s, scatter; /* what a launch takes, and by which part of it every third one more */
+static double launch_s, scatter; /* length of a launch, and the share by which every third is longer */
 static double share_s = INFINITY;
 static const char *probe_name = "bandwidth";
 static unsigned launches, cell_bytes = 65536;
 
-static const struct as_memory_ops *other_memory; /* in place of the toy's */
+static const struct as_memory_ops *other_memory; /* replaces the toy's */
 
 /* A GPU that writes, by the arguments of the kernels of 'bandwidth'. */
 static void gpu(const char *name, void *const *args)
@@ -75,7 +75,7 @@ static size_t samples(bool alone)
     return n;
 }
 
-/* Long ones that agree need no more; short ones, such that differ, and a trial that is alone do. */
+/* Long samples that agree need no more; short ones, scattered ones, and a single trial do. */
 static void test_how_many(void **unused)
 {
     (void)unused;
@@ -98,7 +98,7 @@ static enum as_status read_badly(struct as_device *dev, struct as_memory *mem, u
     return read_status == AS_NOMEM ? as_nomem(err, bytes, "a copy") : as_fail(err, read_status, "it cannot be read");
 }
 
-/* A check that had no memory to look rejects nothing; one that looked does. */
+/* A check that lacked memory rejects nothing; one that compared does. */
 static void test_check_without_memory(void **unused)
 {
     static struct as_memory_ops failing;
@@ -123,7 +123,7 @@ static void test_check_without_memory(void **unused)
     other_memory = NULL;
 }
 
-/* However short its share, a trial that is alone has samples enough; one of several has one. */
+/* However small its share of time, a single trial takes enough samples; one of several takes at least one. */
 static void test_short_share(void **unused)
 {
     (void)unused;
@@ -135,7 +135,8 @@ static void test_short_share(void **unused)
     share_s = INFINITY;
 }
 
-/* The rule of another tool fixes the number of samples: neither a short share nor samples that agree end it earlier. */
+/* Another tool's rule fixes the number of samples: neither a small share of time nor agreeing samples end it
+ * earlier. */
 static void test_fixed_number(void **unused)
 {
     (void)unused;
@@ -149,7 +150,7 @@ static void test_fixed_number(void **unused)
     probe_name = "bandwidth";
 }
 
-/* Of all samples that are kept, and of nothing else. */
+/* Over all samples kept, and nothing else. */
 static void test_time_inside_samples(void **unused)
 {
     (void)unused;
@@ -161,15 +162,15 @@ static void test_time_inside_samples(void **unused)
     as_trial_finish(&v);
 }
 
-/* What another trial came to is where the next one begins, also where samples have become much longer since. */
+/* A trial starts with the repetitions of the one before, even if samples have become much longer since. */
 static void test_repetitions_are_known(void **unused)
 {
-    static const double lengths[] = {1e-4, 1e-4, 1}; /* of a launch, however many repetitions it has */
+    static const double lengths[] = {1e-4, 1e-4, 1}; /* per launch, whatever its number of repetitions */
     unsigned made[3];
     uint64_t reps[3];
     (void)unused;
     scatter = 0;
-    cell_bytes *= 2; /* another cell than those before */
+    cell_bytes *= 2; /* a different cell */
     for (int i = 0; i < 3; i++) {
         launch_s = lengths[i];
         launches = 0;
@@ -191,8 +192,7 @@ static unsigned calls, phase;
 static bool always;
 static uint64_t preemptions;
 
-/* A neighbour comes and goes every 25 calls; while it is there, it takes the core away and calls take 1.4 times as
- * long. */
+/* A neighbour comes and goes every 25 calls. While present, it takes the core away and calls take 1.4 times as long. */
 static bool contended(void)
 {
     return always || (calls / phase) % 2 == 0;
@@ -241,7 +241,7 @@ static struct as_trial alloc_trial(unsigned capabilities, bool alone)
     return v;
 }
 
-/* Samples beside a neighbour are kept with weight 0: the reference loop tells, not their value. */
+/* Samples beside a neighbour are kept with weight 0, detected by the reference loop and not by their value. */
 static void test_contended_samples_weigh_nothing(void **unused)
 {
     (void)unused;
@@ -260,7 +260,7 @@ static void test_contended_samples_weigh_nothing(void **unused)
     as_trial_finish(&v);
 }
 
-/* A trial does not wait to its end for a neighbour to leave, and keeps what it has. */
+/* A trial does not wait until its end for a neighbour to leave, and keeps its samples. */
 static void test_lasting_contention(void **unused)
 {
     (void)unused;
@@ -272,7 +272,7 @@ static void test_lasting_contention(void **unused)
     as_trial_finish(&v);
 }
 
-/* A scripted device has a time of its own. */
+/* A scripted device has its own time. */
 static void test_no_core_of_a_script(void **unused)
 {
     (void)unused;

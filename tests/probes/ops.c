@@ -1,5 +1,5 @@
-/* Operations: the table itself, the references' own known answers, the gate on machine code, and on the OpenCL of this
- * machine that planted errors are caught: a wrong reference, a step that a compiler left out, a chain cut off. */
+/* Operations: the table, known answers of the references, the gate on machine code; and on this machine's OpenCL
+ * planted errors are detected: a wrong reference, a step dropped by a compiler, a truncated chain. */
 #include "lib/ops/code.h"
 #include "lib/ops/ops_reference.h"
 #include "lib/ops/trial.h"
@@ -26,7 +26,7 @@ static void test_table(void **state)
         assert_string_equal(as_op_words[i], op->name);
         assert_ptr_equal(as_op_find(op->name), op);
         assert_string_equal(as_op_about[i].name, op->name);
-        if (!op->dialects && strcmp(op->kind, "core") != 0) /* those are of CPUs' own instructions */
+        if (!op->dialects && strcmp(op->kind, "core") != 0) /* only for native CPU instructions */
             fail_msg("no dialect has %s", op->name);
         assert_true(op->args >= 1 && op->args <= 3);
         assert_true((op->reference != NULL) != (op->group_reference != NULL));
@@ -39,7 +39,7 @@ static void test_table(void **state)
     assert_null(as_op_find("ffma33"));
 }
 
-/* Operands lie where their domain says, and turns are what keeps chains where they began. */
+/* Operands lie in their domain, and the rotating operands keep chains near their start. */
 static void test_operands(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void test_operands(void **state)
 
 /* ---- references ---- */
 
-static union as_op_value of(const char *name, union as_op_value a, union as_op_value b, union as_op_value c)
+static union as_op_value evaluate(const char *name, union as_op_value a, union as_op_value b, union as_op_value c)
 {
     const union as_op_value abc[3] = {a, b, c};
     union as_op_value r = {0};
@@ -82,38 +82,37 @@ static union as_op_value of(const char *name, union as_op_value a, union as_op_v
 static void test_known_answers(void **state)
 {
     (void)state;
-    assert_int_equal(of("iaddsat32", I(0x7fffffff), I(1), I(0)).u32, 0x7fffffff);
-    assert_int_equal(of("iaddsat32", I(0x80000000), I(0xffffffff), I(0)).u32, 0x80000000);
-    assert_int_equal(of("imulhi32", I(0xffffffff), I(0xffffffff), I(0)).u32, 0xfffffffe);
-    assert_true(of("imulhi64", L(UINT64_MAX), L(UINT64_MAX), L(0)).u64 == UINT64_MAX - 1);
-    assert_true(of("imulhi64", L(UINT64_C(0x123456789abcdef0)), L(UINT64_C(0xfedcba9876543210)), L(0)).u64 ==
+    assert_int_equal(evaluate("iaddsat32", I(0x7fffffff), I(1), I(0)).u32, 0x7fffffff);
+    assert_int_equal(evaluate("iaddsat32", I(0x80000000), I(0xffffffff), I(0)).u32, 0x80000000);
+    assert_int_equal(evaluate("imulhi32", I(0xffffffff), I(0xffffffff), I(0)).u32, 0xfffffffe);
+    assert_true(evaluate("imulhi64", L(UINT64_MAX), L(UINT64_MAX), L(0)).u64 == UINT64_MAX - 1);
+    assert_true(evaluate("imulhi64", L(UINT64_C(0x123456789abcdef0)), L(UINT64_C(0xfedcba9876543210)), L(0)).u64 ==
                 UINT64_C(0x121fa00ad77d7422));
-    assert_true(of("imulw32", I(0xffffffff), I(2), I(0)).u64 == UINT64_C(0x1fffffffe));
-    assert_int_equal(of("idp4a32", I(0x01020304), I(0x01010101), I(10)).u32, 20);
-    assert_int_equal(of("brev32", I(1), I(0), I(0)).u32, 0x80000000);
-    assert_int_equal(of("popc32", I(0xf0f00001), I(0), I(0)).u32, 9);
-    assert_int_equal(of("perm32", I(0x33221100), I(0x77665544), I(0x0741)).u32, 0x00774411);
-    assert_int_equal(of("funnel32", I(0x80000000), I(1), I(31)).u32, 3);
-    assert_int_equal(of("bfi32", I(0x1fff), I(0), I(0)).u32, 0x1fff << 7);
-    assert_true(of("ffma32", F(1 + 0x1p-12f), F(1 + 0x1p-12f), F(-1 - 0x1p-11f)).f32 == 0x1p-24f);
-    assert_true(of("fmuladd32", F(1 + 0x1p-12f), F(1 + 0x1p-12f), F(-1 - 0x1p-11f)).f32 == 0);
-    assert_true(of("fmed32", F(3), F(1), F(2)).f32 == 2);
-    assert_true(of("fdiv64", D(4), D(3), D(0)).f64 == 0.75);
-    /* 1 + 2^-11 lies between two f16: to the even one; and 65520 is the first that is too large. */
-    assert_int_equal(of("cvt_f32_f16", F(1 + 0x1p-11f), F(0), F(0)).u16, 0x3c00);
-    assert_int_equal(of("cvt_f32_f16", F(1 + 3 * 0x1p-11f), F(0), F(0)).u16, 0x3c02);
-    assert_int_equal(of("cvt_f32_f16", F(65519), F(0), F(0)).u16, 0x7bff);
-    assert_int_equal(of("cvt_f32_f16", F(65520), F(0), F(0)).u16, 0x7c00);
-    assert_int_equal(of("cvt_f32_f16", F(0x1p-24f), F(0), F(0)).u16, 1);
-    assert_int_equal(of("cvt_f32_bf16", F(1 + 0x1p-8f), F(0), F(0)).u16, 0x3f80);
-    assert_int_equal(of("cvt_f32x2_e4m3x2", F(1000), F(-1.0625f), F(0)).u16, 0x7eb8);
-    assert_int_equal(of("cvt_f32x2_e5m2x2", F(1e9f), F(1.125f), F(0)).u16, 0x7b3c);
-    assert_int_equal(of("cvt_i32_i16", I(40000), I(0), I(0)).u16, 32767);
-    assert_int_equal(of("ffma2_f16", I(0x40003c00), I(0x40003c00), I(0x3c003c00)).u32, 0x45004000);
+    assert_true(evaluate("imulw32", I(0xffffffff), I(2), I(0)).u64 == UINT64_C(0x1fffffffe));
+    assert_int_equal(evaluate("idp4a32", I(0x01020304), I(0x01010101), I(10)).u32, 20);
+    assert_int_equal(evaluate("brev32", I(1), I(0), I(0)).u32, 0x80000000);
+    assert_int_equal(evaluate("popc32", I(0xf0f00001), I(0), I(0)).u32, 9);
+    assert_int_equal(evaluate("perm32", I(0x33221100), I(0x77665544), I(0x0741)).u32, 0x00774411);
+    assert_int_equal(evaluate("funnel32", I(0x80000000), I(1), I(31)).u32, 3);
+    assert_int_equal(evaluate("bfi32", I(0x1fff), I(0), I(0)).u32, 0x1fff << 7);
+    assert_true(evaluate("ffma32", F(1 + 0x1p-12f), F(1 + 0x1p-12f), F(-1 - 0x1p-11f)).f32 == 0x1p-24f);
+    assert_true(evaluate("fmuladd32", F(1 + 0x1p-12f), F(1 + 0x1p-12f), F(-1 - 0x1p-11f)).f32 == 0);
+    assert_true(evaluate("fmed32", F(3), F(1), F(2)).f32 == 2);
+    assert_true(evaluate("fdiv64", D(4), D(3), D(0)).f64 == 0.75);
+    /* 1 + 2^-11 lies between two f16: rounds to the even one; 65520 is the first that overflows. */
+    assert_int_equal(evaluate("cvt_f32_f16", F(1 + 0x1p-11f), F(0), F(0)).u16, 0x3c00);
+    assert_int_equal(evaluate("cvt_f32_f16", F(1 + 3 * 0x1p-11f), F(0), F(0)).u16, 0x3c02);
+    assert_int_equal(evaluate("cvt_f32_f16", F(65519), F(0), F(0)).u16, 0x7bff);
+    assert_int_equal(evaluate("cvt_f32_f16", F(65520), F(0), F(0)).u16, 0x7c00);
+    assert_int_equal(evaluate("cvt_f32_f16", F(0x1p-24f), F(0), F(0)).u16, 1);
+    assert_int_equal(evaluate("cvt_f32_bf16", F(1 + 0x1p-8f), F(0), F(0)).u16, 0x3f80);
+    assert_int_equal(evaluate("cvt_f32x2_e4m3x2", F(1000), F(-1.0625f), F(0)).u16, 0x7eb8);
+    assert_int_equal(evaluate("cvt_f32x2_e5m2x2", F(1e9f), F(1.125f), F(0)).u16, 0x7b3c);
+    assert_int_equal(evaluate("cvt_i32_i16", I(40000), I(0), I(0)).u16, 32767);
+    assert_int_equal(evaluate("ffma2_f16", I(0x40003c00), I(0x40003c00), I(0x3c003c00)).u32, 0x45004000);
 }
 
-/* What each lane of a group has is the sum of its own four, and of all; the bits of groups of 64 are of the first 32.
- */
+/* Each lane's result is the sum of its own four, and of all; in groups of 64 only the first 32 lanes have bits. */
 static void test_of_larger_groups(void **state)
 {
     (void)state;
@@ -156,7 +155,7 @@ static void test_of_lanes(void **state)
     assert_true(r.f32 == 22);
 }
 
-/* One bit is seen where results are exact; where an error is allowed, no more than that. */
+/* One wrong bit is detected if results are exact; within a tolerance it is not. */
 static void test_agreement(void **state)
 {
     (void)state;
@@ -184,13 +183,13 @@ static void test_agreement(void **state)
 
 /* ---- machine code ---- */
 
-static void count(struct as_instructions *list, const char *name, unsigned n)
+static void set_count(struct as_instructions *list, const char *name, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         as_instructions_add(list, name);
 }
 
-/* Of an operation whose steps want one of these. */
+/* For an operation whose steps require one of these. */
 static bool code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
                         const char *wanted, char *text, size_t size)
 {
@@ -207,38 +206,38 @@ static void test_code(void **state)
     static struct as_instructions half, whole;
     char text[160];
     half.n = whole.n = 0;
-    count(&half, "FFMA", 50);
-    count(&half, "BRA", 3);
-    count(&whole, "FFMA", 98);
-    count(&whole, "BRA", 3);
+    set_count(&half, "FFMA", 50);
+    set_count(&half, "BRA", 3);
+    set_count(&whole, "FFMA", 98);
+    set_count(&whole, "BRA", 3);
     assert_true(code_agrees(&half, &whole, 48, "FFMA", text, sizeof text));
     assert_string_equal(text, "each step is 1 FFMA");
     assert_true(code_agrees(&half, &whole, 48, NULL, text, sizeof text));
-    /* strength reduction: something else was made of it */
+    /* strength reduction: another instruction */
     assert_false(code_agrees(&half, &whole, 48, "MUFU", text, sizeof text));
     assert_non_null(strstr(text, "MUFU"));
-    /* two steps became one */
+    /* two steps merged */
     assert_false(code_agrees(&half, &whole, 96, "FFMA", text, sizeof text));
-    /* folded away */
+    /* folded to a constant */
     assert_false(code_agrees(&half, &half, 48, "FFMA", text, sizeof text));
     assert_string_equal(text, "the compiler removed the steps");
-    /* names are whole words */
+    /* names must match whole words */
     assert_false(code_agrees(&half, &whole, 48, "FFMA2 XFFMA", text, sizeof text));
-    /* an instruction of which the long body has fewer takes nothing away from the others */
-    count(&half, "PRMT", 9);
-    count(&whole, "PRMT", 2);
+    /* an instruction that the long body has fewer of does not reduce the others */
+    set_count(&half, "PRMT", 9);
+    set_count(&whole, "PRMT", 2);
     assert_true(code_agrees(&half, &whole, 48, NULL, text, sizeof text));
     assert_string_equal(text, "each step is 1 FFMA");
-    /* compilers alternate between instructions that do the same */
-    count(&half, "IADD3", 20);
-    count(&whole, "IADD3", 45);
-    count(&half, "IMAD.IADD", 24);
-    count(&whole, "IMAD.IADD", 47);
+    /* compilers alternate between equivalent instructions */
+    set_count(&half, "IADD3", 20);
+    set_count(&whole, "IADD3", 45);
+    set_count(&half, "IMAD.IADD", 24);
+    set_count(&whole, "IMAD.IADD", 47);
     assert_true(code_agrees(&half, &whole, 96, "FFMA IADD3 IMAD.IADD", text, sizeof text));
     assert_non_null(strstr(text, "IADD3"));
     assert_non_null(strstr(text, "IMAD.IADD"));
     assert_false(code_agrees(&half, &whole, 96, "FFMA IADD3", text, sizeof text));
-    /* more names than there is room for are still counted */
+    /* more names than fit are still counted */
     for (unsigned i = 0; i < 2 * AS_INSTRUCTIONS_MAX; i++) {
         char name[8];
         snprintf(name, sizeof name, "N%u", i);
@@ -288,7 +287,7 @@ static struct as_device_info gpu_info(const char *arch, unsigned warp)
     return info;
 }
 
-/* No more lanes of a group than the check has room for. */
+/* Groups have at most as many lanes as the check has room for. */
 static void test_which_groups(void **state)
 {
     (void)state;
@@ -307,7 +306,7 @@ static void test_which_groups(void **state)
     assert_non_null(strstr(err.text, "this device has 128"));
 }
 
-/* Four instructions of a warp in a cycle; units before sm_70 have no such bound. */
+/* Four warp instructions per cycle; SMs before sm_70 have no such bound. */
 static void test_issue(void **state)
 {
     (void)state;
@@ -324,7 +323,7 @@ static void test_issue(void **state)
     }
 }
 
-/* ---- planted errors, on the OpenCL of this machine ---- */
+/* ---- planted errors, on this machine's OpenCL ---- */
 
 static struct as_opened opened;
 
@@ -349,7 +348,7 @@ static struct as_trial_context trial_of(uint64_t seed)
     return (struct as_trial_context){.dev = &opened.device, .seed = seed, .limit = NAN};
 }
 
-/* What the check says of chains of an operation; *measured is what a measurement came to. */
+/* The check's result for chains of an operation; *measured is the status of a measurement. */
 static bool checked(const struct as_op *op, char *why, size_t size, enum as_status *measured)
 {
     struct as_error err = {0};
@@ -398,7 +397,7 @@ static void test_wrong_reference(void **state)
     assert_non_null(strstr(why, "gave 0x"));
 }
 
-/* In the long body steps do nothing, or give what does not depend on the one before. */
+/* Steps of the long body do nothing, or do not depend on the previous one. */
 static void test_wrong_bodies(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Operations by this CPU's own instructions: every row is what its reference says, its machine code is what is written,
- * what CPUs are known to need comes out, and planted errors are caught: a wrong reference, a chain broken by a
- * constant, a body with fewer steps. */
+/* Operations by this CPU's native instructions: results match the references, machine code matches the table,
+ * documented latencies are found, and planted errors are detected: a wrong reference, a chain broken by a constant, a
+ * body with fewer steps. */
 #include "device/cpu/features.h"
 #include "lib/ops/native.h"
 
@@ -45,7 +45,7 @@ static void test_table(void **state)
         assert_true(bodies_of(n) > 0);
         for (size_t b = 0; b < bodies_of(n); b++) {
             const struct as_native_body *body = &n->bodies[b];
-            /* halves are whole turns of the two second operands, and their difference is no rounding */
+            /* halves are whole turns of the two second operands, and their difference is not rounded */
             assert_true(body->apart || body->steps % 4 == 0);
             assert_true(body->chains >= 1 && body->chains <= AS_NATIVE_CHAINS);
             assert_true(body->apart == (n->link && body->chains > 1));
@@ -61,7 +61,7 @@ static void test_table(void **state)
     assert_true(vectors > 0);
 }
 
-/* What people are told of them is of the same rows. */
+/* The printed descriptions match the rows. */
 static void test_about(void **state)
 {
 #if defined(__x86_64__)
@@ -91,7 +91,7 @@ static void test_about(void **state)
     }
 }
 
-/* ---- right ---- */
+/* ---- correct ---- */
 
 static void test_all_agree(void **state)
 {
@@ -134,7 +134,7 @@ static void test_all_code(void **state)
 static const struct as_native *adds;
 static const struct as_native_body *chain_of_adds;
 
-static bool with(const struct as_op *op, as_native_run *half, as_native_run *whole, char *why, size_t size)
+static bool check_with_bodies(const struct as_op *op, as_native_run *half, as_native_run *whole, char *why, size_t size)
 {
     struct as_native_body body = *chain_of_adds;
     body.half = half ? half : body.half;
@@ -142,7 +142,7 @@ static bool with(const struct as_op *op, as_native_run *half, as_native_run *who
     return as_native_check(adds, op, &body, 5, why, size);
 }
 
-/* The long body where one add of each turn is of a constant, not of the chain. */
+/* In the long body one add of each turn adds a constant instead of the chain. */
 static void broken(void *states, const void *operands, uint64_t turns)
 {
     uint64_t x = 0, b[2 * AS_NATIVE_SLOT / sizeof(uint64_t)];
@@ -168,19 +168,19 @@ static void test_planted_errors(void **state)
     chain_of_adds = as_native_body(adds, 1);
     const struct as_op *right = as_op_find("iadd64");
     struct as_op wrong = *right;
-    assert_true(with(right, NULL, NULL, why, sizeof why));
+    assert_true(check_with_bodies(right, NULL, NULL, why, sizeof why));
     wrong.reference = as_op_find("imul64")->reference;
-    assert_false(with(&wrong, NULL, NULL, why, sizeof why));
+    assert_false(check_with_bodies(&wrong, NULL, NULL, why, sizeof why));
     assert_non_null(strstr(why, "gave 0x"));
-    assert_false(with(right, NULL, broken, why, sizeof why));
+    assert_false(check_with_bodies(right, NULL, broken, why, sizeof why));
     assert_non_null(strstr(why, "long body"));
-    assert_false(with(right, NULL, fewer, why, sizeof why));
+    assert_false(check_with_bodies(right, NULL, fewer, why, sizeof why));
     assert_non_null(strstr(why, "long body"));
-    assert_false(with(right, chain_of_adds->whole, NULL, why, sizeof why));
+    assert_false(check_with_bodies(right, chain_of_adds->whole, NULL, why, sizeof why));
     assert_non_null(strstr(why, "short body"));
 }
 
-/* SVE: the last lane of a result, or of the last chain, is another's, whatever the length of vectors. */
+/* SVE: the last lane of a result, or of the last chain, is another lane's, at any vector length. */
 static const struct as_native *sve;
 static const struct as_native_body *sve_body;
 
@@ -239,7 +239,7 @@ static void test_planted_lanes(void **state)
     assert_non_null(strstr(why, "long body"));
 }
 
-/* A body whose code has not the steps, and one that is of another instruction. */
+/* A body whose code lacks the steps, and one of another instruction. */
 static void test_planted_code(void **state)
 {
     char text[200];
@@ -277,20 +277,20 @@ static void test_which_cells(void **state)
     d.chains = 3;
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
     assert_non_null(strstr(err.text, "axis 'ilp': '3' is not one of 0, 1, 2, 4"));
-    d.op = as_op_find("sin32"); /* and not for want of an instruction */
+    d.op = as_op_find("sin32"); /* and not because an instruction is missing */
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
     assert_non_null(strstr(err.text, "'3' is not one of"));
     d = (struct as_native_desc){.op = as_op_find("sin32"), .width = AS_NATIVE_SCALAR, .chains = 1};
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no instruction for it"));
-    d.width = AS_NATIVE_256; /* said once */
+    d.width = AS_NATIVE_256; /* reported once */
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
     d = (struct as_native_desc){.op = as_op_find("iadd32"), .width = AS_NATIVE_SVE};
 #if defined(__aarch64__)
     assert_int_equal(as_native_apply(&cpu, &d, &err), as_cpu_features().sve ? AS_APPLIES : AS_INAPPLICABLE);
     if (!as_cpu_features().sve)
         assert_string_equal(err.text, "this CPU lacks SVE");
-    d.chains = 18; /* of the vectors of SVE alone */
+    d.chains = 18; /* specific to SVE vectors */
     d.width = AS_NATIVE_128;
 #endif
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);

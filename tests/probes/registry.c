@@ -1,4 +1,4 @@
-/* Every probe's record is whole, a broken one is named, and every grid and suite can be planned. */
+/* Every probe's record is complete, a broken one is named, and every grid and suite can be planned. */
 #include "plan/plan.h"
 
 #include <setjmp.h>
@@ -143,7 +143,7 @@ static void test_suites(void **unused)
     assert_true(suites > 0);
 }
 
-/* Every probe that is not hidden has cells on a CPU or a device by its own grids. */
+/* Every visible probe has cells on a CPU or a device with its own grids. */
 static void test_grids(void **unused)
 {
     (void)unused;
@@ -171,7 +171,7 @@ static bool varies(const char *device, const char *probe, const char *axis, cons
     return as_varies_by_process(&cell);
 }
 
-/* Driver calls and links always; others where a device uses what its driver pinned. */
+/* Driver calls and links always; others if a device uses memory that its driver pinned. */
 static void test_processes(void **unused)
 {
     static const char *const always[] = {"launch", "concurrency", "copy", "link", "link_latency", "alloc", "fault"};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void must(enum as_status st, const struct as_error *err, const char *what)
+static void require_ok(enum as_status st, const struct as_error *err, const char *what)
 {
     if (!st)
         return;
@@ -24,7 +24,7 @@ void scripted_open(struct scripted *s, const char *json)
     if (!f || fputs(json, f) < 0 || fclose(f))
         abort();
     setenv("ASSAY_NULL", path, 1);
-    must(as_device_open("null", &s->opened, &err), &err, "opening");
+    require_ok(as_device_open("null", &s->opened, &err), &err, "opening");
     unlink(path);
     s->dev = &s->opened.device;
 }
@@ -34,7 +34,7 @@ void scripted_close(struct scripted *s)
     as_device_close(&s->opened);
 }
 
-/* As the plan makes them: what is one of a list of words has no number. */
+/* As the plan does: a value from a list of words has no number. */
 static void make_axes(const struct as_probe *probe, const char *text, struct as_axes *axes)
 {
     toy_axes(axes, text);
@@ -56,10 +56,10 @@ void scripted_trial(struct scripted *s, const struct as_probe *probe, const char
                                       .limit = NAN,
                                       .min_reps = 1,
                                       .max_reps = UINT64_C(1) << 40};
-    must(as_probe_prepare(probe, &v->tc, &v->state, &err), &err, probe->name);
+    require_ok(as_probe_prepare(probe, &v->tc, &v->state, &err), &err, probe->name);
     for (int i = 0; i < samples; i++) {
         struct as_sample sample = {.value = NAN, .clock_hz = NAN};
-        must(probe->sample(v->state, 1, &sample, &err), &err, probe->name);
+        require_ok(probe->sample(v->state, 1, &sample, &err), &err, probe->name);
         *value = sample.value;
     }
 }

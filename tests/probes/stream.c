@@ -1,4 +1,4 @@
-/* Streams on a toy device: right results pass, every planted fault is seen. */
+/* Streams on a toy device: correct results pass, every planted fault is detected. */
 #include "lib/stream/stream.h"
 #include "toy_device.h"
 
@@ -32,7 +32,7 @@ static void test_operands(void **unused)
     assert_true(alike < 6 * N / 50); /* another seed, other operands */
 }
 
-/* Arrays that begin anywhere in an array: the same operands, and sums of what is there. */
+/* Arrays that begin anywhere in a block: the same operands, and matching sums. */
 static void test_operands_of_a_place(void **unused)
 {
     static const uint64_t firsts[] = {0, 8, 504, 512, 5000, 1048584}, sizes[] = {8, 496, 504, 512, 520, 10000, 300008};
@@ -98,7 +98,7 @@ struct play {
     char why[160];
 };
 
-/* Each launch is said to take launch_s; 0: what it takes. */
+/* Each launch is reported to take launch_s; 0: its real time. */
 static void start_with(struct play *p, double launch_s, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
 {
     struct as_error err = {0};
@@ -115,19 +115,19 @@ static void start_with(struct play *p, double launch_s, enum as_stream_op op, un
         fail_msg("%s", err.text);
 }
 
-static void start(struct play *p, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
+static void start_play(struct play *p, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
 {
     start_with(p, 0, op, threads, nt, size);
 }
 
-static void run(struct play *p, uint64_t reps)
+static void run_play(struct play *p, uint64_t reps)
 {
     double gbs = NAN, seconds = NAN;
     assert_int_equal(as_stream_run(&p->stream, reps, &gbs, &seconds, NULL), AS_OK);
     assert_true(gbs > 0 && seconds > 0);
 }
 
-static bool end(struct play *p)
+static bool end_play(struct play *p)
 {
     bool right = as_stream_check(&p->stream, p->why, sizeof p->why);
     as_stream_finish(&p->stream);
@@ -143,32 +143,32 @@ static void test_right_results_pass(void **unused)
         for (int nt = 0; nt <= (as_stream_shapes[op].writes > 0); nt++)
             for (unsigned threads = 1; threads <= 4; threads++) {
                 struct play p;
-                start(&p, (enum as_stream_op)op, threads, nt, 100000);
-                run(&p, 1);
-                run(&p, 3);
-                run(&p, 2);
-                if (!end(&p))
+                start_play(&p, (enum as_stream_op)op, threads, nt, 100000);
+                run_play(&p, 1);
+                run_play(&p, 3);
+                run_play(&p, 2);
+                if (!end_play(&p))
                     fail_msg("%s with %u threads: %s", as_stream_shapes[op].name, threads, p.why);
             }
 }
 
-/* Beyond 2 MiB an element outside of the blocks that are drawn may be missed, but a part that was left out is not. */
+/* Beyond 2 MiB a wrong element outside the drawn blocks may be missed, but a missing part is not. */
 static void test_wrong_results_are_seen(void **unused)
 {
     (void)unused;
     for (int op = 0; op < AS_STREAM_OPS; op++) {
         struct play p;
-        start(&p, (enum as_stream_op)op, 2, false, 100000);
-        run(&p, 2);
+        start_play(&p, (enum as_stream_op)op, 2, false, 100000);
+        run_play(&p, 2);
         if (as_stream_shapes[op].writes) {
             double *out = (double *)p.stream.memory->host + as_stream_shapes[op].out * p.stream.pitch;
             out[p.stream.n / 3] += 1;
         } else {
             double *x = (double *)p.stream.memory->host + as_stream_shapes[op].x * p.stream.pitch;
             x[p.stream.n / 3] += 1;
-            run(&p, 2);
+            run_play(&p, 2);
         }
-        assert_false(end(&p));
+        assert_false(end_play(&p));
     }
 }
 
@@ -177,11 +177,11 @@ static void test_lost_launch_is_seen(void **unused)
     (void)unused;
     for (int op = 0; op < AS_STREAM_OPS; op++) {
         struct play p;
-        start(&p, (enum as_stream_op)op, 1, false, 100000);
-        run(&p, 2);
+        start_play(&p, (enum as_stream_op)op, 1, false, 100000);
+        run_play(&p, 2);
         p.toy.lose_launches = 1;
-        run(&p, 5);
-        assert_false(end(&p));
+        run_play(&p, 5);
+        assert_false(end_play(&p));
     }
 }
 
@@ -189,23 +189,23 @@ static void test_part_left_out_of_large_arrays_is_seen(void **unused)
 {
     struct play p;
     (void)unused;
-    start(&p, AS_STREAM_TRIAD, 2, false, UINT64_C(48) << 20);
-    run(&p, 1);
+    start_play(&p, AS_STREAM_TRIAD, 2, false, UINT64_C(48) << 20);
+    run_play(&p, 1);
     double *out = (double *)p.stream.memory->host;
     for (uint64_t i = p.stream.n / 4; i < p.stream.n / 2; i++)
         out[i] = as_stream_value(p.stream.data, 0, true, i);
-    assert_false(end(&p));
+    assert_false(end_play(&p));
 }
 
 static void test_single_element_of_large_arrays_is_seen_by_whole_check(void **unused)
 {
     struct play p;
     (void)unused;
-    start(&p, AS_STREAM_COPY, 1, false, UINT64_C(32) << 20);
+    start_play(&p, AS_STREAM_COPY, 1, false, UINT64_C(32) << 20);
     p.stream.whole_check = true;
-    run(&p, 1);
+    run_play(&p, 1);
     ((double *)p.stream.memory->host)[p.stream.n - 12345] += 1;
-    assert_false(end(&p));
+    assert_false(end_play(&p));
 }
 
 static enum as_status refuse(const struct as_stream_desc *d, bool deny)
@@ -222,7 +222,7 @@ static enum as_status refuse(const struct as_stream_desc *d, bool deny)
     return st;
 }
 
-/* Of which kind of access is best only so much is tried as there is time for. */
+/* The search for the best access is limited by time. */
 static void test_slow_trials_are_few(void **unused)
 {
     struct play quick, slow;
@@ -230,10 +230,10 @@ static void test_slow_trials_are_few(void **unused)
     start_with(&quick, 1e-4, AS_STREAM_TRIAD, 1, false, 3 << 20);
     start_with(&slow, 10, AS_STREAM_TRIAD, 1, false, 6 << 20);
     assert_true(quick.toy.launches >= slow.toy.launches + 2);
-    run(&slow, 1);
-    assert_true(end(&slow));
-    run(&quick, 1);
-    assert_true(end(&quick));
+    run_play(&slow, 1);
+    assert_true(end_play(&slow));
+    run_play(&quick, 1);
+    assert_true(end_play(&quick));
 }
 
 static void test_refusals(void **unused)

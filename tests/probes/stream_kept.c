@@ -1,4 +1,4 @@
-/* Streams in memory that is kept between trials, on the CPU of this machine. */
+/* Streams in memory kept between trials, on this machine's CPU. */
 #include "lib/stream/stream.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static struct as_stream_desc kept_desc(enum as_stream_op op, uint64_t size, bool
 static void start_kept(struct as_stream *s, uint64_t trial, const struct as_stream_desc *d)
 {
     struct as_error err = {0};
-    as_arenas_begin(&real.device, trial, trial); /* a cell of its own each time: the arena stays */
+    as_arenas_begin(&real.device, trial, trial); /* a different cell each time; the arena stays */
     if (as_stream_prepare(s, &real.device, d, &err))
         fail_msg("%s", err.text);
     assert_non_null(s->content.pieces);
@@ -48,7 +48,7 @@ static double *array_of(struct as_stream *s, unsigned array)
     return (double *)s->memory->host + array * s->pitch;
 }
 
-/* One after the other over the same memory, of other sizes at other places: what each finds there is right. */
+/* Trials of other sizes at other places of the same memory: each finds correct data. */
 static void test_kept_memory_is_right(void **unused)
 {
     uint64_t trial = 0;
@@ -66,7 +66,7 @@ static void test_kept_memory_is_right(void **unused)
             }
 }
 
-/* Operands are there from the trial before: they are not written again. */
+/* Operands are kept from the previous trial and not written again. */
 static void test_kept_operands_stay(void **unused)
 {
     struct as_stream s;
@@ -77,14 +77,14 @@ static void test_kept_operands_stay(void **unused)
     array_of(&s, 0)[s.n / 2] += 1;
     as_stream_finish(&s);
     start_kept(&s, 1001, &d);
-    assert_false(run_kept(&s, 1)); /* it lies where no trial wrote since */
+    assert_false(run_kept(&s, 1)); /* a place that no trial has written since */
     as_stream_finish(&s);
     start_kept(&s, 1002, &d);
-    assert_true(run_kept(&s, 1)); /* what was wrong is written anew */
+    assert_true(run_kept(&s, 1)); /* wrong data is written again */
     as_stream_finish(&s);
 }
 
-/* Results of the trial before do not pass for those of one that stored nothing. */
+/* Results of the previous trial do not pass for those of a trial that stored nothing. */
 static void test_stale_results_of_kept_memory_are_seen(void **unused)
 {
     (void)unused;
@@ -101,7 +101,7 @@ static void test_stale_results_of_kept_memory_are_seen(void **unused)
     }
 }
 
-/* A planted fault in a later trial is seen as in the first. */
+/* A planted fault is detected in a later trial as in the first. */
 static void test_faults_in_kept_memory_are_seen(void **unused)
 {
     struct as_stream s;

@@ -1,4 +1,4 @@
-/* The native kernels of every width and the device kernel, against plain loops over odd sizes. */
+/* The native kernels of every width and the device kernel against plain loops, at odd sizes. */
 #include "device/dialect/host_prelude.h"
 #include "lib/stream/stream.h"
 
@@ -60,7 +60,7 @@ _Thread_local struct as_host_item as_host_item;
 #undef stream
 #undef fill
 
-/* The same by groups of one thread for a GPU. */
+/* The same with workgroups of one thread, for a GPU. */
 #define UNROLL 2
 #define CACHE 0
 #define GROUP_SIZE 1
@@ -103,7 +103,7 @@ static void fill_operands(double *p, uint64_t n)
             p[a * ARRAY + i] = (double)((i * 37 + a * 11 + 5) % 101) - 50;
 }
 
-/* One repetition by the book, on a copy of the arrays. */
+/* One repetition by definition, on a copy of the arrays. */
 static double plain(enum as_stream_op op, double *p, uint64_t n, double s)
 {
     const struct as_stream_shape *sh = &as_stream_shapes[op];
@@ -186,7 +186,7 @@ static void test_slices(void **unused)
                 uint64_t first, count;
                 as_stream_slice(sizes[s], threads, t, &first, &count);
                 assert_int_equal(first, next);
-                assert_true(first % 8 == 0 || count == 0); /* no line is shared by two threads */
+                assert_true(first % 8 == 0 || count == 0); /* no two threads share a line */
                 next = first + count;
             }
             assert_int_equal(next, sizes[s]);
@@ -195,7 +195,7 @@ static void test_slices(void **unused)
 
 typedef void (*device_fn)(f64 *result, f64 *memory, u64 n, u64 pitch, f64 s, u32 turns, u64 piece);
 
-/* Groups of one thread, in pieces and interleaved. */
+/* Workgroups of one thread, in pieces and interleaved. */
 static void run_device(device_fn fn, double *p, double *result, uint64_t n, uint32_t turns, uint32_t workgroups,
                        uint64_t piece)
 {

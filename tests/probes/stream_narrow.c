@@ -1,4 +1,4 @@
-/* Streams over f32, by the OpenCL of this machine as a device without f64: results are right, faults are seen. */
+/* Streams over f32, with this machine's OpenCL as a device without f64: results are correct, faults are detected. */
 #include "lib/stream/stream.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static int close_device(void **state)
     return 0;
 }
 
-static void start(struct as_stream *s, int op, bool barrier, uint64_t size)
+static void start_stream(struct as_stream *s, int op, bool barrier, uint64_t size)
 {
     struct as_error err = {0};
     const struct as_stream_desc d = {.op = (enum as_stream_op)op,
@@ -45,7 +45,7 @@ static void start(struct as_stream *s, int op, bool barrier, uint64_t size)
     assert_int_equal(s->footprint, s->n * 4 * as_stream_shapes[op].arrays);
 }
 
-static void run(struct as_stream *s, uint64_t reps)
+static void run_stream(struct as_stream *s, uint64_t reps)
 {
     double gbs, seconds;
     struct as_error err = {0};
@@ -54,7 +54,7 @@ static void run(struct as_stream *s, uint64_t reps)
     assert_true(gbs > 0);
 }
 
-static bool end(struct as_stream *s, char *why, size_t size)
+static bool end_stream(struct as_stream *s, char *why, size_t size)
 {
     const bool right = as_stream_check(s, why, size);
     as_stream_finish(s);
@@ -70,16 +70,16 @@ static void test_right(void **state)
     for (int op = 0; op < AS_STREAM_OPS; op++)
         for (int barrier = 0; barrier < 2; barrier++) {
             struct as_stream s;
-            start(&s, op, barrier, 100000);
-            run(&s, 1);
-            run(&s, 300);
-            run(&s, 2);
-            if (!end(&s, why, sizeof why))
+            start_stream(&s, op, barrier, 100000);
+            run_stream(&s, 1);
+            run_stream(&s, 300);
+            run_stream(&s, 2);
+            if (!end_stream(&s, why, sizeof why))
                 fail_msg("%s: %s", as_stream_shapes[op].name, why);
         }
 }
 
-/* Outputs of nstream grow until f32 has them no longer: before that it begins again. */
+/* Outputs of nstream grow until f32 cannot represent them; before that it restarts. */
 static void test_many_repetitions(void **state)
 {
     struct as_stream s;
@@ -87,22 +87,22 @@ static void test_many_repetitions(void **state)
     (void)state;
     if (!real.backend)
         skip();
-    start(&s, AS_STREAM_NSTREAM, false, 3 * 1024);
+    start_stream(&s, AS_STREAM_NSTREAM, false, 3 * 1024);
     const uint64_t most = as_stream_reps_max(&s);
     assert_in_range(most, 100000, 1 << 20);
     for (int i = 0; i < 3; i++) {
-        run(&s, most - 1);
-        run(&s, 7);
+        run_stream(&s, most - 1);
+        run_stream(&s, 7);
         assert_true(s.reps <= (double)most);
     }
-    if (!end(&s, why, sizeof why))
+    if (!end_stream(&s, why, sizeof why))
         fail_msg("%s", why);
-    start(&s, AS_STREAM_TRIAD, false, 3 * 1024);
+    start_stream(&s, AS_STREAM_TRIAD, false, 3 * 1024);
     assert_int_equal(as_stream_reps_max(&s), 1 << 24);
     as_stream_finish(&s);
 }
 
-/* One element of an output, or of an operand of a sum. */
+/* Changes one element of an output, or of an operand of a sum. */
 static void test_wrong(void **state)
 {
     (void)state;
@@ -114,15 +114,15 @@ static void test_wrong(void **state)
         char why[160];
         float v;
         const struct as_stream_shape *shape = &as_stream_shapes[op];
-        start(&s, op, false, 100000);
-        run(&s, 3);
+        start_stream(&s, op, false, 100000);
+        run_stream(&s, 3);
         const uint64_t at = ((shape->writes ? shape->out : shape->x) * s.pitch + s.n / 3) * sizeof v;
         assert_int_equal(real.device.memory->read(&real.device, s.memory, at, &v, sizeof v, &err), AS_OK);
         v += 1;
         assert_int_equal(real.device.memory->write(&real.device, s.memory, at, &v, sizeof v, &err), AS_OK);
         if (!shape->writes)
-            run(&s, 3);
-        assert_false(end(&s, why, sizeof why));
+            run_stream(&s, 3);
+        assert_false(end_stream(&s, why, sizeof why));
     }
 }
 

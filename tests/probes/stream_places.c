@@ -1,4 +1,4 @@
-/* Streams on a toy that is like a GPU: places in its cache, ways to stream, and groups held at once. */
+/* Streams on a GPU-like toy: placement in its cache, ways to stream, and resident workgroups. */
 #include "lib/stream/stream.h"
 #include "toy_device.h"
 
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What a GPU does for writing and for filling, by the arguments of its kernels. */
+/* Writing and filling as a GPU does, by its kernels' arguments. */
 static unsigned places_seen;
 static double *last_place;
 static void gpu(const char *name, void *const *args)
@@ -59,7 +59,7 @@ static void start_gpu(struct toy *t, struct as_stream *s, uint64_t size, bool ba
     assert_true(fabs(gbs / (3 * as_stream_bytes(s) / 1e-3 * 1e-9) - 1) < 1e-9); /* so many times as much, as often */
 }
 
-/* A repetition within a GPU's cache goes over several places, each of which must be right; beyond it and in main
+/* A repetition within a GPU's cache covers several places, each of which must be correct; beyond the cache and in main
  * memory there is one. */
 static void test_places(void **unused)
 {
@@ -85,8 +85,7 @@ static void test_places(void **unused)
     }
 }
 
-/* How long a repetition takes, by the size of its groups and the place: one way is quick over the first places and slow
- * over the others. */
+/* Time of a repetition by workgroup size and place: one way is fast over the first places and slow over the others. */
 static const struct as_queue_ops *toy_queue;
 static const struct as_stream *timed;
 static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
@@ -131,7 +130,8 @@ static void test_ways_over_places(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-/* The most groups, and threads, a unit that a launch but those that fill has; workgroup_size of 1 tells pieces. */
+/* The most workgroups and threads per compute unit in launches other than those that fill; workgroup_size of 1
+ * identifies pieces. */
 static const struct as_queue_ops *counted_queue;
 static size_t most_groups, most_threads;
 static enum as_status counted_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
@@ -155,13 +155,13 @@ static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *ke
     return AS_OK;
 }
 
-/* In a sweep no group waits for another to end: it would find its part in a nearer cache than the arrays are in. */
+/* In a sweep no workgroup waits for another to end: its part would lie in a nearer cache than the arrays. */
 static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
 {
     static const struct {
         bool barrier, is_host_cpu, has_ways, driver_tells;
         unsigned compute_unit_threads;
-        size_t workgroups, threads; /* a unit, at most */
+        size_t workgroups, threads; /* per compute unit, at most */
     } cases[] = {{false, true, false, false, 0, 1, 256},
                  {false, false, false, false, 0, 8, 1024},
                  {false, false, false, false, 1536, 8, 1536},

@@ -1,4 +1,4 @@
-/* Clocks by calibration, on a toy device whose launches take what a known clock makes of them. */
+/* Clocks by calibration, on a toy device whose launch times follow a known clock. */
 #include "lib/mma/rate/peak.h"
 #include "lib/ops/chains.h"
 #include "toy_device.h"
@@ -18,7 +18,7 @@ static struct toy toy;
 static double hz;
 static const void *records;       /* of the operation under test, which is launched first */
 static uint32_t tick_turns;       /* of the last launch of a tick */
-static bool same, slow_half_once; /* the long body takes no longer than the short one; once */
+static bool same, slow_half_once; /* once, the long body is not slower than the short one */
 
 static void run(const char *name, void *const *args)
 {
@@ -59,7 +59,7 @@ static void check_number(double x, double expected)
         fail_msg("%.9g instead of %.9g", x, expected);
 }
 
-/* Cycles stay what they are when the clock moves between samples, and launches cost nothing. */
+/* Cycles stay constant when the clock changes between samples, and launch overhead does not count. */
 static void test_cycles(void **unused)
 {
     static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
@@ -87,7 +87,7 @@ static void test_cycles(void **unused)
     assert_int_equal(toy.live, 0);
 }
 
-/* The shortest sample is long against what launches differ by, and not much longer than that. */
+/* The shortest sample is long compared with the scatter of launches, and not much longer. */
 static void test_enough(void **unused)
 {
     static const double clocks[] = {1.4e9, 1e6};
@@ -108,7 +108,7 @@ static void test_enough(void **unused)
     }
 }
 
-/* The clock is measured for about as long as the sample is. */
+/* Measuring the clock takes about as long as the sample. */
 static void test_lengths(void **unused)
 {
     struct as_trial_context tc;
@@ -128,7 +128,7 @@ static void test_lengths(void **unused)
     as_buf_finish(&tc.detail);
 }
 
-/* Matrix instructions: a step of all workgroups of the launch together takes so many cycles. */
+/* Matrix instructions: cycles of a step of all workgroups of the launch together. */
 enum { PEAK_CYCLES = 640 };
 static struct as_peak peak;
 
@@ -161,7 +161,7 @@ static void test_matrix(void **unused)
         assert_int_equal(as_peak_measure(&peak, 100, &t, &err), AS_OK);
         check_number(t.clock_hz, hz);
         check_number(t.cycles, PEAK_CYCLES);
-        /* of a tenth of the workgroups: the device has ten units */
+        /* a tenth of the workgroups: the device has ten compute units */
         check_number(t.operations, 2.0 * 8 * 8 * 8 * peak.body.chains * (double)(peak.teams * peak.workgroups) / 10);
     }
     as_peak_finish(&peak);

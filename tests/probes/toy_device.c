@@ -164,7 +164,7 @@ static void fill_args(const struct as_launch *l, void **args, uint64_t *values)
     }
 }
 
-/* Threads that wait for each other must not share a CPU, or each pass between them costs a turn of the scheduler. */
+/* Threads that wait for each other must not share a CPU, or each pass between them costs a scheduler time slice. */
 static int start_thread(pthread_t *thread, int cpu, void *(*run)(void *), void *arg)
 {
     cpu_set_t one;

@@ -1,6 +1,6 @@
-/* Work on one chosen unit: the kernels as they stand, their groups on threads that start at the same time, each on a
- * unit that the test deals out. One group works, on the unit asked for, when all others have ended; and where that
- * cannot be, it is said. */
+/* Work on one chosen compute unit: the unmodified kernels, with workgroups on threads that start at the same time, each
+ * on a unit that the test assigns. One workgroup works, on the requested unit, after all others have ended; if that is
+ * impossible, it is reported. */
 #include "device/dialect/host_prelude.h"
 #include "lib/chase/chase.h"
 #include "toy_device.h"
@@ -23,8 +23,8 @@ static struct play {
     struct toy toy;
     struct as_chase chase;
     unsigned away;   /* this many launches place no workgroup on unit 0 */
-    bool one_by_one; /* a group starts when the one before it has ended */
-    unsigned starts; /* launches that are for one unit */
+    bool one_by_one; /* a workgroup starts when the previous one has ended */
+    unsigned starts; /* launches for one compute unit */
 } play;
 
 static atomic_uint_fast64_t steps_made;
@@ -54,7 +54,7 @@ static u64 follow(u64 at)
 #define PERSISTENT
 #include "lib/chase/chase.kernel"
 
-/* ---- a device with units ---- */
+/* ---- a device with compute units ---- */
 
 struct group {
     pthread_t thread;
@@ -150,7 +150,7 @@ static void check_walks(bool persistent)
         if (as_chase_run(&play.chase, 10, &ns, &seconds, &err))
             fail_msg("%s", err.text);
         assert_true(ns > 0);
-        assert_true(persistent || fabs(ns - STEP_NS) < 1e-9); /* one group's steps, and no other's */
+        assert_true(persistent || fabs(ns - STEP_NS) < 1e-9); /* the steps of one workgroup only */
         assert_int_equal(play.chase.timer.record[0].unit, AS_TIMER_UNIT + 1);
     }
     assert_true(as_chase_check(&play.chase, why, sizeof why));
@@ -193,7 +193,7 @@ static void test_no_group_on_the_unit(void **unused)
     }
 }
 
-/* Workgroups that start only when others end: the one that chases is never alone. It gives up, and nothing hangs. */
+/* Workgroups that start only when others end: the chasing one is never alone. It gives up, and nothing hangs. */
 static void test_others_do_not_end(void **unused)
 {
     struct as_error err = {0};
@@ -206,7 +206,7 @@ static void test_others_do_not_end(void **unused)
     end();
 }
 
-/* The host would wait for a counter that nobody moves. */
+/* The host would wait for a counter that does not move. */
 static void test_host_is_told_that_nobody_walks(void **unused)
 {
     u64 result[8] = {0}, chain[1] = {(u64)(uintptr_t)chain};
@@ -222,7 +222,7 @@ static void test_host_is_told_that_nobody_walks(void **unused)
     assert_int_equal(result[3], 0);
 }
 
-/* ---- groups of several threads ---- */
+/* ---- workgroups of several threads ---- */
 
 enum { THREADS_N = 3 };
 struct item {

@@ -1,5 +1,5 @@
-/* Kernels that count the cycles of a workgroup, their text compiled as host C. Threads are fibers, and the clock counts
- * the pieces of work that they have done. Whichever of them runs first between two barriers, the time between the
+/* Kernels that count the cycles of a workgroup, with their text compiled as host C. Threads are fibers, and the clock
+ * counts the pieces of work that they have done. Whichever thread runs first between two barriers, the time between the
  * readings is the work of all: a scheduler may let a warp wait while others work. */
 #include "device/dialect/host_prelude.h"
 
@@ -20,7 +20,7 @@ static char *stacks;
 static unsigned running;
 static u64 elapsed; /* pieces of work that threads have done */
 static u64 arrived[FIBERS];
-static bool delayed; /* barriers block with delay: what is read behind one is the time of the arrival */
+static bool delayed; /* barriers block with delay: a reading after one is taken at arrival */
 
 static void wait_for_others(void)
 {
@@ -34,7 +34,7 @@ static u64 clock_now(void)
     return delayed ? arrived[running] : elapsed;
 }
 
-/* What a piece of work has in its text. */
+/* Definitions that make a piece of work count. */
 static u32 work(void)
 {
     elapsed++;
@@ -90,7 +90,7 @@ typedef int fragment_a, fragment_b, fragment_c;
 #undef whole_body
 #undef STEP
 
-/* And for onchip_bandwidth.kernel, of either kind of memory. */
+/* The same for onchip_bandwidth.kernel, for both kinds of memory. */
 #define WIDTH 32
 #define UNROLL 1
 #define WARP work()
@@ -143,7 +143,7 @@ static void of_global(void)
 static const struct kernel {
     const char *name;
     void (*call)(void);
-    unsigned each; /* pieces of work of a thread between the readings */
+    unsigned each; /* pieces of work per thread between the readings */
 } kernels[] = {{"ops", of_ops, 2},
                {"peak", of_peak, 4},
                {"onchip_bandwidth, shared", of_shared, 2},
@@ -167,7 +167,7 @@ static bool run_one(unsigned thread)
     return !ended[thread];
 }
 
-/* Between two barriers the first thread runs first, or last, as the bit of the phase says. */
+/* Between two barriers the first thread runs first or last, as the phase's bit says. */
 static void run_group(const struct kernel *k, unsigned order)
 {
     call = k->call;

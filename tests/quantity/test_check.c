@@ -1,4 +1,4 @@
-/* Faults planted in sources of quantities are seen when assay starts. */
+/* Faults planted in sources of quantities are detected when assay starts. */
 #include "base/text.h"
 #include "quantity/quantity.h"
 
@@ -14,7 +14,7 @@ static void test_planted(void **state)
 {
     (void)state;
     static const struct {
-        const char *from, *cells, *said; /* said: in the message; NULL: there is no fault */
+        const char *from, *cells, *said; /* said: text in the message; NULL: there is no fault */
     } cases[] = {
         {"launch what=submit wait=block threads=1", NULL, NULL},
         {"bandwidth op=read threads=@all allocator=@pinned", NULL, NULL},

@@ -23,10 +23,10 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\b[Aa]ll CPUs but one\b", 1), (r"\b[Aa]ll other (?:cores|devices)\b", 1), (r"\b[Aa]ll CPU threads\b", 1),
     (r"\ball \w+s (?:active|reading the same)\b", 1), (r", all units$", 1), (r"a page every " + NUMBER, 1),
     (r"\b[Rr]ead-only\b", 1), (r"\bWithout an aggressor\b", 1), (r"\bwhich does not cover the CPU\b", 1),
-    # what the driver or a document says
+    # reported by the driver or a document
     (r"; the driver says: .*", 1), (r"\bNOT the (?:reported|published|documented) " + NUMBER, 1), (r"; none are documented$", 1),
     (r"\bdo NOT lie where they are documented\b", 1), (r"\bNOT to nearest, the IEEE 754 default\b", 1),
-    # nothing found, in what was looked at
+    # nothing found within a stated scope
     (r"\bthe interval includes no effect\b", 1), (r"\bmay be faster than separate kernels or not\b", 1),
     (r"\bis not clearly slower\b", 1), (r"\bdoes not (?:clearly )?halve the slowdown\b", 2),
     (r"\bNo clear step in the cost of address translation up to \d+ pages", 2), (r"\bNo clear TLB step up to " + NUMBER, 2),
@@ -40,10 +40,10 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bmay run on a matrix unit or not\b", 2), (r"\b(?:may or may not|do not run concurrently)\b", 2),
     (r"\bcopying it first does not pay\b", 3), (r"\bwhether copying it first pays is not known\b", 3),
     (r"\bmisses alone do not explain it$", 2),
-    # one cell that says so by its value
+    # one cell whose value states it
     (r"\bwith all \d+ significand bits\b", 1), (r"\bNOT the \d+ of its result format\b", 1),
     (r"\bdoes NOT reproduce the results\b", 1), (r"^NOT native: ", 1), (r", not 1,", 1),
-    # advice: comparisons, what the driver says, and whether a control was measured
+    # advice: comparisons, driver statements, and whether a control was measured
     (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% \(\d+ comparison", 2),
     (r"\bwhich the host cannot access\b", 1), (r"\bThe driver does not guarantee\b", 1), (r"; system-scope atomics lost no updates$", 1),
     (r"\bdo not (?:copy data that is read repeatedly|share a counter in|help a first touch)\b", 1),

@@ -1,4 +1,4 @@
-/* make_page SCENARIO OUT.html: writes the page of a made run, for the browser test and for looking at. */
+/* make_page SCENARIO OUT.html: writes the page of a synthetic run, for the browser test and for viewing. */
 #include "synth.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Looking for texts in a page. */
+/* Assertions about texts in a page. */
 #ifndef AS_TEST_LOOK_H
 #define AS_TEST_LOOK_H
 

@@ -1,4 +1,4 @@
-/* A run in memory, of one GPU unless a test says otherwise, for tests of its data sheet. */
+/* A run in memory, with one GPU unless a test adds others, for tests of its data sheet. */
 #ifndef AS_TESTS_REPORT_SHEET_RUN_H
 #define AS_TESTS_REPORT_SHEET_RUN_H
 
@@ -18,11 +18,11 @@ extern struct as_fact facts[FACTS];
 extern struct as_device_info gpu;
 extern struct as_report_run run;
 
-/* Empties the run: the set-up of each test. */
+/* Empties the run: setup of each test. */
 int start(void **state);
-/* axes: a JSON object. Where they claim main memory, the gate has passed. */
+/* axes: a JSON object. If they claim main memory, the gate has passed. */
 struct as_cell *add_cell(const char *probe, const char *axes, double value, const char *unit);
 struct as_fact *add_fact(const char *id, double value, const char *unit, double claimed);
-struct as_sheet made(void); /* the GPU's, to be finished */
+struct as_sheet made(void); /* the GPU's; the caller finishes it */
 
 #endif

@@ -342,7 +342,7 @@ static void fill_plain(struct maker *m, const char *scenario)
     without_number(m, AS_CELL_PLANNED, "", 3);
 }
 
-/* Its id is none that a rule makes. */
+/* An id that no rule makes. */
 static void hostile_fact(struct maker *m, const char *device, const char *object, const char *unit, const char *text)
 {
     synth_fact(m, device, object, "cache.L1.size", 5, unit, 5, text);

@@ -39,7 +39,7 @@ char *synth_machine_json(unsigned packages, unsigned cores, unsigned per_l3)
     return as_buf_take(&b);
 }
 
-/* A device with memory of its own, as a driver describes it that lists no first cache. */
+/* A device with its own memory, whose driver reports no first-level cache. */
 static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsigned of)
 {
     char id[32];
@@ -62,7 +62,7 @@ static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsi
     return d;
 }
 
-/* Of two devices only the first one's way to the other was measured. */
+/* Of two devices only one direction of the link was measured. */
 static void link_facts(struct maker *m, const char *id, unsigned number, unsigned of)
 {
     synth_fact(m, id, "link:host-0", "link.host-0.to", 55.3, "GB/s", NAN, "The link to the host carries 55.3 GB/s.");
@@ -83,7 +83,7 @@ static void link_facts(struct maker *m, const char *id, unsigned number, unsigne
     }
 }
 
-/* A cell with exactly this value, of a probe and axes that a quantity has. */
+/* A cell with exactly this value, with a quantity's probe and axes. */
 static void quantity_cell(struct maker *m, const struct as_probe *probe, const char *device, const char *unit,
                           const char *const (*axes)[2], double v)
 {
@@ -113,7 +113,7 @@ static void roof_cells(struct maker *m, const char *id)
     quantity_cell(m, &onchip, id, "B/cycle", l2, 37.8);
 }
 
-/* The second device has a peak and no bandwidth that is valid. */
+/* The second device has a peak but no valid bandwidth. */
 static void roofline_cells(struct maker *m, const char *id, bool levels)
 {
     static const char *const types[] = {"f64", "f32"}, *const names[] = {"memory", "L2", "L1", "shared"};
@@ -165,8 +165,8 @@ static void twin_cell(struct maker *m, const struct as_probe *probe, const char 
         c->sum = (struct as_summary){.n = 60, .trials = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
 }
 
-/* One GPU under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,
- * and the CPU under an API for devices. */
+/* One GPU under two backends, whose latencies differ by 1.3 and whose bandwidths agree; also another GPU of the same
+ * kind, and the CPU under a device API. */
 void synth_twins(struct maker *m)
 {
     struct as_report_run *r = m->r;

@@ -1,4 +1,4 @@
-/* What the makers of runs share. Inside them only. */
+/* Shared by the files that make synthetic runs. */
 #ifndef AS_TEST_SYNTH_INSIDE_H
 #define AS_TEST_SYNTH_INSIDE_H
 

@@ -1,5 +1,5 @@
-/* The matrix path of a GPU: GEMMs by several paths, instructions with and without a documented rate, fragments as
- * they lie and some that cannot, and what fusing pays. */
+/* The matrix path of a GPU: GEMMs by several paths, instructions with and without a documented rate, known and unknown
+ * fragment layouts, and gains from fusion. */
 #include "base/text.h"
 #include "synth_internal.h"
 

@@ -1,5 +1,5 @@
-/* Operations of a GPU: one with a link that was measured and one with a link that was not, two forms, one of which
- * this assay does not know, over chains and warps, and of bodies of several lengths. */
+/* Operations of a GPU: with and without a measured link, in two forms of which one is unknown to this version, over
+ * chains and warps, with bodies of several lengths. */
 #include "base/text.h"
 #include "synth_internal.h"
 
@@ -60,7 +60,7 @@ void synth_hostile_operations(struct maker *m)
     unsupported(m, "iadd32", "<u>");
 }
 
-/* Two that share a pipe and one that does not; with one chain all are slow, and with six some. */
+/* Two that share a pipe and one that does not. With one chain all are slow, with six some are. */
 static void mixes(struct maker *m)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* A registry of its own: the page must not depend on which probes a build has. */
+/* A separate registry: the page must not depend on the probes of the build. */
 #include "probe/view_role.h"
 #include "synth_internal.h"
 
@@ -44,7 +44,7 @@ static const struct as_axis roofline_axes[] = {
 extern const char synth_method[];
 const struct as_probe synth_latency = {.name = "latency",
                                        .title = "Memory latency",
-                                       .question = "How long does a load wait for its data, by size of what it walks?",
+                                       .question = "How long does a load wait for its data, by buffer size?",
                                        .metric = "latency",
                                        .unit = "ns",
                                        .lower_is_better = true,

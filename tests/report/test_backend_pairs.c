@@ -1,4 +1,5 @@
-/* Two backends on one piece of hardware: which devices and cells belong together, and what is said of them. */
+/* Two backends on one piece of hardware: which devices and cells belong together, and what the report says about
+ * them. */
 #include "base/text.h"
 #include "report/backends/backend_pairs.h"
 #include "synth.h"
@@ -35,7 +36,7 @@ static void devices_are_told_by_uuid_then_bus(void **state)
     const char *uuid = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab5", *same = "5EDE5D59C9493ACA4B2811BD00045AB5";
     const char *other = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab6";
     assert_true(twin(info("cuda", uuid, ""), info("opencl", same, "")));
-    assert_false(twin(info("cuda", uuid, "0000:01:00.0"), info("opencl", other, "0000:01:00.0"))); /* parts of a GPU */
+    assert_false(twin(info("cuda", uuid, "0000:01:00.0"), info("opencl", other, "0000:01:00.0"))); /* partitions */
     assert_false(twin(info("cuda", uuid, ""), info("cuda", uuid, "")));
     assert_true(twin(info("cuda", "", "0000:0A:00.0"), info("opencl", "", "0000:0a:00.0")));
     assert_true(twin(info("cuda", uuid, "0000:0a:00.0"), info("opencl", "no uuid", "0000:0a:00.0")));
@@ -83,11 +84,11 @@ static void cells_are_matched_and_judged(void **state)
     assert_non_null(t);
     assert_false(t->allocators_differ);
     assert_int_equal(t->comparison.verdict, AS_SAME);
-    assert_null(find(r, "cuda:0", "opencl:0", "latency", "65536", &n)); /* another GPU of the kind */
+    assert_null(find(r, "cuda:0", "opencl:0", "latency", "65536", &n)); /* another GPU of the same kind */
     assert_int_equal(n, 0);
     assert_non_null(find(r, "cpu", "opencl:2", "latency", "4096", &n));
     assert_int_equal(n, 1);
-    for (size_t i = 1; i < r->backend_pairs_n; i++) /* those that differ come first */
+    for (size_t i = 1; i < r->backend_pairs_n; i++) /* pairs that differ come first */
         if (strcmp(r->backend_pairs[i].b->device, r->backend_pairs[i - 1].b->device) == 0)
             assert_true(as_backend_pair_differs(&r->backend_pairs[i - 1]) ||
                         !as_backend_pair_differs(&r->backend_pairs[i]));
@@ -118,7 +119,7 @@ static void an_rejected_number_is_not_compared(void **state)
     synth_free(s);
 }
 
-/* The best allocator stands for a device in times and rates; a count belongs to the allocator of which it was made. */
+/* In times and rates, the best allocator represents a device; a count belongs to its allocator. */
 static void counts_of_other_allocators_are_not_compared(void **state)
 {
     (void)state;
@@ -139,7 +140,7 @@ static void counts_of_other_allocators_are_not_compared(void **state)
     }
 }
 
-/* What one allocator takes for a block is not another's time. */
+/* The block sizes of different allocators are not comparable times. */
 static void times_of_other_allocators_are_not_compared(void **state)
 {
     (void)state;
@@ -153,11 +154,11 @@ static void times_of_other_allocators_are_not_compared(void **state)
     forget(r);
     assert_int_equal(as_backend_pairs_make(r, &err), AS_OK);
     assert_null(find(r, "cuda:0", "opencl:1", "alloc", "65536", &n));
-    assert_int_equal(n, 4); /* of bandwidth, where both have the same one */
+    assert_int_equal(n, 4); /* for bandwidth, if both have the same allocator */
     synth_free(s);
 }
 
-/* All threads of a CPU are what an API for devices has no choice of. */
+/* All threads of a CPU correspond to a device API without a choice. */
 static void all_threads_are_the_whole_device(void **state)
 {
     (void)state;
@@ -204,7 +205,7 @@ static void page_and_terminal_say_so(void **state)
     assert_non_null(strstr(text, "slower"));
     as_buf_clear(&out);
     synth_free(s);
-    s = synth_make("plain"); /* two devices that are not told to be one */
+    s = synth_make("plain"); /* two devices not known to be one */
     assert_int_equal(as_report_html(s->runs, 1, &out, &err), AS_OK);
     assert_null(strstr(as_buf_get(&out), "Two backends"));
     as_buf_finish(&out);

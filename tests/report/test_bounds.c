@@ -1,5 +1,5 @@
-/* Data sheet and gate `limit` agree: each line with a specified or reported rate comes from a cell that is rejected
- * at 110% of that rate and accepted at 100%. */
+/* Data sheet and gate `limit` agree: each line with a specified or reported rate comes from a cell that is rejected at
+ * 110% of that rate and accepted at 100%. */
 #include "base/text.h"
 #include "model/judge.h"
 #include "quantity/quantity.h"
@@ -17,7 +17,7 @@
 
 enum { TRIALS = 3, SAMPLES = 20, MIB = 1 << 20 };
 
-/* The cell that a line's number comes from: its probe and axes. */
+/* The cell behind a line's number: its probe and axes. */
 static const struct row {
     const char *group, *label, *unit, *probe, *axes;
 } rows[] = {
@@ -59,7 +59,7 @@ static void set_axes(struct as_axes *axes, const char *text)
     }
 }
 
-/* A device with memory of its own, as the sheet of an H100 has it: of the driver's and the bus's figures too. */
+/* A device with its own memory and the figures of an H100's data sheet, driver and bus. */
 static void make_gpu(struct as_device_info *info)
 {
     *info = (struct as_device_info){.id = "card:0",
@@ -94,7 +94,7 @@ static struct as_bound bound_of(const struct as_device_info *info, const char *p
     return b;
 }
 
-/* The state of a cell whose trials all measured this, under that bound. */
+/* The state of a cell whose trials all measured this value, under that bound. */
 static enum as_cell_status judged(const struct as_bound *bound, const char *unit, double value)
 {
     struct as_error err = {0};
@@ -133,7 +133,7 @@ static bool is_rate(const char *unit)
     return n > 2 && strcmp(unit + n - 2, "/s") == 0;
 }
 
-/* Is a share of this line shown for the device, and of what? */
+/* Does the device's line show a share, and of what? */
 static double shown(const struct as_device_info *info, const struct as_refs *figures, const char *group,
                     const char *label, const char *unit)
 {
@@ -156,7 +156,7 @@ static void test_shares_are_bounds(void **state)
         const double specified = shown(&info, &figures, r->group, r->label, r->unit);
         const struct as_bound b = bound_of(&info, r->probe, r->unit, r->axes, true);
         assert_true(isfinite(specified) && isfinite(b.value) && b.why[0]);
-        /* never tighter than what is printed; only a clock above the printed one makes it looser, by some percent */
+        /* never tighter than printed; only a clock above the printed one makes it looser, by some percent */
         assert_true(b.value >= specified && b.value <= 1.1 * specified);
         if (judged(&b, r->unit, 1.1 * b.value) != AS_CELL_REJECTED)
             fail_msg("%s %s: 110%% is accepted", r->group, r->label);
@@ -168,7 +168,7 @@ static void test_shares_are_bounds(void **state)
     as_refs_finish(&figures);
 }
 
-/* No line of the sheet has a specified rate that no row above stands for. */
+/* Each line of the sheet with a specified rate is represented by a row above. */
 static void test_rows_are_complete(void **state)
 {
     static const char *const sets[] = {"gpus", "cpus"}, *const units[] = {"GB/s", "FLOP/s", "OP/s"};
@@ -182,7 +182,7 @@ static void test_rows_are_complete(void **state)
         for (const struct as_quantity *line = as_quantities; line->name; line++)
             for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
                 bool stands = line->beside ||
-                              strcmp(line->group, "L3") == 0; /* of a cache in front of memory: no cell claims it */
+                              strcmp(line->group, "L3") == 0; /* of a cache in front of memory, which no cell claims */
                 for (size_t i = 0; i < ROWS && !stands; i++)
                     stands = strcmp(rows[i].group, line->group) == 0 && strcmp(rows[i].label, line->label) == 0 &&
                              strcmp(rows[i].unit, units[u]) == 0;
@@ -195,7 +195,7 @@ static void test_rows_are_complete(void **state)
     }
 }
 
-/* A device without the driver's figures has those of its data sheet, and an unknown one no bound. */
+/* A device without the driver's figures has those of its data sheet; an unknown one has no bound. */
 static void test_sources(void **state)
 {
     struct as_device_info info;
@@ -209,7 +209,7 @@ static void test_sources(void **state)
     assert_true(fabs(f16 / (4096 * 132 * 1.98e9) - 1) < 1e-9);
     info.clock_max_hz = 0;
     assert_true(fabs(bound_of(&info, "matmul", "FLOP/s", "path=library type=f16", false).value / 989.4e12 - 1) < 1e-3);
-    /* a clock far below: what is printed */
+    /* a clock far below: the printed value */
     info.clock_max_hz = 1.755e9;
     assert_true(fabs(bound_of(&info, "roofline", "FLOP/s", "type=f32", false).value / 66.9e12 - 1) < 1e-3);
     as_copy_text(info.name, sizeof info.name, "another");
@@ -219,7 +219,7 @@ static void test_sources(void **state)
     assert_true(driver.value == 100 && strstr(driver.why, "reported"));
 }
 
-/* What a bound does not hold for. */
+/* Where a bound does not apply. */
 static void test_none(void **state)
 {
     struct as_device_info info;
@@ -229,16 +229,16 @@ static void test_none(void **state)
         const char *probe, *axes;
         bool claims;
     } none[] = {
-        {"bandwidth", "level=sweep op=read allocator=own", false},                     /* a cache has it */
-        {"copy", "from=managed to=own direction=one how=engine", false},               /* may lie on the device */
-        {"copy", "from=pinned to=pinned direction=one how=engine", false},             /* the host may make it */
+        {"bandwidth", "level=sweep op=read allocator=own", false},                     /* in a cache */
+        {"copy", "from=managed to=own direction=one how=engine", false},               /* may stay on the device */
+        {"copy", "from=pinned to=pinned direction=one how=engine", false},             /* may be done by the host */
         {"link", "peer=1 direction=to how=engine allocator=own", false},               /* another link */
-        {"interference", "victim=cpu op=read aggressor=read allocator=pinned", false}, /* the CPU's */
+        {"interference", "victim=cpu op=read aggressor=read allocator=pinned", false}, /* on the CPU */
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_true(isnan(bound_of(&info, none[i].probe, "GB/s", none[i].axes, none[i].claims).value));
     assert_true(isnan(bound_of(&info, "link_latency", "ns", "peer=host what=load", false).value));
-    /* twice through the memory; over the link both ways */
+    /* twice through memory; over the link in both directions */
     assert_true(bound_of(&info, "copy", "GB/s", "from=own to=mapped direction=one how=kernel", false).value == 1676);
     assert_true(bound_of(&info, "copy", "GB/s", "from=pinned to=pinned direction=one how=kernel", false).value == 64);
     assert_true(bound_of(&info, "bandwidth", "GB/s", "op=read allocator=pinned", true).value == 64);
@@ -248,7 +248,7 @@ static void test_none(void **state)
     assert_true(bound_of(&info, "bandwidth", "GB/s", "op=read allocator=pinned", true).value >= 3350);
 }
 
-/* An API that tells of no cache, on a device that is known; an unknown one, and one that tells, stay as they are. */
+/* A known device whose API reports no cache gets one; unknown devices, and APIs that report one, are unchanged. */
 static void test_specified_cache(void **state)
 {
     struct as_device_info info;

@@ -33,7 +33,7 @@ static void many_of_an_object_are_folded(void **state)
         assert_int_equal(as_fact_is_collapsed(facts, FACTS, i), i > 6 && i <= COPIES);
     assert_int_equal(collapsed(facts, FACTS), 6);
     assert_int_equal(collapsed(facts, 8), 0);
-    as_copy_text(facts[12].device, sizeof facts[12].device, "cuda:1"); /* of another device: none of them */
+    as_copy_text(facts[12].device, sizeof facts[12].device, "cuda:1"); /* of another device: none of them folded */
     assert_false(as_fact_is_collapsed(facts, FACTS, 12));
     assert_int_equal(collapsed(facts, FACTS), 5);
 }
@@ -49,7 +49,7 @@ static void all_allocators_are_one_matter(void **state)
     assert_int_equal(collapsed(facts, 20), 14);
 }
 
-/* Rates of atomic updates and what of them is lost are of one object, and yet two matters. */
+/* Rates and losses of atomic updates have one object but are two matters. */
 static void lost_updates_stand_beside_rates(void **state)
 {
     static struct as_fact facts[24];

@@ -1,4 +1,4 @@
-/* The machine map and the roofline: what is drawn, what is said to be missing, and that any tree can be drawn. */
+/* The machine map and the roofline: what is drawn, which gaps are reported, and that any tree can be drawn. */
 #include "base/text.h"
 #include "page_asserts.h"
 #include "report/map/map.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The L1 of the plain run, known to end between 16 and 64 KiB only. */
+/* The L1 of the plain run, known only to end between 16 and 64 KiB. */
 static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void map_draws_and_collapses(void **state)
     synth_free(s);
 }
 
-/* A cache in front of memory is in no driver's tree: it is put between memory and the rest, under its name. */
+/* No driver's tree has a cache in front of memory: it is put between memory and the rest, under its name. */
 static void map_has_the_memory_side_cache(void **state)
 {
     static const struct as_cache side = {
@@ -109,7 +109,7 @@ static void map_without_a_tree_is_drawn_from_the_info(void **state)
     as_map_tree_finish(&t);
 }
 
-/* A unit is called what its maker calls it in one word, not what the parts are called that it consists of. */
+/* A compute unit has the one-word name of its vendor, not the name of its parts. */
 static void map_names_units_not_their_parts(void **state)
 {
     static const char tree[] =
@@ -133,7 +133,7 @@ static void map_names_units_not_their_parts(void **state)
     }
 }
 
-/* Everything between a unit and what lies behind the links, with what is missing said. */
+/* Everything between a compute unit and the far ends of the links, including what is missing. */
 static void map_shows_what_a_device_reaches(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void map_shows_what_a_device_reaches(void **state)
     synth_free(s);
 }
 
-/* A number that failed a gate is no number of the map, and is not passed over in silence either. */
+/* A number that failed a gate does not appear on the map, but is mentioned. */
 static void map_says_what_is_rejected(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void map_says_what_is_rejected(void **state)
     synth_free(s);
 }
 
-/* A latency that only a cell has stands in the data sheet, and so in the map. */
+/* A latency that only a cell has is in the data sheet, and so on the map. */
 static void map_has_the_latency_of_the_data_sheet(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void roofline_is_drawn_and_told(void **state)
     assert_int_equal(count(as_buf_get(&one), "<svg class=\"roofline"), 2); /* wide and narrow */
     assert_int_equal(count(as_buf_get(&one), "<circle "), 2 * 2 * 4);      /* types by levels */
     assert_has(&one, ">FP32 66.3\u00a0TFLOP/s</tspan>");
-    assert_has(&one, ">L1 read 33.5\u00a0TB/s</tspan>, <tspan"); /* too close for a name each */
+    assert_has(&one, ">L1 read 33.5\u00a0TB/s</tspan>, <tspan"); /* too close for labels */
     assert_has(&one, " data-quantity=\"memory.read.all\" data-value=\"4570\">memory read 4.57\u00a0TB/s</tspan>");
     assert_has(&one, "<th scope=\"col\">memory read<small data-device=\"cuda:0\" data-quantity=\"memory.read.all\" "
                      "data-value=\"4570\">4.57\u00a0TB/s</small>");

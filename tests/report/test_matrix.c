@@ -1,4 +1,4 @@
-/* The matrix path: its instructions, GEMM, arithmetic, fragments and what fusing pays. */
+/* The matrix path: its instructions, GEMM, arithmetic, fragments and gains from fusion. */
 #include "page_asserts.h"
 #include "report/page/matrix_draw.h"
 #include "report/page/page.h"
@@ -8,7 +8,7 @@
 
 static struct as_error err;
 
-/* The section alone. */
+/* Only this section. */
 static struct as_buf section_of(const char *scenario)
 {
     struct synth *s = synth_make(scenario);
@@ -32,7 +32,7 @@ static void instructions_stand_beside_what_is_documented(void **state)
     assert_has(&b, ">4096</a><td>4096<td>100.0%");
     assert_has(&b, "<td>4095<td>"); /* on zeros */
     assert_has(&b, ">43690</a><td>–<td>–");
-    assert_int_equal(count(as_buf_get(&b), "scope=\"rowgroup\""), 3); /* mma, wgmma, mma: in the order of the run */
+    assert_int_equal(count(as_buf_get(&b), "scope=\"rowgroup\""), 3); /* mma, wgmma, mma: in the run's order */
     as_buf_finish(&b);
 }
 
@@ -41,7 +41,7 @@ static void products_have_a_picture_for_each_type(void **state)
     (void)state;
     struct as_buf b = section_of("matrix");
     assert_int_equal(count(as_buf_get(&b), "GEMM rate over size"), 2);
-    assert_int_equal(count(as_buf_get(&b), "vector ALU, f16: 132"), 2); /* e4m3 has no roof of its own */
+    assert_int_equal(count(as_buf_get(&b), "vector ALU, f16: 132"), 2); /* e4m3 has no vector ALU rate */
     assert_has(&b, "naive 512: 480\u00a0GFLOP/s, rejected");
     assert_int_equal(count(as_buf_get(&b), "<circle cx=\"13\""), 8); /* the key */
     as_buf_finish(&b);
@@ -60,7 +60,7 @@ static void slow_products_have_an_axis(void **state)
     as_buf_finish(&b);
 }
 
-/* Coordinates are numbers whatever is drawn, or there is no picture. */
+/* Coordinates must be numbers whatever is drawn, else there is no picture. */
 static void extremes_are_no_coordinates(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void words_of_the_probe_are_shown(void **state)
     (void)state;
     struct as_buf b = section_of("matrix");
     assert_has(&b, ">14 bits of 24</a>");
-    assert_has(&b, ">32</a>"); /* without words the number */
+    assert_has(&b, ">32</a>"); /* without text the number */
     assert_has(&b, ">one code</a>");
     assert_has(&b, ">the largest</a>");
     as_buf_finish(&b);

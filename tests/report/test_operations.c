@@ -1,4 +1,4 @@
-/* Operations: throughput and latency in one row, what follows from both, and what is published of them. */
+/* Operations: throughput and latency in one row, what follows from both, and published figures. */
 #include "base/text.h"
 #include "page_asserts.h"
 #include "report/operations/operations.h"
@@ -54,19 +54,19 @@ static void rows_join_both_probes(void **state)
     near(recip->relative, 16 / 128.0, 16 * 0.99 / (128 * 1.01), 16 * 1.01 / (128 * 0.99));
     assert_string_equal(recip->link_name, "xor32");
     assert_string_equal(recip->steps, "1 MUFU, 1 LOP3");
-    /* a pair gives two results by one instruction */
+    /* a pair: two results per instruction */
     near(row_of(rows, n, "fadd2_f16", "usual")->warp, 2 * 32 / 256.0, 64 / (256 * 1.01), 64 / (256 * 0.99));
     const struct as_operation *wide =
-        row_of(rows, n, "iadd32", "256 bits"); /* a row of its own, of eight results each */
+        row_of(rows, n, "iadd32", "256 bits"); /* a separate row, with eight results each */
     near(wide->warp, 8 / 160.0, 8 / (160 * 1.01), 8 / (160 * 0.99));
-    assert_true(isnan(wide->relative.value)); /* there is no ffma32 of that width */
-    /* what is not known is not made up */
+    assert_true(isnan(wide->relative.value)); /* no ffma32 of that width */
+    /* unknown values stay empty */
     assert_true(isnan(row_of(rows, n, "popc32", "usual")->adjusted.value));
     assert_true(isnan(row_of(rows, n, "popc32", "usual")->warp.value));
     assert_true(isnan(row_of(rows, n, "fadd64", "usual")->warp.value));
     assert_null(row_of(rows, n, "frob32", "usual")->word);
-    assert_ptr_equal(&rows[n - 1], row_of(rows, n, "frob32", "usual"));        /* behind those that are known */
-    assert_false(row_of(rows, n, "iadd32", "usual")->latency->sum.median > 4); /* the least of several bodies */
+    assert_ptr_equal(&rows[n - 1], row_of(rows, n, "frob32", "usual"));        /* after the known ones */
+    assert_false(row_of(rows, n, "iadd32", "usual")->latency->sum.median > 4); /* the minimum over several bodies */
     free(rows);
     synth_free(s);
 }
@@ -183,7 +183,7 @@ static void hostile_names_stay_names(void **state)
     struct synth *s = synth_make("hostile");
     struct as_buf out = AS_BUF_INIT;
     assert_int_equal(as_report_probe(&s->runs[0], "alu", &style, &out, &err), AS_OK);
-    assert_has(&out, "</script><x>op"); /* no harm in a terminal */
+    assert_has(&out, "</script><x>op"); /* harmless in a terminal */
     assert_hasnt(&out, "\x1b");
     assert_hasnt(&out, "\x07");
     as_buf_clear(&out);

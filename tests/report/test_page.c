@@ -26,7 +26,7 @@ static struct as_buf page_of(const char *scenario)
     return out;
 }
 
-/* The JSON text of <script type="application/json" id="...">, parsed; NULL when there is none. */
+/* The JSON text of <script type="application/json" id="...">, parsed; NULL if there is none. */
 static json_t *block(const struct as_buf *page, const char *id)
 {
     char open[96];
@@ -76,7 +76,7 @@ static void every_scenario_has_the_sections_in_order(void **state)
     }
 }
 
-/* Probes of one heading stand together, each heading once. */
+/* Probes of one heading are adjacent, and each heading appears once. */
 static void contents_are_grouped_by_heading(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void hostile_texts_stay_texts(void **state)
     assert_hasnt(&page, "\x1b");
     assert_hasnt(&page, "\xff");
     assert_has(&page, "&lt;img src=x onerror=alert(1)&gt;");
-    /* scripts: of the page's own only */
+    /* scripts: only the page's own */
     size_t scripts = as_page_vega_size > 1 ? 4 : 1;
     assert_int_equal(count(as_buf_get(&page), "</script>"), scripts);
     as_buf_finish(&page);

@@ -1,4 +1,4 @@
-/* The table of pipes, of sequences of a made-up unit. */
+/* The table of pipes, from sequences of a simulated unit. */
 #include "page_asserts.h"
 #include "report/page/page.h"
 
@@ -28,7 +28,7 @@ static void add(struct scene *s, const char *mix, double cost)
     assert_int_equal(as_axes_add(&c->axes, "mix", mix, &err), AS_OK);
 }
 
-/* Two that share a pipe and one beside them; "far" is in no sequence with any. */
+/* Two that share a pipe and one that does not; "far" is in no sequence with others. */
 static struct as_buf page_of(struct scene *s, const char *beside)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -42,7 +42,7 @@ static struct as_buf page_of(struct scene *s, const char *beside)
     add(s, "one", 0.5);
     add(s, "two", 0.5);
     add(s, beside, 1);
-    add(s, "far", 0.1); /* what is issued */
+    add(s, "far", 0.1); /* instructions issued */
     add(s, "one+two", 1);
     for (int i = 0; i < 2; i++) {
         snprintf(text, sizeof text, "%s+%s", i ? "two" : "one", beside);
@@ -86,7 +86,7 @@ static void too_little_is_said(void **state)
     assert_int_equal(as_page_pipes(&page), AS_OK);
     assert_has(&b, "too few operations");
     as_buf_clear(&b);
-    s.device.is_host_cpu = true; /* whose threads have cores for themselves */
+    s.device.is_host_cpu = true; /* threads on separate cores */
     assert_false(as_page_has_pipes(&page));
     assert_int_equal(as_page_pipes(&page), AS_OK);
     assert_int_equal(b.len, 0);

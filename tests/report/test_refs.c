@@ -1,5 +1,4 @@
-/* Published figures on the page: those beside a fact with what was measured, the others folded away, all of it escaped.
- */
+/* Published figures on the page: those with a comparable measurement beside it, the others folded, all escaped. */
 #include "base/text.h"
 #include "page_asserts.h"
 #include "report/operations/refs_cells.h"
@@ -53,7 +52,7 @@ static void a_table_without_rows_is_left_out(void **state)
     as_buf_finish(&page);
 }
 
-/* A run with cells alone. */
+/* A run with only these cells. */
 static struct as_cell cells[8];
 static struct as_report_run run;
 
@@ -69,7 +68,7 @@ static void add_cell(const char *probe, const char *axes, double value, const ch
     assert_int_equal(as_axes_from_json(axes, &c->axes, &err), AS_OK);
 }
 
-/* The cell of a figure, 0 none. */
+/* The figure's cell, 0: none. */
 static int64_t cell_of(const char *metric, const char *axes, const char *unit, double *value)
 {
     struct as_ref ref = {.device = "device", .lo = 1, .hi = 1};
@@ -126,7 +125,7 @@ static void names_of_sequences(void **state)
     struct as_ref ref = {.axes = "op=sum_f32 group=quad"};
     assert_true(as_ref_is_of(&ref, "quad_sum32") && !as_ref_is_of(&ref, "sum32"));
     as_copy_text(ref.axes, sizeof ref.axes, "op=broadcast32 group=quad");
-    assert_false(as_ref_is_of(&ref, "broadcast32")); /* that is of all lanes */
+    assert_false(as_ref_is_of(&ref, "broadcast32")); /* over all lanes */
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 
 enum { LANES = 32, TIMES = 500 };
 
-/* ---- whole numbers: operands and results without a sign, results as wide as the type ---- */
+/* ---- integers: operands and results unsigned, results as wide as the type ---- */
 
 typedef uint64_t whole_fn(uint64_t a, uint64_t b, uint64_t c);
 #define WHOLE(name, value)                                                                                             \
@@ -91,7 +91,7 @@ WHOLE(rotated, (a << (b % 32) | a >> (32 - b % 32) % 32))
 WHOLE(shifted_left, a << b)
 WHOLE(shifted_right, a >> b)
 
-/* ---- numbers with a fraction ---- */
+/* ---- floats ---- */
 
 typedef double real_fn(double a, double b, double c);
 #define REAL(name, value)                                                                                              \
@@ -126,7 +126,7 @@ REAL(sine_of_turns, sin(acos(-1) * a))
 REAL(quotient, b / a)
 REAL(itself, a)
 
-/* ---- lanes of a subgroup, each with operands of its own ---- */
+/* ---- lanes of a subgroup, with separate operands ---- */
 
 typedef union as_op_value lanes[LANES][3];
 typedef double lanes_fn(const lanes v, unsigned lane);
@@ -162,7 +162,7 @@ static double from_anywhere(const lanes v, unsigned lane)
 
 static const struct meaning {
     const char *group, *published;
-    bool is_wide; /* the result has 64 bits, whatever the operands have */
+    bool is_wide; /* the result has 64 bits, whatever the width of the operands */
     whole_fn *whole;
     real_fn *real;
     lanes_fn *of_lanes;
@@ -281,7 +281,7 @@ static uint64_t whole_of(enum as_op_type type, const union as_op_value *v)
     return bytes == 2 ? v->u16 : bytes == 4 ? v->u32 : v->u64;
 }
 
-/* Whole numbers have a sign here. */
+/* Integers are signed here. */
 static double real_of(enum as_op_type type, const union as_op_value *v)
 {
     switch (type) {
@@ -312,7 +312,7 @@ static void draw(const struct as_op *op, unsigned turn, struct as_rng *rng, unio
     as_op_draw(op->a, op->type, turn % 4, rng, &v[0]);
     as_op_draw(op->b, op->btype, turn % 4, rng, &v[1]);
     as_op_draw(op->c, op->ctype, turn % 4, rng, &v[2]);
-    if (op->type == AS_OP_F32 && turn % 8 == 0) /* halves, which ways of rounding treat differently */
+    if (op->type == AS_OP_F32 && turn % 8 == 0) /* halves, which rounding modes treat differently */
         v[0].f32 = (float)(turn % 16) + 0.5f;
 }
 
@@ -365,7 +365,7 @@ static const struct meaning *meaning_of(const char *group, const char *published
     return NULL;
 }
 
-/* The operation that stands beside a published one, by the functions of the report. */
+/* The operation that the report shows beside a published one. */
 static const struct as_op *beside(const char *group, const char *published)
 {
     struct as_ref ref = {.axes = ""};
@@ -415,7 +415,7 @@ static void test_names(void **state)
             fail_msg("no figure stands beside an operation by the name '%s'", meanings[i].published);
 }
 
-/* What differs is found. */
+/* Differences are detected. */
 static void test_differences(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The data sheet: which number stands in a line, in which unit, and what is left out. */
+/* The data sheet: which number a line has, in which unit, and what is left out. */
 #include "sheet_run.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@
 #define READ(size, more) "{\"op\":\"read\",\"level\":\"memory\",\"threads\":0,\"size\":" size more "}"
 #define BEST ",\"store\":\"regular\",\"width\":\"best\",\"way\":\"best\",\"touch\":\"device\""
 
-/* One definition: a cell that differs in any axis is another quantity, however like it may be. */
+/* One definition: a cell that differs in any axis is another quantity, however similar. */
 static void test_no_other_cell(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static const struct as_sheet_gap *gap_of(const struct as_sheet *s, const char *g
 #define COPY(from, to, size)                                                                                           \
     "{\"from\":\"" from "\",\"to\":\"" to "\",\"direction\":\"one\",\"how\":\"engine\",\"size\":" size "}"
 
-/* A line whose cell has no valid number says why, and takes no other cell in its place. */
+/* A line whose cell has no valid number gives the reason, and uses no other cell instead. */
 static void test_reasons(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_reasons(void **state)
     as_buf_finish(&out);
 }
 
-/* Load makes no memory faster: then neither number is one of the machine. */
+/* Load makes no memory faster: then neither number describes the machine. */
 static void test_loaded_below_idle(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void test_loaded_below_idle(void **state)
         bool shown;
     } cases[] = {{"thp", "thp", "latency", 178, false},
                  {"thp", "thp", "latency", 300, true},
-                 {"mmap", "thp", "latency, base pages", 178, true}, /* on other pages: nothing to compare */
+                 {"mmap", "thp", "latency, base pages", 178, true}, /* on other pages: not comparable */
                  {"mmap", "mmap", "latency, base pages", 178, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char axes[256];
@@ -136,7 +136,7 @@ static void test_loaded_below_idle(void **state)
 #define CHASE(size)                                                                                                    \
     "{\"pattern\":\"random\",\"stride\":64,\"instrument\":\"timed\",\"allocator\":\"cuMemAlloc\",\"size\":" size "}"
 
-/* A cache that the buffer does not fit, and memory that a cache holds, are not what was measured. */
+/* A buffer that exceeds its cache, and memory that a cache holds, do not count. */
 static void test_sizes_that_fit(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_sizes_that_fit(void **state)
     gpu.caches_n = 0;
 }
 
-/* A cache in front of memory has lines of its own, which say what it is and who knows of it. */
+/* A cache in front of memory has its own lines, which name it and the source of its size. */
 static void test_memory_side(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void test_memory_side(void **state)
     gpu.caches_n = 0;
 }
 
-/* The largest size of memory; no other device's, and none that a gate rejected. */
+/* The largest size in memory; not another device's, and none that a gate rejected. */
 static void test_choice_of_cells(void **state)
 {
     (void)state;
@@ -221,13 +221,13 @@ static void add_product(const char *path, const char *hold, int size, double rat
     add_cell("matmul", axes, rate, "FLOP/s");
 }
 
-/* A line of a GEMM is of one path, one size and one way of running it; none stands in for another that is missing. */
+/* A GEMM line is for one path, size and duration; none replaces a missing one. */
 static void test_products(void **state)
 {
     static const struct {
         const char *path, *hold;
         int size;
-        const char *label; /* of the only line that the cell makes; NULL none */
+        const char *label; /* of the cell's only line; NULL: none */
     } rows[] = {
         {"library", "burst", 8192, "FP16"},
         {"library", "sustained", 8192, "FP16 sustained"},
@@ -265,7 +265,7 @@ static void test_products(void **state)
     cells[0].detail = NULL;
 }
 
-/* Titles of groups use the device API's term; the name that finds and stores lines does not change. */
+/* Titles of groups use the device API's terms; the names that find and store lines do not change. */
 static void test_groups_in_the_device_s_words(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void test_groups_in_the_device_s_words(void **state)
     as_sheet_finish(&s);
 }
 
-/* What one thread of a CPU reads is not what the CPU does. */
+/* A number from one thread is not a number of the whole CPU. */
 static void test_one_thread(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void test_one_thread(void **state)
     as_sheet_finish(&s);
 }
 
-/* Of caches that nobody knows the size of, the gate proves nothing: the number is kept, but is none of memory. */
+/* With caches of unknown size the gate proves nothing: the number is kept, but not as memory. */
 static void test_unproved_memory(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static void test_units_and_words(void **state)
     as_sheet_finish(&s);
 }
 
-/* A line that an earlier run contradicts is unsteady; a run beside another process contradicts nothing. */
+/* A line contradicted by an earlier run is unsteady; a run beside another process contradicts nothing. */
 static void test_earlier_runs(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void test_earlier_runs(void **state)
     }
 }
 
-/* Refuted claims first, few of a kind, none that is undecided. */
+/* Refuted claims first, few of each kind, and no undecided one. */
 static void test_worth_knowing(void **state)
 {
     (void)state;

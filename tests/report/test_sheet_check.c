@@ -1,4 +1,4 @@
-/* Checking a machine's data sheets against others: verdicts, devices, and data sheets from files. */
+/* Checks of a machine's data sheet against others: verdicts, devices, and data sheets from files. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/sheet/sheet_check.h"
@@ -16,7 +16,7 @@
 
 enum { ROWS = 4 };
 
-/* A machine with one device and so many rows, whose values are scaled. */
+/* A machine with one device and `n` rows of scaled values. */
 static struct as_machine_sheet made(const char *device, size_t rows, double scale, double half)
 {
     static const struct as_sheet_row all[ROWS] = {
@@ -76,7 +76,7 @@ static struct as_check checked(struct as_machine_sheet *base, struct as_machine_
     return c;
 }
 
-/* Rates are better when they rise, times when they fall. */
+/* Higher rates and lower times are better. */
 static void test_directions(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void draw(struct as_machine_sheet *m, size_t trials, struct as_rng *rng)
     }
 }
 
-/* Without any tolerance a machine that did not change is found worse in about 1% of checks, whatever the trials. */
+/* Without tolerance, an unchanged machine is found worse in about 1% of checks, whatever the number of trials. */
 static void test_false_alarms(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void test_lines_of_one_side(void **state)
     (void)state;
     struct as_machine_sheet a = made("cuda:0", ROWS, 1, 0.001), b = made("cuda:1", 3, 1, 0.001),
                             cpu = made("cpu", 1, 1, 0.001);
-    struct as_check c = checked(&a, &b); /* the only device of the backend on either side */
+    struct as_check c = checked(&a, &b); /* the only device of the backend on each side */
     assert_int_equal(c.counts[AS_CHECK_SAME], 3);
     assert_int_equal(c.v[3].verdict, AS_CHECK_MISSING);
     assert_string_equal(c.v[3].why, "its data sheet has no such line");
@@ -259,7 +259,7 @@ static void test_lines_of_one_side(void **state)
     as_machine_sheet_finish(&cpu);
 }
 
-/* A sheet of one line, whose member is replaced; a NULL text leaves it out. */
+/* A one-line sheet with one member replaced; a NULL text removes it. */
 static enum as_status read_line(const char *member, const char *instead, const char *more, struct as_error *err)
 {
     static const char *const members[][2] = {
@@ -287,7 +287,7 @@ static enum as_status read_line(const char *member, const char *instead, const c
     return st;
 }
 
-/* What cannot be true in a line is refused, and the line is named. */
+/* Impossible values are refused, and the line is named. */
 static void test_damaged_lines(void **state)
 {
     (void)state;
@@ -362,7 +362,7 @@ static void test_file(void **state)
     assert_false(as_machine_sheet_is("{\"format_version\":1}", 20));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(as_machine_sheet_read(bad[i], strlen(bad[i]), &m, &err), AS_FORMAT);
-    for (size_t i = 0; i < 2; i++) { /* what is built in can be read */
+    for (size_t i = 0; i < 2; i++) { /* built-in sheets can be read */
         const char *text = as_machine_json(i ? "h200" : "h100");
         assert_int_equal(as_machine_sheet_read(text, strlen(text), &m, &err), AS_OK);
         assert_true(m.v->sheet.n > 10);

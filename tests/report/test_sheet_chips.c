@@ -1,4 +1,4 @@
-/* What the data sheet says of a chip beside what was measured: whose figures, and by whom. */
+/* What the data sheet says about a chip beside measurements: whose figures, and from which source. */
 #include "sheet_run.h"
 
 #include "base/text.h"
@@ -35,7 +35,7 @@ static void add_sheet(void)
     size->ci = (struct as_interval){32 << 20, 64 << 20};
 }
 
-/* What the driver does not say comes from the data sheet of the device's name. */
+/* Figures that the driver does not report come from the data sheet for the device's name. */
 static void test_data_sheet_of_a_known_device(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void test_data_sheet_of_a_known_device(void **state)
     assert_string_equal(row->published->unit, "cycles");
     assert_true(as_sheet_has_published(&s) && as_sheet_has_specified(&s));
     as_sheet_finish(&s);
-    gpu.peak_bandwidth = 3.36e12; /* the driver knows: for every way of using memory */
+    gpu.peak_bandwidth = 3.36e12; /* reported by the driver, for all allocators */
     s = made();
     row = as_sheet_find(&s, "Memory", "write");
     assert_true(row->specified == 3360 && !row->specified_by);
@@ -73,7 +73,7 @@ static bool shows(const char *text)
     return found;
 }
 
-/* A driver reports, a data sheet specifies; the mark of a wide interval is explained where a row has it. */
+/* A driver reports, a data sheet specifies. The mark of a wide interval is explained if a row has it. */
 static void test_text_names_source_and_marks(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static bool has_figures(void)
     return any;
 }
 
-/* Other names, parts of a chip, and names that nobody wrote for people. */
+/* Other names, partitions of a chip, and generic names. */
 static void test_no_data_sheet_of_other_devices(void **state)
 {
     (void)state;
@@ -128,14 +128,14 @@ static void test_no_data_sheet_of_other_devices(void **state)
     assert_false(has_figures());
     name_device("NVIDIA H100 80GB HBM3", 264); /* not one chip */
     assert_false(has_figures());
-    memset(gpu.name, 'A', sizeof gpu.name); /* no end */
+    memset(gpu.name, 'A', sizeof gpu.name); /* unbounded */
     gpu.compute_units = 132;
     assert_false(has_figures());
     memset(gpu.name, '*', sizeof gpu.name);
     assert_false(has_figures());
 }
 
-/* A socket's bandwidth for a process that has the whole socket, twice for two of them; none for halves of two. */
+/* A socket's bandwidth for a process that has the whole socket, twice for two sockets; none for halves of two. */
 static void test_sockets(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void test_another_chip(void **state)
     struct as_sheet s = made();
     assert_string_equal(s.chip, "MI300X");
     const struct as_sheet_row *row = as_sheet_find(&s, "Compute", "FP32");
-    assert_true(row->specified == 163.4e12 && row->specified_by); /* never the driver's of this device */
+    assert_true(row->specified == 163.4e12 && row->specified_by); /* never the driver's figure for this device */
     assert_true(as_sheet_find(&s, "Memory", "write")->published->lo == 4849);
     as_sheet_finish(&s);
     as_refs_finish(&chip);

@@ -1,4 +1,4 @@
-/* Figures of data sheets and of others' measurements: each belongs to lines of the sheet. */
+/* Figures from data sheets and from published measurements: each belongs to lines of the sheet. */
 #include "base/text.h"
 #include "quantity/quantity.h"
 #include "refs/refs.h"
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Every figure is for lines that there are, each of its labels, in the unit of these. */
+/* Every figure is for existing lines, with each of its labels and their unit. */
 static void test_figures_are_of_lines(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void test_figures_are_of_lines(void **state)
     }
 }
 
-/* One specified and one published figure for a line of a device, whatever globs match its name. */
+/* One specified and one published figure per line and device, whatever globs match its name. */
 static void test_one_figure_a_line(void **state)
 {
     (void)state;

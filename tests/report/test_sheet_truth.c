@@ -1,5 +1,5 @@
-/* Every line of the data sheet beside a scripted truth: a machine that differs in whatever a line could confuse, each
- * axis of each cell, with decoys that look better than the truth. A line that is not in the table fails. */
+/* Every line of the data sheet against a scripted truth: a machine whose value differs along each axis of each cell
+ * that a line could confuse, with decoys that look better than the truth. A line missing from the table fails. */
 #include "base/text.h"
 #include "facts/facts.h"
 #include "probe/probe.h"
@@ -67,7 +67,7 @@ static void add_cell(const char *device, const char *probe, const char *unit, co
     as_copy_text(c->unit, sizeof c->unit, unit);
 }
 
-/* axes without the size, whose name comes last: "what=global;stride=64;size" */
+/* axes without the size, which is added last: "what=global;stride=64;size" */
 static void add(const char *device, const char *probe, const char *unit, double value, const char *without, double size)
 {
     char text[256];
@@ -77,7 +77,7 @@ static void add(const char *device, const char *probe, const char *unit, double 
     add_cell(device, probe, unit, &axes, value);
 }
 
-/* Curves, from which levels follow: what a chase of so many bytes takes. */
+/* Curves from which levels follow: the time of a chase over `bytes` bytes. */
 static void add_curves(void)
 {
     for (double size = 4 * KiB; size <= 4 * GiB; size *= 2) {
@@ -98,13 +98,13 @@ static void add_curves(void)
     }
     add("cuda:0", "onchip", "ns", 12, "what=shared;stride=64;shared=0;size", 4096);
     static const double requests[] = {1024, 2048, 4096, 8192, 16384, 32768, 57000, 75000, 110000, 131072};
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) /* 1 KiB of each workgroup is the system's */
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) /* the system reserves 1 KiB per workgroup */
         add("cuda:0", "occupancy", "workgroups", fmin(32, floor(228 * KiB / (requests[i] + KiB))),
             "threads=32;values=0;shared", requests[i]);
     add("cuda:0", "occupancy", "workgroups", 32, "threads=32;values=0;shared", 0);
 }
 
-/* Cells that differ from the truth in one axis, and look better than it. */
+/* Cells that differ from the truth in one axis and look better. */
 static void add_decoys(const struct truth *t)
 {
     struct as_axes axes;
@@ -115,7 +115,7 @@ static void add_decoys(const struct truth *t)
             char values[160], *save = NULL;
             const bool end = strcmp(axes.v[a].name, "from") == 0 || strcmp(axes.v[a].name, "to") == 0;
             if (strcmp(others[k].axis, axes.v[a].name) != 0 || (end && strcmp(t->probe, "copy") != 0))
-                continue; /* another pair of cores is of the same quantity */
+                continue; /* another pair of cores is the same quantity */
             as_copy_text(values, sizeof values, others[k].values);
             for (char *v = strtok_r(values, " ", &save); v; v = strtok_r(NULL, " ", &save)) {
                 struct as_axes other = {0};
@@ -176,7 +176,7 @@ static int end(void **state)
     return 0;
 }
 
-/* The label of a line as the table writes it. */
+/* The label of a line as the table has it. */
 static const struct as_sheet_row *row_of(const struct as_sheet *s, const char *group, const char *label)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -222,7 +222,7 @@ static bool is_tested(const char *device, const struct as_quantity *line)
     return false;
 }
 
-/* Each line of the table on each side that has it. */
+/* Each line of the table, on each side that has it. */
 static void test_no_line_is_forgotten(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_no_line_is_forgotten(void **state)
         }
 }
 
-/* An axis that the truth does not name could be confused unseen. */
+/* Axes that the truth does not list could be confused unnoticed. */
 static void test_no_axis_is_forgotten(void **state)
 {
     (void)state;

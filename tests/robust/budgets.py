@@ -1,4 +1,4 @@
-"""How long a run may take is a promise. The budget here is a small part of what the run would take without it, and the
+"""A run must keep its time limit. The budget here is a small part of what the run would take without it, and the
 harness's patience tells them apart."""
 import contextlib
 import sqlite3
@@ -7,7 +7,7 @@ import harness
 from harness import LONG, MEASURED, SLOW, expect
 
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
-# No number of samples is precise enough: a budget is used up.
+# No number of samples is precise enough, so the whole budget is used.
 NOISY = dict(SLOW, noise={"sd": 0.05})
 PRECISE = ["--precision", "0.01%"]
 LONGER_S = 4 * harness.PATIENCE

@@ -16,22 +16,22 @@ import traceback
 # The exit codes (src/cli/cli.h).
 OK, FAILED, USAGE, REGRESSION, PARTLY, NOTHING = range(6)
 MEASURED = (OK, PARTLY)
-PATIENCE = 300  # seconds after which a test calls a command hung: far more than any takes on a busy machine
+PATIENCE = 300  # seconds after which a command counts as hung: far more than any takes on a busy machine
 
 # A device that gives its kernels one thread: the sentinel that watches over pairs of CPUs is left out. On the scripted
 # device its two threads really wait for each other, which on a busy machine takes more time than all the rest of a run.
 ONE_THREAD = {"threads": 1}
-FAST = {"execute": "once", "noise": {"sd": 0.002}, "info": ONE_THREAD}  # scripted times that cost none
-SLOW = dict(FAST, sleep=True)  # launches take the time that they report, so that something can happen meanwhile
+FAST = {"execute": "once", "noise": {"sd": 0.002}, "info": ONE_THREAD}  # scripted times that pass at once
+SLOW = dict(FAST, sleep=True)  # launches take the time that they report, so that something can happen in the meantime
 # A trial takes a second (its launches have 64 accesses), a run more than a minute: a busy machine may let the test act late.
 LONG = dict(SLOW, levels=[{"size": 512, "ns": 1, "gbs": 9}, {"size": 4 << 20, "ns": 2e6, "gbs": 9},
                           {"size": 0, "ns": 9, "gbs": 9}])
-# Of stand-ins for drivers it counts that there are numbers, not how good they are: three cells, each over after few samples.
+# With stand-ins for drivers only the existence of numbers matters: three cells, each ends after few samples.
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1"]
 SHORT = ["--trials", "1", "--precision", "100%"]
 
 
-# `make test` tries a part of what `make check` tries.
+# `make test` runs a part of what `make check` runs.
 BRIEF = bool(os.environ.get("ASSAY_BRIEF"))
 
 

@@ -29,7 +29,7 @@ SMALLEST = {"accounting": {"size": "1MiB"}, "loaded_latency": {"size": "1MiB"},
 SMALL_GRIDS = {"elements": "1024", "cpu_threads": "0,1", "device_threads": "64"}
 # By probe, why a cell cannot be measured on it, and for which of its allocators; "" for any.
 UNSUPPORTED = (
-    ("", "XNACK is on in this process", "hipMallocManaged"),  # whatever uses it
+    ("", "XNACK is on in this process", "hipMallocManaged"),  # whichever agent uses it
     ("alloc", "'__managed__' cannot be timed", "__managed__"),
     ("bandwidth", "memory of this kind is capped at", "__managed__"),
     ("codegen", "this is for another chip", ""),

@@ -31,7 +31,7 @@ ONLY = os.environ.get("ASSAY_INJECT_ONLY", "")  # "parent memory 17": this one p
 SCRIPT = dict(FAST, seed=1)
 CELLS = ["latency", "--set", "size=1KiB,2KiB", "--trials", "2", "--device", "null", "--seed", "1"]
 LEAK = 23  # exit code that the sanitizer gives
-HARMLESS = ("interrupt", "short")  # what a program has to get over without a word
+HARMLESS = ("interrupt", "short")  # failures that a program must survive without a message
 
 PART = [int(n) for n in os.environ.get("ASSAY_INJECT_PART", "1/1").split("/")]  # "2/8": the second of eight parts
 
@@ -222,7 +222,7 @@ def strike(assay, number, command, plan, point):
         return None
     except AssertionError as wrong:
         text = f"ASSAY_FAIL='{spelled(point)}' ({point.name}): {wrong}"
-        print("".join(f"# {line}\n" for line in text.splitlines()), end="", flush=True)  # all together take long
+        print("".join(f"# {line}\n" for line in text.splitlines()), end="", flush=True)  # the sum of all is long
         return text
     finally:
         shutil.rmtree(one.folder, ignore_errors=True)

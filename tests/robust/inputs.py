@@ -1,4 +1,4 @@
-"""What a person may type: absurd numbers, unknown names, hostile texts, other locales."""
+"""Absurd input on the command line: impossible numbers, unknown names, hostile texts, other locales."""
 import json
 import os
 import shutil

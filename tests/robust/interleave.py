@@ -13,17 +13,17 @@ import ledger
 from harness import FAILED, MEASURED, NOTHING, OK, SLOW, USAGE, expect, expect_refused, kill
 
 TRIALS = 3
-# Nothing but the number of trials ends a cell, so that each has exactly that many.
+# Only the number of trials ends a cell, so each has exactly that many.
 CELLS = ["latency", "--set", "size=1KiB..8KiB", "--precision", "100%", "--budget", "0", "--trials"]
 RUN = ["run", "--device", "null", "--json", *CELLS]
 SCENARIOS = int(os.environ.get("ASSAY_FUZZ", "8"))
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
-LENGTH = 0.6  # seconds that a run takes, about
+LENGTH = 0.6  # approximate seconds of a run
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-WORKERS = "workers"  # instead of a signal: the workers of the command are killed
+WORKERS = "workers"  # instead of a signal: kills the command's workers
 BUSY = "is being measured by another process"
 
-# How each command may end that nobody kills: exit codes, and what stderr says then. None: whatever it says.
+# How each command that is not killed may end: exit codes, and text on stderr. None: any text.
 ENDS = {
     "run": {0: None, 4: None},
     "resume": {0: None, 4: None, FAILED: BUSY, USAGE: ("is complete", "no unfinished run", "is not in the store",

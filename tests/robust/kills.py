@@ -11,7 +11,7 @@ import ledger
 from harness import MEASURED, NOTHING, OK, SLOW, expect, kill
 
 TRIALS = 2
-# Nothing but the number of trials ends a cell, so that each has exactly that many.
+# Only the number of trials ends a cell, so each has exactly that many.
 CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..8KiB", "--set", "bandwidth.size=64KiB", "--set",
          "bandwidth.level=sweep", "--set", "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc",
          "--trials", str(TRIALS), "--precision", "100%", "--budget", "0"]
@@ -35,7 +35,7 @@ def killed_once(assay, arguments, rng, seconds, victims):
     time.sleep(rng.uniform(0, seconds))
     strike(process, rng, victims)
     done = assay.finish(process)
-    # A worker that is killed while it first opens the only device leaves nothing to measure on, and that is said.
+    # A worker killed while it first opens the only device leaves nothing to measure on, and the message says so.
     before_all = victims == "workers" and done.code == NOTHING and "killed by signal 9" in done.err
     killed = victims != "workers" and done.code == -signal.SIGKILL
     expect(before_all or killed or done.code in MEASURED, "killed, or ended well", done)

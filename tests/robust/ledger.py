@@ -33,7 +33,7 @@ ALWAYS = (
     ("a cell has no number and no reason",
      "SELECT id, status FROM cells WHERE status NOT IN('ok','planned') AND reason = ''"),
 )
-# Of a run that came to an end; one that was killed may not have been judged as a whole.
+# For runs that ended; a killed run may not have been judged as a whole.
 ENDED = (
     ("a cell's n is not that of its samples",
      "SELECT c.id, c.probe, c.axes, c.n FROM cells c JOIN runs r ON r.id = run_id "
@@ -56,7 +56,7 @@ class Ledger:
 
     def __init__(self, assay):
         self.path = assay.store
-        self.seen = {}  # uuid: {(position, number): what the samples are}
+        self.seen = {}  # uuid: {(position, number): hash of the samples}
         self.may_go = set()  # runs that another process asked to delete: whole or not at all
 
     def rows(self, sql, *values):

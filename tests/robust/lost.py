@@ -12,7 +12,7 @@ from harness import FAILED, FAST, MEASURED, NOTHING, PARTLY, expect
 TRIALS = 3
 CELLS = ["latency", "--set", "size=1KiB..1MiB", "--trials", str(TRIALS), "--precision", "100%"]
 FREE = ["--budget", "0"]
-LAUNCHES = 40  # after so many some cells have their first trial and others do not
+LAUNCHES = 40  # after this many, some cells have their first trial and others do not
 EVER = 1000000
 NOT_STARTED, DIES, GIVES_UP = "exit 127", "kill -KILL $$", "exit 1"
 
@@ -100,7 +100,7 @@ def test_never_again(assay):
         book, uuid, done = measure(assay, env)
         expect(done.code == PARTLY, f"{what}: there are numbers, and not all", done)
         check_lost(assay, book, uuid, done, word)
-        done = assay.run("resume", env=env)  # its first worker dies too, and the others do not come up
+        done = assay.run("resume", env=env)  # its first worker dies too, and the others do not start
         expect(done.code in (FAILED, PARTLY, NOTHING), "still lost", done)
         book.check()
         check_resumed(assay, book, uuid)
@@ -120,7 +120,7 @@ def test_hang_at_opening_within_a_budget(assay):
     device did not give is taken up by resume."""
     for _ in range(5):
         book, uuid, done = measure(assay, worker(assay, opens("hang"), EVER), ["--budget", "3s"], 150)
-        if starts(assay) > 1:  # else a busy machine had used the budget up before the device was opened again
+        if starts(assay) > 1:  # else a busy machine would use up the budget before the device is reopened
             break
         os.unlink(assay.store)
     expect(done.code == PARTLY, "there are numbers, and not all", done)

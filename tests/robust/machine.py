@@ -1,4 +1,4 @@
-"""The machine and the person around it: two runs at once, one CPU, little memory."""
+"""Conditions of machine and user: two concurrent runs, one CPU, little memory."""
 import json
 import os
 import resource
@@ -12,7 +12,7 @@ from harness import FAILED, MEASURED, USAGE, Skip, expect, expect_refused, ident
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
 
 REAL = ["latency", "--device", "cpu", "--set", "size=4KiB,64KiB,1MiB", "--set", "allocator=malloc"]
-# Over soon, and each cell is measured: a budget of seconds may be over before that where the machine is busy.
+# Short, and each cell is measured: a budget of seconds may end before that on a busy machine.
 BRIEF = ["--budget", "0", *harness.SHORT]
 
 

@@ -12,7 +12,7 @@ RUNTIME = os.environ["ASSAY_FAKE_METAL"]
 COMPILER = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_MSL_")}
 METAL_ONLY = [*SHORT, "--device", "metal:0"]
 METAL = [*LAUNCH, *METAL_ONLY]
-# Every probe that has kernels for it, made small. What runs for seconds on a host stands at the end.
+# Every probe with Metal kernels, with small axes. Those that take seconds on a host are at the end.
 PROBES = """[suite]
 title = Probes on a stand-in
 budget = 0
@@ -162,10 +162,10 @@ device_threads = 64
 scope = device
 order = relaxed
 """
-# Why a cell has no number here, by a part of what is said.
+# Why a cell has no number here: a part of the reason.
 TRUE_REASONS = ("cannot record launches as a graph", "has unified memory, without a second copy",
                 "not co-resident", "relaxed, at device scope")
-BUSY = " no longer than "  # a launch was preempted in each of its tries: threads of the host are the device
+BUSY = " no longer than "  # a launch was preempted in each try, since the device's threads are host threads
 
 
 def metal(assay, words="", **more):

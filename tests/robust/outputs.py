@@ -90,7 +90,7 @@ def on_terminal(assay, *command, **more):
                           stdout=slave, stderr=slave, **more)
     os.close(slave)
     seen = b""
-    with contextlib.suppress(OSError):  # EIO: nobody has it open any more
+    with contextlib.suppress(OSError):  # EIO: no process has it open any more
         while part := os.read(master, 65536):
             seen += part
     os.close(master)
@@ -217,7 +217,7 @@ def test_file_size_limit_on_stdout(assay):
 
 def test_store_below_the_file_size_limit(assay):
     """Where not even an empty store fits, and where a run does not: a reason, and no damage."""
-    for size in (1024, 8192, 65536):  # what it says on stderr fits below
+    for size in (1024, 8192, 65536):  # its text on stderr must fit
         path = assay.path(f"limited{size}.db")
         done = assay.run("run", *CELLS, "--device", "null", "--store", path, preexec_fn=lambda s=size: limit_files(s))
         if done.code not in MEASURED:

@@ -8,7 +8,7 @@ import harness
 from harness import MEASURED, OK, USAGE, expect, expect_refused
 
 CELLS = ["latency", "--set", "size=1KiB,4KiB", "--trials", "1", "--device", "null"]
-# Every command that writes a file, with what it needs besides.
+# Every command that writes a file, with its other arguments.
 COMMANDS = {
     "run": [*CELLS], "resume": [], "report": ["1"], "export": ["1"], "compare": ["1", "1"],
     "check": ["--against", "1", "1"],

@@ -1,4 +1,4 @@
-"""Planted faults are caught, each by its gate; what is only noise makes intervals wide; an honest device is neither."""
+"""Each planted fault is detected by its gate; mere noise widens intervals; a correct device shows neither."""
 import harness
 from harness import MEASURED, OK, PARTLY, expect
 

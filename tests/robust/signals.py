@@ -1,4 +1,4 @@
-"""Signals that a person or a machine sends to a run: it ends soon or goes on, and what was measured is kept."""
+"""Signals that a user or a system sends to a run: it ends soon or continues, and measurements are kept."""
 import json
 import os
 import signal
@@ -68,7 +68,7 @@ def test_control_c_again_later(assay):
     process = assay.start("run", *CELLS, env=assay.script(LONG), start_new_session=True)
     harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store", process)
     store = sqlite3.connect(assay.store, timeout=harness.PATIENCE)
-    store.execute("BEGIN EXCLUSIVE")  # what it measured cannot be stored meanwhile
+    store.execute("BEGIN EXCLUSIVE")  # its measurements cannot be stored in the meantime
     harness.kill(process.pid, signal.SIGINT)
     time.sleep(3.2)
     harness.kill(process.pid, signal.SIGINT)

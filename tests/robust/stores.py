@@ -124,7 +124,7 @@ def test_absurdly_many_devices_and_probes(assay):
         for command in (["show"], ["facts"], ["advise"], ["report", "-o", assay.path("page.html")],
                         ["compare", store, store]):
             done = assay.run(*command, "--store", store)
-            if command == ["show"] and done.code == OK:  # which compares nothing
+            if command == ["show"] and done.code == OK:  # a comparison without pairs
                 continue
             expect_refused(done, FAILED, store, f"{TOO_MANY} " + ("probes" if name == "probes" else "devices"))
     export = assay.export()

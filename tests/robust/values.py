@@ -1,4 +1,4 @@
-"""Numbers that no machine gives, and stored cells that cannot be measured."""
+"""Impossible numbers, and stored cells that cannot be measured."""
 import contextlib
 import copy
 import glob

@@ -1,4 +1,4 @@
-"""Workers that crash, hang, are stopped or talk nonsense: each costs one cell, and the run goes on."""
+"""Workers that crash, hang, are stopped or send invalid replies: each costs one cell, and the run continues."""
 import os
 import shutil
 import signal
@@ -14,7 +14,7 @@ CELLS = ["latency", "--set", "size=1KiB..1MiB", "--device", "null"]
 def disturbed(assay, number):
     """Sends a signal to the worker once, in the middle of the run."""
     expect(assay.run("run", *CELLS).code in MEASURED, "an undisturbed run")
-    # A sanitizer would turn the signal into an exit code of its own.
+    # A sanitizer would turn the signal into its own exit code.
     plain = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"}
     process = assay.start("run", *CELLS, "--trials", "1", "--json", env=dict(plain, **assay.script(LONG)))
 

@@ -1,4 +1,4 @@
-/* What a store has of one run. */
+/* The contents of one run in a store. */
 #ifndef AS_TESTS_RUN_CONTENTS_H
 #define AS_TESTS_RUN_CONTENTS_H
 
@@ -10,13 +10,13 @@ struct contents {
     size_t cells_n, trials_n;
 };
 
-/* The store must be sound. */
+/* Fails if the store is not sound. */
 struct contents stored(struct fixture *f, int64_t run_id);
 void forget(struct contents *c);
 /* NULL: none; stored at most once. */
 const struct as_trial *find_trial(const struct contents *c, int64_t cell, int number);
 size_t with_status(const struct contents *c, enum as_cell_status status);
-/* Fails where there is none. */
+/* Fails if there is none. */
 const struct as_cell *cell_of_size(const struct contents *c, uint64_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Budgets of several devices, on simulated ones in real workers: how a suite's budget grows, and that what a data sheet
- * quotes comes before anything else on every device. Events stop the runs, so no test waits for a time. */
+/* Budgets of several devices, simulated in real workers: how a suite's budget grows, and that on every device numbers
+ * of the data sheet come first. Events stop the runs, so no test waits for a time. */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -19,8 +19,8 @@ struct bench {
     size_t devices;
     int begun[CELLS_MAX]; /* trials of each cell */
     bool first[CELLS_MAX];
-    size_t firsts;    /* cells that a data sheet quotes and that have a trial */
-    bool other_begun; /* and so the first of another */
+    size_t firsts;    /* cells of the data sheet that have a trial */
+    bool other_begun; /* the first trial of another cell came after these */
     double budget_s;
     char notes[1024];
 };
@@ -47,7 +47,7 @@ static int tear_down_bench(void **state)
     return failed;
 }
 
-/* Reads are on the data sheet, and so are the powers of two of the sweep. */
+/* Reads are on the data sheet, and so are the sweep's powers of two. */
 static bool is_quoted(const struct as_cell *cell)
 {
     const uint64_t size = as_axes_u64(&cell->axes, "size");
@@ -74,7 +74,7 @@ static void on_event(void *user, const struct as_event *event)
     b->stop |= b->other_begun;
 }
 
-static void start(struct bench *b, const char *suite, double budget_s)
+static void start_bench(struct bench *b, const char *suite, double budget_s)
 {
     static const char *const lists[] = {NULL, "null", "null,null:1", "null,null:1,null:2"};
     const char *const suites[] = {b->suite};
@@ -99,14 +99,14 @@ static void start(struct bench *b, const char *suite, double budget_s)
     check(b->f, as_run_start(b->f->store, &options, &b->result, &b->f->err));
 }
 
-/* Three trials of all its cells take longer than the budget on any machine: each has at least 12 ms of samples. */
+/* Three trials of all its cells exceed the budget on any machine: each has at least 12 ms of samples. */
 static void quoted_first(struct bench *b, size_t devices)
 {
     static const char suite[] = "[suite]\nbudget = 20s\ndevices = all\n[latency]\nsize = 1KiB..1MiB x64\n"
                                 "[bandwidth]\nop = read\nlevel = sweep,memory\nsize = 4MiB\n";
     b->devices = devices;
-    start(b, suite, devices == 1 ? 20 : 40);
-    if (!b->other_begun) { /* other programs left no time for 39 trials a device */
+    start_bench(b, suite, devices == 1 ? 20 : 40);
+    if (!b->other_begun) { /* other programs left no time for 39 trials per device */
         print_message("too little of the CPUs for this test\n");
         skip();
     }
@@ -134,13 +134,13 @@ static void a_budget_grows_with_devices(void **state)
     b->stop_at_start = true;
     for (b->devices = 1; b->devices <= 3; b->devices++) {
         b->notes[0] = b->stop = 0;
-        start(b, "[suite]\nbudget = 7s\n" SMALL_SUITE, NAN);
+        start_bench(b, "[suite]\nbudget = 7s\n" SMALL_SUITE, NAN);
         assert_true(b->budget_s == 7 * (double)b->devices);
         assert_true((strstr(b->notes, "budget is") != NULL) == (b->devices > 1));
     }
     b->devices = 3;
     b->notes[0] = b->stop = 0;
-    start(b, "[suite]\nbudget = 7s\n" SMALL_SUITE, 5); /* as asked */
+    start_bench(b, "[suite]\nbudget = 7s\n" SMALL_SUITE, 5); /* as requested */
     assert_true(b->budget_s == 5 && !strstr(b->notes, "budget is"));
 }
 

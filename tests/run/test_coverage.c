@@ -121,7 +121,7 @@ static void on_event(void *user, const struct as_event *event)
         clock_pass(event->trial->duration_s);
 }
 
-static void count(struct tally *t, const struct as_cell *cell, double truth)
+static void count_coverage(struct tally *t, const struct as_cell *cell, double truth)
 {
     const struct as_interval ci = cell->sum.ci;
     if (cell->status != AS_CELL_OK && cell->status != AS_CELL_WIDE)
@@ -156,7 +156,7 @@ static void measure(struct fixture *f, const struct scenario *s, const struct wa
     check(f, as_store_run(f->store, "last", &run, &f->err));
     assert_true(n > 1);
     for (size_t i = 0; i < n; i++)
-        count(t, &cells[i], truth_of(&cells[i], s, run.reference_hz));
+        count_coverage(t, &cells[i], truth_of(&cells[i], s, run.reference_hz));
     as_cells_free(cells, n);
     as_run_finish(&run);
 }

@@ -1,5 +1,4 @@
-/* A word that means no device is answered with the devices that there are, and a guess only where it is surely meant.
- */
+/* A word that names no device is answered with the existing devices, and with a guess only if it is unambiguous. */
 #include "base/text.h"
 #include "plan/plan.h"
 #include "run/device_names.h"
@@ -21,8 +20,8 @@ static struct as_found_device device(const char *backend, const char *id, const 
     return d;
 }
 
-static void check(const char *word, const struct as_found_device *found, size_t n, enum as_status code,
-                  const char *wanted)
+static void check_word(const char *word, const struct as_found_device *found, size_t n, enum as_status code,
+                       const char *wanted)
 {
     struct as_error err = {0};
     assert_int_equal(as_unknown_device(word, found, n, &err), code);
@@ -38,7 +37,7 @@ static void families_are_answered_with_the_devices(void **state)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct as_buf wanted = AS_BUF_INIT;
         as_buf_printf(&wanted, "there is no device '%s'; devices here: cpu, opencl:0 (Portable)", words[i]);
-        check(words[i], found, 2, AS_NOTFOUND, as_buf_get(&wanted));
+        check_word(words[i], found, 2, AS_NOTFOUND, as_buf_get(&wanted));
         as_buf_finish(&wanted);
     }
 }
@@ -52,7 +51,7 @@ static void a_slip_is_recognised(void **state)
     for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
         struct as_buf wanted = AS_BUF_INIT;
         as_buf_printf(&wanted, "there is no device '%s'; did you mean '%s'%s", slips[i][0], slips[i][1], rest);
-        check(slips[i][0], found, 2, AS_NOTFOUND, as_buf_get(&wanted));
+        check_word(slips[i][0], found, 2, AS_NOTFOUND, as_buf_get(&wanted));
         as_buf_finish(&wanted);
     }
 }
@@ -63,13 +62,13 @@ static void a_backend_says_why_it_cannot_be_used(void **state)
     struct as_found_device found[] = {device("cpu", "cpu", "EPYC", ""),
                                       device("cuda", "cuda", "", "libcuda.so.1: cannot open"),
                                       device("null", "null", "scripted", "")};
-    check("cuda", found, 3, AS_UNSUPPORTED,
-          "no device 'cuda' can be used: libcuda.so.1: cannot open; devices here: cpu");
-    check("gpu", found, 3, AS_NOTFOUND,
-          "there is no device 'gpu'; devices here: cpu; assay devices says why others cannot be used");
+    check_word("cuda", found, 3, AS_UNSUPPORTED,
+               "no device 'cuda' can be used: libcuda.so.1: cannot open; devices here: cpu");
+    check_word("gpu", found, 3, AS_NOTFOUND,
+               "there is no device 'gpu'; devices here: cpu; assay devices says why others cannot be used");
     found[1] = device("null", "null", "", "no script");
-    check("gpu", found, 2, AS_NOTFOUND, "there is no device 'gpu'; devices here: cpu");
-    check("gpu", found + 2, 1, AS_NOTFOUND, "there is no device 'gpu'; devices here: none");
+    check_word("gpu", found, 2, AS_NOTFOUND, "there is no device 'gpu'; devices here: cpu");
+    check_word("gpu", found + 2, 1, AS_NOTFOUND, "there is no device 'gpu'; devices here: none");
 }
 
 static void many_devices_and_long_names_are_bounded(void **state)
@@ -114,7 +113,7 @@ static void must_be_same(const struct as_found_device *found, size_t n, size_t i
         assert_string_equal(same, wanted);
 }
 
-/* Whatever else there is, and in whatever order backends are listed. */
+/* Whatever else exists, and in any order of backends. */
 static void a_cpu_is_taken_once(void **state)
 {
     (void)state;
@@ -151,7 +150,7 @@ static void a_gpu_is_taken_once(void **state)
     as_copy_text(found[3].info.bus_id, sizeof found[3].info.bus_id, "0000:0a:00.0");
     as_copy_text(found[2].info.uuid, sizeof found[2].info.uuid, uuid);
     as_copy_text(found[4].info.uuid, sizeof found[4].info.uuid, same);
-    for (size_t i = 5; i < 7; i++) /* one GPU by two platforms */
+    for (size_t i = 5; i < 7; i++) /* one GPU on two platforms */
         as_copy_text(found[i].info.bus_id, sizeof found[i].info.bus_id, "0000:0c:00.0");
     static const char *const wanted[] = {NULL, NULL, NULL, "cuda:0", "cuda:1", NULL, "opencl:2"};
     for (size_t i = 0; i < 7; i++)

@@ -1,5 +1,5 @@
-/* What is measured first suffices for the data sheet: of stored runs of the suites, every line that rests on all cells
- * is there when only those cells count that come first. */
+/* What is measured first suffices for the data sheet: in stored runs of the suites, every line based on all cells also
+ * exists when only the cells measured first count. */
 #include "base/text.h"
 #include "facts/facts.h"
 #include "report/model/load.h"
@@ -23,7 +23,7 @@ struct shown {
     size_t n;
 };
 
-static void must(enum as_status st, const struct as_error *err)
+static void require_ok(enum as_status st, const struct as_error *err)
 {
     if (st)
         fail_msg("%s", err->text);
@@ -35,7 +35,7 @@ static void show(const struct as_report_run *run, struct shown *out)
     out->n = 0;
     for (size_t i = 0; i < run->devices_n; i++) {
         struct as_sheet sheet;
-        must(as_sheet_make(run, run->devices[i].id, &sheet, &err), &err);
+        require_ok(as_sheet_make(run, run->devices[i].id, &sheet, &err), &err);
         for (size_t k = 0; k < sheet.n && out->n < LINES_MAX; k++)
             snprintf(out->text[out->n++], sizeof out->text[0], "%s %s %s", run->devices[i].id, sheet.rows[k].group,
                      sheet.rows[k].label);
@@ -43,19 +43,19 @@ static void show(const struct as_report_run *run, struct shown *out)
     }
 }
 
-static void load(const char *name, struct as_report_run *run)
+static void load_run(const char *name, struct as_report_run *run)
 {
     struct as_buf path = AS_BUF_INIT;
     struct as_store *store;
     struct as_error err = {0};
     as_buf_printf(&path, "%s/%s.db", getenv("ASSAY_SAMPLES"), name);
-    must(as_store_open(as_buf_get(&path), AS_STORE_READ, &store, &err), &err);
-    must(as_report_load(store, NULL, run, &err), &err);
+    require_ok(as_store_open(as_buf_get(&path), AS_STORE_READ, &store, &err), &err);
+    require_ok(as_report_load(store, NULL, run, &err), &err);
     as_store_close(store);
     as_buf_finish(&path);
 }
 
-/* Leaves numbers only to the cells that come first; the share of all trials' time that these took. */
+/* Keeps only the numbers of the cells measured first; returns their share of all trials' time. */
 static double keep_first(struct as_report_run *run)
 {
     struct as_error err = {0};
@@ -63,7 +63,7 @@ static double keep_first(struct as_report_run *run)
     double first_s = 0, all_s = 0;
     e.progress = calloc(run->cells_n, sizeof *e.progress);
     assert_non_null(e.progress);
-    must(as_engine_rank(&e, &err), &err);
+    require_ok(as_engine_rank(&e, &err), &err);
     for (size_t i = 0; i < run->cells_n; i++) {
         struct as_cell *c = &run->cells[i];
         all_s += c->duration_s;
@@ -78,11 +78,11 @@ static double keep_first(struct as_report_run *run)
                                         .devices = run->devices,
                                         .devices_n = run->devices_n};
     free(run->facts);
-    must(as_facts_derive(&input, &run->facts, &run->facts_n, &err), &err);
+    require_ok(as_facts_derive(&input, &run->facts, &run->facts_n, &err), &err);
     return first_s / all_s;
 }
 
-static bool has(const struct shown *s, const char *text)
+static bool shows_text(const struct shown *s, const char *text)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->text[i], text) == 0)
@@ -95,14 +95,14 @@ static void suffices(const char *name)
     struct as_report_run run;
     static struct shown all, first;
     size_t missing = 0;
-    load(name, &run);
+    load_run(name, &run);
     show(&run, &all);
     const double share = keep_first(&run);
     show(&run, &first);
     assert_true(all.n > 3);
     print_message("%s: %zu lines, %.0f%% of the time\n", name, all.n, 100 * share);
     for (size_t i = 0; i < all.n; i++)
-        if (!has(&first, all.text[i])) {
+        if (!shows_text(&first, all.text[i])) {
             print_error("%s: '%s' rests on other cells\n", name, all.text[i]);
             missing++;
         }

@@ -54,8 +54,8 @@ static void test_same(void **state)
 {
     (void)state;
     struct as_device_info other = gpu;
-    as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0"); /* the GPU moved */
-    as_copy_text(other.name, sizeof other.name, "NVIDIA H100");      /* the driver says it in other words */
+    as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0"); /* the GPU moved to another slot */
+    as_copy_text(other.name, sizeof other.name, "NVIDIA H100");      /* the driver's name for it changed */
     as_copy_text(other.driver, sizeof other.driver, "CUDA 13.0");
     expect_differs(&gpu, &other, NULL);
     other = gpu;
@@ -65,7 +65,7 @@ static void test_same(void **state)
     expect_differs(&other, &gpu, NULL);
     struct as_device_info cpu = {.id = "cpu", .name = "EPYC", .capabilities = AS_CAP_HOST_KERNELS, .compute_units = 8};
     other = cpu;
-    other.compute_units = 2; /* those that the process may use */
+    other.compute_units = 2; /* the CPUs that the process may use */
     expect_differs(&cpu, &other, NULL);
 }
 

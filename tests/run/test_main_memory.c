@@ -1,5 +1,5 @@
-/* Claims of main memory in whole runs, on simulated machines whose caches end elsewhere than they say, or say nothing.
- */
+/* Claims of main memory in whole runs, on simulated machines whose caches end elsewhere than reported, or are not
+ * reported. */
 #include "fixture.h"
 
 #include "run/run.h"
@@ -12,13 +12,13 @@
 
 static const struct machine {
     const char *what;
-    const char *caches; /* as told, JSON */
+    const char *caches; /* as reported, JSON */
     const char *real;   /* bytes of the cache */
     bool sweep;         /* latencies are measured as well */
     const char *size;   /* of the arrays */
     enum as_cell_status status;
     enum as_gate_state gate;
-    const char *text; /* of the gate, or why there is no number */
+    const char *text; /* of the gate, or the reason for no number */
 } machines[] = {
     {"told right", TOLD(262144), "262144", true, "DRAM", AS_CELL_OK, AS_GATE_PASS, "4.5 times"},
     {"told right, and nothing else measured", TOLD(262144), "262144", false, "DRAM", AS_CELL_OK, AS_GATE_PASS,
@@ -74,7 +74,7 @@ static void measure(struct fixture *f, const struct machine *m, struct as_cell *
                             &f->err));
 }
 
-/* Arrays of 256 MiB are filled for real: where other programs leave too little CPU time, a trial ends late. */
+/* Arrays of 256 MiB are really filled: if other programs leave too little CPU time, a trial ends late. */
 static bool was_too_busy(struct fixture *f)
 {
     struct as_cell *cells = NULL;

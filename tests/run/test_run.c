@@ -1,6 +1,5 @@
-/* Runs as the parent sees them, on the simulated device in real workers: measured, interrupted, resumed, and with
- * trials that crash, hang or take the device with them. Events trigger each step, so no test waits for a
- * time. */
+/* Runs as seen by the parent, on the simulated device in real workers: measured, interrupted, resumed, and with trials
+ * that crash, hang or lose the device. Events trigger each step, so no test waits for a time. */
 #include "contents.h"
 
 #include "base/text.h"
@@ -17,13 +16,13 @@ struct bench {
     struct fixture *f;
     char script[128];
     struct as_run_result result;
-    /* what is done when an event comes */
+    /* action on an event */
     volatile sig_atomic_t stop;
-    size_t stop_at;                             /* when so many trials have begun; 0 never */
+    size_t stop_at;                             /* when this many trials have begun; 0: never */
     bool stop_alone;                            /* when the first trial of --isolate is stored */
     const char *info;                           /* members of the device's description */
-    const char *after_crash, *info_after_crash; /* members of the script, and these, from the first crash on */
-    /* what was seen */
+    const char *after_crash, *info_after_crash; /* members of the script, and those from the first crash on */
+    /* observations */
     size_t begun, stored, run_starts, run_ends;
     char notes[1024];
 };
@@ -99,7 +98,7 @@ static struct as_run_options options_of(struct bench *b)
                                    .stop = &b->stop};
 }
 
-static void start(struct bench *b, bool isolate)
+static void start_bench(struct bench *b, bool isolate)
 {
     struct as_run_options options = options_of(b);
     options.isolate = isolate;
@@ -107,7 +106,7 @@ static void start(struct bench *b, bool isolate)
     check(b->f, as_run_start(b->f->store, &options, &b->result, &b->f->err));
 }
 
-/* As a later command does: reopens the store, sets no triggers. */
+/* Like a later command: reopens the store, sets no triggers. */
 static void resume(struct bench *b)
 {
     b->stop = 0;
@@ -145,7 +144,7 @@ static void must_be_complete(struct bench *b)
     forget(&c);
 }
 
-/* All trials that were stored before are there as they were. */
+/* All trials stored before are still there, unchanged. */
 static void must_be_kept(const struct contents *before, const struct contents *after)
 {
     for (size_t i = 0; i < before->trials_n; i++) {
@@ -164,11 +163,11 @@ static void must_be_kept(const struct contents *before, const struct contents *a
 static void every_cell_is_measured(void **state)
 {
     struct bench *b = *state;
-    start(b, false);
+    start_bench(b, false);
     must_be_complete(b);
     assert_int_equal(b->run_starts, 1);
     assert_int_equal(b->run_ends, 1);
-    assert_true(b->stored >= CELLS * TRIALS && b->stored == b->begun); /* the sentinels' too */
+    assert_true(b->stored >= CELLS * TRIALS && b->stored == b->begun); /* those of the sentinels too */
     assert_int_equal(b->result.by_status[AS_CELL_OK] + b->result.by_status[AS_CELL_WIDE], CELLS);
 }
 
@@ -176,7 +175,7 @@ static void a_complete_run_is_not_resumed(void **state)
 {
     struct bench *b = *state;
     const struct as_run_options options = options_of(b);
-    start(b, false);
+    start_bench(b, false);
     assert_int_equal(as_run_resume(b->f->store, "1", &options, &b->result, &b->f->err), AS_USAGE);
     assert_non_null(strstr(b->f->err.text, "nothing to resume"));
     assert_int_equal(as_run_resume(b->f->store, NULL, &options, &b->result, &b->f->err), AS_NOTFOUND);
@@ -186,7 +185,7 @@ static void an_interrupted_run_is_resumed(void **state)
 {
     struct bench *b = *state;
     b->stop_at = 5;
-    start(b, false);
+    start_bench(b, false);
     assert_int_equal(b->result.state, AS_RUN_INTERRUPTED);
     assert_false(b->result.lost);
     struct contents before = contents_of(b);
@@ -199,7 +198,7 @@ static void an_interrupted_run_is_resumed(void **state)
     forget(&after);
 }
 
-/* Trials of two devices are no samples of one, whatever they are called. */
+/* Trials of two devices are not samples of one, even under the same id. */
 static void a_run_is_not_resumed_on_another_device(void **state)
 {
     static const char *const others[] = {",\"name\":\"Beta\"", ",\"uuid\":\"GPU-2\"", ",\"bus_id\":\"0000:02:00.0\"",
@@ -211,7 +210,7 @@ static void a_run_is_not_resumed_on_another_device(void **state)
     b->stop_at = 5;
     b->info = alpha;
     set_script(b, "");
-    start(b, false);
+    start_bench(b, false);
     struct contents before = contents_of(b);
     b->stop = 0;
     b->stop_at = 0;
@@ -225,7 +224,7 @@ static void a_run_is_not_resumed_on_another_device(void **state)
         assert_int_equal(after.trials_n, before.trials_n);
         forget(&after);
     }
-    /* a GPU in another slot under another driver, and caches that nobody tells */
+    /* a GPU in another slot with another driver, and unreported caches */
     b->info = ",\"uuid\":\"GPU-1\",\"bus_id\":\"0000:03:00.0\",\"driver\":\"later\"";
     set_script(b, "");
     resume(b);
@@ -242,7 +241,7 @@ static void each_cell_is_alone_once(void **state)
 {
     struct bench *b = *state;
     b->stop_alone = true;
-    start(b, true);
+    start_bench(b, true);
     assert_int_equal(b->result.state, AS_RUN_INTERRUPTED);
     struct contents before = contents_of(b);
     resume(b);
@@ -260,7 +259,7 @@ static void each_cell_is_alone_once(void **state)
 
 /* ---- processes that differ ---- */
 
-/* How many workers a cell's trials come from; the interval holds what each of them saw. */
+/* The number of workers behind a cell's trials; the interval includes what each of them measured. */
 static size_t workers_of(const struct contents *c, const struct as_cell *cell)
 {
     size_t workers = 0;
@@ -277,7 +276,7 @@ static size_t workers_of(const struct contents *c, const struct as_cell *cell)
     return workers;
 }
 
-/* An allocation takes a time that each process draws: within one process trials agree to 0.2%. */
+/* Each process draws its allocation time: within one process trials agree to 0.2%. */
 static void trials_come_from_several_processes(void **state)
 {
     struct bench *b = *state;
@@ -298,11 +297,11 @@ static void trials_come_from_several_processes(void **state)
     forget(&c);
 }
 
-/* Where processes do not differ, none is replaced. */
+/* If processes do not differ, none is replaced. */
 static void one_process_suffices_elsewhere(void **state)
 {
     struct bench *b = *state;
-    start(b, false);
+    start_bench(b, false);
     struct contents c = contents_of(b);
     for (size_t i = 1; i < c.trials_n; i++)
         assert_int_equal(c.trials[i].worker, c.trials[0].worker);
@@ -311,14 +310,15 @@ static void one_process_suffices_elsewhere(void **state)
 
 /* ---- trials that break ---- */
 
-/* The trial of 16 KiB does this in its third launch: that cell has no number, for this reason, and the others have. */
+/* The trial of 16 KiB does this in its third launch: that cell has no number, for this reason, and the others have
+ * one. */
 static void breaks(struct bench *b, const char *what, enum as_cell_status status, const char *reason)
 {
     char members[200];
     snprintf(members, sizeof members,
              ",\"faults\":[{\"do\":\"%s\",\"min_footprint\":16384,\"max_footprint\":16384,\"launch\":3}]", what);
     set_script(b, members);
-    start(b, false);
+    start_bench(b, false);
     assert_int_equal(b->result.state, AS_RUN_COMPLETE);
     struct contents c = contents_of(b);
     const struct as_cell *hit = cell_of_size(&c, 16384);
@@ -361,12 +361,12 @@ static void a_hang_costs_its_cell(void **state)
 
 #define CRASH_ONCE ",\"faults\":[{\"do\":\"crash\",\"probe\":\"latency\",\"count\":\"worker\",\"launch\":12}]"
 
-/* The worker dies before every cell has a number, and opening the device again does this. */
+/* The worker dies before every cell has a number, and then opening the device does this. */
 static void is_lost(struct bench *b, const char *open, const char *reason)
 {
     b->after_crash = open;
     set_script(b, CRASH_ONCE);
-    start(b, false);
+    start_bench(b, false);
     assert_int_equal(b->result.state, AS_RUN_INTERRUPTED);
     assert_true(b->result.lost);
     assert_non_null(strstr(b->notes, "assay resume"));
@@ -414,7 +414,7 @@ static void a_device_that_opens_again_goes_on(void **state)
     struct bench *b = *state;
     b->after_crash = "";
     set_script(b, CRASH_ONCE);
-    start(b, false);
+    start_bench(b, false);
     assert_int_equal(b->result.state, AS_RUN_COMPLETE);
     assert_false(b->result.lost);
     struct contents c = contents_of(b);
@@ -461,7 +461,7 @@ int main(void)
         TEST(a_device_that_opens_again_goes_on),
         TEST(without_a_device_there_is_no_run),
     };
-    /* A sanitizer would turn a worker's crash into an exit code of its own. */
+    /* A sanitizer would turn a worker's crash into its own exit code. */
     const char *given = getenv("ASAN_OPTIONS");
     char options[400];
     snprintf(options, sizeof options, "%s:handle_segv=0", given ? given : "");

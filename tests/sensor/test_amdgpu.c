@@ -28,7 +28,7 @@ static void put_bytes(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-static void put(const char *path, const char *text)
+static void write_under_root(const char *path, const char *text)
 {
     put_bytes(path, text, strlen(text));
 }
@@ -64,7 +64,7 @@ static void put_all(void)
         {"hwmon/hwmon7/freq2_input", "1600000000\n"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        put(files[i][0], files[i][1]);
+        write_under_root(files[i][0], files[i][1]);
     put_table(1, 3, TABLE, 0);
 }
 
@@ -111,8 +111,8 @@ static void test_everything_there(void **state)
     assert_true(r.ecc_uncorrected == 1 && r.ecc_corrected == 12);
     assert_true(fabs(r.utilisation - 0.42) < 1e-9 && isnan(r.users) && isnan(r.energy_j));
     assert_int_equal(r.throttle, 0);
-    put("hwmon/hwmon7/power1_input", "300000000\n"); /* of now, where the driver has it */
-    put("hwmon/hwmon7/temp2_label", "mem\n");
+    write_under_root("hwmon/hwmon7/power1_input", "300000000\n"); /* of now, where the driver has it */
+    write_under_root("hwmon/hwmon7/temp2_label", "mem\n");
     r = look(&why_not);
     assert_true(fabs(r.power_w - 300) < 1e-9 && fabs(r.temperature - 41) < 1e-9);
     as_buf_finish(&why_not);
@@ -145,7 +145,7 @@ static void test_throttling(void **state)
         assert_int_equal(look(&why_not).throttle, rows[i].wanted);
         assert_true((strstr(as_buf_get(&why_not), "throttling") != NULL) == (rows[i].wanted < 0));
     }
-    put("gpu_metrics", "short");
+    write_under_root("gpu_metrics", "short");
     assert_int_equal(look(&why_not).throttle, -1);
     as_buf_finish(&why_not);
 }
@@ -154,7 +154,7 @@ static void test_nothing_there(void **state)
 {
     (void)state;
     struct as_buf why_not = AS_BUF_INIT;
-    put("vendor", "0x1002\n");
+    write_under_root("vendor", "0x1002\n");
     struct as_sensor_reading r = look(&why_not);
     assert_true(isnan(r.temperature) && isnan(r.power_w) && isnan(r.clock_hz) && isnan(r.pcie_width));
     assert_int_equal(r.throttle, -1);
@@ -182,13 +182,13 @@ static void test_hostile_files(void **state)
     struct as_buf why_not = AS_BUF_INIT;
     put_all();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        put(files[i][0], files[i][1]);
+        write_under_root(files[i][0], files[i][1]);
     struct as_sensor_reading r = look(&why_not);
     assert_true(isnan(r.pcie_generation) && isnan(r.pcie_width) && isnan(r.pcie_generation_max));
     assert_true(isnan(r.utilisation) && isnan(r.ecc_corrected) && isnan(r.ecc_uncorrected));
     assert_true(isnan(r.temperature) && isnan(r.power_w) && isnan(r.clock_hz) && isnan(r.memory_clock_hz));
     assert_null(strchr(as_buf_get(&why_not), 0x1B));
-    put("hwmon/hwmon7/name", "nvme\n");
+    write_under_root("hwmon/hwmon7/name", "nvme\n");
     assert_true(isnan(look(&why_not).temperature));
     as_buf_finish(&why_not);
 }
@@ -210,7 +210,7 @@ static void test_not_found(void **state)
         struct as_buf why_not = AS_BUF_INIT;
         struct as_error err = {0};
         void *ctx = NULL;
-        put("vendor", rows[i].vendor);
+        write_under_root("vendor", rows[i].vendor);
         assert_int_equal(as_amdgpu_open_at(root, rows[i].bus_id, &ctx, &why_not, &err), AS_UNSUPPORTED);
         assert_non_null(strstr(err.text, rows[i].why));
         assert_null(ctx);

@@ -36,7 +36,7 @@ static int remove_root(void **state)
 }
 
 /* Writes a file and creates its folders. */
-static void put(const char *path, const char *text)
+static void write_under_root(const char *path, const char *text)
 {
     char full[512];
     const size_t n = strlen(root);
@@ -97,22 +97,22 @@ static void test_nothing_is_there(void **state)
 static void test_resctrl(void **state)
 {
     (void)state;
-    put("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "Unavailable\n");
+    write_under_root("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "Unavailable\n");
     refused(&as_demand_resctrl, &cpu, "no mbm_total_bytes that can be read");
-    put("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "1000\n");
-    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "500\n");
+    write_under_root("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "1000\n");
+    write_under_root("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "500\n");
     void *ctx = opened(&as_demand_resctrl, &cpu);
     as_demand_resctrl.begin(ctx);
-    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "4500\n");
+    write_under_root("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "4500\n");
     struct as_demand_seen seen = nothing();
     as_demand_resctrl.end(ctx, 2, &seen);
     assert_true(seen.cpu_traffic == 2000);
     as_demand_resctrl.begin(ctx);
-    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "7\n"); /* turned around */
+    write_under_root("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "7\n"); /* turned around */
     seen = nothing();
     as_demand_resctrl.end(ctx, 2, &seen);
     assert_true(isnan(seen.cpu_traffic));
-    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "Error\n");
+    write_under_root("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "Error\n");
     as_demand_resctrl.end(ctx, 2, &seen);
     assert_true(isnan(seen.cpu_traffic));
     as_demand_resctrl.close(ctx);
@@ -126,10 +126,10 @@ static void test_amdgpu(void **state)
     refused(&as_demand_amdgpu, &cpu, "no PCI bus ID");
     refused(&as_demand_amdgpu, &(struct as_device_info){.bus_id = "../../x"}, "no PCI bus ID");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        put("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", wrong[i]);
+        write_under_root("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", wrong[i]);
         refused(&as_demand_amdgpu, &amd, "cannot be read");
     }
-    put("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", "40\n");
+    write_under_root("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", "40\n");
     void *ctx = opened(&as_demand_amdgpu, &amd);
     struct as_demand_seen seen = nothing();
     as_demand_amdgpu.begin(ctx);
@@ -157,19 +157,19 @@ static void test_hostile_events(void **state)
                  {"event=4", "config:0-7", "-1", "MiB"},
                  {"event=4", "config:0-7", "1", "furlongs"}};
     (void)state;
-    put(PMU "type", "1\n");
+    write_under_root(PMU "type", "1\n");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        put(PMU "format/event", wrong[i].format);
-        put(PMU "events/cas_count_read", wrong[i].event);
-        put(PMU "events/cas_count_read.scale", wrong[i].scale);
-        put(PMU "events/cas_count_read.unit", wrong[i].unit);
+        write_under_root(PMU "format/event", wrong[i].format);
+        write_under_root(PMU "events/cas_count_read", wrong[i].event);
+        write_under_root(PMU "events/cas_count_read.scale", wrong[i].scale);
+        write_under_root(PMU "events/cas_count_read.unit", wrong[i].unit);
         refused(&as_demand_uncore, &cpu, "names no event that counts bytes");
     }
-    put(PMU "format/event", "config:0-7\n");
-    put(PMU "events/cas_count_read", "event=0\n");
-    put(PMU "events/cas_count_read.scale", "1\n");
-    put(PMU "events/cas_count_read.unit", "MiB\n");
-    put(PMU "type", "4294967295\n");
+    write_under_root(PMU "format/event", "config:0-7\n");
+    write_under_root(PMU "events/cas_count_read", "event=0\n");
+    write_under_root(PMU "events/cas_count_read.scale", "1\n");
+    write_under_root(PMU "events/cas_count_read.unit", "MiB\n");
+    write_under_root(PMU "type", "4294967295\n");
     refused(&as_demand_uncore, &cpu, "counters");
 }
 
@@ -177,14 +177,14 @@ static void test_hostile_events(void **state)
 static void test_uncore(void **state)
 {
     (void)state;
-    put(PMU "type", "1\n");
-    put(PMU "cpumask", "0-1\n");
-    put(PMU "format/event", "config:0-7,32-35\n");
-    put(PMU "events/cas_count_read", "event=0x00\n");
-    put(PMU "events/cas_count_read.scale", "1\n");
-    put(PMU "events/cas_count_read.unit", "MiB\n");
+    write_under_root(PMU "type", "1\n");
+    write_under_root(PMU "cpumask", "0-1\n");
+    write_under_root(PMU "format/event", "config:0-7,32-35\n");
+    write_under_root(PMU "events/cas_count_read", "event=0x00\n");
+    write_under_root(PMU "events/cas_count_read.scale", "1\n");
+    write_under_root(PMU "events/cas_count_read.unit", "MiB\n");
     refused(&as_demand_uncore, &cpu, "counters"); /* a mask that no kernel writes, or no right to count */
-    put(PMU "cpumask", "0,0\n");                  /* as of two packages */
+    write_under_root(PMU "cpumask", "0,0\n");     /* as of two packages */
     struct as_error err = {0};
     void *ctx = NULL;
     if (as_demand_uncore.open(root, &cpu, &ctx, &err)) {

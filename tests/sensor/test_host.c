@@ -15,7 +15,7 @@
 
 static char root[64];
 
-static void put(const char *path, const char *text)
+static void write_under_root(const char *path, const char *text)
 {
     char whole[300], command[700];
     snprintf(whole, sizeof whole, "%s%s", root, path);
@@ -37,7 +37,7 @@ static void put_cpu(const char *rest, const char *text)
     while (!CPU_ISSET(i, &set))
         i++;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", i, rest);
-    put(path, text);
+    write_under_root(path, text);
 }
 
 static int set_up(void **state)
@@ -92,22 +92,22 @@ static void test_everything_there(void **state)
     struct as_sensor_reading a, b;
     put_cpu("cpufreq/scaling_cur_freq", "3400000\n");
     put_cpu("thermal_throttle/package_throttle_count", "5\n");
-    put("/sys/class/hwmon/hwmon0/name", "nvme\n");
-    put("/sys/class/hwmon/hwmon0/temp1_input", "99000\n");
-    put("/sys/class/hwmon/hwmon1/name", "coretemp\n");
-    put("/sys/class/hwmon/hwmon1/temp1_input", "51500\n");
-    put("/sys/class/powercap/intel-rapl:0/energy_uj", "90000000\n");
-    put("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "100000000\n");
-    put("/sys/class/powercap/intel-rapl:1/energy_uj", "1000000\n");
-    put("/sys/class/powercap/intel-rapl:1/max_energy_range_uj", "100000000\n");
+    write_under_root("/sys/class/hwmon/hwmon0/name", "nvme\n");
+    write_under_root("/sys/class/hwmon/hwmon0/temp1_input", "99000\n");
+    write_under_root("/sys/class/hwmon/hwmon1/name", "coretemp\n");
+    write_under_root("/sys/class/hwmon/hwmon1/temp1_input", "51500\n");
+    write_under_root("/sys/class/powercap/intel-rapl:0/energy_uj", "90000000\n");
+    write_under_root("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "100000000\n");
+    write_under_root("/sys/class/powercap/intel-rapl:1/energy_uj", "1000000\n");
+    write_under_root("/sys/class/powercap/intel-rapl:1/max_energy_range_uj", "100000000\n");
     void *ctx = opened(&why_not);
     assert_null(strstr(as_buf_get(&why_not), "clock: "));
     assert_null(strstr(as_buf_get(&why_not), "power: "));
     look(ctx, &a);
     assert_true(a.clock_hz > 0 && a.temperature == 51.5);
     assert_true(fabs(a.energy_j - 91) < 1e-6);
-    assert_int_equal(a.throttle, 0);                                 /* the five events are old */
-    put("/sys/class/powercap/intel-rapl:0/energy_uj", "10000000\n"); /* has wrapped around */
+    assert_int_equal(a.throttle, 0);                                              /* the five events are old */
+    write_under_root("/sys/class/powercap/intel-rapl:0/energy_uj", "10000000\n"); /* has wrapped around */
     put_cpu("thermal_throttle/package_throttle_count", "6\n");
     look(ctx, &b);
     assert_true(fabs(b.energy_j - a.energy_j - 20) < 1e-6);
@@ -125,9 +125,9 @@ static void test_hostile_files(void **state)
     struct as_sensor_reading r;
     put_cpu("cpufreq/scaling_cur_freq", "-3400000\n");
     put_cpu("thermal_throttle/package_throttle_count", "99999999999999999999999999999999999999999999999999999\n");
-    put("/sys/class/hwmon/hwmon0/name", "k10temp\n");
-    put("/sys/class/hwmon/hwmon0/temp1_input", "hot\x1B[2J");
-    put("/sys/class/powercap/intel-rapl:0/energy_uj", "");
+    write_under_root("/sys/class/hwmon/hwmon0/name", "k10temp\n");
+    write_under_root("/sys/class/hwmon/hwmon0/temp1_input", "hot\x1B[2J");
+    write_under_root("/sys/class/powercap/intel-rapl:0/energy_uj", "");
     void *ctx = opened(&why_not);
     look(ctx, &r);
     assert_true(isnan(r.temperature) && isnan(r.energy_j));
@@ -143,7 +143,7 @@ static void test_energy_for_root_only(void **state)
     char path[200];
     if (geteuid() == 0)
         skip(); /* root can read everything */
-    put("/sys/class/powercap/intel-rapl:0/energy_uj", "1");
+    write_under_root("/sys/class/powercap/intel-rapl:0/energy_uj", "1");
     snprintf(path, sizeof path, "chmod 0 %s/sys/class/powercap/intel-rapl:0/energy_uj", root);
     assert_int_equal(system(path), 0);
     void *ctx = opened(&why_not);

@@ -40,7 +40,7 @@ static void read_known(void *ctx, enum as_sensor_part part, struct as_sensor_rea
 static const struct as_sensor in_background = {.name = "known", .background = true, .read = read_known};
 static const struct as_sensor before_and_after = {.name = "known", .read = read_known};
 
-static struct known some(void)
+static struct known known_readings(void)
 {
     struct known k = {.all = 0};
     as_sensor_reading_clear(&k.says);
@@ -48,7 +48,7 @@ static struct known some(void)
 }
 
 /* A trial of this many seconds, extended until the thread has read if it is expected to. */
-static struct as_readings trial(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
+static struct as_readings watch_trial(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
 {
     struct as_sensing s = {.sensor = sensor, .ctx = k};
     struct as_watch w;
@@ -67,7 +67,7 @@ static struct as_readings trial(const struct as_sensor *sensor, struct known *k,
 static void test_in_background(void **state)
 {
     (void)state;
-    struct known k = some();
+    struct known k = known_readings();
     k.says.power_w = 300;
     k.says.clock_hz = 1.98e9;
     k.says.memory_clock_hz = 3.2e9;
@@ -77,7 +77,7 @@ static void test_in_background(void **state)
     k.says.users = 2;
     k.says.ecc_uncorrected = 7;
     k.ecc_step = 0;
-    struct as_readings r = trial(&in_background, &k, true, 1);
+    struct as_readings r = watch_trial(&in_background, &k, true, 1);
     assert_string_equal(r.sensor, "known");
     assert_true(k.quick >= 2 && r.reads == k.quick); /* the last after the thread's */
     assert_int_equal(k.all, 2);
@@ -127,12 +127,12 @@ static void test_lag(void **state)
 {
     (void)state;
     static const struct as_sensor slow = {.name = "slow", .background = true, .lag_s = 3600, .read = read_known};
-    struct known k = some();
+    struct known k = known_readings();
     k.says.power_w = 700;
     k.says.utilisation = 1;
     k.says.clock_hz = 1.4e9;
     k.says.throttle = AS_THROTTLE_POWER_CAP;
-    struct as_readings r = trial(&slow, &k, true, 1);
+    struct as_readings r = watch_trial(&slow, &k, true, 1);
     assert_true(isnan(r.power_w) && isnan(r.utilisation));
     assert_true(r.clock_hz == 1.4e9);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
@@ -141,10 +141,10 @@ static void test_lag(void **state)
 static void test_nothing_counts_before_the_samples(void **state)
 {
     (void)state;
-    struct known k = some();
+    struct known k = known_readings();
     k.says.power_w = 80;
     k.says.throttle = AS_THROTTLE_THERMAL;
-    struct as_readings r = trial(&in_background, &k, false, 1);
+    struct as_readings r = watch_trial(&in_background, &k, false, 1);
     assert_int_equal(k.quick, 1); /* at the end */
     assert_true(r.reads == 0 && isnan(r.power_w));
     assert_int_equal(r.throttle, -1);
@@ -153,13 +153,13 @@ static void test_nothing_counts_before_the_samples(void **state)
 static void test_before_and_after(void **state)
 {
     (void)state;
-    struct known k = some();
+    struct known k = known_readings();
     k.says.energy_j = 100;
     k.energy_step = 5;
     k.says.ecc_uncorrected = 3;
     k.ecc_step = 1;
     k.says.throttle = 0;
-    struct as_readings r = trial(&before_and_after, &k, true, 0.5);
+    struct as_readings r = watch_trial(&before_and_after, &k, true, 0.5);
     assert_int_equal(k.quick, 2); /* at the mark and the end */
     assert_int_equal(k.all, 2);
     assert_true(fabs(r.power_w - 10) < 1e-6); /* 5 J in half a second, without energy from before the samples */
@@ -167,7 +167,7 @@ static void test_before_and_after(void **state)
     assert_int_equal(r.throttle, 0);
     k.energy_step = -20; /* a counter that was reset */
     k.ecc_step = -1;
-    r = trial(&before_and_after, &k, true, 0.5);
+    r = watch_trial(&before_and_after, &k, true, 0.5);
     assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
 }
 
@@ -175,11 +175,11 @@ static void test_before_and_after(void **state)
 static void test_full_reading_takes_long(void **state)
 {
     (void)state;
-    struct known k = some();
+    struct known k = known_readings();
     k.says.energy_j = 100;
     k.energy_step = 5;
     k.full_s = 7;
-    const struct as_readings r = trial(&before_and_after, &k, true, 0.5);
+    const struct as_readings r = watch_trial(&before_and_after, &k, true, 0.5);
     assert_true(fabs(r.power_w - 10) < 1e-6);
 }
 
@@ -250,7 +250,7 @@ static void test_without_sensor(void **state)
 static void test_stops_at_once(void **state)
 {
     (void)state;
-    struct known k = some();
+    struct known k = known_readings();
     clock_real();
     for (int i = 0; i < 200; i++) {
         struct as_sensing s = {.sensor = &in_background, .ctx = &k};

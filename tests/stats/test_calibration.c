@@ -22,7 +22,7 @@ struct tally {
     size_t n, room, inside;
 };
 
-static void count(struct tally *t, double value, struct as_interval ci, double truth)
+static void count_coverage(struct tally *t, double value, struct as_interval ci, double truth)
 {
     if (t->n == t->room) {
         t->room = t->room ? 2 * t->room : 1024;
@@ -140,7 +140,7 @@ static void probe(const struct world *w, size_t trials, const struct how *how, s
         if (!how->trim)
             untrimmed(&p.cells[c], use, &e[c]);
         double truth = p.cells[c].truth * pow(4.1e9 / norm.reference_hz, w->beta);
-        count(t, e[c].value, e[c].ci, truth);
+        count_coverage(t, e[c].value, e[c].ci, truth);
     }
 }
 
@@ -174,7 +174,7 @@ static void probe_until(const struct world *w, double width, bool stopped, struc
         e[c].wide = true;
         for (size_t k = 3; k <= WORLD_TRIALS && e[c].wide; k++)
             assert_int_equal(as_estimate_cell(p.cells[c].trials, k, use, &prior, &aim, &e[c], NULL), AS_OK);
-        count(t, e[c].value, e[c].ci, p.cells[c].truth * pow(4.1e9 / norm.reference_hz, w->beta));
+        count_coverage(t, e[c].value, e[c].ci, p.cells[c].truth * pow(4.1e9 / norm.reference_hz, w->beta));
     }
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void near(double a, double b, double tolerance)
+static void assert_near(double a, double b, double tolerance)
 {
     if (!(fabs(a - b) <= tolerance))
         fail_msg("%.12g is not %.12g", a, b);
@@ -17,10 +17,10 @@ static void test_ratio_interval(void **state)
 {
     (void)state;
     struct as_interval r = as_ratio_interval(10, (struct as_interval){9, 11}, 5, (struct as_interval){5, 5});
-    near(r.lo, 1.8, 1e-12);
-    near(r.hi, 2.2, 1e-12);
+    assert_near(r.lo, 1.8, 1e-12);
+    assert_near(r.hi, 2.2, 1e-12);
     r = as_ratio_interval(10, (struct as_interval){9, 11}, 5, (struct as_interval){4.5, 5.5});
-    near(r.lo, 2 * exp(-hypot(log(10.0 / 9), log(5.5 / 5))), 1e-12);
+    assert_near(r.lo, 2 * exp(-hypot(log(10.0 / 9), log(5.5 / 5))), 1e-12);
     assert_true(isnan(as_ratio_interval(0, (struct as_interval){0, 1}, 5, (struct as_interval){4, 6}).lo));
     assert_true(isnan(as_ratio_interval(1, (struct as_interval){NAN, NAN}, 5, (struct as_interval){4, 6}).lo));
     assert_true(isnan(as_ratio_interval(1, (struct as_interval){1, INFINITY}, 5, (struct as_interval){4, 6}).hi));
@@ -32,7 +32,7 @@ struct trial {
 };
 
 /* One side as in a run: trials of samples, in a group whose scatter is known from about ten cells. */
-static struct as_summary draw(const struct trial *t, double level, struct as_rng *r)
+static struct as_summary draw_summary(const struct trial *t, double level, struct as_rng *r)
 {
     static double x[500];
     struct as_trial_samples trials[10] = {0};
@@ -62,7 +62,7 @@ static double share_of(const struct trial *t, double factor, double tolerance, e
     as_rng_seed(&r, seed);
     int found = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        struct as_summary a = draw(t, 1, &r), b = draw(t, factor, &r);
+        struct as_summary a = draw_summary(t, 1, &r), b = draw_summary(t, factor, &r);
         struct as_comparison c;
         as_compare(&a, &b, true, tolerance, &c);
         assert_true(c.ci.lo <= c.ratio && c.ratio <= c.ci.hi && c.differ.lo <= c.ci.lo && c.ci.hi <= c.differ.hi);
@@ -107,7 +107,7 @@ static void test_edges(void **state)
                             around = number(0.5, -1, 2, 8), none = number(NAN, NAN, NAN, 0);
     as_compare(&one, &two, true, 0.1, &c);
     assert_int_equal(c.verdict, AS_SLOWER);
-    near(c.ratio, 2, 0);
+    assert_near(c.ratio, 2, 0);
     as_compare(&one, &two, false, 0.1, &c);
     assert_int_equal(c.verdict, AS_FASTER);
     as_compare(&two, &one, true, 0.1, &c);
@@ -158,7 +158,7 @@ static void test_few_trials(void **state)
     a.trials = b.trials = 1;
     as_compare(&a, &b, true, 0, &few);
     assert_int_equal(few.verdict, AS_CANNOT_TELL);
-    near(few.ci.lo, many.ci.lo, 0);
+    assert_near(few.ci.lo, many.ci.lo, 0);
     assert_true(few.differ.lo < many.differ.lo);
 }
 
@@ -170,7 +170,7 @@ static void test_summarize(void **state)
     const double x[] = {4, 1, 3, 2, 100, 5, 6}, bad[] = {1, INFINITY};
     const int trial[] = {0, 0, 0, 1, 1, 2, 2};
     assert_true(summarize(x, NULL, 7, &s));
-    near(s.median, 4, 1e-12);
+    assert_near(s.median, 4, 1e-12);
     assert_int_equal(s.trials, 1);
     assert_true(s.min == 1 && s.max == 100 && s.ci.lo <= 4 && s.ci.hi >= 4);
     assert_true(summarize(x, trial, 7, &s));

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void near(double a, double b, double tolerance)
+static void assert_near(double a, double b, double tolerance)
 {
     if (!(fabs(a - b) <= tolerance))
         fail_msg("%.12g is not %.12g", a, b);
 }
 
-static struct as_estimate of(const struct as_trial_samples *t, size_t n, const struct as_prior *prior)
+static struct as_estimate estimate_of(const struct as_trial_samples *t, size_t n, const struct as_prior *prior)
 {
     struct as_estimate e;
     assert_int_equal(as_estimate_cell(t, n, NULL, prior, NULL, &e, NULL), AS_OK);
@@ -38,16 +38,16 @@ static void test_weighted(void **state)
         as_weighted_sort(p, n, scratch);
         for (size_t i = 1; i < n; i++)
             assert_true(p[i - 1].x <= p[i].x);
-        near(as_weighted_quantile(p, n, 0.5), as_median(x, n), 1e-12);
-        near(as_weighted_number(p, n), (double)n, 1e-9);
+        assert_near(as_weighted_quantile(p, n, 0.5), as_median(x, n), 1e-12);
+        assert_near(as_weighted_number(p, n), (double)n, 1e-9);
     }
     const struct as_weighted q[] = {{1, 1}, {2, 1}, {3, 8}};
-    near(as_weighted_quantile(q, 3, 0.5), 3 - 1.0 / 4.5, 1e-12);
-    near(as_weighted_quantile(q, 3, 0), 1, 0);
-    near(as_weighted_quantile(q, 3, 1), 3, 0);
-    near(as_student95(20), as_student(20, 0.95), 0);
-    near(as_student95(1e9), as_student(60, 0.95), 0);
-    near(as_student95(2.5), 3.5747, 0.02); /* by integration of the density */
+    assert_near(as_weighted_quantile(q, 3, 0.5), 3 - 1.0 / 4.5, 1e-12);
+    assert_near(as_weighted_quantile(q, 3, 0), 1, 0);
+    assert_near(as_weighted_quantile(q, 3, 1), 3, 0);
+    assert_near(as_student95(20), as_student(20, 0.95), 0);
+    assert_near(as_student95(1e9), as_student(60, 0.95), 0);
+    assert_near(as_student95(2.5), 3.5747, 0.02); /* by integration of the density */
     assert_true(as_student95(1.5) < as_student95(1) && as_student95(1.5) > as_student95(2));
 }
 
@@ -58,22 +58,22 @@ static void test_three(void **state)
     const double x[] = {9, 10, 11};
     const struct as_trial_samples t[] = {
         {&x[0], NULL, NULL, 1, 0}, {&x[1], NULL, NULL, 1, 0}, {&x[2], NULL, NULL, 1, 0}};
-    struct as_estimate e = of(t, 3, NULL);
+    struct as_estimate e = estimate_of(t, 3, NULL);
     double m = (log(9) + log(10) + log(11)) / 3, ss = pow(log(9) - m, 2) + pow(log(10) - m, 2) + pow(log(11) - m, 2);
-    near(e.ci.lo, exp(m - as_student(2, 0.95) * sqrt(ss / 6)), 1e-6);
-    near(e.ci.hi, exp(m + as_student(2, 0.95) * sqrt(ss / 6)), 1e-6);
-    near(e.value, 10, 0);
-    near(e.log_var, ss / 2, 1e-12);
+    assert_near(e.ci.lo, exp(m - as_student(2, 0.95) * sqrt(ss / 6)), 1e-6);
+    assert_near(e.ci.hi, exp(m + as_student(2, 0.95) * sqrt(ss / 6)), 1e-6);
+    assert_near(e.value, 10, 0);
+    assert_near(e.log_var, ss / 2, 1e-12);
     assert_int_equal(e.df, 2);
     assert_int_equal(e.trials, 3);
     /* a steady group narrows it, but not below half */
     struct as_prior steady = {.df = 32, .var = 1e-6, .upper_var = 1e-6};
-    e = of(t, 3, &steady);
-    near(log(e.ci.hi / e.ci.lo), as_student(2, 0.95) * sqrt(ss / 6), 1e-6);
+    e = estimate_of(t, 3, &steady);
+    assert_near(log(e.ci.hi / e.ci.lo), as_student(2, 0.95) * sqrt(ss / 6), 1e-6);
     /* and one that scatters widens it */
     struct as_prior wild = {.df = 32, .var = 0.1, .upper_var = 0.1};
-    e = of(t, 3, &wild);
-    near(log(e.ci.hi / e.ci.lo), 2 * as_student95(34) * sqrt((32 * 0.1 + ss) / 34 / 3), 1e-6);
+    e = estimate_of(t, 3, &wild);
+    assert_near(log(e.ci.hi / e.ci.lo), 2 * as_student95(34) * sqrt((32 * 0.1 + ss) / 34 / 3), 1e-6);
 }
 
 /* One trial of one sample has a finite interval, with or without a prior. */
@@ -82,17 +82,17 @@ static void test_one(void **state)
     (void)state;
     const double x[] = {10};
     const struct as_trial_samples t = {x, NULL, NULL, 1, 0};
-    struct as_estimate e = of(&t, 1, NULL);
-    near(e.ci.lo, 5, 1e-3);
-    near(e.ci.hi, 20, 1e-3);
+    struct as_estimate e = estimate_of(&t, 1, NULL);
+    assert_near(e.ci.lo, 5, 1e-3);
+    assert_near(e.ci.hi, 20, 1e-3);
     assert_int_equal(e.df, 0);
     assert_true(e.wide && e.causes == AS_WIDE_TIME);
     struct as_prior group = {.df = 4, .var = 1e-4, .upper_var = 4e-4};
-    e = of(&t, 1, &group);
-    near(log(e.ci.hi / e.ci.lo), 2 * 1.96 * 0.02, 1e-5);
+    e = estimate_of(&t, 1, &group);
+    assert_near(log(e.ci.hi / e.ci.lo), 2 * 1.96 * 0.02, 1e-5);
     group.sample_var = 0.01; /* single samples scatter by 10% */
-    e = of(&t, 1, &group);
-    near(log(e.ci.hi / e.ci.lo), 2 * 1.96 * 0.1 * sqrt(1.5708), 1e-4);
+    e = estimate_of(&t, 1, &group);
+    assert_near(log(e.ci.hi / e.ci.lo), 2 * 1.96 * 0.1 * sqrt(1.5708), 1e-4);
     struct as_estimate none;
     assert_int_equal(as_estimate_cell(NULL, 0, NULL, NULL, NULL, &none, NULL), AS_OK);
     assert_true(isnan(none.value) && isnan(none.ci.lo) && none.n == 0);
@@ -107,15 +107,15 @@ static void test_not_positive(void **state)
         {&mixed[0], NULL, NULL, 1, 0}, {&mixed[1], NULL, NULL, 1, 0}, {&mixed[2], NULL, NULL, 1, 0}};
     const struct as_trial_samples zeros[] = {z, z, z};
     struct as_prior group = {.df = 4, .var = 1e-4, .upper_var = 4e-4};
-    struct as_estimate e = of(zeros, 3, &group);
-    near(e.value, 0, 0);
-    near(e.ci.hi, 0, 0);
-    e = of(three, 3, NULL);
-    near(e.ci.lo, -as_student(2, 0.95) / sqrt(3), 1e-6);
+    struct as_estimate e = estimate_of(zeros, 3, &group);
+    assert_near(e.value, 0, 0);
+    assert_near(e.ci.hi, 0, 0);
+    e = estimate_of(three, 3, NULL);
+    assert_near(e.ci.lo, -as_student(2, 0.95) / sqrt(3), 1e-6);
     assert_int_equal(e.df, 0);
-    e = of(&m, 1, &group);
-    near(e.ci.lo, -10 - 10 * 1.96 * 0.02, 1e-4);
-    e = of(&m, 1, NULL);
+    e = estimate_of(&m, 1, &group);
+    assert_near(e.ci.lo, -10 - 10 * 1.96 * 0.02, 1e-4);
+    e = estimate_of(&m, 1, NULL);
     assert_true(e.ci.lo < -15 && e.ci.hi > -5 && isfinite(e.ci.lo));
 }
 
@@ -127,12 +127,12 @@ static void test_exact(void **state)
     const struct as_aim count = {.exact = true};
     struct as_estimate e;
     assert_int_equal(as_estimate_cell(&t, 1, NULL, NULL, &count, &e, NULL), AS_OK);
-    near(e.ci.lo, 64, 0);
-    near(e.ci.hi, 64, 0);
+    assert_near(e.ci.lo, 64, 0);
+    assert_near(e.ci.hi, 64, 0);
     assert_false(e.wide);
     t.x = y;
     assert_int_equal(as_estimate_cell(&t, 1, NULL, NULL, &count, &e, NULL), AS_OK);
-    near(e.ci.lo, 63, 0);
+    assert_near(e.ci.lo, 63, 0);
     assert_true(e.wide);
 }
 
@@ -145,19 +145,19 @@ static void test_clock(void **state)
     struct as_norm norm = {.beta = 1, .reference_hz = 4e9};
     struct as_estimate e;
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
-    near(e.value, 10, 1e-12);
-    near(e.mad, 0, 1e-12);
-    near(e.raw_value, 15, 1e-12);
-    near(e.raw_lo, 10, 0);
-    near(e.raw_hi, 20, 0);
+    assert_near(e.value, 10, 1e-12);
+    assert_near(e.mad, 0, 1e-12);
+    assert_near(e.raw_value, 15, 1e-12);
+    assert_near(e.raw_lo, 10, 0);
+    assert_near(e.raw_hi, 20, 0);
     t.x = rates;
     norm.rate = true;
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
-    near(e.value, 20, 1e-12);
+    assert_near(e.value, 20, 1e-12);
     norm.beta = 0.5;
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
-    near(e.max, 20, 1e-12);
-    near(e.min, 10 * sqrt(2), 1e-12);
+    assert_near(e.max, 20, 1e-12);
+    assert_near(e.min, 10 * sqrt(2), 1e-12);
     /* a sample of unknown clock does not count beside enough others; all count if no clock is known */
     const double partly[] = {4e9, 2e9, NAN, 2e9};
     t.clock_hz = partly;
@@ -180,31 +180,31 @@ static void test_weights(void **state)
     (void)state;
     const double x[] = {10, 11, 12, 99, 98, 97}, w[] = {1, 1, 1, 0, 0, 0}, few[] = {1, 1, 0, 0, 0, 0};
     struct as_trial_samples t[2] = {{x, NULL, w, 6, 0}, {x, NULL, w, 6, 0}};
-    struct as_estimate e = of(t, 1, NULL);
-    near(e.value, 11, 0);
-    near(e.max, 12, 0);
+    struct as_estimate e = estimate_of(t, 1, NULL);
+    assert_near(e.value, 11, 0);
+    assert_near(e.max, 12, 0);
     assert_int_equal(e.left_out, 3);
     assert_false(e.causes & AS_WIDE_CONTENTION);
     t[1].weight = few; /* loses its weight */
-    e = of(t, 2, NULL);
+    e = estimate_of(t, 2, NULL);
     assert_int_equal(e.trials, 1);
     assert_true(e.causes & AS_WIDE_CONTENTION);
     t[0].weight = few; /* no trial is left, so all samples count */
-    e = of(t, 2, NULL);
+    e = estimate_of(t, 2, NULL);
     assert_int_equal(e.trials, 2);
     assert_int_equal(e.n, 12);
     assert_true(e.causes & AS_WIDE_CONTENTION);
     /* and the group, which was not contended, does not narrow the interval */
     struct as_prior steady = {.df = 32, .var = 1e-6, .upper_var = 1e-6};
     const double y[] = {1, 1, 1, 1, 1, 1};
-    e = of(t, 2, &steady);
+    e = estimate_of(t, 2, &steady);
     assert_true(log(e.ci.hi / e.ci.lo) >= 2 * log(2) - 1e-3);
     t[1].x = y; /* nor does it hide that trials are far apart */
-    e = of(t, 2, &steady);
+    e = estimate_of(t, 2, &steady);
     assert_true(log(e.ci.hi / e.ci.lo) > 2 * 6.3 * log(10) / 2);
     const double tiny[] = {1e-300}, huge[] = {1e300};
     const struct as_trial_samples far[] = {{tiny, NULL, NULL, 1, 0}, {huge, NULL, NULL, 1, 0}};
-    assert_true(isfinite(of(far, 2, NULL).ci.hi));
+    assert_true(isfinite(estimate_of(far, 2, NULL).ci.hi));
 }
 
 /* A long trial does not outweigh a short one. */
@@ -216,7 +216,7 @@ static void test_balance(void **state)
         x[i] = i < 20 ? 10 + 0.001 * i : 20 + 0.001 * i;
     const struct as_trial_samples t[] = {
         {x, NULL, NULL, 20, 0}, {x + 20, NULL, NULL, 6, 0}, {x + 26, NULL, NULL, 7, 0}};
-    near(of(t, 3, NULL).value, 20, 0.1);
+    assert_near(estimate_of(t, 3, NULL).value, 20, 0.1);
 }
 
 /* Share of cells whose interval covers the truth if each process has a random speed. */
@@ -238,7 +238,7 @@ static double coverage_over_processes(int processes, int trials_each, bool known
                 t[n] = (struct as_trial_samples){.x = x[n], .n = SAMPLES, .process = known ? p + 1 : 0};
             }
         }
-        const struct as_estimate e = of(t, n, NULL);
+        const struct as_estimate e = estimate_of(t, n, NULL);
         inside += e.ci.lo <= 1 && 1 <= e.ci.hi;
     }
     return (double)inside / CELLS;
@@ -289,14 +289,14 @@ static void test_drift_and_modes(void **state)
             x[k][i] = 10 + k + 0.01 * i;
         t[k] = (struct as_trial_samples){.x = x[k], .n = 20};
     }
-    struct as_estimate e = of(t, 5, NULL);
-    near(e.drift, log(1.4), 0.02);
+    struct as_estimate e = estimate_of(t, 5, NULL);
+    assert_near(e.drift, log(1.4), 0.02);
     assert_true((e.causes & AS_WIDE_DRIFT) && (e.causes & AS_WIDE_PLACEMENT));
     /* trials alternate between two modes: the interval holds both */
     for (int k = 0; k < 5; k++)
         for (int i = 0; i < 20; i++)
             x[k][i] = (k % 2 ? 20 : 10) + 0.01 * i;
-    e = of(t, 5, NULL);
+    e = estimate_of(t, 5, NULL);
     assert_int_equal(e.modes, 2);
     assert_false(e.modes_decided);
     assert_true(e.ci.lo <= e.mode[0] && e.ci.hi >= e.mode[1] && (e.causes & AS_WIDE_MODES));
@@ -304,7 +304,7 @@ static void test_drift_and_modes(void **state)
     for (int k = 0; k < 5; k++)
         for (int i = 0; i < 20; i++)
             x[k][i] = (i % 5 == k % 5 ? 20 : 10) + 0.01 * i;
-    e = of(t, 5, NULL);
+    e = estimate_of(t, 5, NULL);
     assert_int_equal(e.modes, 2);
     assert_true(e.modes_decided && e.ci.hi < 11);
 }
@@ -319,7 +319,7 @@ static void test_prior(void **state)
     struct as_rng r;
     as_rng_seed(&r, 5);
     assert_int_equal(as_prior_fit(var, df, 0, &p, NULL), AS_OK);
-    near(p.df, 0, 0);
+    assert_near(p.df, 0, 0);
     /* all alike: much weight, and no wider for one trial than Student's t */
     for (int i = 0; i < CELLS; i++) {
         double a = as_rng_normal(&r), b = as_rng_normal(&r);
@@ -328,7 +328,7 @@ static void test_prior(void **state)
     }
     assert_int_equal(as_prior_fit(var, df, CELLS, &p, NULL), AS_OK);
     assert_true(p.df >= 11);
-    near(sqrt(p.var), 0.01, 0.001);
+    assert_near(sqrt(p.var), 0.01, 0.001);
     assert_true(p.upper_var < 4e-4 && p.cells == CELLS);
     /* a tenth of them a hundred times as wide: hardly any weight, and wide for one trial */
     for (int i = 0; i < CELLS; i += 10)
@@ -346,8 +346,8 @@ static void test_reference_clock(void **state)
 {
     (void)state;
     const double hz[] = {3.6e9, 3.601e9, 4.1e9, 4.102e9, 4.101e9, NAN, 0, 2e9}, w[] = {1, 1, 1, 1, 0, 1, 1, 5};
-    near(as_reference_clock(hz, NULL, 8), 4.101e9, 0);
-    near(as_reference_clock(hz, w, 8), 2e9, 0);
+    assert_near(as_reference_clock(hz, NULL, 8), 4.101e9, 0);
+    assert_near(as_reference_clock(hz, w, 8), 2e9, 0);
     assert_true(isnan(as_reference_clock(hz + 5, NULL, 1)));
     assert_true(isnan(as_reference_clock(NULL, NULL, 0)));
 }
@@ -363,14 +363,14 @@ static void test_sample_weights(void **state)
                 {NAN, NAN, false, 1, NAN}, {1e9, 4e9, false, 0, NAN},        {4e9, 4e9, true, 0, 4e9}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         double hz;
-        near(as_sample_weight(rows[i].before, rows[i].after, 2e9, rows[i].contended, &hz), rows[i].weight, 0);
+        assert_near(as_sample_weight(rows[i].before, rows[i].after, 2e9, rows[i].contended, &hz), rows[i].weight, 0);
         if (isnan(rows[i].hz))
             assert_true(isnan(hz)); /* a disturbed reading gives no clock */
         else
-            near(hz, rows[i].hz, 1);
+            assert_near(hz, rows[i].hz, 1);
     }
     double hz;
-    near(as_sample_weight(1e9, 4e9, 0, false, &hz), 0.1, 0);
+    assert_near(as_sample_weight(1e9, 4e9, 0, false, &hz), 0.1, 0);
 }
 
 /* Samples of trials whose clock hops, or differs from trial to trial, with errors in its readings. */
@@ -408,7 +408,7 @@ static void test_exponent(void **state)
             for (int rate = 0; rate < 2; rate++) {
                 struct as_exponent e = exponent_of(betas[b], 0.13, within, rate, 0.0025);
                 assert_true(e.known && e.trials >= 10);
-                near(e.beta, betas[b], 0.06);
+                assert_near(e.beta, betas[b], 0.06);
                 assert_true(e.beta >= 0 && e.beta <= 1);
             }
     assert_false(exponent_of(1, 0.02, true, false, 0.001).known); /* moved by less than 3% */

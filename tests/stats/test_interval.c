@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void near(double a, double b, double tolerance)
+static void assert_near(double a, double b, double tolerance)
 {
     if (!(fabs(a - b) <= tolerance))
         fail_msg("%.12g is not %.12g", a, b);
@@ -18,15 +18,15 @@ static void test_order(void **state)
 {
     (void)state;
     const double x[] = {5, 1, 4, 2, 3};
-    near(as_median(x, 5), 3, 0);
-    near(as_median(x, 4), 3, 0);
-    near(as_median(x, 1), 5, 0);
+    assert_near(as_median(x, 5), 3, 0);
+    assert_near(as_median(x, 4), 3, 0);
+    assert_near(as_median(x, 1), 5, 0);
     assert_true(isnan(as_median(x, 0)));
-    near(as_mad(x, 5), 1, 0);
-    near(as_quantile(x, 5, 0), 1, 0);
-    near(as_quantile(x, 5, 1), 5, 0);
-    near(as_quantile(x, 5, 0.1), 1.4, 1e-15);
-    near(as_quantile(x, 4, 0.5), 3, 1e-15);
+    assert_near(as_mad(x, 5), 1, 0);
+    assert_near(as_quantile(x, 5, 0), 1, 0);
+    assert_near(as_quantile(x, 5, 1), 5, 0);
+    assert_near(as_quantile(x, 5, 0.1), 1.4, 1e-15);
+    assert_near(as_quantile(x, 4, 0.5), 3, 1e-15);
     assert_true(isnan(as_quantile(x, 5, 1.5)));
     assert_true(isnan(as_quantile(x, 5, NAN)));
     const double bad[] = {1, NAN, 2};
@@ -49,10 +49,10 @@ static void test_select(void **state)
         as_sort(sorted, n);
         size_t k = (size_t)as_rng_below(&r, n);
         memcpy(y, x, n * sizeof *x);
-        near(as_select(y, n, k), sorted[k], 0);
+        assert_near(as_select(y, n, k), sorted[k], 0);
         for (size_t i = 0; i < n; i++)
             assert_true(i < k ? y[i] <= y[k] : y[i] >= y[k]);
-        near(as_median(x, n), as_median_sorted(sorted, n), 0);
+        assert_near(as_median(x, n), as_median_sorted(sorted, n), 0);
     }
 }
 
@@ -60,12 +60,12 @@ static void test_select(void **state)
 static void test_tables(void **state)
 {
     (void)state;
-    near(as_student(1, 0.95), 12.7062047362, 1e-8);
-    near(as_student(2, 0.95), 4.3026527297, 1e-8);
-    near(as_student(3, 0.95), 3.1824463053, 1e-8);
-    near(as_student(10, 0.95), 2.2281388520, 1e-8);
-    near(as_student(30, 0.99), 2.7499956536, 1e-8);
-    near(as_student(1000, 0.95), 1.9623390808, 1e-7);
+    assert_near(as_student(1, 0.95), 12.7062047362, 1e-8);
+    assert_near(as_student(2, 0.95), 4.3026527297, 1e-8);
+    assert_near(as_student(3, 0.95), 3.1824463053, 1e-8);
+    assert_near(as_student(10, 0.95), 2.2281388520, 1e-8);
+    assert_near(as_student(30, 0.99), 2.7499956536, 1e-8);
+    assert_near(as_student(1000, 0.95), 1.9623390808, 1e-7);
     assert_true(isnan(as_student(0, 0.95)));
     /* the rank pairs of the exact 95% interval: n = 6 (1, 6), 10 (2, 9), 20 (6, 15), 100 (40, 61) */
     static const size_t rows[][2] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {11, 2}, {12, 3}, {20, 6}, {50, 18}, {100, 40}};
@@ -75,7 +75,7 @@ static void test_tables(void **state)
     assert_int_equal(as_median_ranks(0, 0.95).rank, 0);
     assert_int_equal(as_median_ranks(100, 1.5).rank, 0);
     /* where n is large, the normal approximation: n/2 - 0.98 sqrt(n) */
-    near((double)as_median_ranks(1000000, 0.95).rank, 500000 - 0.98 * 1000, 2);
+    assert_near((double)as_median_ranks(1000000, 0.95).rank, 500000 - 0.98 * 1000, 2);
 }
 
 static void test_interval_values(void **state)
@@ -86,8 +86,8 @@ static void test_interval_values(void **state)
         x[i] = i + 1;
     /* n = 10, d = 2: coverages 0.978516 and 0.890625; I = 0.324444, share = 8 I / (2 + 6 I) = 0.657658 */
     struct as_interval ci = as_median_interval(x, 10, 0.95);
-    near(ci.lo, 2 + 0.657658, 1e-5);
-    near(ci.hi, 9 - 0.657658, 1e-5);
+    assert_near(ci.lo, 2 + 0.657658, 1e-5);
+    assert_near(ci.hi, 9 - 0.657658, 1e-5);
     ci = as_median_interval(x, 5, 0.95);
     assert_true(isnan(ci.lo) && isnan(ci.hi));
 }

@@ -34,7 +34,7 @@ struct made {
     double noise, issue;
 };
 
-static struct as_pipes_sequence *add(struct made *m, const struct operation *ops, const unsigned *counts)
+static struct as_pipes_sequence *add_sequence(struct made *m, const struct operation *ops, const unsigned *counts)
 {
     struct as_pipes_sequence *s = &m->s[m->n++];
     double pipes[PIPES] = {0}, most = 0;
@@ -56,7 +56,7 @@ static void add_two(struct made *m, const struct operation *ops, size_t a, unsig
     unsigned counts[OPERATIONS] = {0};
     counts[a] += an;
     counts[b] += bn;
-    add(m, ops, counts);
+    add_sequence(m, ops, counts);
 }
 
 /* Single operations, all pairs, and sequences that distinguish slow from fast ones. */
@@ -71,10 +71,10 @@ static void add_all(struct made *m, const struct operation *ops)
     static const unsigned busy[][OPERATIONS] = {
         {[FFMA] = 3, [IADD] = 1, [DFMA] = 1}, {[FADD] = 2, [XOR] = 2, [DFMA] = 2}, {[FFMA] = 1, [FADD] = 1, [XOR] = 1}};
     for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
-        add(m, ops, busy[i]);
+        add_sequence(m, ops, busy[i]);
 }
 
-static void start(struct made *m, double noise, uint64_t seed)
+static void make_sequences(struct made *m, double noise, uint64_t seed)
 {
     m->n = 0;
     m->noise = noise;
@@ -97,7 +97,7 @@ static void test_exact(void **unused)
     static struct as_pipes p;
     struct as_error err = {0};
     (void)unused;
-    start(&m, 0, 1);
+    make_sequences(&m, 0, 1);
     add_all(&m, unit);
     assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
     assert_int_equal(p.pipes, 4);
@@ -119,7 +119,7 @@ static void test_noise(void **unused)
     (void)unused;
     for (uint64_t t = 0; t < TRIALS; t++) {
         struct as_error err = {0};
-        start(&m, 0.01, t);
+        make_sequences(&m, 0.01, t);
         add_all(&m, unit);
         assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
         right += same_pipes(&p) && p.pipes == 4;
@@ -141,12 +141,12 @@ static void test_ends(void **unused)
         own[i] = (struct operation){"", {0}, 1};
         own[i].use[i % PIPES] = 1;
     }
-    start(&m, 0.002, 5);
+    make_sequences(&m, 0.002, 5);
     add_all(&m, same);
     m.issue = 0;
     assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
     assert_int_equal(p.pipes, 1);
-    start(&m, 0.002, 6);
+    make_sequences(&m, 0.002, 6);
     add_all(&m, own);
     assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
     assert_int_equal(p.pipes, PIPES);
@@ -159,7 +159,7 @@ static void test_little(void **unused)
     static struct as_pipes p;
     struct as_error err = {0};
     (void)unused;
-    start(&m, 0.001, 8);
+    make_sequences(&m, 0.001, 8);
     add_two(&m, unit, FFMA, 1, FADD, 0);
     assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
     assert_int_equal(p.pipes, 0);

@@ -22,7 +22,7 @@ struct made {
     double noise;
 };
 
-static void add(struct made *m, size_t a, unsigned an, size_t b, unsigned bn)
+static void add_pair(struct made *m, size_t a, unsigned an, size_t b, unsigned bn)
 {
     struct as_pipes_sequence *s = &m->s[m->n++];
     double most = 0;
@@ -40,15 +40,15 @@ static void make(struct made *m, double noise, uint64_t seed)
     *m = (struct made){.noise = noise};
     as_rng_seed(&m->rng, seed);
     for (size_t i = 0; i < OPERATIONS; i++)
-        add(m, i, 1, i, 0);
+        add_pair(m, i, 1, i, 0);
     for (size_t i = 0; i < OPERATIONS; i++)
         for (size_t j = 0; j < i; j++)
-            add(m, i, 1, j, 1);
+            add_pair(m, i, 1, j, 1);
     for (size_t i = 0; i < 5; i++)
         for (unsigned n = 2; n <= 6; n += 2) {
-            add(m, 5, 1, i, n);
-            add(m, 6, 1, i, n);
-            add(m, 0, n, i, 1);
+            add_pair(m, 5, 1, i, n);
+            add_pair(m, 6, 1, i, n);
+            add_pair(m, 0, n, i, 1);
         }
 }
 

@@ -36,7 +36,7 @@ static void chase(struct as_rng *r, int octave_points, double noise, double fade
     }
 }
 
-static bool right(const struct points *p, bool with_ci, const char *name, bool loud)
+static bool finds_levels(const struct points *p, bool with_ci, const char *name, bool loud)
 {
     static const double size[] = {32768, 1048576, 33554432}, level[] = {1.5, 4.8, 22, 110};
     struct as_plateau out[MAX];
@@ -72,7 +72,7 @@ static void test_caches(void **state)
                     for (int round = 0; round < 300; round++) {
                         struct points p;
                         chase(&r, octave_points[o], noise[k], fade[f], &p);
-                        bool ok = right(&p, with_ci, "wrong", shown < 1);
+                        bool ok = finds_levels(&p, with_ci, "wrong", shown < 1);
                         good += ok;
                         shown += !ok;
                     }

@@ -96,7 +96,7 @@ def test_memory(folder, assay, make_store):
 def main(assay, make_store):
     with tempfile.TemporaryDirectory() as folder:
         if not is_sanitized(assay):
-            test_memory(folder, assay, make_store)  # first, while this script is small
+            test_memory(folder, assay, make_store)  # first, while this script uses little memory
         store = os.path.join(folder, "big.db")
         run(folder, make_store, store, "1", str(CELLS), "2")
         test_counts(folder, assay, store)

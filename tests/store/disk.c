@@ -13,7 +13,7 @@ enum { SECTOR = 512, FILES_MAX = 8 };
 enum change_kind { CREATED, DELETED, WRITTEN, TRUNCATED };
 struct change {
     enum change_kind kind;
-    size_t at, n; /* WRITTEN: where and how much; TRUNCATED: at is the size */
+    size_t at, n; /* WRITTEN: offset and size; TRUNCATED: at is the new size */
     unsigned char *bytes;
 };
 struct content {
@@ -30,7 +30,7 @@ struct kept_file {
 struct handle {
     sqlite3_file base;
     struct kept_file *file;
-    sqlite3_file *real; /* behind this */
+    sqlite3_file *real; /* allocated behind this */
 };
 
 static struct {
@@ -44,14 +44,14 @@ static struct {
     size_t n;
 } disk;
 
-static void *must(void *p)
+static void *not_null(void *p)
 {
     if (!p)
         abort();
     return p;
 }
 
-/* The call is one that changes the disk or makes changes safe, or one that only may fail. */
+/* The call changes the disk or syncs it, or it only may fail. */
 static bool strikes(bool changes)
 {
     if (disk.trouble == DISK_NONE || (disk.trouble == DISK_POWER && !changes))
@@ -71,7 +71,7 @@ static void read_content(const char *path, struct content *c)
     fseek(f, 0, SEEK_END);
     c->n = (size_t)ftell(f);
     rewind(f);
-    c->bytes = must(malloc(c->n + 1));
+    c->bytes = not_null(malloc(c->n + 1));
     if (fread(c->bytes, 1, c->n, f) != c->n)
         abort();
     fclose(f);
@@ -82,7 +82,7 @@ static void write_content(const char *path, const struct content *c)
     unlink(path);
     if (!c->exists)
         return;
-    FILE *f = must(fopen(path, "wb"));
+    FILE *f = not_null(fopen(path, "wb"));
     if (fwrite(c->bytes, 1, c->n, f) != c->n || fclose(f))
         abort();
 }
@@ -101,24 +101,24 @@ static struct kept_file *file_of(const char *path)
     return f;
 }
 
-static void keep(struct kept_file *f, enum change_kind kind, size_t at, size_t n, const void *bytes)
+static void log_change(struct kept_file *f, enum change_kind kind, size_t at, size_t n, const void *bytes)
 {
-    f->changes = must(realloc(f->changes, (f->n + 1) * sizeof *f->changes));
+    f->changes = not_null(realloc(f->changes, (f->n + 1) * sizeof *f->changes));
     struct change *c = &f->changes[f->n++];
     *c = (struct change){.kind = kind, .at = at, .n = n};
     if (n)
-        memcpy(c->bytes = must(malloc(n)), bytes, n);
+        memcpy(c->bytes = not_null(malloc(n)), bytes, n);
 }
 
 static void resize(struct content *c, size_t n)
 {
-    c->bytes = must(realloc(c->bytes, n + 1));
+    c->bytes = not_null(realloc(c->bytes, n + 1));
     if (n > c->n)
         memset(c->bytes + c->n, 0, n - c->n);
     c->n = n;
 }
 
-static void put(struct content *c, size_t at, size_t n, const unsigned char *bytes)
+static void put_bytes(struct content *c, size_t at, size_t n, const unsigned char *bytes)
 {
     if (at + n > c->n)
         resize(c, at + n);
@@ -126,26 +126,26 @@ static void put(struct content *c, size_t at, size_t n, const unsigned char *byt
         memcpy(c->bytes + at, bytes, n);
 }
 
-/* What becomes of one sector's part of a write: all of it, nothing, a beginning, an end, or other bytes. */
+/* The outcome of one sector's part of a write: all of it, nothing, a beginning, an end, or other bytes. */
 static void put_perhaps(struct content *c, size_t at, size_t n, const unsigned char *bytes, struct as_rng *rng)
 {
     const size_t part = as_rng_below(rng, n + 1);
     switch (as_rng_below(rng, 8)) {
     case 0:
-        put(c, at, part, bytes);
+        put_bytes(c, at, part, bytes);
         break;
     case 1:
-        put(c, at + part, n - part, bytes + part);
+        put_bytes(c, at + part, n - part, bytes + part);
         break;
     case 2:
-        put(c, at, n, bytes);
+        put_bytes(c, at, n, bytes);
         for (size_t i = 0; i < n; i++)
             c->bytes[at + i] = (unsigned char)as_rng_u64(rng);
         break;
     case 3:
     case 4:
     case 5:
-        put(c, at, n, bytes);
+        put_bytes(c, at, n, bytes);
         break;
     default:
         break;
@@ -160,14 +160,14 @@ static void write_change(struct content *c, const struct change *ch, struct as_r
         if (rng)
             put_perhaps(c, ch->at + done, n, ch->bytes + done, rng);
         else
-            put(c, ch->at + done, n, ch->bytes + done);
+            put_bytes(c, ch->at + done, n, ch->bytes + done);
     }
 }
 
-/* rng NULL: all changes are there. */
+/* rng NULL: all changes survive. */
 static void apply(struct content *c, const struct change *changes, size_t n, struct as_rng *rng)
 {
-    bool nameless = false; /* what is written goes to a file whose name was lost */
+    bool nameless = false; /* writes go to a file whose name was lost */
     for (size_t i = 0; i < n; i++) {
         const struct change *ch = &changes[i];
         const bool there = !rng || as_rng_below(rng, 2);
@@ -208,7 +208,7 @@ void disk_power_back(uint64_t seed)
     for (size_t i = 0; i < disk.n; i++) {
         struct kept_file *f = &disk.files[i];
         struct content c = {.exists = f->safe.exists};
-        put(&c, 0, f->safe.n, f->safe.bytes ? f->safe.bytes : (const unsigned char *)"");
+        put_bytes(&c, 0, f->safe.n, f->safe.bytes ? f->safe.bytes : (const unsigned char *)"");
         if (seed)
             apply(&c, f->changes, f->n, seed == 1 ? NULL : &rng);
         write_content(f->path, &c);
@@ -249,12 +249,12 @@ static int file_write(sqlite3_file *file, const void *from, int n, sqlite3_int64
 {
     const bool fails = strikes(true);
     if (disk.trouble == DISK_POWER && fails) {
-        if (disk.seen == disk.at) /* on its way when the power went */
-            keep(kept(file), WRITTEN, (size_t)at, (size_t)n, from);
+        if (disk.seen == disk.at) /* in flight at the power failure */
+            log_change(kept(file), WRITTEN, (size_t)at, (size_t)n, from);
         return SQLITE_IOERR_WRITE;
     }
     const int done = fails ? n / 2 : n;
-    keep(kept(file), WRITTEN, (size_t)at, (size_t)done, from);
+    log_change(kept(file), WRITTEN, (size_t)at, (size_t)done, from);
     const int rc = real(file)->pMethods->xWrite(real(file), from, done, at);
     if (rc != SQLITE_OK || !fails)
         return rc;
@@ -265,7 +265,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 n)
 {
     if (strikes(true))
         return SQLITE_IOERR_TRUNCATE;
-    keep(kept(file), TRUNCATED, (size_t)n, 0, NULL);
+    log_change(kept(file), TRUNCATED, (size_t)n, 0, NULL);
     return real(file)->pMethods->xTruncate(real(file), n);
 }
 
@@ -334,7 +334,7 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
     (void)vfs;
     struct handle *h = (struct handle *)file;
     *h = (struct handle){.real = (sqlite3_file *)(h + 1)};
-    if (!path) /* for what is too large for memory: none is here */
+    if (!path) /* a temporary file, for data that exceeds memory: none here */
         return SQLITE_CANTOPEN;
     h->file = file_of(path);
     const bool creates = (flags & SQLITE_OPEN_CREATE) && access(path, F_OK);
@@ -344,7 +344,7 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
     if (rc != SQLITE_OK)
         return rc;
     if (creates)
-        keep(h->file, CREATED, 0, 0, NULL);
+        log_change(h->file, CREATED, 0, 0, NULL);
     h->base.pMethods = &methods;
     return rc;
 }
@@ -355,7 +355,7 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_folder)
     if (strikes(true))
         return SQLITE_IOERR_DELETE;
     struct kept_file *f = file_of(path);
-    keep(f, DELETED, 0, 0, NULL);
+    log_change(f, DELETED, 0, 0, NULL);
     if (sync_folder)
         make_safe(f);
     return disk.usual->xDelete(disk.usual, path, 0);

@@ -1,4 +1,4 @@
-/* Writes the export of a made-up run with every kind of cell to stdout. */
+/* Writes the export of a synthetic run with every kind of cell to stdout. */
 #include "fixture.h"
 
 int main(void)

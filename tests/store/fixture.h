@@ -18,35 +18,35 @@
 
 struct fixture {
     char folder[64], path[96];
-    const struct as_schema *schema; /* with which the store is opened; NULL: this build's */
+    const struct as_schema *schema; /* schema with which the store is opened; NULL: this build's */
     struct as_store *store;
     struct as_error err;
 };
 
-int set_up(void **state); /* f->path: nothing is there yet */
+int set_up(void **state); /* f->path: does not exist yet */
 int tear_down(void **state);
 
-void check(const struct fixture *f, enum as_status s);
-void must_open(struct fixture *f, enum as_store_mode mode); /* closes the one that is open */
+void check(const struct fixture *f, enum as_status status);
+void must_open(struct fixture *f, enum as_store_mode mode); /* closes the open store */
 void must_close(struct fixture *f);
-/* Opening gives this error, and its text has the path and part. */
+/* Opening gives this error, whose text has the path and `part`. */
 void refused(struct fixture *f, enum as_store_mode mode, enum as_status code, const char *part);
 
-/* All that the store holds, as one number; 0: there is no store, or nothing in it. It must be in order. */
+/* A hash of all that the store holds; 0: no store, or an empty one. Fails if it is not sound. */
 uint64_t content_of(struct fixture *f, enum as_store_mode mode);
 
-/* This build's schema and one step more, until the next call; and a step that rebuilds a table to which others refer,
- * adds the column 'planted' to it, and writes to each page with trials. */
+/* This build's schema plus one step, until the next call. The step rebuilds a table to which others refer, adds the
+ * column 'planted', and writes to each page with trials. */
 const struct as_schema *planted_schema(const char *step);
 const char *planted_step(void);
 
 void write_text(const char *path, const void *bytes, size_t n);
 void run_sql(const char *path, const char *sql);
-int64_t ask(const char *path, const char *sql); /* the one number that it gives */
+int64_t ask(const char *path, const char *sql); /* the single number that the query returns */
 
-/* Runs part in a process of its own as a user whom permissions bind. */
+/* Runs `part` in a separate process as an unprivileged user. */
 void as_plain_user(struct fixture *f, void (*part)(struct fixture *));
-/* Ends the child when part fails; 2: this machine cannot do it, skip. */
+/* Exit of the child if part fails; 2: this machine cannot do it, skip. */
 #define REQUIRE(condition, text)                                                                                       \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -55,16 +55,16 @@ void as_plain_user(struct fixture *f, void (*part)(struct fixture *));
         }                                                                                                              \
     } while (0)
 
-/* A run of n cells and two sentinels, nothing measured yet. */
+/* A run of n cells and two sentinels, without measurements. */
 struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size_t n);
-/* Trial number of a cell, of 6 + number samples, stored with the cell. trials holds those before. */
+/* Trial `number` of a cell, with 6 + number samples, stored with the cell. trials holds the earlier ones. */
 void trial(struct fixture *f, struct as_cell *cell, struct as_trial *trials, int number, struct as_rng *rng);
 /* The second is excluded. */
 void three_trials(struct fixture *f, struct as_cell *cell, struct as_trial *trials, struct as_rng *rng);
 /* A finished run with every kind of cell: the first of 8 has three trials, one of them left out. */
 void finished_run(struct fixture *f, uint64_t seed);
 
-/* All fields of two records but those of kind AS_FIELD_OTHER. */
+/* All fields of two records except those of kind AS_FIELD_OTHER. */
 void same_record(const struct as_fields *fields, const void *a, const void *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Makes a store of any size out of made-up runs, for benchmarks: one transaction a run.
+/* Makes a store of any size from synthetic runs, for benchmarks, with one transaction per run.
  *     make-store FILE RUNS CELLS [SAMPLES] */
 #include "sample.h"
 #include "store/sql.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Making up must not fail: a test that lacks memory is no test. */
-static void *must(void *p)
+/* Without memory there is no test, so failures abort. */
+static void *not_null(void *p)
 {
     if (!p) {
         perror("sample");
@@ -50,14 +50,15 @@ void sample_run(struct as_run *run, uint64_t seed)
     uint64_t a = as_rng_u64(&rng), b = as_rng_u64(&rng);
     snprintf(run->uuid, sizeof run->uuid, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(a >> 32),
              (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xfff, (unsigned)(b >> 52), (unsigned long long)b >> 16);
-    run->command = must(as_strdup("assay run quick --set 'size=1KiB..4LLC' \\ \t"));
-    run->provenance = must(as_strdup("{\"tool\":{\"version\":\"0.1.0\"},\"load\":{\"1m\":0.1},\"cpu\":{\"cores\":2}}"));
-    run->devices = must(as_strdup(
+    run->command = not_null(as_strdup("assay run quick --set 'size=1KiB..4LLC' \\ \t"));
+    run->provenance =
+        not_null(as_strdup("{\"tool\":{\"version\":\"0.1.0\"},\"load\":{\"1m\":0.1},\"cpu\":{\"cores\":2}}"));
+    run->devices = not_null(as_strdup(
         "[{\"id\":\"cpu\",\"backend\":\"cpu\",\"name\":\"<script>alert(1)</script>\",\"driver\":\"Linux 6.1\","
         "\"threads\":2,\"caches\":[],\"topology\":{\"type\":\"machine\",\"children\":[]}}]"));
 }
 
-static void start(struct as_cell *cell, int position, const char *probe)
+static void start_cell(struct as_cell *cell, int position, const char *probe)
 {
     *cell = (struct as_cell){.index = position, .precision = position % 2 ? 0.05 : 0.01, .limit = NAN, .clock_hz = NAN};
     as_copy_text(cell->backend, sizeof cell->backend, "cpu");
@@ -95,14 +96,14 @@ static void start_bandwidth(struct as_cell *cell, int i)
 
 void sample_cell(struct as_cell *cell, int position)
 {
-    start(cell, position, position % 2 ? "bandwidth" : "latency");
+    start_cell(cell, position, position % 2 ? "bandwidth" : "latency");
     (position % 2 ? start_bandwidth : start_latency)(cell, position / 2);
     cell->key = as_cell_key(cell->probe, cell->metric, &cell->axes);
 }
 
 void sample_sentinel(struct as_cell *cell, int position)
 {
-    start(cell, position, "sentinel");
+    start_cell(cell, position, "sentinel");
     as_copy_text(cell->metric, sizeof cell->metric, "time");
     as_copy_text(cell->unit, sizeof cell->unit, "ns");
     must_add(&cell->axes, "what", position % 2 ? "core" : "memory");
@@ -132,7 +133,7 @@ void sample_trial(struct as_trial *v, const struct as_cell *cell, size_t n, stru
                            .worker = 4711,
                            .limit = NAN,
                            .footprint = as_axes_u64(&cell->axes, "size")};
-    v->samples = must(malloc(n ? n * sizeof *v->samples : 1));
+    v->samples = not_null(malloc(n ? n * sizeof *v->samples : 1));
     for (size_t i = 0; i < n; i++)
         v->samples[i] = level * (1 + 0.01 * as_rng_double(rng));
     as_copy_text(v->checksum_text, sizeof v->checksum_text, "sum as expected");
@@ -146,7 +147,7 @@ void sample_trial(struct as_trial *v, const struct as_cell *cell, size_t n, stru
             if (as_readings_fields.v[i].kind == AS_FIELD_REAL)
                 *(double *)(void *)((char *)&v->readings + as_readings_fields.v[i].offset) = 1 + (double)(i - 2) / 3;
     }
-    v->detail = must(as_strdup("{\"variant\":\"avx512 </script>\",\"page_size\":4096,\"share\":0.1}"));
+    v->detail = not_null(as_strdup("{\"variant\":\"avx512 </script>\",\"page_size\":4096,\"share\":0.1}"));
 }
 
 void sample_measured(struct as_cell *cell, const struct as_trial *trials, size_t n)
@@ -154,8 +155,8 @@ void sample_measured(struct as_cell *cell, const struct as_trial *trials, size_t
     size_t total = 0, at = 0;
     for (size_t i = 0; i < n; i++)
         total += trials[i].excluded || trials[i].status != AS_CELL_OK ? 0 : trials[i].n;
-    double *x = must(malloc((total + 1) * sizeof *x));
-    int *trial = must(malloc((total + 1) * sizeof *trial));
+    double *x = not_null(malloc((total + 1) * sizeof *x));
+    int *trial = not_null(malloc((total + 1) * sizeof *trial));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < trials[i].n && !trials[i].excluded && trials[i].status == AS_CELL_OK; k++) {
             trial[at] = trials[i].number;
@@ -186,7 +187,7 @@ void sample_folder(char out[64])
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(out, 64, "%.40s/assay-store-XXXXXX", tmp && tmp[0] && strlen(tmp) < 40 ? tmp : "/tmp");
-    must(mkdtemp(out));
+    not_null(mkdtemp(out));
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)

@@ -1,7 +1,7 @@
-/* A disk that fails, or that loses its power: at each of its calls. What was told to be stored is there, whole and
- * once; of what was not, nothing or all of it is; and what failed can be done again.
+/* A disk that fails or loses power, at each of its calls. Reported data is in the store, complete and once; of
+ * unreported data, nothing or all of it is; and a failed step can be repeated.
  *
- * ASSAY_INJECT other than "sample": every failing call, and ten more ways in which each loss of power may go. */
+ * ASSAY_INJECT other than "sample": every failing call, and ten further outcomes of each power failure. */
 #include "disk.h"
 #include "fixture.h"
 
@@ -12,7 +12,7 @@
 
 enum { CELLS = 3, STEPS_MAX = 24 };
 
-extern const char export_of_another[]; /* of the corpus of the import fuzzer */
+extern const char export_of_another[]; /* from the corpus of the import fuzzer */
 
 struct world {
     struct fixture *f;
@@ -22,7 +22,7 @@ struct world {
 };
 typedef enum as_status (*step_fn)(struct world *w);
 
-/* Each step is one transaction, or none, and is the same when it is done again. */
+/* Each step is at most one transaction, and repeating it changes nothing. */
 static enum as_status open_store(struct world *w)
 {
     as_store_close(w->f->store);
@@ -109,8 +109,8 @@ static const step_fn new_store[] = {open_store, begin_run, trial_0_0,   trial_1_
                                     skip_cell,  end_run,   close_store, open_store, import,     NULL};
 static const step_fn earlier_store[] = {open_store, begin_run, trial_0_0, close_store, NULL};
 
-/* What stands at the path before the first step; NULL: nothing. */
-static void start(struct fixture *f, const struct as_buf *before)
+/* What is at the path before the first step; NULL: nothing. */
+static void place_file(struct fixture *f, const struct as_buf *before)
 {
     char journal[128];
     snprintf(journal, sizeof journal, "%s-journal", f->path);
@@ -120,7 +120,7 @@ static void start(struct fixture *f, const struct as_buf *before)
         write_text(f->path, before->data, before->len);
 }
 
-/* Steps until one fails: which one, or how many there are. */
+/* Runs steps until one fails: returns which one, or their number. */
 static size_t carry_out(struct world *w, const step_fn *steps, size_t from)
 {
     while (steps[from] && !steps[from](w))
@@ -128,28 +128,28 @@ static size_t carry_out(struct world *w, const step_fn *steps, size_t from)
     return from;
 }
 
-static void end(struct world *w)
+static void close_world(struct world *w)
 {
     must_close(w->f);
     forget_run(w);
 }
 
-/* What the store holds after each step, with nothing in the way. */
-static void learn(struct fixture *f, const step_fn *steps, const struct as_buf *before, uint64_t *after)
+/* What the store holds after each step, without trouble. */
+static void record_contents(struct fixture *f, const step_fn *steps, const struct as_buf *before, uint64_t *after)
 {
     struct world w = {.f = f};
-    start(f, before);
+    place_file(f, before);
     after[0] = content_of(f, AS_STORE_READ);
     for (size_t i = 0; steps[i]; i++) {
         assert_true(i + 2 < STEPS_MAX);
         check(f, steps[i](&w));
         after[i + 1] = content_of(f, AS_STORE_READ);
     }
-    end(&w);
+    close_world(&w);
 }
 
-/* In brief, one of so many points. */
-static unsigned long stride(unsigned long brief, unsigned long full)
+/* In brief mode, a sample of the points. */
+static unsigned long sample_step(unsigned long brief, unsigned long full)
 {
     return getenv("ASSAY_BRIEF") ? brief : full;
 }
@@ -164,17 +164,17 @@ static void lose_power(struct fixture *f, const step_fn *steps, const struct as_
                        unsigned long at, unsigned long *points)
 {
     struct world w = {.f = f};
-    start(f, before);
+    place_file(f, before);
     disk_start(DISK_POWER, at, 0);
     const size_t told = carry_out(&w, steps, 0);
-    end(&w);
+    close_world(&w);
     disk_stop();
     for (unsigned seed = 0; disk_struck() && seed < (is_sample() ? 3 : 13); seed++) {
         disk_power_back(seed < 2 ? seed : at * 1000 + seed);
         const uint64_t now = content_of(f, seed % 2 ? AS_STORE_READ : AS_STORE_WRITE);
         if (now != after[told] && (!steps[told] || now != after[told + 1]))
-            fail_msg("power lost at change %lu, way %u: after %zu steps the store is neither before nor after the next",
-                     at, seed, told);
+            fail_msg("power lost at change %lu, outcome %u: the store matches neither %zu nor %zu steps", at, seed,
+                     told, told + 1);
         ++*points;
     }
     disk_forget();
@@ -183,34 +183,34 @@ static void lose_power(struct fixture *f, const step_fn *steps, const struct as_
 static void test_power(struct fixture *f, const step_fn *steps, const struct as_buf *before, const char *name)
 {
     uint64_t after[STEPS_MAX];
-    const unsigned long every = stride(5, 1);
+    const unsigned long every = sample_step(5, 1);
     unsigned long points = 0, at = 1;
-    learn(f, steps, before, after);
+    record_contents(f, steps, before, after);
     lose_power(f, steps, before, after, at, &points);
     while (disk_struck())
         lose_power(f, steps, before, after, at += every, &points);
-    print_message("# %s: of %lu changes power lost at one of %lu, %lu ways\n", name, at - 1, every, points);
+    print_message("# %s: %lu changes, power lost at every %lu. of them, %lu outcomes\n", name, at - 1, every, points);
     assert_true(at > 50);
 }
 
-/* The step that is to be done next. Of a commit whose very last act fails, which takes the journal's header away,
- * SQLite says that it failed, and it is in the store: never in part, and a resumed run finds it. */
+/* The step to be done next. If the very last operation of a commit fails (removing the journal's header), SQLite
+ * reports a failure although the data is in the store: complete, and a resumed run finds it. */
 static size_t check_failure(struct fixture *f, const uint64_t *after, size_t failed, unsigned long at)
 {
     if (f->err.code != AS_IO || !strstr(f->err.text, f->path))
         fail_msg("call %lu fails: %s: '%s'", at, as_status_word(f->err.code), f->err.text);
     const uint64_t now = content_of(f, AS_STORE_READ);
     if (now != after[failed] && now != after[failed + 1])
-        fail_msg("call %lu fails: step %zu is there in part", at, failed);
+        fail_msg("call %lu fails: step %zu is stored in part", at, failed);
     return now == after[failed] ? failed : failed + 1;
 }
 
-/* One call fails, or all from one on until the disk is mended. */
+/* One call fails, or all from one on until the disk is repaired. */
 static void fail_at(struct fixture *f, const step_fn *steps, const struct as_buf *before, const uint64_t *after,
                     enum disk_trouble trouble, unsigned long at)
 {
     struct world w = {.f = f};
-    start(f, before);
+    place_file(f, before);
     disk_start(trouble, at, trouble);
     const size_t failed = carry_out(&w, steps, 0);
     disk_start(DISK_NONE, 0, 0);
@@ -219,8 +219,8 @@ static void fail_at(struct fixture *f, const step_fn *steps, const struct as_buf
         check(f, open_store(&w));
     const size_t last = carry_out(&w, steps, there);
     if (steps[last])
-        fail_msg("call %lu fails: step %zu cannot be done again: %s", at, last, f->err.text);
-    end(&w);
+        fail_msg("call %lu fails: step %zu cannot be repeated: %s", at, last, f->err.text);
+    close_world(&w);
     disk_stop();
     assert_int_equal(content_of(f, AS_STORE_READ), after[last]);
     disk_forget();
@@ -230,19 +230,19 @@ static void test_failing(struct fixture *f, const step_fn *steps, const struct a
 {
     uint64_t after[STEPS_MAX];
     struct world w = {.f = f};
-    learn(f, steps, before, after);
-    start(f, before);
+    record_contents(f, steps, before, after);
+    place_file(f, before);
     disk_start(DISK_FAIL, ULONG_MAX, 0);
     carry_out(&w, steps, 0);
-    end(&w);
+    close_world(&w);
     const unsigned long calls = disk_stop();
     disk_forget();
-    const unsigned long every = is_sample() ? stride(20, 4) : 1;
+    const unsigned long every = is_sample() ? sample_step(20, 4) : 1;
     for (unsigned long at = 1; at <= calls; at += every) {
         fail_at(f, steps, before, after, DISK_FAIL, at);
         fail_at(f, steps, before, after, DISK_BROKEN, at);
     }
-    print_message("# %s: of %lu calls each %lu. failed, alone and with all after it\n", name, calls, every);
+    print_message("# %s: %lu calls, every %lu. failed, alone and with all later ones\n", name, calls, every);
 }
 
 static void test_new_store_power(void **state)
@@ -255,7 +255,7 @@ static void test_new_store_failing(void **state)
     test_failing(*state, new_store, NULL, "a new store");
 }
 
-/* A store of the schema before the planted step, which opening carries out. */
+/* A store with the schema before the planted step, which opening applies. */
 static struct as_buf make_earlier(struct fixture *f)
 {
     struct as_buf bytes = AS_BUF_INIT;

@@ -5,7 +5,7 @@
 
 enum { RUNS = 5 };
 
-/* Complete runs on one machine with these times of main memory, the arithmetic always the same. */
+/* Complete runs on one machine with these times of main memory and constant arithmetic. */
 static void make_runs(struct fixture *f, const double *memory, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ static void test_slower(void **state)
     make_runs(f, (const double[RUNS]){10, 9, 11, 10, 15.4}, RUNS);
     expect(f, "last", "memory of cpu is 1.4x slower than in each of the last 4 runs on this machine");
     expect(f, "4", "");
-    expect(f, "2", ""); /* one earlier run says nothing */
+    expect(f, "2", ""); /* one earlier run decides nothing */
     run_sql(f->path, "UPDATE runs SET state = 'interrupted' WHERE id < 3");
     expect(f, "last", "");
 }
@@ -59,7 +59,7 @@ static void test_faster(void **state)
     expect(f, "last", "memory of cpu is 2.0x faster than in each of the last 4 runs on this machine");
 }
 
-/* One such run before it: the machine does that. */
+/* One such run before it: the machine does this at times. */
 static void test_seen_before(void **state)
 {
     struct fixture *f = *state;
@@ -67,7 +67,7 @@ static void test_seen_before(void **state)
     expect(f, "last", "");
 }
 
-/* Runs of another host, build or CPU are no measure. */
+/* Runs of another host, build or CPU do not count. */
 static void test_elsewhere(void **state)
 {
     static const char *const changes[] = {"host = 'other'",
@@ -89,7 +89,7 @@ static void test_elsewhere(void **state)
     }
 }
 
-/* A wrong sum is no time of memory, neither of this run nor of an earlier one. */
+/* A wrong sum is not a time of memory, in this run or an earlier one. */
 static void test_rejected(void **state)
 {
     struct fixture *f = *state;
@@ -101,7 +101,7 @@ static void test_rejected(void **state)
     expect(f, "last", "");
 }
 
-/* It is a note: that an earlier run cannot be read is no fault of this one. */
+/* It is a note: an unreadable earlier run is no fault of this one. */
 static void test_damaged(void **state)
 {
     struct fixture *f = *state;

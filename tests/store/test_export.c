@@ -1,4 +1,4 @@
-/* Export and import: what goes out comes back, and what is hostile is refused whole, with the place. */
+/* Export and import: exports come back unchanged, and hostile ones are refused completely, naming the place. */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -29,7 +29,7 @@ static char *export_json(struct fixture *f, const char *name)
     return text;
 }
 
-/* Another store, next to the first. */
+/* Another store, beside the first. */
 static void second_store(struct fixture *f)
 {
     must_close(f);
@@ -38,7 +38,7 @@ static void second_store(struct fixture *f)
     must_open(f, AS_STORE_WRITE);
 }
 
-static json_t *parse(const char *text)
+static json_t *parse_text(const char *text)
 {
     json_error_t why;
     json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &why);
@@ -47,7 +47,7 @@ static json_t *parse(const char *text)
     return j;
 }
 
-/* Ids are the store's, all else is the run's. */
+/* Ids belong to the store, all else to the run. */
 static void drop_ids(json_t *root)
 {
     static const char *const lists[] = {"cells", "sentinels"};
@@ -71,7 +71,7 @@ static void test_export_import_export(void **state)
     assert_int_equal(id, 2);
     check(f, as_store_verify(f->store, &f->err));
     char *second = export_json(f, "2");
-    json_t *a = parse(first), *b = parse(second);
+    json_t *a = parse_text(first), *b = parse_text(second);
     drop_ids(a);
     drop_ids(b);
     char *x = json_dumps(a, JSON_INDENT(1)), *y = json_dumps(b, JSON_INDENT(1));
@@ -81,7 +81,7 @@ static void test_export_import_export(void **state)
     json_decref(a);
     json_decref(b);
     free(second);
-    /* into a store where the ids are the same, the text is the same to the byte */
+    /* into a store with equal ids, the text is equal to the byte */
     second_store(f);
     check(f, as_store_import_json(f->store, first, strlen(first), &id, &f->err));
     char *third = export_json(f, "last");
@@ -94,7 +94,7 @@ static void test_export_content(void **state)
 {
     struct fixture *f = *state;
     char *text = export_json(f, "last");
-    json_t *j = parse(text), *cells = json_object_get(j, "cells"), *cell = json_array_get(cells, 0);
+    json_t *j = parse_text(text), *cells = json_object_get(j, "cells"), *cell = json_array_get(cells, 0);
     assert_int_equal(json_integer_value(json_object_get(j, "format_version")), AS_EXPORT_FORMAT);
     assert_int_equal(json_array_size(cells), 8);
     assert_int_equal(json_array_size(json_object_get(j, "sentinels")), 2);
@@ -108,7 +108,7 @@ static void test_export_content(void **state)
     json_t *trials = json_object_get(cell, "trials");
     assert_int_equal(json_array_size(trials), 3);
     assert_true(json_is_null(json_object_get(json_array_get(trials, 0), "samples")));
-    assert_int_equal(json_array_size(json_object_get(json_array_get(trials, 1), "samples")), 7); /* left out */
+    assert_int_equal(json_array_size(json_object_get(json_array_get(trials, 1), "samples")), 7); /* dropped */
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(json_object_get(cell, "gates"), "limit"), "state")), "pass");
     assert_true(json_real_value(json_object_get(cell, "precision")) == 0.01);
@@ -121,7 +121,7 @@ static void test_export_content(void **state)
     free(text);
 }
 
-/* Replaces the first place of from; the text is taken. */
+/* Replaces the first occurrence of `from`; takes ownership of the text. */
 static char *replaced(char *text, const char *from, const char *to)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -173,7 +173,7 @@ static void test_changed_exports_are_refused(void **state)
         {"\"provenance\":{", "\"provenance\":[],\"other\":{", "run.provenance"},
         {"\"devices\":[{", "\"devices\":[7,{", "run.devices"},
         {"\"devices\":[{", "\"devices\":[{\"units\":-1},{", "run.devices"},
-        {"\"position\":0", "\"position\":1", "cells"}, /* twice the same */
+        {"\"position\":0", "\"position\":1", "cells"}, /* a duplicate */
         {"\"backend\":\"cpu\",\"device\"", "\"backend\":7,\"device\"", "cells[0].backend"},
         {"\"status\":\"ok\"", "\"status\":\"better\"", "cells[0].status"},
         {"\"axes\":{\"size\":1024", "\"axes\":{\"size\":2048", "cells[0].key"},
@@ -222,7 +222,7 @@ static void test_changed_exports_are_refused(void **state)
     struct as_run *runs;
     size_t n;
     check(f, as_store_runs(f->store, &runs, &n, &f->err));
-    assert_int_equal(n, 0); /* nothing of it stays */
+    assert_int_equal(n, 0); /* nothing of it remains */
     as_runs_free(runs, n);
     check(f, as_store_verify(f->store, &f->err));
     int64_t id;
@@ -296,7 +296,7 @@ static void test_csv(void **state)
     as_run_finish(&run);
 }
 
-/* A stored text that should be JSON and is not. */
+/* A stored text that should be JSON but is not. */
 static void test_damaged_details(void **state)
 {
     static const char *const changes[] = {"UPDATE cells SET detail = '{\"a\":'", "UPDATE cells SET detail = '[]'",

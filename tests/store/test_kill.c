@@ -1,5 +1,5 @@
-/* A writer is killed at any moment: the store is in order and holds exactly the trials up to some moment, each whole
- * with the cell that belongs to it, and none that was reported as stored is missing. */
+/* A writer is killed at any moment: the store is sound and holds exactly the trials up to some moment, each complete
+ * with its cell, and no trial reported as stored is missing. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 enum { CELLS = 40, ROUNDS = 60, SAMPLES = 50 };
 
-/* The nth trial of the run goes to cell n modulo CELLS. Its samples tell which one it is. */
+/* The nth trial of the run goes to cell n modulo CELLS. Its samples identify it. */
 static void write_trial(struct fixture *f, struct as_cell *cells, int n)
 {
     double samples[SAMPLES];
@@ -31,7 +31,7 @@ static void write_trial(struct fixture *f, struct as_cell *cells, int n)
     }
 }
 
-/* Opens the store as a resumed run does, and goes on until killed, telling each trial that is stored. */
+/* Opens the store like a resumed run and continues until killed, reporting each stored trial. */
 static void write_until_killed(struct fixture *f, int from, int tell, double pause_s)
 {
     struct as_cell *cells;
@@ -50,7 +50,7 @@ static void write_until_killed(struct fixture *f, int from, int tell, double pau
     }
 }
 
-/* The last trial that was told; waits for so many of them. */
+/* The last trial reported; waits for this many of them. */
 static int read_some(int from, int last, uint64_t count)
 {
     int n;
@@ -71,7 +71,7 @@ static int read_last(int from, int last)
     return last;
 }
 
-/* How many trials the store holds; they must be the first ones, and the cells as they were with the last of them. */
+/* Number of trials in the store; they must be the first ones, and the cells must match the last of them. */
 static int check_prefix(struct fixture *f)
 {
     struct as_trial *trials;
@@ -129,7 +129,7 @@ static void test_killed_writer(void **state)
             write_until_killed(f, stored, ends[1], 0);
         }
         close(ends[1]);
-        /* Where it is killed is left to chance: in its first trials, after some, and before all of them too. */
+        /* The moment of the kill is random: in the first trials, after some, and before any. */
         int told = read_some(ends[0], stored - 1, round == 0 ? 1 : as_rng_below(&rng, 4)), status;
         as_sleep(0.01 * as_rng_double(&rng));
         kill(child, SIGKILL);
@@ -138,7 +138,7 @@ static void test_killed_writer(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status));
         total_kills += WTERMSIG(status) == SIGKILL;
-        must_open(f, round % 2 ? AS_STORE_READ : AS_STORE_WRITE); /* either mends it */
+        must_open(f, round % 2 ? AS_STORE_READ : AS_STORE_WRITE); /* either repairs it */
         int now = check_prefix(f);
         must_close(f);
         if (now < told + 1 || now > told + 2)
@@ -149,7 +149,7 @@ static void test_killed_writer(void **state)
     assert_true(stored > 0);
 }
 
-/* While one process writes, others read whole states. */
+/* While one process writes, others read consistent states. */
 static void test_readers_beside_a_writer(void **state)
 {
     struct fixture *f = *state;

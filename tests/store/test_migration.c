@@ -1,4 +1,4 @@
-/* Stores of an earlier schema: brought up to date with all that they have, or left as they are. */
+/* Stores with an earlier schema: migrated with all their data, or left unchanged. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -6,7 +6,7 @@
 
 static const char has_column[] = "SELECT count(*) FROM pragma_table_info('runs') WHERE name = 'planted'";
 
-/* A finished run in a store of this build; opened from now on by one whose last step is the given one. */
+/* A finished run in a store of this build; opened from now on by a build whose last step is the given one. */
 static uint64_t make_earlier(struct fixture *f, struct as_schema *next, const char *step)
 {
     must_open(f, AS_STORE_WRITE);
@@ -104,7 +104,7 @@ static void test_killed_migration(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         f->schema = NULL;
-        assert_true(content_of(f, i ? AS_STORE_READ : AS_STORE_WRITE) == content); /* either mends it */
+        assert_true(content_of(f, i ? AS_STORE_READ : AS_STORE_WRITE) == content); /* either repairs it */
         check_version(f, false);
     }
     next = *planted_schema(planted_step());

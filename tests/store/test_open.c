@@ -1,4 +1,4 @@
-/* What stands at the path of a store, and what becomes of it: made, or refused with path, cause and remedy. */
+/* What may be at the path of a store, and the result: a new store, or a refusal with path, cause and remedy. */
 #include "fixture.h"
 #include "store/schema.h"
 
@@ -11,7 +11,7 @@ static void test_new_store(void **state)
     struct stat st;
     snprintf(f->path, sizeof f->path, "%s/x/y/store.db", f->folder);
     refused(f, AS_STORE_READ, AS_NOTFOUND, "assay run");
-    assert_int_not_equal(stat(f->path, &st), 0); /* reading makes nothing */
+    assert_int_not_equal(stat(f->path, &st), 0); /* reading creates nothing */
     must_open(f, AS_STORE_WRITE);
     assert_string_equal(as_store_path(f->store), f->path);
     char folder[96];
@@ -27,7 +27,7 @@ static void test_new_store(void **state)
     must_open(f, AS_STORE_READ);
 }
 
-/* What failed leaves nothing behind that it made, and everything that was there or has a run. */
+/* A failed command leaves behind nothing that it created, and everything that existed before or has a run. */
 static void test_abandoned_store(void **state)
 {
     struct fixture *f = *state;
@@ -53,7 +53,7 @@ static void test_abandoned_store(void **state)
 
     memcpy(f->path, plain, sizeof plain);
     must_open(f, AS_STORE_WRITE);
-    must_open(f, AS_STORE_WRITE); /* it was there before */
+    must_open(f, AS_STORE_WRITE); /* it existed before */
     as_store_abandon(f->store);
     f->store = NULL;
     assert_int_equal(access(f->path, F_OK), 0);
@@ -133,7 +133,7 @@ static void test_no_regular_file(void **state)
     assert_int_equal(as_store_open("", AS_STORE_WRITE, &f->store, &f->err), AS_USAGE);
 }
 
-/* A zero-length file is what a run leaves that was killed before its first commit: it becomes a store. */
+/* A zero-length file, which a run leaves if killed before its first commit, becomes a store. */
 static void test_empty_file(void **state)
 {
     struct fixture *f = *state;
@@ -191,7 +191,7 @@ static void test_newer_store(void **state)
     refused(f, AS_STORE_READ, AS_FORMAT, "damaged");
 }
 
-/* A store that runs code of its own when it is written to. */
+/* A store that runs its own code when written to. */
 static void test_planted_trigger(void **state)
 {
     struct fixture *f = *state;
@@ -217,7 +217,7 @@ static void test_damaged_store(void **state)
     as_run_finish(&run);
     must_close(f);
     assert_int_equal(as_buf_read_file(&whole, f->path, 1 << 24, &f->err), AS_OK);
-    /* cut off */
+    /* truncated */
     write_text(f->path, whole.data, whole.len / 2);
     enum as_status st = as_store_open(f->path, AS_STORE_READ, &f->store, &f->err);
     if (!st)
@@ -225,7 +225,7 @@ static void test_damaged_store(void **state)
     assert_int_equal(st, AS_FORMAT);
     assert_non_null(strstr(f->err.text, f->path));
     must_close(f);
-    /* bytes changed: refused or read, and always with an end */
+    /* changed bytes: refused or read, without a hang or crash */
     struct as_rng rng;
     as_rng_seed(&rng, 11);
     for (int round = 0; round < 60; round++) {
@@ -252,7 +252,7 @@ static void test_damaged_store(void **state)
     as_buf_finish(&whole);
 }
 
-/* What is in use and gone is said so; nothing is made in its place. */
+/* A store that is removed while in use is reported; nothing replaces it. */
 static void test_deleted_in_use(void **state)
 {
     struct fixture *f = *state;
@@ -270,14 +270,14 @@ static void test_deleted_in_use(void **state)
 
 enum { OPENERS = 4, MEETINGS = 60 };
 
-/* Opens the store when all are let go. What it does then: 0 keeps it, 1 abandons it, 2 only reads. */
+/* Opens the store when all processes are released. Then: 0 keeps it, 1 abandons it, 2 only reads. */
 static void open_at_once(struct fixture *f, int let_go, int what)
 {
     char c;
     REQUIRE(read(let_go, &c, 1) == 0, "no pipe");
     const enum as_store_mode mode = what == 2 ? AS_STORE_READ : AS_STORE_WRITE;
     const enum as_status st = as_store_open_as(f->path, mode, f->schema, &f->store, &f->err);
-    /* who reads may come before who makes it */
+    /* a reader may come before the creator */
     REQUIRE(st == AS_OK || (what == 2 && st == AS_NOTFOUND), f->err.text);
     if (what == 0) {
         struct as_run run;
@@ -292,7 +292,7 @@ static void open_at_once(struct fixture *f, int let_go, int what)
     _exit(0);
 }
 
-static void meet(struct fixture *f, const int what[OPENERS], int *kept)
+static void open_together(struct fixture *f, const int what[OPENERS], int *kept)
 {
     int pipe_fds[2], status;
     pid_t children[OPENERS];
@@ -314,7 +314,7 @@ static void meet(struct fixture *f, const int what[OPENERS], int *kept)
     }
 }
 
-/* Several processes open a store at the moment at which it is made, brought up to date, or taken away again. */
+/* Several processes open a store at the moment at which it is created, migrated, or removed. */
 static void test_opened_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -334,7 +334,7 @@ static void test_opened_at_once(void **state)
         f->schema = planted_schema(planted_step());
         for (int k = 0; k < OPENERS; k++)
             what[k] = k == 0 ? 0 : (int)as_rng_below(&rng, 3);
-        meet(f, what, &kept);
+        open_together(f, what, &kept);
         assert_int_equal(ask(f->path, "PRAGMA user_version"), f->schema->version);
         assert_int_equal(ask(f->path, "SELECT count(*) FROM runs"), earlier + kept);
         must_open(f, AS_STORE_READ);

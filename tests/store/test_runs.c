@@ -1,4 +1,4 @@
-/* What is written comes back, is found by its names, and is never stored twice. */
+/* Stored data comes back, is found by its names, and is never stored twice. */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -109,7 +109,7 @@ static void test_refused_writes(void **state)
     trial(f, &cells[0], trials, 0, &rng);
     check(f, as_store_cell(f->store, cells[0].id, 0, &before, &f->err));
 
-    /* the same trial, with a cell that says something else */
+    /* the same trial, with a different cell */
     cells[0].status = AS_CELL_FAILED;
     assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[0]}, 1, &f->err),
                      AS_FAILED);
@@ -119,7 +119,7 @@ static void test_refused_writes(void **state)
     assert_same_cell(&before, &after);
     as_cell_finish(&after);
 
-    /* a new one beside it: all or none */
+    /* a new trial beside it: all or none */
     struct as_trial other = trials[0];
     other.number = 1;
     const struct as_stored_trial both[] = {{&other, &cells[0]}, {&trials[0], &cells[0]}};
@@ -137,7 +137,7 @@ static void test_refused_writes(void **state)
                      AS_FAILED);
     trials[0].samples[2] = saved;
     assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[1]}, 1, &f->err),
-                     AS_FAILED); /* another's */
+                     AS_FAILED); /* of another cell */
     trials[0].cell_id = cells[0].id = 4711;
     assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[0]}, 1, &f->err),
                      AS_NOTFOUND);
@@ -229,7 +229,7 @@ static void test_end_of_a_run(void **state)
     assert_int_equal(runs[0].cells_ok, 1);
     as_runs_free(runs, n);
     check(f, as_store_verify(f->store, &f->err));
-    /* the count follows what happens to cells later */
+    /* the count follows later changes of cells */
     cells[0].status = AS_CELL_REJECTED;
     check(f, as_store_update_cells(f->store, cells, 3, &f->err));
     check(f, as_store_runs(f->store, &runs, &n, &f->err));
@@ -279,7 +279,7 @@ static void test_names_of_runs(void **state)
     expect_run(f, "-2", 3);
     expect_run(f, "-4", 1);
     expect_run(f, "2", 2);
-    expect_run(f, "3", 3); /* a number before a uuid that starts so */
+    expect_run(f, "3", 3); /* a number takes precedence over a uuid prefix */
     expect_run(f, "3AAA", 3);
     expect_run(f, "0234", 4);
     expect_run(f, "02345678", 4);
@@ -290,12 +290,12 @@ static void test_names_of_runs(void **state)
         "--", "%", "1 ", "\x1b[31m"};
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         expect_none(f, missing[i], AS_NOTFOUND, "1 to 4");
-    static const char *const too_short[] = {"023", "3a", "3aa", "abc"}; /* each the start of a uuid here */
+    static const char *const too_short[] = {"023", "3a", "3aa", "abc"}; /* each is a prefix of a uuid here */
     for (size_t i = 0; i < sizeof too_short / sizeof *too_short; i++)
         expect_none(f, too_short[i], AS_NOTFOUND, "4 or more characters");
 }
 
-/* Values that the rules of the tables let through, but that no store of ours holds. */
+/* Values that the schema's checks accept, but that no store of ours holds. */
 static void test_hostile_values(void **state)
 {
     static const char *const changes[] = {
@@ -357,7 +357,7 @@ static void test_hostile_values(void **state)
     as_run_finish(&run);
 }
 
-/* What only verify sees. */
+/* Damage that only verify finds. */
 static void test_verify(void **state)
 {
     static const char *const changes[] = {

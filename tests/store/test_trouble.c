@@ -1,4 +1,4 @@
-/* Trouble around a store: permissions, full disks, other processes, and those that were killed. */
+/* Trouble around a store: permissions, full disks, other processes, and killed ones. */
 #include "fixture.h"
 
 #include <sched.h>
@@ -30,7 +30,7 @@ static void test_read_only(void **state)
     must_close(f);
     assert_int_equal(chmod(f->path, 0400), 0); /* the file */
     as_plain_user(f, read_only_part);
-    assert_int_equal(chmod(f->path, 0600), 0); /* the folder, where a journal would go */
+    assert_int_equal(chmod(f->path, 0600), 0); /* the folder, in which a journal would be created */
     assert_int_equal(chmod(f->folder, 0500), 0);
     as_plain_user(f, read_only_part);
 }
@@ -50,7 +50,7 @@ static void test_unreadable(void **state)
     as_plain_user(f, unreadable_part);
 }
 
-/* Fills a store until there is no room: the error says so, and what was stored before is in order. */
+/* Fills a store until the disk is full: the error says so, and earlier data is sound. */
 static void fill(struct fixture *f)
 {
     struct as_run run, *all;
@@ -107,7 +107,7 @@ static void test_full_disk(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 2)
-        skip(); /* no small file system can be made here */
+        skip(); /* small file systems cannot be created here */
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
@@ -118,7 +118,7 @@ static void test_locked_by_another(void **state)
     must_open(f, AS_STORE_WRITE);
     must_close(f);
     assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
-    /* someone is writing: readers read on */
+    /* during a write, readers continue */
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     must_open(f, AS_STORE_READ);
     struct as_run *runs;
@@ -126,7 +126,7 @@ static void test_locked_by_another(void **state)
     assert_int_equal(as_store_runs(f->store, &runs, &n, &f->err), AS_OK);
     must_close(f);
     assert_int_equal(sqlite3_exec(other, "ROLLBACK; BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
-    refused(f, AS_STORE_WRITE, AS_BUSY, "another process"); /* after a wait that ends */
+    refused(f, AS_STORE_WRITE, AS_BUSY, "another process"); /* after a bounded wait */
     assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     must_open(f, AS_STORE_WRITE);
     sqlite3_close(other);

@@ -1,4 +1,4 @@
-/* Compiling ahead on a stand-in for NVRTC: cells of all families of probes compile, and none crashes, though there is
+/* Precompilation on a stand-in for NVRTC: cells of all families of probes compile without crashing, although there is
  * neither memory nor a device. */
 #include "base/text.h"
 #include "device/device.h"

@@ -1,4 +1,4 @@
-/* Messages survive the trip whatever their size; damaged ones count as a lost peer. */
+/* Messages of any size arrive unchanged; damaged ones count as a lost peer. */
 #include "base/clock.h"
 #include "worker/message.h"
 
@@ -164,7 +164,7 @@ static void test_silence_and_noise(void **state)
     close(fd[0]);
 }
 
-/* Stands before the C library's: fails as often as asked, with what a failed call may leave behind in the buffer. */
+/* Replaces the C library's: fails as often as requested, and leaves in the buffer what a failed call may. */
 static int interruptions;
 ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
@@ -193,7 +193,7 @@ static void test_interrupted_receive(void **state)
     close(fd[1]);
 }
 
-/* What lies behind a message in the stream belongs to the next one. */
+/* Bytes after a message in the stream belong to the next one. */
 static void test_packets_in_a_stream(void **state)
 {
     (void)state;
@@ -254,7 +254,8 @@ static void test_lengths_that_cannot_be(void **state)
     }
 }
 
-/* What a child said before it ended is taken, also where another process still holds its end of the socket. */
+/* Messages that a child sent before it ended are received, even if another process still holds its end of the
+ * socket. */
 static void test_child_that_ended(void **state)
 {
     int fd[2];
@@ -271,7 +272,7 @@ static void test_child_that_ended(void **state)
     json_decref(got);
     assert_int_equal(as_message_receive_from(fd[0], child, as_now() + 60, NULL, &got), AS_PEER_GONE);
     int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child); /* not reaped meanwhile */
+    assert_int_equal(waitpid(child, &status, 0), child); /* not reaped in the meantime */
     assert_int_equal(WEXITSTATUS(status), 7);
     close(fd[0]);
     close(fd[1]);

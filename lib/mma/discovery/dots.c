@@ -1,5 +1,5 @@
-/* Dot products through a matrix unit. A problem takes as many as it has rows and columns, along a diagonal that shifts
- * from problem to problem, so that every place of the unit is used. */
+/* Dot products through a matrix unit. A problem holds as many as it has rows and columns, on a diagonal that shifts
+ * from problem to problem, so that every element of the unit is used. */
 #include "dots.h"
 
 #include <math.h>

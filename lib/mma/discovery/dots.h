@@ -15,7 +15,7 @@ struct as_dots {
     bool no_room; /* out of memory: reported by as_dots_run */
 };
 void as_dots_start(struct as_dots *s, const struct as_matrix_unit *unit);
-void as_dots_clear(struct as_dots *s); /* no sums, the rest unchanged */
+void as_dots_clear(struct as_dots *s); /* removes all sums and keeps the rest */
 void as_dots_finish(struct as_dots *s);
 /* Adds a sum with all operands 0. */
 size_t as_dots_add(struct as_dots *s);

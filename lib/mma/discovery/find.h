@@ -22,7 +22,7 @@ enum as_property {
     AS_PROPERTY_EXPLAINED,
     AS_PROPERTIES
 };
-/* Values of the properties that are no counts. */
+/* Values of properties other than counts. */
 enum as_property_value {
     AS_CUT_TOWARD_ZERO = 1, /* for cut and rounding: 1 + index in as_roundings */
     AS_CUT_NEAREST_EVEN,
@@ -55,9 +55,9 @@ extern const struct as_property_info as_properties[AS_PROPERTIES];
 struct as_property_found {
     bool seen;    /* else text has the reason */
     double value; /* a number, or one of as_property_value */
-    /* for counts: the experiment's maximum; if equal to the value: that or more; NAN: no maximum */
+    /* for counts: the experiment's maximum; equal to the value: that or more; NAN: no maximum */
     double at_most;
-    char text[200]; /* in words */
+    char text[200]; /* as text */
 };
 struct as_matrix_found {
     struct as_property_found property[AS_PROPERTIES];

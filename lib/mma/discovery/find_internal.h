@@ -34,7 +34,7 @@ enum as_status as_find_limits(struct as_finder *f, struct as_error *err);
 enum as_status as_find_explained(struct as_finder *f, struct as_rng *rng, struct as_error *err);
 
 /* Three leaves of which the first two meet no later than the third: a large number, a small one, and the negated large
- * one. False: none for this small one. */
+ * one. False: there is none for this small one. */
 struct as_triple {
     unsigned large, small, minus;
     bool at_once; /* all three are */

@@ -38,7 +38,7 @@ static void put_all(struct as_finder *f, unsigned leaves, int one, int large)
             }
 }
 
-/* False: a result is no count of summands. */
+/* False: a result is not a count of summands. */
 static bool take_sizes(struct as_finder *f, unsigned leaves, int one)
 {
     for (unsigned i = 0; i < leaves; i++) {
@@ -216,7 +216,7 @@ static bool name_sums(struct as_finder *f)
     return false;
 }
 
-/* False: no order of the model. */
+/* False: the model has no such order. */
 static bool name_order(struct as_finder *f)
 {
     struct as_arithmetic *how = &f->out->how;

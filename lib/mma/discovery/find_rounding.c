@@ -13,7 +13,7 @@ static void pattern_at(unsigned i, int *sign, int *small)
     *small = quarters[i / (SIGNS * SIGNS)] * (i & 2 ? -1 : 1);
 }
 
-/* The rounding mode of the results `got`, in ulp, less the large number; or AS_ROUNDINGS. */
+/* The rounding mode that explains the results `got`, in ulp, less the large number; AS_ROUNDINGS if none does. */
 static unsigned find_rounding_way_of(const double *got, const bool *in, bool whole_sum)
 {
     for (unsigned w = 0; w < AS_ROUNDINGS; w++) {
@@ -38,7 +38,7 @@ int as_find_low(const struct as_finder *f, const struct as_dots_range *range, un
     return ilogb(f->subnormal_results ? as_number_smallest(c) : as_number_smallest_normal(c));
 }
 
-/* 1.5, quarter ulps beside it, and -1.5. */
+/* 1.5, numbers a few quarter ulps from it, and -1.5. */
 static enum as_status find_cut(struct as_finder *f, const struct as_dots_range *r, bool *whole_sum, unsigned *way,
                                struct as_error *err)
 {
@@ -73,7 +73,7 @@ static enum as_status find_cut(struct as_finder *f, const struct as_dots_range *
     for (unsigned i = 0; i < PATTERN; i++)
         got[i] = ldexp(as_dots_result(&f->dots, i), bits - large);
     unsigned each = find_rounding_way_of(got, in, false), sum = find_rounding_way_of(got, in, true);
-    /* Some modes round a summand as they would the sum: then it is the sum if two are added at a time. */
+    /* Some modes round a summand as they would round the sum: if two are added at a time, it is the sum. */
     *whole_sum = sum < AS_ROUNDINGS && (each == AS_ROUNDINGS || !f->fused);
     *way = *whole_sum ? sum : each;
     if (*way == AS_ROUNDINGS)
@@ -195,7 +195,7 @@ static enum as_status find_depth(struct as_finder *f, const struct as_dots_range
     as_dots_clear(&f->dots);
     for (int j = 1; j <= bits_max; j++) {
         size_t dot = as_dots_add(&f->dots);
-        /* A half and a little more rounds up; for other modes the little alone decides. */
+        /* A half and a little more rounds up; in other modes the little alone decides. */
         double small = nearest ? 1 + ldexp(1, -j) : sign;
         as_dots_put(&f->dots, dot, t.large, 1.5, large);
         as_dots_put(&f->dots, dot, t.small, small, large - bits - (nearest ? 1 : j));

@@ -47,7 +47,7 @@ static enum as_status slots_run(struct search *s, size_t count, struct as_error 
     return s->unit->multiply(s->unit->ctx, count, s->a, s->b, s->d, err);
 }
 
-/* Slots of A that give any result. */
+/* Slots of A that produce any result. */
 static enum as_status find_live(struct search *s, struct as_error *err)
 {
     const struct as_slot_unit *u = s->unit;
@@ -268,7 +268,7 @@ void as_slots_finish(struct as_slots *slots)
 
 /* ---- comparison with the documentation ---- */
 
-/* Maps numbers of one to numbers of the other. */
+/* Maps the numbers of one side to those of the other. */
 struct names {
     uint16_t *rows, *columns, *k;
 };

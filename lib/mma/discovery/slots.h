@@ -34,8 +34,8 @@ struct as_slots {
 enum as_status as_slots_find(const struct as_slot_unit *unit, struct as_slots *out, struct as_error *err);
 void as_slots_finish(struct as_slots *slots);
 
-/* Renumbers the rows, columns and k of `found` as in `documented`. Returns the number of differing slots, and describes
- * the first. */
+/* Renumbers the rows, columns and k of `found` as in `documented`. Returns the number of differing slots and describes
+ * the first one. */
 struct as_slots_difference {
     size_t unequal[3]; /* of a, b, c */
     char first[160];

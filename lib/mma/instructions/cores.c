@@ -102,8 +102,8 @@ static void cores_multiply(const struct as_host_call *call)
     core->multiply(call->args[0], call->args[1], call->args[2], *(const uint32_t *)call->args[3]);
 }
 
-/* The turns in parts, each beside a chain of additions that calibrates cycles in ticks: preemption in one part does not
- * change the fastest. */
+/* Runs the turns in parts, each beside a chain of additions that calibrates cycles in ticks: preemption of one part
+ * does not change the fastest. */
 enum { PARTS = 8, ADD_TURNS = 512 };
 
 struct part {
@@ -117,7 +117,7 @@ static uint64_t ticks_of(as_native_run *run, struct as_native_operands *x)
     return as_ticks() - start;
 }
 
-/* Cycles of all turns, from the fastest of each; at least 1. */
+/* Cycles of all turns, from the fastest part of each; at least 1. */
 static double cycles_of(const struct part *parts, unsigned n, uint64_t turns, double adds)
 {
     double work = 1e30, half = 1e30, whole = 1e30;

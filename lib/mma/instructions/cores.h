@@ -12,7 +12,7 @@ enum { AS_CORE_BODIES = 6 };
 typedef void as_core_run(const void *a, const void *b, void *c, uint64_t n);
 
 struct as_core_body {
-    const char *name; /* of its two functions, less "_half" and "_whole" */
+    const char *name; /* name prefix of its two functions, "_half" and "_whole" */
     unsigned chains;
     unsigned steps; /* per chain in the long body; the short one has half */
     as_core_run *half, *whole;
@@ -20,7 +20,7 @@ struct as_core_body {
 struct as_core {
     const char *name; /* of the instruction */
     as_cpu_sets needs;
-    unsigned bits; /* of the vectors of SVE or SME that it is written for; 0: neither */
+    unsigned bits; /* vector length of its SVE or SME code; 0: neither */
     const char *symbol;
     unsigned rows, columns; /* images of A and B per block; it has rows x columns images of C, row by row */
     as_core_run *multiply, *block;
@@ -29,19 +29,19 @@ struct as_core {
 extern const struct as_core as_cores[]; /* of this CPU architecture; ends with a NULL name */
 
 const struct as_core *as_core_find(const char *name); /* NULL: this CPU architecture has none of that name */
-/* Has the CPU what it needs? Else what is missing, into text. */
+/* Does the CPU support it? If not, `text` says what is missing. */
 bool as_core_has(const struct as_core *core, char *text, size_t size);
 /* AS_INAPPLICABLE if the CPU lacks it, AS_PRUNED if the architecture does. */
 enum as_applies as_core_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err);
-/* With so many chains; 0: the default. NULL: none. */
+/* The body with this many chains; 0: the default. NULL: none. */
 const struct as_core_body *as_core_body(const struct as_core *core, unsigned chains);
 
 /* Host kernels: "multiply" (a, b, c, count, core), "half_body" and "whole_body" (records, a, b, ends, turns, core,
  * body), where core and body are addresses. A body records cycles of its core, calibrated by chained additions.
  */
 extern const struct as_host_kernel as_core_kernels[];
-/* Prepares those kernels for launches of so many workgroups, and requests the system's permission for the instruction,
- * per process. AS_UNSUPPORTED if CPU or system refuse. */
+/* Prepares those kernels for launches of this many workgroups, and requests the system's permission for the
+ * instruction, per process. AS_UNSUPPORTED if CPU or system refuse. */
 enum as_status as_core_prepare(const struct as_core *core, struct as_kernel_timer *timer, struct as_device *dev,
                                size_t workgroups, struct as_error *err);
 

@@ -312,8 +312,7 @@ def main():
     every = [i for path in sys.argv[3:] for i in instructions.read(path)[0]]
     machines = [(m, "".join(f"    {line}\n" for line in m.begin) + "    .text\n" + (tiles() if m is X86 else ""),
                  [Row(i, m) for i in every if i.key == m.key]) for m in (X86, A64)]
-    assembly.write(sys.argv[1], sys.argv[2], "lib/mma/instructions/cores.h", "as_core_run", "struct as_core as_cores",
-                   machines)
+    assembly.write(sys.argv[1], sys.argv[2], "lib/mma/instructions/cores.h", "as_core_run", "struct as_core as_cores", machines)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ extern const struct as_rounding_word as_roundings[AS_ROUNDINGS];
 /* Does a magnitude with an odd or even integer part and this remainder round up? rest: 0 to 1; only 0, below, equal to
  * and above a half matter. */
 bool as_rounds_up(enum as_rounding rounding, bool negative, bool odd, double rest);
-double as_round(enum as_rounding rounding, double value); /* to an integer; value is finite */
+double as_round(enum as_rounding rounding, double value); /* rounds to an integer; value is finite */
 
 /* Overflow behaviour. */
 enum as_overflow {

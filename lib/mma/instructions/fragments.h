@@ -22,7 +22,7 @@ struct as_fragments {
 /* n: columns, 0 its own or the maximum. as_fragments_close frees it, also after a failure. */
 enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, const struct as_matrix *matrix,
                                  unsigned n, struct as_error *err);
-/* Multiplies the images of `count` problems, at most a batch; results are in the images of C. */
+/* Multiplies the images of `count` problems, at most one batch; results are in the images of C. */
 enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_error *err);
 void as_fragments_close(void *state);
 

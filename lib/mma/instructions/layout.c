@@ -134,7 +134,7 @@ static unsigned line_bytes(const struct as_matrix *m, enum as_matrix_operand whi
     return which == AS_MATRIX_A && m->sparse ? bytes / 2 : bytes;
 }
 
-/* Bit position of an element in the image; false if it has no place. copy: which of several lanes that hold it. */
+/* Bit position of an element in the image; false if it has no slot. copy: which of the lanes that hold it. */
 static bool layout_find(const struct as_matrix *m, enum as_matrix_operand which, const struct as_layout *layout,
                         unsigned n, unsigned set, unsigned row, unsigned column, size_t *bit)
 {

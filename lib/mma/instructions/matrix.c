@@ -33,7 +33,7 @@ static bool matrix_is_one_of(const char *arch, const char *list)
     return !list;
 }
 
-/* Dialects with instructions, and what their architectures are called: "sm_80". */
+/* Dialects with instructions, and the prefix of their architectures: "sm_80". */
 static const struct {
     enum as_dialect dialect;
     const char *arch;
@@ -48,13 +48,13 @@ static const char *arch_word(enum as_dialect dialect)
     return NULL;
 }
 
-/* Matrices of the language itself: has this system's compiler built a kernel with them? */
+/* Language matrices: did this system's compiler build a kernel with them? */
 static bool builds(const struct as_matrix *m, const struct as_device_info *info)
 {
     return (info->capabilities & m->needs) == m->needs;
 }
 
-/* A dialect has its vendor's instructions only. For devices without any, one cell says so. */
+/* A dialect has only its vendor's instructions. For devices without any, one cell reports it. */
 enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err)
 {
     enum as_dialect dialect = as_dialect_find(info->dialect);
@@ -196,7 +196,7 @@ static void add_multiply_hip(const struct as_matrix *m, struct as_buf *out)
     as_buf_str(out, ")\n#define HOLD(c) (void)(c)\n");
 }
 
-/* Fragments are matrices of the language. */
+/* Are fragments matrices of the language? */
 static void add_multiply_metal(const struct as_matrix *m, struct as_buf *out)
 {
     as_buf_printf(out, "#define TENSOR_UNIT %d\n#define IN_MEMORY %d\n#define MULTIPLY(c, a, b) ",

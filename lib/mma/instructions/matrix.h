@@ -28,7 +28,7 @@ struct as_matrix {
     const char *title;
     const char *a, *b, *c; /* format names */
     unsigned m, n, k;      /* n: the maximum if there is a choice */
-    unsigned columns;      /* n may be its multiples (and 8 and 24); 0: no choice */
+    unsigned columns;      /* n may be multiples of it (and 8 and 24); 0: no choice */
     unsigned lanes;        /* lanes that execute it together */
     bool sparse;           /* A is sparse: it stores only elements with a place in its layout */
     struct as_matrix_held held[AS_MATRIX_OPERANDS];
@@ -55,11 +55,11 @@ struct as_matrix_rate {
 extern const struct as_matrix_rate as_matrix_rates[]; /* ends with a NULL arch */
 
 const struct as_matrix *as_matrix_find(const char *name); /* NULL: none */
-/* May it have n columns? 0 is its own, or the maximum. */
+/* May it have n columns? 0 means its own number, or the maximum. */
 bool as_matrix_columns(const struct as_matrix *m, unsigned n);
 /* AS_INAPPLICABLE with the reason if the device lacks it, AS_PRUNED for another API. */
 enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err);
-/* Do compilers emulate it there? */
+/* Do compilers emulate it on that architecture? */
 bool as_matrix_emulated(const struct as_matrix *m, const char *arch);
 /* Documented operations per cycle and compute unit, skipped zeros of sparse A included; 0: unknown. */
 double as_matrix_documented(const struct as_matrix *m, const char *arch);

@@ -10,19 +10,19 @@
 #include <string.h>
 
 enum {
-    CHAINS = 4,       /* usual */
+    CHAINS = 4,       /* default */
     CHAIN_ROOM = 128, /* registers available for accumulators */
-    LANE_ROOM = 224,  /* maximum, leaving operands and addresses */
-    WARPS = 16,       /* usual */
-    WARPS_WAIT = 8,   /* two warpgroups, of which one issues while the other waits */
+    LANE_ROOM = 224,  /* maximum that leaves room for operands and addresses */
+    WARPS = 16,       /* default */
+    WARPS_WAIT = 8,   /* two warpgroups: one issues while the other waits */
     BODY = 128,       /* instructions of the long body */
-    BODY_WIDE = 16,   /* of those with the most columns */
+    BODY_WIDE = 16,   /* of instructions with the most columns */
     LONGER = 8,       /* factor for rates: each body ends with a wait */
     STEPS_LEAST = 8,
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
-    PARTS = 4,         /* workgroups that share the warps of a compute unit where none can be placed */
-    WAVES = 2,         /* as many sets of them per compute unit, so that uneven placement matters less */
+    PARTS = 4,         /* workgroups that share the warps of a compute unit if no single one can be placed on it */
+    WAVES = 2,         /* this many sets of them per compute unit, so that uneven placement matters less */
     LEAST_TURNS = 512, /* on a CPU: enough for the tick counter to resolve each part */
     MANY_WORDS = 48,   /* per lane: beyond this compilers use over 128 registers, and fewer warps fit */
 };

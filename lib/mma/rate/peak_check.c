@@ -1,4 +1,4 @@
-/* The check: exact sums of integers, and plausible ones of random operands. */
+/* The check: exact sums of integers, and plausible sums of random operands. */
 #include "peak_internal.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static double factor_sum(const struct as_peak *p, enum as_matrix_operand which, 
            as_number_decode(f, p->numbers[which][1][variant * n + at]);
 }
 
-/* Four steps, (0, 0), (1, 1), (0, 1), (1, 0), are both of A times both of B. In shared memory all warps have the first
- * variant. */
+/* Four steps, (0, 0), (1, 1), (0, 1), (1, 0), multiply both fragments of A by both of B. In shared memory all warps use
+ * the first variant. */
 static void reference(const struct as_peak *p, size_t variant, double *sums)
 {
     const struct as_matrix *m = p->desc.matrix;

@@ -14,7 +14,7 @@
     AS_WORD_AXIS("operands", as_peak_operand_words, usual, "random operands, or zeros, which take less power")
 extern const char *const as_peak_operand_words[]; /* as in enum as_peak_operands */
 
-/* The instruction of the axes and its columns, 0: its own or the maximum; NULL if it cannot have so many. */
+/* The instruction and columns of the axes, 0: its own or the maximum; NULL if it cannot have that number. */
 const struct as_matrix *as_matrix_asked(const struct as_axes *axes, unsigned *n);
 /* Instruction, columns and operands of the axes, chains and warps if they are axes; false without such an instruction.
  */

@@ -1,4 +1,5 @@
-/* Operations: how many a unit does in a cycle, what all units reach, and which of them are several instructions. */
+/* Throughput of operations per compute unit, peak of the whole device, and which operations take several
+ * instructions. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -6,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 160 }; /* letters of names */
+enum { ROOM = 160 }; /* length of a list of names */
 
-/* More than this share of an instruction beyond the first is a second one, in some steps. */
+/* More instructions per operation than this: some steps of the operation take more than one. */
 static const double SEVERAL = 1.25;
 
 static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
@@ -25,7 +26,7 @@ static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const 
                 vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
 }
 
-/* The rate of a unit times its clock, as it was, and all units. */
+/* Peak of all compute units: the rate per cycle times the clock during the measurement. */
 static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *type,
                          const char *const ops[2])
 {
@@ -93,7 +94,7 @@ static void add_several(struct as_rule_context *c, const struct as_cell *const *
     as_buf_finish(&name);
 }
 
-/* Of links there is none in these. */
+/* These need no linking operation. */
 static const char *const told[] = {"ffma32", "ffma64", "ffma16", "ffma2_f16", "fadd32",
                                    "fmul32", "iadd32", "imul32", "imad32",    "xor32"};
 

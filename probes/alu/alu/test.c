@@ -11,7 +11,7 @@ UNIT_TEST(test_cpu)
     if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=iadd32 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
                    2000, &r))
         assert_true(r.sample.value > 0.1 && r.sample.value < 160);
-    /* results that are no operands: a quotient of 0 is not divided by */
+    /* results are not used as operands: nothing divides by a quotient of 0 */
     if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=idiv64 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
                    2000, &r))
         assert_true(r.sample.value > 1e-4 && r.sample.value < 40);

@@ -1,4 +1,4 @@
-/* The rules of the throughput of operations, on synthetic cells. */
+/* The rule of operation throughput, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -25,7 +25,7 @@ static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned
     return c;
 }
 
-/* Of several cells the best counts, and only valid ones. */
+/* The fastest valid cell counts. */
 UNIT_TEST(test_each)
 {
     rate("ffma32", 64, 4, 8, NULL);
@@ -37,8 +37,8 @@ UNIT_TEST(test_each)
     made_holds(made_near(&m, "alu.throughput.ffma32", 128, 1e-9), 128);
     assert_null(made_find(&m, "alu.throughput.recip32"));
     assert_null(made_find(&m, "alu.throughput.iadd32"));
-    assert_null(made_find(&m, "alu.several"));  /* nobody counted instructions */
-    assert_null(made_find(&m, "alu.peak.f32")); /* nobody knows the clock */
+    assert_null(made_find(&m, "alu.several"));  /* instructions were not counted */
+    assert_null(made_find(&m, "alu.peak.f32")); /* the clock is unknown */
 }
 
 UNIT_TEST(test_peak)
@@ -59,7 +59,7 @@ UNIT_TEST(test_peak)
     m.info.compute_units = 132;
 }
 
-/* Of a CPU's widths the best rate is told with its width. */
+/* The fastest vector width of a CPU is reported, with its name. */
 UNIT_TEST(test_widths)
 {
     m.clock_hz = 2e9;
@@ -68,7 +68,7 @@ UNIT_TEST(test_widths)
     made_add(&m, "alu", "ops/cycle", 16, "op=ffma32 ilp=0 warps=0 width=256 operands=0 steps=0");
     made_derive(&m);
     made_says(made_near(&m, "alu.throughput.ffma32", 16, 1e-9), "in vectors of 256 bits");
-    assert_null(made_find(&m, "alu.peak.f32")); /* what it calls a unit may be half a core */
+    assert_null(made_find(&m, "alu.peak.f32")); /* a compute unit of this device may be half a core */
     made_add(&m, "alu", "ops/cycle", 32, "op=ffma32 ilp=0 warps=0 width=sve operands=0 steps=0");
     made_derive(&m);
     made_says(made_near(&m, "alu.throughput.ffma32", 32, 1e-9), "of ffma32, in SVE vectors");
@@ -79,7 +79,7 @@ UNIT_TEST(test_several)
 {
     rate("iadd32", 64, 4, 0, "{\"instructions_each\":1.01}");
     rate("idiv32", 4, 4, 0, "{\"instructions_each\":16.2}");
-    rate("idiv32", 3, 1, 0, "{\"instructions_each\":16.2}"); /* the same again */
+    rate("idiv32", 3, 1, 0, "{\"instructions_each\":16.2}"); /* a duplicate */
     rate("recip32", 16, 4, 0, "{\"instructions_each\":2,\"link\":\"xor32\"}");
     rate("clz32", 16, 4, 0, "{\"instructions_each\":3,\"link\":\"xor32\"}");
     rate("popc32", 16, 4, 0, "[\"no object\"]");
@@ -96,7 +96,8 @@ UNIT_TEST(test_no_several)
     made_says(made_near(&m, "alu.several", 0, 1e-9), "Of 1 operations 1 are one machine instruction");
 }
 
-/* More than there is room for, of names as long as they can be: counted, and the sentence stays whole. */
+/* More operations than the list can hold, with names of the maximum length: the rest is counted and the sentence stays
+ * complete. */
 UNIT_TEST(test_many)
 {
     char op[48];

@@ -1,4 +1,4 @@
-/* Operations: after how many cycles their results can be used. */
+/* Latency of operations. */
 #include "facts/rule.h"
 
 #include <stdlib.h>
@@ -12,11 +12,11 @@ static void add_wait(struct as_rule_context *c, const struct as_cell *const *cel
     as_fact_say(f, "The result of {op} can be used after {value}");
 }
 
-/* Of links there is none in these. */
+/* These need no linking operation. */
 static const char *const told[] = {"ffma32", "ffma64", "ffma16", "ffma2_f16", "fadd32",
                                    "fmul32", "iadd32", "imul32", "imad32",    "xor32"};
 
-/* Of scalars; elsewhere than on a CPU there is no other width. */
+/* On a CPU only scalars count; other devices have no other width. */
 static bool alu_latency_is_scalar(const struct as_cell *cell)
 {
     return as_cell_is(cell, "width", "scalar");

@@ -1,4 +1,4 @@
-/* Probe alu_latency, by the own instructions of the CPU of this machine. */
+/* Probe alu_latency on this machine's CPU, with its native instructions. */
 #include "tests/probes/real_device.h"
 #include "tests/unit_test.h"
 
@@ -6,8 +6,8 @@
 
 extern const struct as_probe as_probe_alu_latency;
 
-/* An add takes about a cycle, a division some tens: this checks the unit. An SMT sibling may double it; the bounds
- * allow ten times. */
+/* An add takes about a cycle, a division tens of cycles: this checks the unit. An SMT sibling may double it; the bounds
+ * allow a factor of ten. */
 UNIT_TEST(test_cpu)
 {
     struct real r;

@@ -1,4 +1,4 @@
-/* The rule of the latency of operations, on synthetic cells. */
+/* The rule of operation latency, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -22,7 +22,7 @@ static struct as_cell *wait(const char *op, double value)
     return c;
 }
 
-/* Of several cells the least counts, and only valid ones. */
+/* The fastest valid cell counts. */
 UNIT_TEST(test_each)
 {
     wait("ffma32", 4.5);
@@ -33,7 +33,7 @@ UNIT_TEST(test_each)
     assert_null(made_find(&m, "alu.latency.iadd32"));
 }
 
-/* Of a CPU's widths the latency is that of one number. */
+/* On a CPU the latency of the scalar counts. */
 UNIT_TEST(test_widths)
 {
     m.info.warp = 1;

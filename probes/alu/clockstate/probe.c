@@ -10,7 +10,7 @@
 
 enum { LAUNCHES = 300 };
 static const double REST_S = 0.2;
-/* Longer GEMMs make a series last too long: some seconds. */
+/* Longer GEMMs would make a series last many seconds. */
 static const double LONGEST_S = 10e-3;
 /* FLOP/s that any device reaches, to exclude GEMMs that take too long. */
 static const double CORES_RATE = 5e9, DEVICE_RATE = 1e12;
@@ -42,7 +42,7 @@ static enum as_applies clockstate_applies(const struct as_device_info *info, con
     return as_inapplicable(err, "%d GEMMs of this size, one by one, would take many seconds", LAUNCHES);
 }
 
-/* Idles, then launches and waits one by one. */
+/* Idles, then launches one GEMM at a time and waits for each. */
 static enum as_status run_series(struct trial *v, struct as_error *err)
 {
     const double flop = as_gemm_flop(&v->gemm.desc);
@@ -97,7 +97,7 @@ static enum as_status clockstate_prepare(struct as_trial_context *tc, void *stat
     tc->min_reps = tc->max_reps = 1;
     enum as_status st = as_gemm_prepare(&v->gemm, tc->dev, &d, err);
     struct as_timing unused;
-    if (!st) /* the library chooses, the driver loads the kernel */
+    if (!st) /* the library chooses an algorithm, the driver loads the kernel */
         st = as_gemm_run(&v->gemm, 1, &unused, err);
     if (!st)
         st = run_series(v, err);
@@ -147,6 +147,6 @@ const struct as_probe as_probe_clockstate = {
         "2 x size x size x size operations over the time of one launch and wait; median of 300 after 0.2 s of idling",
     .own_power = true,
     AS_CELLS(axes, quick, full, clockstate_applies),
-    .patience_s = 60, /* a library of hundreds of megabytes is loaded, kernels compile */
+    .patience_s = 60, /* loading a library of hundreds of megabytes, compiling kernels */
     AS_TRIAL(struct trial, clockstate_prepare, clockstate_sample, clockstate_check, clockstate_finish),
 };

@@ -1,4 +1,4 @@
-/* The clock that single launches see: one mode or two, and when it is steady. */
+/* Clock of single launches: one mode or two, and when it is steady. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -21,7 +21,7 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
         if (as_cell_note(cell, "modes") == 2)
             two = cell;
     }
-    if (!(spread > 0)) /* cells without notes tell nothing of single launches */
+    if (!(spread > 0)) /* without notes the cell has no data on single launches */
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_CLOCKSTATE, first, NULL);
     if (!f)

@@ -13,7 +13,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The last group of ten away from the last third's level; everything before it is unsteady too. */
+/* Finds the last group of ten whose level differs from that of the last third. All launches up to it are unsteady. */
 static void find_settling(const struct as_series *s, struct as_series_found *out)
 {
     const size_t third = s->n - s->n / 3;

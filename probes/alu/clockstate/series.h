@@ -17,11 +17,11 @@ struct as_series_found {
     size_t modes;          /* 1 or 2 */
     double mode[2], share; /* two modes: their centres, and the share of the lower */
     bool settles;
-    size_t launches; /* launches before the rate is steady: 0 if from the start */
-    double seconds;  /* until then */
+    size_t launches; /* launches before the rate is steady; 0: steady from the start */
+    double seconds;  /* time until the rate is steady */
 };
-/* Launches are grouped in tens; steady from where no later group's median is more than 2% off that of the last third.
- * False for fewer than thirty launches, or out of memory. */
+/* Launches are grouped in tens. The rate is steady once no later group's median is more than 2% off the median of the
+ * last third. False for fewer than thirty launches, or out of memory. */
 bool as_series_find(const struct as_series *s, struct as_series_found *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Series of single launches whose levels and start are known, and the probe on this machine's CPU. */
+/* Series of launches with known levels and a known start, and the probe on this machine's CPU. */
 #include "probes/alu/clockstate/series.h"
 #include "tests/probes/real_device.h"
 #include "tests/unit_test.h"
@@ -10,7 +10,7 @@ extern const struct as_probe as_probe_clockstate;
 enum { N = 300 };
 static double rate[N], ended[N];
 
-/* Levels with half a percent of scatter that no test has to guess. */
+/* Fixed levels with half a percent of scatter. */
 static void fill(double (*level)(size_t i))
 {
     for (size_t i = 0; i < N; i++) {
@@ -61,7 +61,7 @@ UNIT_TEST(test_slow_start)
 {
     struct as_series_found f = find(slow_start);
     assert_true(f.settles);
-    assert_int_equal(f.launches, 50); /* the ten in which the change lies is away too */
+    assert_int_equal(f.launches, 50); /* the group of ten that contains the change is unsteady too */
     assert_true(f.seconds > 0.0499 && f.seconds < 0.0501);
     assert_true(f.first > 0.59 && f.first < 0.61);
 }

@@ -38,7 +38,7 @@ UNIT_TEST(test_launches)
     made_verdict(&m, "clockstate.wgmma.e4m3", AS_SUPPORTED);
     made_says(made_get(&m, "clockstate.wgmma.e4m3"),
               "one mode at 2 sizes, 90% within 1.02x; no steady state within 300 launches at 1 of 2 sizes");
-    assert_null(made_find(&m, "clockstate.wgmma.s8")); /* nothing of them was noted */
+    assert_null(made_find(&m, "clockstate.wgmma.s8")); /* without notes */
 }
 
 int main(void)

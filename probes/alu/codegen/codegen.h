@@ -29,7 +29,7 @@ struct codegen_case {
     bool v3;      /* CPU: x86-64-v3 instead of the build's target */
 };
 
-/* Copies in the two functions of an experiment; the difference belongs to the operation. Odd: an even number of
+/* Copies in the two functions of an experiment; the difference belongs to the operation. Odd, because an even number of
  * exchanges changes nothing. */
 enum { CODEGEN_FEW = 5, CODEGEN_MANY = 13, CODEGEN_MORE = CODEGEN_MANY - CODEGEN_FEW };
 
@@ -45,11 +45,11 @@ size_t as_codegen_type_bytes(enum codegen_type type);
 void as_codegen_start(const struct codegen_case *c, union codegen_data *d);
 /* The expected data after that many copies. */
 void as_codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d);
-/* False: *why names the wrong word. */
+/* If false, *why names the wrong word. */
 bool as_codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
                      char *why, size_t why_size);
 
-/* All per operation; NAN if the code does not show it. */
+/* All per operation; NAN if unknown from the code. */
 struct codegen_found {
     double instructions; /* all but no-ops */
     double wanted;       /* native instructions for the operation */
@@ -60,17 +60,17 @@ struct codegen_found {
 enum codegen_kind { KIND_NATIVE, KIND_LOOP, KIND_CALL, KIND_EMULATED };
 enum codegen_kind as_codegen_kind_of(const struct codegen_found *found);
 
-/* One CPU instruction, as far as it matters here. */
+/* One CPU instruction, as far as this probe needs it. */
 enum codegen_class { CLASS_OTHER, CLASS_NOTHING, CLASS_WANTED, CLASS_SWAP, CLASS_CALL };
 struct codegen_instruction {
-    enum codegen_class class; /* WANTED: does `op` */
+    enum codegen_class class; /* CLASS_WANTED: performs `op` */
     enum codegen_op op;
     const char *name; /* NULL for others */
 };
 struct codegen_instruction as_codegen_decode_x86(const unsigned char *code, size_t bytes);
 struct codegen_instruction as_codegen_decode_arm(uint32_t word);
 
-/* The native functions, NULL if the build has none for this case. */
+/* The native functions; NULL if the build has none for this case. */
 struct codegen_native {
     void (*run)(union codegen_data *d);
     const unsigned char *start, *stop;
@@ -80,11 +80,11 @@ const struct codegen_native *as_codegen_native_of(const struct codegen_case *c, 
 enum { CODEGEN_CODE_MAX = 4096 };
 enum as_status as_codegen_walk(const struct codegen_native *f, union codegen_data *d,
                                unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err);
-/* Runs and counts both lengths. got: the data after the longer one. */
+/* Runs both functions and counts their instructions. got: the data after the longer one. */
 enum as_status as_codegen_cpu(const struct codegen_case *c, struct codegen_found *found, union codegen_data *got,
                               struct as_error *err);
 
-/* The same for a device that counts its machine code. */
+/* As as_codegen_count, for a device that counts its machine code. */
 struct codegen_device;
 enum as_status as_codegen_device_create(struct as_trial_context *tc, const struct codegen_case *c,
                                         struct codegen_device **out, struct as_error *err);

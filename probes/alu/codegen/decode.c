@@ -1,4 +1,4 @@
-/* Decodes an instruction at a known address, as far as its operation. */
+/* Decodes the operation of an instruction at a known address. */
 #include "codegen.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 enum { ANY = 0xff };
 struct x86 {
     bool lock, vex;
-    unsigned char repeat; /* 0xf2, 0xf3 or 0; of VEX the same by its number */
+    unsigned char repeat; /* 0xf2, 0xf3 or 0; for VEX from its pp field */
     enum map map;
     unsigned char opcode, modrm;
     bool complete;
@@ -20,10 +20,10 @@ static const struct x86_row {
     enum codegen_class class;
     enum codegen_op op;
     enum map map;
-    unsigned char opcode, last; /* from .. to */
-    unsigned char reg;          /* bits 3 to 5 of the byte behind it */
-    signed char lock;           /* 1 with the prefix, 0 without, -1 either */
-    unsigned char repeat;       /* a prefix, ANY */
+    unsigned char opcode, last; /* first and last opcode of the range */
+    unsigned char reg;          /* bits 3 to 5 of the byte after the opcode */
+    signed char lock;           /* 1: with the prefix; 0: without; -1: either */
+    unsigned char repeat;       /* a prefix, or ANY */
 } x86_rows[] = {
     {"LOCK XADD", CLASS_WANTED, OP_ATOMIC_ADD, MAP_0F, 0xc0, 0xc1, ANY, 1, ANY},
     {"LOCK ADD", CLASS_WANTED, OP_ATOMIC_ADD, MAP_ONE, 0x00, 0x01, ANY, 1, ANY},
@@ -57,7 +57,7 @@ static bool is_prefix(unsigned char b)
 
 static struct x86 codegen_split(const unsigned char *code, size_t n)
 {
-    static const unsigned char repeats[] = {0, 0x66, 0xf3, 0xf2}; /* by their number in VEX and EVEX */
+    static const unsigned char repeats[] = {0, 0x66, 0xf3, 0xf2}; /* by the pp field of VEX and EVEX */
     struct x86 x = {0};
     size_t at = 0;
     for (; at < n && is_prefix(code[at]); at++) {

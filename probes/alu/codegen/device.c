@@ -20,7 +20,7 @@ struct codegen_device {
     struct as_memory *memory, *data;
 };
 
-/* Opcodes that a device counts as native; NULL: no known chip has one. */
+/* Opcodes that a device counts as native; NULL: no known device has one. */
 static const char *wanted_word(const struct codegen_case *c)
 {
     static const char *const words[OPS][TYPES] = {
@@ -98,7 +98,7 @@ void as_codegen_device_destroy(struct codegen_device *g)
     free(g);
 }
 
-/* How many more of one opcode the longer kernel has, per operation. */
+/* Occurrences of one opcode per operation: the difference of the two kernels. */
 static enum as_status codegen_count(struct codegen_device *g, const char *word, double *out, struct as_error *err)
 {
     uint64_t few = 0, many = 0;

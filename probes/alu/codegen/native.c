@@ -1,4 +1,4 @@
-/* The operations as this build's compiler emits them: each function in its own section, whose bounds the linker
+/* The operations as this build's compiler emits them. Each function has its own section, whose bounds the linker
  * provides. */
 #include "codegen.h"
 
@@ -21,7 +21,7 @@ __extension__ typedef unsigned __int128 wide;
 #define ADD_DROPPED(order) (void)__atomic_fetch_add(p, c, order);
 #define EXCHANGE_KEPT(order) v = __atomic_exchange_n(p, v, order);
 #define EXCHANGE_DROPPED(order) (void)__atomic_exchange_n(p, c, order);
-/* C has no such atomic, so it is a compare-and-swap loop. */
+/* C has no such atomic, so this is a compare-and-swap loop. */
 #define BY_SWAP(order, what)                                                                                           \
     __atomic_load(p, &seen, __ATOMIC_RELAXED);                                                                         \
     do                                                                                                                 \
@@ -54,7 +54,7 @@ __extension__ typedef unsigned __int128 wide;
     {                                                                                                                  \
         run_##name, start_##name, stop_##name                                                                          \
     }
-#else /* no symbols of sections: as_function_bounds tells */
+#else /* no section symbols: as_function_bounds finds the end */
 #define BOUNDS(name)
 #define SECTION(name)
 #define NATIVE(name)                                                                                                   \
@@ -120,7 +120,7 @@ static struct {
     struct codegen_native few, many;
 } functions[] = {FUNCTIONS(ROW)};
 
-/* NULL where nothing tells where the function ends. */
+/* NULL where the end of the function is unknown. */
 static const struct codegen_native *bounded(struct codegen_native *native)
 {
     const void *function;

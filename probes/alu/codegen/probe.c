@@ -73,7 +73,7 @@ static struct codegen_case case_of(const struct as_axes *a)
                                  .v3 = as_word_is(a, "target", "v3")};
 }
 
-/* Meaningless combinations: an order without an atomic, a type without the operation. */
+/* Combinations without meaning: an order without an atomic, or a type without the operation. */
 static bool is_empty(const struct codegen_case *c, const struct as_axes *a, bool cpu)
 {
     bool no_order = as_word_is(a, "order", "none"), no_scope = as_word_is(a, "scope", "none");

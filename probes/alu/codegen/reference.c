@@ -1,4 +1,4 @@
-/* The copies' computation in plain arithmetic. */
+/* The same computation as the copies, in plain C. */
 #include "codegen.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static double codegen_get(enum codegen_type type, const union codegen_data *d, s
     }
 }
 
-/* Values that every copy changes, representable in every type after all copies. */
+/* Values that every copy changes and that the type represents exactly after all copies. */
 static const double starts[OPS][CODEGEN_WORDS] = {
     [OP_ATOMIC_ADD] = {7, 5, 3, 2},       [OP_ATOMIC_MIN] = {7, 5, 3, 2},
     [OP_ATOMIC_MAX] = {7, 8, 9, 2},       [OP_ATOMIC_EXCHANGE] = {7, 5, 3, 2},
@@ -132,7 +132,7 @@ void as_codegen_expect(const struct codegen_case *c, int copies, union codegen_d
         by_type[c->type](c, d);
 }
 
-/* Integers exactly; floats up to the rounding of a division. */
+/* Integers must match exactly; floats up to the rounding of a division. */
 bool as_codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
                      char *why, size_t why_size)
 {

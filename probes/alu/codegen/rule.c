@@ -1,4 +1,5 @@
-/* Which operations are one instruction and which are not: a sentence for each kind, atomics apart from the others. */
+/* Which operations compile to one instruction and which do not: one sentence per kind, atomics separate from the
+ * rest. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ static bool is_atomic(const struct as_cell *cell)
     return strncmp(as_cell_axis(cell, "op"), "atomic_", strlen("atomic_")) == 0;
 }
 
-/* One name for all orders and scopes of an atomic, one for each target of the rest. */
+/* One name for all orders and scopes of an atomic, and one per target for the other operations. */
 static void name_of(const struct as_cell *cell, struct as_buf *out)
 {
     as_buf_printf(out, "%.20s %.8s%s", as_cell_axis(cell, "op"), as_cell_axis(cell, "type"),

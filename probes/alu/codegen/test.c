@@ -1,5 +1,5 @@
-/* Probe codegen: instructions known by their bytes, what this build's compiler makes for this CPU, and a device that
- * counts. */
+/* Probe codegen: decoding of known bytes, what this build's compiler emits for this CPU, and a device that counts its
+ * instructions. */
 #include "probes/alu/codegen/codegen.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -30,12 +30,12 @@ UNIT_TEST(test_x86)
         {{0xf0, 0x48, 0x0f, 0xc1, 0x07}, "LOCK XADD", OP_ATOMIC_ADD},
         {{0xf0, 0x01, 0x07}, "LOCK ADD", OP_ATOMIC_ADD},
         {{0xf0, 0x83, 0x07, 0x03}, "LOCK ADD", OP_ATOMIC_ADD},
-        {{0xf0, 0x83, 0x0c, 0x24, 0x00}, NULL, OPS}, /* or: a fence */
-        {{0x01, 0x07}, NULL, OPS},                   /* not locked */
+        {{0xf0, 0x83, 0x0c, 0x24, 0x00}, NULL, OPS}, /* a fence */
+        {{0x01, 0x07}, NULL, OPS},                   /* no LOCK prefix */
         {{0x0f, 0xc1, 0x07}, NULL, OPS},
         {{0xf0, 0x48, 0x0f, 0xb1, 0x0f}, "LOCK CMPXCHG", OPS},
         {{0x87, 0x07}, "XCHG", OP_ATOMIC_EXCHANGE},
-        {{0x87, 0xc8}, NULL, OPS}, /* of registers */
+        {{0x87, 0xc8}, NULL, OPS}, /* registers only */
         {{0xe8, 1, 2, 3, 4}, "CALL", OPS},
         {{0xff, 0x15, 1, 2, 3, 4}, "CALL", OPS},
         {{0xff, 0x25, 1, 2, 3, 4}, NULL, OPS}, /* a jump */
@@ -47,7 +47,7 @@ UNIT_TEST(test_x86)
         {{0xc5, 0xfb, 0x58, 0xc1}, "ADDSD", OP_ADD},
         {{0xc5, 0xfa, 0x59, 0xc1}, "MULSS", OP_MUL},
         {{0xf3, 0x0f, 0x5e, 0xc1}, "DIVSS", OP_DIV},
-        {{0x0f, 0x58, 0xc1}, NULL, OPS}, /* of vectors */
+        {{0x0f, 0x58, 0xc1}, NULL, OPS}, /* vector */
         {{0xc4, 0xe2, 0xf1, 0x99, 0xc2}, "VFMADD", OP_FMA},
         {{0x62, 0xf2, 0xf5, 0x08, 0xa9, 0xc2}, "VFMADD", OP_FMA},
         {{0x90}, "NOP", OPS},
@@ -59,7 +59,7 @@ UNIT_TEST(test_x86)
         struct codegen_instruction got = as_codegen_decode_x86(rows[i].code, sizeof rows[i].code);
         if (got.op != rows[i].op || (got.name ? !rows[i].name || strcmp(got.name, rows[i].name) != 0 : !!rows[i].name))
             fail_msg("row %zu is %s", i, got.name ? got.name : "nothing that is known");
-        for (size_t n = 0; n < 3; n++) /* cut off: nothing behind is read */
+        for (size_t n = 0; n < 3; n++) /* truncated: nothing behind n may be read */
             (void)as_codegen_decode_x86(rows[i].code, n);
     }
     assert_int_equal(as_codegen_decode_x86((const unsigned char *)"\xf0", 1).class, CLASS_OTHER);
@@ -84,7 +84,7 @@ UNIT_TEST(test_arm)
     }
 }
 
-/* Known answers for gcc and clang. Sanitizers put their own code beside. */
+/* Known answers for gcc and clang. Sanitizers insert their own code. */
 UNIT_TEST(test_this_cpu)
 {
     static const struct {
@@ -109,7 +109,7 @@ UNIT_TEST(test_this_cpu)
         {{OP_ATOMIC_ADD, TYPE_U32, true, false, false, false}, "LDADD", KIND_NATIVE},
         {{OP_ATOMIC_EXCHANGE, TYPE_U32, true, true, false, false}, "SWP", KIND_NATIVE},
         {{OP_ATOMIC_ADD, TYPE_F64, true, true, true, false}, "CAS", KIND_LOOP},
-#elif !defined(__clang__) /* a function looks which atomics the CPU has; clang calls it by version and system */
+#elif !defined(__clang__) /* gcc calls an outline-atomics function; clang does so depending on version and system */
         {{OP_ATOMIC_ADD, TYPE_U32, true, false, false, false}, "a called function", KIND_CALL},
         {{OP_ATOMIC_EXCHANGE, TYPE_U32, true, true, false, false}, "a called function", KIND_CALL},
         {{OP_ATOMIC_ADD, TYPE_F64, true, true, true, false}, "a called function", KIND_CALL},
@@ -147,7 +147,7 @@ UNIT_TEST(test_this_cpu)
     }
 }
 
-/* Every function computes what the reference does, and the reference tells one copy less. */
+/* Every function computes what the reference computes; a reference with one copy less is rejected. */
 UNIT_TEST(test_references)
 {
     size_t n = 0;
@@ -216,7 +216,7 @@ static enum as_status count_loop(struct as_device *dev, struct as_kernel *kernel
                                  struct as_error *err)
 {
     uint64_t copies =
-        strcmp((const char *)kernel, "few") == 0 ? CODEGEN_FEW : CODEGEN_MANY; /* a toy's name comes first */
+        strcmp((const char *)kernel, "few") == 0 ? CODEGEN_FEW : CODEGEN_MANY; /* a toy kernel starts with its name */
     (void)dev, (void)err;
     *n = strcmp(operation, "any") == 0 ? 20 + 7 * copies : copies;
     return AS_OK;

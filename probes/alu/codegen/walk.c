@@ -1,5 +1,5 @@
-/* Where the instructions of a function start. Fixed-length ones start at each fourth byte. x86-64 has variable length,
- * so the processor runs in single-step mode and the trap addresses are recorded: nothing is guessed from bytes. */
+/* Where the instructions of a function start. Fixed-length instructions start at every fourth byte. x86-64 has variable
+ * lengths, so the CPU runs in single-step mode and the trap addresses are recorded. */
 #include "codegen.h"
 
 #include "os/process.h"

@@ -18,7 +18,7 @@ static const char *const quick[] = {"mix=ffma32,iadd32,imad32,xor32,ffma64,recip
                                     "mix=imad32+iadd32,iadd32+xor32,ffma64+iadd32,recip32+4*ffma32", NULL};
 static const char *const full[] = {"mix=all", NULL};
 
-/* The same number in every sequence, so that dependencies are the same alone and in sequences. */
+/* The same number in every sequence, so that operations alone and in sequences have the same dependencies. */
 enum { CHAINS = 2, CHAINS_CORE = 4 };
 
 static enum as_status mix_desc_of(const struct as_device_info *info, const struct as_axes *a,

@@ -1,4 +1,4 @@
-/* Pipes of a unit: which operations the same part of it does, from what they cost alone and in sequences. */
+/* Pipes of a compute unit: which operations share a pipe, from their costs alone and in sequences. */
 #include "facts/rule.h"
 #include "base/text.h"
 #include "facts/unit_pipes.h"
@@ -6,18 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- what they say ---- */
-
-/* What rests on all of them together is not decided where the busiest of a unit's resources does not say what sequences
- * cost; two operations beside each other stand for themselves. */
+/* Facts that rest on the whole fit are undecided where the busiest pipe does not predict the cost of sequences. Facts
+ * about two operations rest on their own sequence. */
 static void mix_judge(struct as_fact *f, const struct as_unit_pipes *u)
 {
     if (!as_unit_pipes_hold(u))
         f->verdict = AS_UNDECIDED;
 }
 
-/* Is it one that measurably shares the pipe with the one it is named after, or that one itself? One that only might,
- * for all that is known, is not said to. */
+/* True for the operation that the pipe is named after, and for those that measurably share the pipe with it. Operations
+ * that might share it do not count. */
 static bool is_member(const struct as_unit_pipes *u, size_t op, size_t pipe)
 {
     const struct as_pipes *p = &u->pipes;
@@ -115,7 +113,7 @@ static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
     mix_judge(f, u);
 }
 
-/* Operations of the fit. */
+/* Operations in the fit. */
 static size_t mix_known(const struct as_unit_pipes *u)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* Probe mix on the OpenCL of this machine: what of the loop around the steps counts. */
+/* Probe mix on this machine's OpenCL device: when loop overhead counts. */
 #include "lib/ops/trial.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
@@ -31,7 +31,7 @@ static struct as_trial_context trial_of(uint64_t seed)
     return (struct as_trial_context){.dev = &opened.device, .seed = seed, .limit = NAN};
 }
 
-/* Where the axis says how many steps there are the loop around them counts too. */
+/* With a given number of steps, the loop around them counts too. */
 UNIT_TEST(test_with_loop)
 {
     static const char *const axes_of[] = {"mix=iadd32 ilp=2 steps=0", "mix=iadd32 ilp=2 steps=24"};

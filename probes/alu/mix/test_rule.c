@@ -1,4 +1,4 @@
-/* The rule of pipes, on cells of made-up units. */
+/* The rule of pipes, on cells of simulated compute units. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -22,8 +22,8 @@ static void costs(const char *mix, double cycles)
     made_add(&m, "mix", "cycles", cycles, axes);
 }
 
-/* Four instructions per cycle; multiply-adds at that rate, whole numbers at half, wide numbers at half by themselves,
- * functions at an eighth, and another kind of them in the same place. */
+/* Four instructions per cycle. Multiply-adds run at that rate, integers at half, wide numbers at half on their own
+ * pipe, functions at an eighth, and a second kind of function on the same pipe. */
 static void unit(double slower)
 {
     static const struct {
@@ -67,7 +67,7 @@ static void test_pipes(void **unused)
     assert_int_equal(hidden->verdict, AS_UNDECIDED);
 }
 
-/* The same unit where every mixed sequence takes a quarter longer than its pipes. */
+/* The same unit, but every mixed sequence takes a quarter longer than its pipes explain. */
 static void test_no_pipes(void **unused)
 {
     (void)unused;
@@ -77,14 +77,14 @@ static void test_no_pipes(void **unused)
     assert_int_equal(made_get(&m, "pipes.issue")->verdict, AS_UNDECIDED);
     size_t pairs = 0;
     for (size_t i = 0; i < m.facts_n; i++) {
-        const bool is_pair = as_fact_is(&m.facts[i], AS_FACT_PIPES_PAIR, NULL); /* stands for itself */
+        const bool is_pair = as_fact_is(&m.facts[i], AS_FACT_PIPES_PAIR, NULL); /* rests on its own sequence */
         pairs += is_pair;
         assert_true(is_pair || m.facts[i].verdict == AS_UNDECIDED);
     }
     assert_true(pairs > 0);
 }
 
-/* Sequences that cannot be read, or of which nothing is known alone, say nothing. */
+/* Sequences that cannot be parsed, or whose operations were not measured alone, give no facts. */
 static void test_odd(void **unused)
 {
     static const char *const mixes[] = {"",   "+",         "ffma32+",   "0*ffma32", "3",
@@ -107,7 +107,7 @@ static void test_odd(void **unused)
     made_get(&m, "pipes");
 }
 
-/* A core has one thread: what it waits for is no pipe. */
+/* A core has one thread: its stalls do not show pipes. */
 static void test_core(void **unused)
 {
     (void)unused;

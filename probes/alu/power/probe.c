@@ -1,4 +1,4 @@
-/* power: energy per operation: a long run of one on part of the compute units, while the sensor reads power. See
+/* power: energy per operation, from long runs on part of the compute units while the sensor reads power. See
  * method.md. */
 #include "lib/ops/trial.h"
 
@@ -12,7 +12,7 @@ static const char *const quick[] = {"op=ffma32 share=25,50,100", NULL};
 static const char *const full[] = {"op=ffma32,ffma64,ffma2_f16,imad32,and32,recip32 share=25,50,75,100",
                                    "op=ffma32 share=100 warps=4,8,16", NULL};
 
-/* A trial outlasts the sensor's lag. */
+/* A trial must outlast the sensor's lag. */
 static const double SAMPLE_S = 0.4;
 
 static struct as_chains_desc power_desc_of(const struct as_device_info *info, const struct as_axes *a)

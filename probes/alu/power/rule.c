@@ -1,4 +1,4 @@
-/* Energy of an operation: the slope of power over rate, when more and more units do it. */
+/* Energy per operation: the slope of power over rate as more compute units work. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -7,12 +7,12 @@
 
 enum { POINTS_MAX = 16, POINTS_LEAST = 3 };
 
-/* Student's t for 95% on both sides by degrees of freedom, from 1. */
+/* Two-sided 95% quantiles of Student's t, by degrees of freedom from 1. */
 static const double t95[POINTS_MAX] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
                                        2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120};
 
 struct line {
-    double slope, error; /* W s an operation; half of its 95% interval */
+    double slope, error; /* J per operation; half width of its 95% interval */
     double base;         /* W */
 };
 

@@ -1,4 +1,4 @@
-/* Probe power: which devices it is for. */
+/* Probe power: which devices it supports. */
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
@@ -21,7 +21,7 @@ UNIT_TEST(test_which_cells)
     snprintf(gpu.dev.info.sensor, sizeof gpu.dev.info.sensor, "nvml");
     assert_int_equal(toy_applies(&gpu, &as_probe_power, axes, &err), AS_APPLIES);
     assert_int_equal(toy_applies(&gpu, &as_probe_power, "op=none share=50 warps=0", &err), AS_PRUNED);
-    gpu.dev.info.is_host_cpu = true; /* whose power is not the board's */
+    gpu.dev.info.is_host_cpu = true; /* the sensor does not read the power of this board */
     assert_int_equal(toy_applies(&gpu, &as_probe_power, axes, &err), AS_INAPPLICABLE);
 }
 

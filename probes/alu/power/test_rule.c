@@ -1,4 +1,4 @@
-/* Energy of operations: a known line is found, and what does not suffice for one gives no fact. */
+/* The rule of energy per operation: a known line is found, and insufficient data gives no fact. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -21,7 +21,7 @@ static void point(struct made *m, const char *op, unsigned share, double rate, d
     }
 }
 
-/* 120 W and 5 pJ an operation, at up to 30 T operations per second. */
+/* 120 W and 5 pJ per operation, at up to 30 T operations per second. */
 UNIT_TEST(test_line)
 {
     struct made m = {.share = 0.001};
@@ -42,10 +42,10 @@ UNIT_TEST(test_not_enough)
     struct made m = {.share = 0.001};
     point(&m, "ffma32", 50, 15e12, 200);
     point(&m, "ffma32", 100, 30e12, 270);
-    point(&m, "ffma32", 75, 22e12, 0); /* its sensor said nothing */
+    point(&m, "ffma32", 75, 22e12, 0); /* no reading */
     made_derive(&m);
     assert_null(made_find(&m, "power.energy.ffma32"));
-    /* the same rate at every share: no line goes through it */
+    /* the same rate at every share: no slope */
     for (unsigned share = 25; share <= 100; share += 25)
         point(&m, "recip32", share, 1e12, 150 + share);
     made_derive(&m);
@@ -53,7 +53,7 @@ UNIT_TEST(test_not_enough)
     made_end(&m);
 }
 
-/* Power that does not follow the rate: said, but not as supported. */
+/* Power that does not follow the rate: stated, but not as supported. */
 UNIT_TEST(test_no_slope)
 {
     struct made m = {.share = 0.001};

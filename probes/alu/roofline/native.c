@@ -37,7 +37,7 @@ unsigned as_peak_chains(enum as_peak_width width)
 #define PAIR TWELVE(STEP_B) TWELVE(STEP_C)
 
 /* STEP is one instruction, x = a x + y with a = -1 (see roofline.kernel), so that no compiler changes its width or
- * splits it. Where the only form adds to x, C is -c, and x - b and x + c are equivalent. */
+ * splits it. Where the only form adds to x, C is -c, which makes x - b and x + c equivalent. */
 #define KERNEL(name, TARGET, vec, real, C)                                                                             \
     TARGET static void name(const struct as_host_call *call)                                                           \
     {                                                                                                                  \
@@ -64,7 +64,7 @@ typedef float f32x16 __attribute__((vector_size(64)));
 typedef double f64x8 __attribute__((vector_size(64)));
 
 #if defined(__x86_64__)
-/* FMA came with 256-bit vectors and covers narrower ones. */
+/* FMA came with 256-bit vectors and includes narrower ones. */
 #define FMA3 __attribute__((target("avx2,fma")))
 #define AVX512 __attribute__((target("avx512f")))
 #define STEP(x, a, y) __asm__("vfmadd213ss %2, %1, %0" : "+x"(x) : "x"(a), "x"(y));
@@ -101,8 +101,8 @@ KERNEL(f32_128, , f32x4, float, -1)
 KERNEL(f64_128, , f64x2, double, -1)
 #undef STEP
 
-/* Vectors of SVE have no size that a compiler without it knows, so the whole loop is assembly: chains in z0 to z7 and
- * z16 to z25, the operands in z26 to z28. The callee-saved z8 to z15 stay. */
+/* SVE vectors have no size for a compiler without SVE, so the whole loop is assembly: chains in z0 to z7 and z16 to
+ * z25, the operands in z26 to z28. The callee-saved z8 to z15 stay untouched. */
 #define LOW(X) X("0", "0") X("1", "1") X("2", "2") X("3", "3") X("4", "4") X("5", "5") X("6", "6") X("7", "7")
 #define MIDDLE(X) X("16", "8") X("17", "9") X("18", "10") X("19", "11") X("20", "12")
 #define HIGH(X) X("21", "13") X("22", "14") X("23", "15") X("24", "16") X("25", "17")
@@ -124,7 +124,7 @@ KERNEL(f64_128, , f64x2, double, -1)
 #define C_D(z, k) STEP_SVE(z, "28", "d")
 #ifdef __ARM_FEATURE_SVE
 #define PREDICATE , "p0"
-#else /* a compiler without SVE may not know its name, and does not use it */
+#else /* a compiler without SVE may not know the register's name, and does not use it */
 #define PREDICATE
 #endif
 #define KERNEL_SVE(name, lane, B, C, real)                                                                             \

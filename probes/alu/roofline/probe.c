@@ -10,7 +10,7 @@
 
 extern const char as_kernel_roofline[];
 
-enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, ROUNDS = 3, OPS = 2 /* a multiplication and an addition */ };
+enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, ROUNDS = 3, OPS = 2 /* a fused multiply-add is two */ };
 enum { CLOCKS = 2 };
 static const double TRIAL_S = 2e-3;
 
@@ -70,10 +70,10 @@ static enum as_applies roofline_applies(const struct as_device_info *info, const
 /* A candidate: a native kernel, or a grid and a number of chains. */
 struct candidate {
     enum as_peak_width width;
-    unsigned lanes, chains, pairs; /* of steps per chain and turn */
+    unsigned lanes, chains, pairs; /* of steps, per chain and turn */
     size_t workgroups, workgroup_size;
-    const char *native;       /* name of its kernel; NULL: of the source */
-    struct as_kernel *kernel; /* programs are shared by grids; NULL until needed */
+    const char *native;       /* name of its native kernel; NULL: built from source */
+    struct as_kernel *kernel; /* shared by candidates of different grids; NULL until built */
 };
 struct built {
     unsigned lanes, chains;
@@ -87,14 +87,14 @@ struct state {
     size_t built_n;
     struct as_memory *result;
     struct as_memory *clocks; /* cycles and nanoseconds per workgroup; not for native kernels */
-    uint64_t *clock;          /* as read after a launch */
+    uint64_t *clock;          /* as read back after a launch */
     unsigned bits;
     bool native;
     uint32_t key;
     uint64_t turns; /* of the last launch */
 };
 
-/* Results of a thread, and their number. */
+/* Results of a thread: their address and their number. */
 static uint64_t results_of(const struct state *s, const struct candidate *c)
 {
     return (uint64_t)c->workgroups * c->workgroup_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
@@ -127,7 +127,7 @@ static enum as_status roofline_launch(struct state *s, const struct candidate *c
     return s->dev->queue->launch(s->dev, &l, t, err);
 }
 
-/* Builds the candidate's kernel, or reuses that of another grid. */
+/* Builds the candidate's kernel, or shares that of another grid. */
 static enum as_status roofline_build(struct state *s, struct candidate *c, struct as_error *err)
 {
     char defines[80];
@@ -180,8 +180,8 @@ static void add_grid(struct state *s, struct candidate grid)
     c->pairs = AS_PEAK_PAIRS * (c->chains < 8 ? 8 / c->chains : 1);
 }
 
-/* Full occupancy with few chains (threads hide the latency) and with more; lower occupancy, with fewer threads to share
- * issue and fetch. */
+/* Full occupancy with few chains (threads hide the latency) and with more chains; lower occupancy, with fewer threads
+ * to share issue and fetch. */
 static void list_scalars(struct state *s)
 {
     static const struct {
@@ -201,8 +201,8 @@ static void list_scalars(struct state *s)
     }
 }
 
-/* Threads that compute with vectors: of half, once and twice the reported width, since compilers may use others, and
- * scalars. A CPU core runs its threads one after another, so few suffice, and their starts cost little. */
+/* Threads with vectors of half, once and twice the reported width, since compilers may use others, and with scalars. A
+ * CPU core runs its threads one after another, so few are enough, and starting them costs little. */
 static void list_vectors(struct state *s)
 {
     static const unsigned chains[] = {8, 12};
@@ -247,14 +247,14 @@ static enum as_status try_candidate(struct state *s, struct candidate *c, struct
 {
     struct as_timing t;
     uint64_t turns = 1;
-    enum as_status st = roofline_launch(s, c, turns, &t, err); /* the first compiles or wakes the device */
+    enum as_status st = roofline_launch(s, c, turns, &t, err); /* the first launch compiles, or wakes the device */
     for (int k = 0; k < TRIALS && !st; k++) {
         st = roofline_launch(s, c, turns, &t, err);
         const double seconds = as_timing_seconds(&t);
         if (!st && seconds < TRIAL_S / 2) {
             double grow = seconds > 0 ? TRIAL_S / seconds : 100;
             turns = (uint64_t)((double)turns * (grow < 100 ? grow : 100)) + 1;
-            k -= turns < 1 << 14; /* bounded, whatever the clock says */
+            k -= turns < 1 << 14; /* bounded, whatever the clock reads */
         } else if (!st)
             as_autotune_add(choice, (size_t)(c - s->candidates), seconds / operations(s, c, turns));
     }
@@ -269,7 +269,7 @@ static uint64_t roofline_key_of(const struct state *s, const struct as_axes *a)
     return as_hash(parts, sizeof parts);
 }
 
-/* The fastest candidate. All are tested in the cell's first trials; that takes longer than the samples. */
+/* Finds the fastest candidate. The cell's first trial tests all of them, which takes longer than the samples. */
 static enum as_status roofline_choose(struct state *s, const struct as_axes *a, struct as_error *err)
 {
     bool known;
@@ -320,7 +320,7 @@ static void roofline_fill_context(struct as_trial_context *tc, struct state *s)
                          s->used->workgroup_size, s->used->chains);
         if (s->used->lanes > 1)
             snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
-        tc->sample_s = 4e-2; /* one launch: long against its start and end */
+        tc->sample_s = 4e-2; /* one launch: long compared with its start and end */
         roofline_set_limit(tc, s->bits);
         as_expect_code(tc, s->used->kernel, operation, (uint64_t)2 * s->used->pairs * s->used->chains);
     }
@@ -352,8 +352,8 @@ static enum as_status roofline_prepare(struct as_trial_context *tc, void *state,
     return st;
 }
 
-/* The true clock of the last launch over all workgroups' compute units, NAN without counters: under load it may be
- * lower than before or after, and compute units may differ. */
+/* Clock of the last launch, over the compute units of all workgroups; NAN without counters. Under load it may be lower
+ * than before or after, and compute units may differ. */
 static enum as_status roofline_read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
 {
     *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
@@ -377,7 +377,7 @@ static enum as_status roofline_sample(void *state, uint64_t reps, struct as_samp
 {
     struct state *s = state;
     struct as_timing t;
-    s->key++; /* new starts, so that stale results fail */
+    s->key++; /* new initial values, so that stale results fail */
     enum as_status st = roofline_launch(s, s->used, reps, &t, err);
     if (st)
         return st;

@@ -1,4 +1,4 @@
-/* Peak rates of arithmetic. */
+/* Peak arithmetic rates. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -7,7 +7,7 @@
 
 static const char *const types[] = {"f64", "f32", "f16"};
 
-/* The bound holds at the highest clock; this is what it would be at the cell's. */
+/* The bound holds at the highest clock; scaled to the cell's clock. */
 static double bound_at_clock(const struct as_rule_context *c, const struct as_cell *cell)
 {
     bool known = c->info && c->info->clock_max_hz > 0 && cell->clock_hz > 0 && cell->limit > 0;

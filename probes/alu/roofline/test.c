@@ -1,4 +1,5 @@
-/* Probe roofline: which cells, native kernels of every width, the device's kernel as host C, and planted faults. */
+/* Probe roofline: which cells apply, native kernels of every width, the device's kernel as host C, and planted
+ * faults. */
 #include "device/dialect/host_prelude.h"
 #include "probes/alu/roofline/native.h"
 #include "tests/probes/scripted.h"
@@ -11,7 +12,7 @@
 extern const struct as_probe as_probe_roofline;
 _Thread_local struct as_host_item as_host_item;
 
-/* Sanitizers take long to optimise what they put into the unrolled loops. */
+/* Sanitizers slow down the compilation of the unrolled loops. */
 #if defined(__clang__)
 #pragma clang optimize off
 #endif
@@ -46,7 +47,7 @@ _Thread_local struct as_host_item as_host_item;
 #undef real
 #undef operand
 
-/* A multiply-add that rounds twice. */
+/* A multiply-add with two roundings. */
 static float rounded_twice(float x, float y, float z)
 {
     volatile float product = x * y;
@@ -109,7 +110,7 @@ UNIT_TEST(test_native_kernels)
             snprintf(axes, sizeof axes, "type=f%u threads=2 width=%s", bits, widths[w]);
             if (!scripted_check(&s, &as_probe_roofline, axes, 3, &value, why, sizeof why))
                 fail_msg("%s: %s", axes, why);
-            /* two threads, 12 or 18 chains, 64 pairs of 2 steps of 2 operations, in the script's microsecond */
+            /* two threads, 12 or 18 chains, 64 pairs of 2 steps of 2 operations, in the script's one microsecond */
             double ops = 2.0 * (w == AS_PEAK_SVE ? 18 : 12) * as_peak_lanes(bits, (enum as_peak_width)w) * 64 * 4;
             assert_true(fabs(value / (ops / 1e-6) - 1) < 1e-9);
             ran++;
@@ -147,7 +148,7 @@ UNIT_TEST(test_wrong_results_are_seen)
     }
 }
 
-/* Each thread of the device's kernel leaves its starts plus the pairs that were done. */
+/* Each thread of the device's kernel leaves its initial values plus the number of pairs. */
 UNIT_TEST(test_device_kernel)
 {
     double f64s[THREADS_OF_TOY * CHAINS];

@@ -1,4 +1,4 @@
-/* The rule of peaks of arithmetic, on synthetic cells. */
+/* The rule of arithmetic peaks, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -9,7 +9,7 @@ UNIT_TEST(test_peaks)
     struct made m = {.share = 0.01, .info = {.id = "card:0", .backend = "card", .clock_max_hz = 2e9}};
     struct as_cell *peak = made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     peak->limit = 40e12;
-    peak->clock_hz = 1.5e9; /* of 2 GHz: the bound is 30e12 there */
+    peak->clock_hz = 1.5e9; /* of 2 GHz: the scaled bound is 30e12 */
     made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");
     made_derive(&m);

@@ -35,14 +35,14 @@ struct as_attention {
     struct as_launch launches[AS_ATTENTION_LAUNCHES];
     size_t launches_n;
     unsigned parts;
-    double drawn[AS_GEMM_DRAWN]; /* of k and v; q has four times as much */
+    double drawn[AS_GEMM_DRAWN]; /* the values of random k and v; those of q are four times as large */
 };
 double as_attention_flop(const struct as_attention_desc *d);
 enum as_applies as_attention_applies(const struct as_device_info *info, const struct as_attention_desc *d,
                                      struct as_error *err);
 enum as_status as_attention_prepare(struct as_attention *a, struct as_device *dev, const struct as_attention_desc *d,
                                     struct as_error *err);
-/* Runs each kernel so many times, one after the other. */
+/* Runs each kernel `reps` times, one kernel after the other. */
 enum as_status as_attention_run(struct as_attention *a, uint64_t reps, double *seconds, struct as_error *err);
 /* Runs the kernels once more in order, and compares some rows of the result with f64. */
 bool as_attention_check(struct as_attention *a, char *why, size_t size);
@@ -52,15 +52,15 @@ enum as_status as_attention_launch(struct as_attention *a, struct as_program *pr
                                    const struct as_arg *args, size_t n, size_t workgroups, size_t workgroup_size,
                                    struct as_error *err);
 
-/* ---- flash.c: fused paths by matrix units ---- */
+/* ---- flash.c: fused paths on matrix units ---- */
 
 enum as_applies as_attention_flash_applies(const struct as_device_info *info, const struct as_attention_desc *d,
                                            struct as_error *err);
 enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_error *err);
-/* Text and options of the program; its kernel is "flash". */
+/* Source and options of the program; its kernel is "flash". */
 enum as_status as_attention_flash_program(const struct as_device_info *info, const struct as_attention_desc *d,
                                           struct as_buf *source, char *defines, size_t size, struct as_error *err);
-/* Minimum number of matrix instructions in its code. */
+/* Minimum number of matrix instructions in its machine code. */
 unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path);
 
 #endif

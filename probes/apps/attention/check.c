@@ -1,4 +1,4 @@
-/* Rows of the result against f64. */
+/* Compares rows of the result with f64. */
 #include "attention.h"
 
 #include "base/clock.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 enum { ROWS = 16 };
-/* Share of a row's root mean square: a missing block of keys exceeds it, rounding of scores and weights to f16 does
- * not. */
+/* Tolerance, relative to a row's root mean square: a missing block of keys exceeds it, rounding of scores and weights
+ * to f16 does not. */
 static const double ROOM = 1.0 / 32;
 
 static double attention_q_at(const struct as_attention *a, uint64_t place)
@@ -40,7 +40,7 @@ static void attention_want(const struct as_attention *a, uint64_t head, uint64_t
     }
 }
 
-/* True if correct; else why. */
+/* False: `why` names the wrong element. */
 static bool check_row(struct as_attention *a, uint64_t head, uint64_t row, double *weights, char *why, size_t size)
 {
     struct as_error err = {0};

@@ -1,4 +1,4 @@
-/* Fused attention by matrix units: the device's variant, and its launches. */
+/* Fused attention on matrix units: the device's variant, and its launches. */
 #include "attention.h"
 
 #include "lib/kernel_timer/kernel_timer.h"
@@ -15,7 +15,7 @@ static const struct made {
     unsigned keys; /* keys per block */
     unsigned threads;
     uint64_t shared_bytes;
-    unsigned matrix; /* matrix instructions in its code; 0: computed per device */
+    unsigned matrix; /* minimum number of matrix instructions in the code; 0: computed per device */
 } mma = {as_kernel_flash, 64, 256, NUMBERS(ROWS + 2 * 2 * 64), 128},
   wgmma = {as_kernel_flash_wgmma, 128, 384, NUMBERS(ROWS + 2 * 2 * 128) + 1024, 32},
   unit = {as_kernel_flash_unit, 32, 256, 0, 0}, simdgroup = {as_kernel_flash_simdgroup, 32, 512, 0, 0};
@@ -36,7 +36,6 @@ static const struct made *made_for(const struct as_device_info *info, enum as_at
     return by_wgmma(path) ? &wgmma : metal ? &simdgroup : as_gemm_has_units(info) ? &unit : &mma;
 }
 
-/* Does the device have the instructions? */
 static bool attention_has_path(const struct as_device_info *info, enum as_attention_path path)
 {
     struct as_error unused;
@@ -68,8 +67,8 @@ enum as_applies as_attention_flash_applies(const struct as_device_info *info, co
     return AS_INAPPLICABLE;
 }
 
-/* For instructions of the table: fragments of keys times steps along the head for scores, the reverse for values.
- */
+/* For instructions of the table: fragments of keys times steps along the head for scores, and the reverse for
+ * values. */
 unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path)
 {
     const struct made *made = made_for(info, path);
@@ -108,7 +107,7 @@ static enum as_status attention_build(struct as_attention *a, struct as_error *e
     return st;
 }
 
-/* As many ranges of keys as fill all compute units, at least two. */
+/* Enough ranges of keys to fill all compute units, at least two. */
 static unsigned choose_parts(const struct as_attention *a, unsigned keys)
 {
     const uint64_t workgroups = a->desc.heads * a->desc.length / ROWS, compute_units = a->dev->info.compute_units;

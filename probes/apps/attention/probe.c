@@ -1,4 +1,4 @@
-/* attention: by GEMMs through memory, or by one fused kernel. See method.md. */
+/* attention: decomposed into GEMMs through memory, or in one fused kernel. See method.md. */
 #include "attention.h"
 
 #include <math.h>

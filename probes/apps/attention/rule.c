@@ -1,4 +1,4 @@
-/* Whether attention in one kernel beats separate GEMMs and softmax. */
+/* Whether fused attention beats separate GEMMs and softmax. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -12,7 +12,7 @@ static int by_length(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-/* Pairs of one number of heads, from the shortest on. */
+/* The pairs have one number of heads and are sorted by length. */
 static void add_attention(struct as_rule_context *c, const char *path, const struct as_pair *pairs, size_t n)
 {
     const struct as_pair *longest = &pairs[n - 1];

@@ -1,4 +1,4 @@
-/* Operands and kernels of attention by each path. */
+/* Operands and kernels of each attention path. */
 #include "attention.h"
 
 #include "device/dialect/dialect.h"
@@ -12,8 +12,8 @@ extern const char as_kernel_gemm_simple[], as_kernel_attention[];
 const char *const as_attention_path_words[] = {"decomposed",  "scalar",      "flash", "split",
                                                "flash_wgmma", "split_wgmma", NULL};
 
-enum { SCALAR_ROWS = 16, LENGTHS = 128 /* of which they are multiples */, BYTES = 2 };
-/* Longer ones take many seconds on CPU cores. */
+enum { SCALAR_ROWS = 16, LENGTHS = 128 /* lengths are multiples of this */, BYTES = 2 };
+/* Attention with more FLOP takes many seconds on CPU cores. */
 static const double SLOW_CORES = 4e9;
 
 double as_attention_flop(const struct as_attention_desc *d)

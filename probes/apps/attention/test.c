@@ -1,4 +1,4 @@
-/* Attention on the OpenCL of this machine: right, and seen when wrong. */
+/* Attention on this machine's OpenCL device: correct results pass, wrong ones are detected. */
 #include "probes/apps/attention/attention.h"
 #include "tests/unit_test.h"
 
@@ -49,7 +49,7 @@ UNIT_TEST(test_paths)
     }
 }
 
-/* Softmax over fewer numbers than there are keys; a block of keys that is not seen. */
+/* Softmax over too few numbers, and a skipped block of keys. */
 UNIT_TEST(test_wrong)
 {
     struct as_attention a;

@@ -1,4 +1,4 @@
-/* fusion: gain of bias, or bias and GELU, in the epilogue of a GEMM instead of in separate kernels. See method.md. */
+/* fusion: gain from bias, or bias and GELU, in the epilogue of a GEMM instead of in separate kernels. See method.md. */
 #include "lib/buffers/buffers.h"
 #include "lib/gemm/gemm.h"
 
@@ -39,7 +39,7 @@ static struct as_gemm_desc fusion_desc_of(const struct as_axes *a)
     return d;
 }
 
-/* Bias and GELU need floats, in f32. */
+/* Bias and GELU need a float type, in f32. */
 static enum as_applies fusion_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_gemm_desc d = fusion_desc_of(a);
@@ -135,7 +135,7 @@ static enum as_status fusion_sample(void *state, uint64_t reps, struct as_sample
     return AS_OK;
 }
 
-/* The samples applied the operations repeatedly in place; one more run in order gives the expected result. */
+/* The samples applied the operations in place repeatedly; one more run in order gives the expected result. */
 static bool fusion_check(void *state, char *why, size_t size)
 {
     struct trial *v = state;

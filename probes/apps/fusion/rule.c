@@ -2,8 +2,8 @@
 #include "facts/rule.h"
 #include "base/text.h"
 
-/* A fused kernel is one more to write and to test: from this gain on the published study of Apple's tensor path ships
- * one. */
+/* A fused kernel is one more to write and to test: the published study of Apple's tensor path ships one from this gain
+ * on. */
 static const double WORTH = 1.10;
 
 static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)

@@ -8,7 +8,7 @@
 static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
 static const char *const level_words[] = {"sweep", "memory", NULL};
 static const char *const store_words[] = {"regular", "nt", NULL};
-/* In the order of enum as_stream_width, then the fastest in a test. */
+/* In the order of enum as_stream_width, then the fastest width found by a test. */
 static const char *const width_words[] = {"scalar", "128", "256", "512", "sve", "best", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
 
@@ -106,7 +106,7 @@ static enum as_applies bandwidth_applies(const struct as_device_info *info, cons
     if (threads != 0 || nt || width == AS_WIDTH_SVE)
         return AS_PRUNED;
     if (info->is_host_cpu && as_word_is(a, "touch", "device"))
-        return AS_PRUNED; /* the CPU touches it either way */
+        return AS_PRUNED; /* memory of a CPU device is touched by the CPU either way */
     return AS_APPLIES;
 }
 
@@ -116,8 +116,8 @@ static uint64_t bandwidth_memory_claim(const struct as_device_info *info, const 
     return as_word_is(a, "level", "memory") ? as_axes_u64(a, "size") : 0;
 }
 
-/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile a program for
- * each way of a GPU. */
+/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile one program
+ * per way of a GPU. */
 static double bandwidth_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
@@ -126,7 +126,7 @@ static double bandwidth_patience(const struct as_device_info *info, const struct
 
 /* ---- one trial ---- */
 
-enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* padding is at most this share */ };
+enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* padding takes at most this share */ };
 
 static void bandwidth_fill_context(struct as_trial_context *tc, const struct as_stream *s)
 {
@@ -135,7 +135,7 @@ static void bandwidth_fill_context(struct as_trial_context *tc, const struct as_
     tc->claims_memory = bandwidth_memory_claim(&tc->dev->info, tc->axes) > 0;
     if (!s->native) {
         tc->max_reps = as_stream_reps_max(s);
-        tc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */
+        tc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long compared with the scatter of a launch */
     }
     as_stream_expect(tc, s);
     as_stream_variant(s, variant, sizeof variant);

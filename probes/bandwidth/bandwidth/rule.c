@@ -1,4 +1,4 @@
-/* Bandwidth of memory and of each cache, and whether non-temporal stores pay. */
+/* Bandwidth of memory and of each cache, and the gain from non-temporal stores. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -10,11 +10,11 @@
 static const char *const ops[] = {"read", "copy", "triad"};
 enum { OPS = sizeof ops / sizeof *ops };
 
-/* One thread, and as many as serve best. */
+/* One thread, and the fastest number of threads. */
 enum team { ONE, MANY, TEAMS };
 static const char *const team_words[] = {[ONE] = "1", [MANY] = "all"};
 
-/* NAN for a device, which always works with all it has. */
+/* NAN for a device, which always uses all compute units. */
 static double threads_of(const struct as_rule_context *c, const struct as_cell *cell)
 {
     double t = as_cell_axis_number(cell, "threads");
@@ -34,7 +34,7 @@ static double bandwidth_working_set(const struct as_cell *cell)
     return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
 }
 
-/* Only what was measured as memory: a sweep far above the last cache still finds a part of it there. */
+/* Only cells with level=memory count: a sweep far above the last cache still hits it in part. */
 static bool bandwidth_is_memory(const struct as_cell *cell)
 {
     const struct as_axis_value *level = as_axes_get(&cell->axes, "level");
@@ -52,7 +52,7 @@ static const struct as_cell *best_in_memory(const struct as_rule_context *c, con
     return best;
 }
 
-/* "1 thread", "8 threads", "" where the device has no such choice */
+/* "1 thread", "8 threads"; "" for a device */
 static const char *team_text(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -74,7 +74,7 @@ static struct as_fact *bandwidth_add(struct as_rule_context *c, const struct as_
     char threads[32], over[80] = "", size[32] = "", title[24];
     const char *store = as_cell_axis(cell, "store");
     const double bytes = as_cell_axis_number(cell, "size");
-    if (!bandwidth_is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
+    if (!bandwidth_is_memory(cell) && bytes > 0) /* the bandwidth of a cache depends on the size used */
         as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size);
     if (size[0] && isnan(threads_of(c, cell)))
         snprintf(over, sizeof over, ", each %s on its own part of %s", as_unit_name(c), size);
@@ -107,19 +107,19 @@ static void derive_memory_bandwidth(struct as_rule_context *c)
     free(cells);
 }
 
-/* The working sets that surely lie in a cache, and surely not in the one before. Threads may sit on caches of their own
- * or share one: the bounds hold either way. A cache of which nobody says who shares it may be the only one. */
+/* Working sets that surely fit this cache and surely exceed the one before. The bounds hold whether threads share a
+ * cache or have their own. A cache of unknown sharing counts as the only one. */
 struct window {
     const struct as_cache *cache;
     double before;   /* bytes of the next smaller cache */
     double at_least; /* bytes, of a memory-side cache */
 };
-/* Compute units may share several of the caches before a memory-side one, and drivers tell of one of them. What they
- * hold together is less than this share of what stands behind. */
+/* Compute units may share several caches before a memory-side one, and drivers report one of them. Together they hold
+ * less than this share of the memory-side cache. */
 static const double MEMORY_SIDE_LEAST = 0.25;
 
-/* Drivers do not report a GPU's L1, which shares storage with the shared memory. The ways among which "best" chooses
- * for f64 bypass it; others may hit lines that the same compute unit has read. */
+/* Drivers do not report a GPU's L1, which shares storage with the shared memory. The ways from which "best" chooses for
+ * f64 bypass it; others may hit lines that the same compute unit has read. */
 static double untold_cache(const struct as_rule_context *c, const struct as_cell *cell)
 {
     const bool gpu = !c->info->is_host_cpu && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
@@ -127,7 +127,7 @@ static double untold_cache(const struct as_rule_context *c, const struct as_cell
     return gpu && !past ? (double)c->info->compute_unit_shared : 0;
 }
 
-/* The most that surely lies in the cache. */
+/* The largest working set that surely fits the cache. */
 static double most_inside(const struct as_rule_context *c, const struct as_cell *cell, const struct window *w)
 {
     const double threads = threads_of(c, cell), compute_units = c->info->compute_units ? c->info->compute_units : 1;
@@ -149,7 +149,8 @@ static int standing(const struct as_cell *cell)
     return 2 * as_cell_is(cell, "width", "best") + as_cell_on_huge_pages(cell);
 }
 
-/* A guest may have a small share of the cache that its hypervisor reports. Is this not faster than memory? */
+/* A guest may own a small share of the cache that its hypervisor reports. True if this cell is no faster than
+ * memory. */
 static bool may_be_memory(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                           const struct as_cell *cell, const char *op, enum team team)
 {
@@ -158,9 +159,8 @@ static bool may_be_memory(const struct as_rule_context *c, const struct as_cell 
     return memory && as_verdict_above(as_cells_ratio(cell, memory), 1) != AS_SUPPORTED;
 }
 
-/* Runs compare by one definition, not by the fastest of all that was tried: regular stores, all threads or one, the
- * width that a test found best, the largest pages, and the size nearest to the middle of what surely lies in the cache.
- */
+/* Runs compare by one definition, not by the fastest of all cells: regular stores, all threads or one, the width that a
+ * test found best, the largest pages, and the size nearest to the middle of the window. */
 static const struct as_cell *typical_in_cache(const struct as_rule_context *c, const struct as_cell *const *cells,
                                               size_t n, const char *op, enum team team, const struct window *w)
 {
@@ -182,7 +182,7 @@ static const struct as_cell *typical_in_cache(const struct as_rule_context *c, c
     return found;
 }
 
-/* Bytes of all caches of a CPU before the one of the window. */
+/* Bytes of all caches of a CPU before the window's. */
 static double cpu_caches(const struct as_rule_context *c, const struct window *w)
 {
     double most = 0;
@@ -223,7 +223,7 @@ static void derive_cache_bandwidth(struct as_rule_context *c)
     free(cells);
 }
 
-/* Of all pairs of one operation that differ in the store only, the one with the fastest cell. */
+/* Among the pairs of one operation that differ only in the store, the one with the fastest cell. */
 static const struct as_pair *best_pair(const struct as_rule_context *c, const struct as_pair *pairs, size_t n,
                                        const char *op, enum team team)
 {

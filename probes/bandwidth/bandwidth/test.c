@@ -1,4 +1,4 @@
-/* Probe bandwidth on a toy device: which cells, and a trial. lib/stream has tests of its own. */
+/* Probe bandwidth on a toy device: which cells apply, and a trial. lib/stream has its own tests. */
 #include "device/cpu/features.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -34,13 +34,14 @@ UNIT_TEST(test_which_cells)
         assert_int_equal(toy_applies(&cpu, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_cpu);
         assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_device);
     }
-    assert_int_equal(toy_applies(&poor, &as_probe_bandwidth, cases[1].axes, &err), AS_APPLIES); /* by f32 */
-    device.dev.info.is_host_cpu = true; /* its memory is the CPU's, whoever touches it */
+    assert_int_equal(toy_applies(&poor, &as_probe_bandwidth, cases[1].axes, &err), AS_APPLIES); /* as f32 */
+    device.dev.info.is_host_cpu = true; /* CPU memory, by either touch */
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[1].axes, &err), AS_PRUNED);
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[6].axes, &err), AS_APPLIES);
 }
 
-/* SVE is for CPUs of aarch64 that have it; the others of them are told so, and no other architecture or device is. */
+/* SVE cells apply to aarch64 CPUs with SVE. Other aarch64 CPUs get a reason; other architectures and devices have no
+ * such cells. */
 UNIT_TEST(test_which_sve)
 {
     static const char on_cpu[] = "op=triad level=sweep size=65536 threads=1 store=regular width=sve touch=cpu",
@@ -60,7 +61,7 @@ UNIT_TEST(test_which_sve)
 #endif
 }
 
-/* Ways are kernels of GPUs for f64: an APU's GPU has them, a GPU without f64 (Apple's) and a CPU do not. */
+/* Ways are GPU kernels for f64: an APU's GPU has them; a GPU without f64 (Apple) and a CPU do not. */
 UNIT_TEST(test_which_ways)
 {
     static const char axes[] = "op=triad level=memory size=65536 threads=0 store=regular width=best touch=cpu "

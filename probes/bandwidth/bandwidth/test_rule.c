@@ -45,8 +45,8 @@ UNIT_TEST(test_bandwidth)
     assert_int_equal(made_get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
     assert_int_equal(made_get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
     assert_null(made_find(&m, "stores.nontemporal.copy.1"));
-    m.info.capabilities = AS_CAP_SOURCE;  /* a device has no threads to choose */
-    m.info.compute_unit_shared = 1 << 20; /* what is read there is not told from what is read in the cache behind it */
+    m.info.capabilities = AS_CAP_SOURCE;  /* a device has no choice of threads */
+    m.info.compute_unit_shared = 1 << 20; /* a working set that fits it may not reach L2 */
     made_derive(&m);
     assert_null(made_find(&m, "bandwidth.L2.read.all"));
     assert_null(made_find(&m, "bandwidth.memory.triad.1"));
@@ -54,7 +54,7 @@ UNIT_TEST(test_bandwidth)
     made_end(&m);
 }
 
-/* What only the memory-side cache holds: a quarter to three quarters of it. */
+/* The working set fits only the memory-side cache: a quarter to three quarters of it. */
 UNIT_TEST(test_memory_side)
 {
     static const struct {
@@ -76,8 +76,7 @@ UNIT_TEST(test_memory_side)
     made_free(m);
 }
 
-/* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
- * in any case. */
+/* An API may report a cache without its sharing: then there may be one. A number of main memory is never a cache's. */
 UNIT_TEST(test_cache_of_unknown_sharing)
 {
     struct made *m = made_gpu();
@@ -93,8 +92,8 @@ UNIT_TEST(test_cache_of_unknown_sharing)
     made_free(m);
 }
 
-/* Units find in their own caches, of which no driver tells, what they have read before: in an APU's GPU as in a
- * discrete one. Only the ways for f64 read past them. */
+/* Compute units hit lines in their own unreported caches, in an APU's GPU as in a discrete one. Only the ways for f64
+ * bypass them. */
 UNIT_TEST(test_untold_caches)
 {
     static const struct {
@@ -111,7 +110,7 @@ UNIT_TEST(test_untold_caches)
         m->info.is_host_memory = cases[i].is_host_memory;
         m->info.is_host_cpu = cases[i].is_host_cpu;
         m->info.capabilities = AS_CAP_SOURCE | cases[i].capabilities;
-        m->info.compute_unit_shared = 64 << 10; /* together more than what is read */
+        m->info.compute_unit_shared = 64 << 10; /* together they hold more than the working set */
         snprintf(axes, sizeof axes, "op=read level=sweep size=4194304 threads=0 width=%s", cases[i].width);
         made_add(m, "bandwidth", "GB/s", 9000, axes);
         made_derive(m);
@@ -121,7 +120,7 @@ UNIT_TEST(test_untold_caches)
     }
 }
 
-/* A guest with a share of the reported cache: what is no faster than memory is not the cache's. */
+/* A guest with a share of the reported cache: a number no faster than memory is not the cache's. */
 UNIT_TEST(test_share_of_a_cache)
 {
     static const char *const format = "op=read level=%s size=%.0f threads=1 store=regular width=64 allocator=thp";
@@ -140,12 +139,12 @@ UNIT_TEST(test_share_of_a_cache)
         snprintf(axes, sizeof axes, format, "sweep", 8 * MiB);
         made_add(&m, "bandwidth", "GB/s", 60, axes);
         made_derive(&m);
-        made_near(&m, "bandwidth.L3.read.1", is_virtual ? 60 : 14, 0); /* nearest to the middle of the cache */
+        made_near(&m, "bandwidth.L3.read.1", is_virtual ? 60 : 14, 0); /* nearest to the middle of the window */
         made_end(&m);
     }
 }
 
-/* An array in memory whose size no gate could prove is in no fact. */
+/* Cells in memory whose size no gate could prove give no facts. */
 static void test_unproved_memory(void **state)
 {
     (void)state;

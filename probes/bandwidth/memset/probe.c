@@ -48,7 +48,7 @@ static void host_store(const struct as_host_call *call)
     for (uint64_t r = call->reps; r; r--)
         for (uint64_t i = 0; i < n; i++) {
             words[i] = value;
-            __asm__ volatile("" : : "r"(&words[i]) : "memory"); /* or the compiler calls memset */
+            __asm__ volatile("" : : "r"(&words[i]) : "memory"); /* else the compiler would call memset */
         }
 }
 static const struct as_host_kernel host[] = {{"memset", host_memset}, {"store", host_store}, {NULL, NULL}};

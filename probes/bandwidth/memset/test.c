@@ -1,4 +1,4 @@
-/* Probe memset on a toy CPU and a toy device: which cells, what a fill leaves, and that stale data fails. */
+/* Probe memset on a toy CPU and a toy device: which cells apply, what a fill leaves, and that stale data fails. */
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
@@ -21,7 +21,7 @@ UNIT_TEST(test_which_cells)
     assert_int_equal(toy_applies(&device, probe, "how=memset size=65536 threads=0 allocator=toy", &err), AS_PRUNED);
 }
 
-/* A sample's value is a rate, and the check sees whether the last launch ran. */
+/* A sample's value is a rate, and the check detects a missing last launch. */
 static bool fill(const char *axes, int lost, char *why, size_t why_size)
 {
     struct toy cpu;

@@ -19,8 +19,8 @@ static const struct as_axis axes[] = {
                  "a timed chase, or a persistent one whose progress the host reads"),
     {0},
 };
-/* On the CPU both base and huge pages: the difference shows the TLB. */
-/* The large ones show whether the largest lies in memory. */
+/* On the CPU, base and huge pages: the difference shows the TLB. */
+/* Large sizes first: they show whether the largest lies in memory. */
 static const char *const first[] = {"pattern=random", "pattern=random size=16MiB..", NULL};
 static const char *const quick[] = {"size=1KiB..DRAM1 allocator=largest_pages",
                                     "size=64KiB..LLC allocator=base_pages",
@@ -36,10 +36,10 @@ static const char *const full[] = {
     "size=4GiB,0.5MSC..4MSC x1 allocator=device", "size=4KiB,256KiB,8MiB,DRAM1 allocator=all",
     "size=4KiB..64MiB x2 stride=page allocator=base_pages,huge_pages",
 
-    /* inside levels: at an edge placement differs more than the instruments */
+    /* inside levels: at an edge, placement differs more than the instruments */
     "size=16KiB,512KiB,8MiB,256MiB allocator=first instrument=timed,persistent", NULL};
 
-/* Why the host cannot read the counter of a persistent chase, NULL if it can. */
+/* Why the host cannot read the counter of a persistent chase; NULL if it can. */
 static const char *why_not_persistent(const struct as_device_info *info)
 {
     if (!as_info_shares_host(info))

@@ -1,4 +1,4 @@
-/* Cache levels from the latency curve: size, latency, latency in cycles; and whether two instruments agree. */
+/* Cache levels from the latency curve (size, latency, latency in cycles), and whether the two instruments agree. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -9,11 +9,11 @@
 
 /* ---- cache levels ---- */
 
-/* Elements farther apart than a line leave sets of the cache unused: such a curve shows too large a cache. */
+/* With elements farther apart than a line, sets of the cache stay unused, and the curve shows too large a cache. */
 enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
 
-/* The curve that shows the caches best: random order over all, on huge pages where there is one (so that the TLB is out
- * of it, and a level is measured on the same pages in every run), and among those the longest. */
+/* The curve that shows the caches best: random order over all elements, on huge pages if available, and the longest
+ * among those. Huge pages keep the TLB out of it, and each run then measures a level on the same pages. */
 static const struct as_curve *choose_curve(const struct as_curve *curves, size_t n)
 {
     const struct as_curve *best = NULL;
@@ -29,7 +29,7 @@ static const struct as_curve *choose_curve(const struct as_curve *curves, size_t
     return best;
 }
 
-/* Absurdly many sizes are thinned: the search for plateaus takes the square of their number. */
+/* Curves with too many sizes are thinned: the search for plateaus is quadratic in their number. */
 static size_t latency_thin(const struct as_curve *in, struct as_curve *out)
 {
     size_t step = (in->n + CURVE_MAX - 1) / CURVE_MAX;
@@ -44,15 +44,15 @@ static size_t latency_thin(const struct as_curve *in, struct as_curve *out)
 
 struct level {
     struct as_plateau *plateau;
-    const struct as_cache *cache; /* what the OS or driver says of it, NULL */
-    char name[16];                /* "L1", ..., "memory"; "level 1" where none of the reported caches fits */
-    char key[16];                 /* of its facts' ids: "L1", "memory_side" */
-    char said[32];                /* the name in a sentence, where it is another: "the first cache level" */
-    bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
-    bool vague;                   /* its end is known so badly that it says nothing about which cache it is */
+    const struct as_cache *cache; /* as reported by the OS or driver; NULL: none */
+    char name[16];                /* "L1", ..., "memory"; "level 1" if it fits none of the reported caches */
+    char key[16];                 /* for the facts' ids: "L1", "memory_side" */
+    char said[32];                /* the name in a sentence, if different: "the first cache level" */
+    bool hole;                    /* sizes after it are missing or rejected: its end is unknown */
+    bool vague;                   /* its end is known too badly to tell which cache it is */
 };
 
-/* Is there a hole of more than an octave and a half between the plateau and the next? */
+/* Are sizes missing over more than an octave and a half between the plateau and the next? */
 static bool hole_behind(const struct as_curve *curve, const struct as_plateau *p, size_t next_first)
 {
     for (size_t i = p->last; i < next_first && i + 1 < curve->n; i++)
@@ -61,13 +61,13 @@ static bool hole_behind(const struct as_curve *curve, const struct as_plateau *p
     return false;
 }
 
-/* Near its size the last cache, which others share, no longer holds all of a working set. */
+/* Near its size the last cache, which others share, no longer holds a whole working set. */
 static const double SURELY_INSIDE = 0.8;
 
-/* The curve rises over so many sizes that the middle of the rise may lie nearer to another cache. */
+/* If the end is uncertain by more than this factor, the middle of the rise may lie nearer to another cache. */
 static const double VAGUE = 16;
 
-/* Without a knee only the sizes that the plateau holds say which cache it is. */
+/* Without a knee, only the sizes on the plateau identify the cache. */
 static const struct as_cache *cache_of_sizes(const struct as_cache *const *caches, size_t n, double first, double last)
 {
     for (size_t i = 0; i < n; i++)
@@ -76,7 +76,7 @@ static const struct as_cache *cache_of_sizes(const struct as_cache *const *cache
     return NULL;
 }
 
-/* The i-th level from the core, which is none of those that the OS or driver reports. */
+/* The i-th level from the core that is none of the reported caches. */
 static void name_unknown(struct level *level, unsigned i, bool caches_known)
 {
     static const char *const ordinal[LEVELS_MAX] = {"first", "second", "third",   "fourth",
@@ -87,7 +87,7 @@ static void name_unknown(struct level *level, unsigned i, bool caches_known)
         snprintf(level->said, sizeof level->said, "the %s cache level", ordinal[i]);
 }
 
-/* The level's own object and id; a memory-side cache also has a name of its own. */
+/* The object and id of the level; a memory-side cache also has its own name. */
 static void name_cache(struct level *level)
 {
     snprintf(level->name, sizeof level->name, "L%u", level->cache->level);
@@ -114,8 +114,8 @@ static size_t data_caches(const struct as_device_info *info, const struct as_cac
     return n;
 }
 
-/* Gives each knee a cache, both in rising order, so that the sizes agree best: the least sum of distances on the log
- * axis over all ways of pairing as many as there can be. Returns that sum; cache[i] is SIZE_MAX where none is left. */
+/* Assigns caches to knees, both in rising order, so that the sizes agree best: minimises the sum of log distances over
+ * all ways to pair as many as possible. Returns that sum; cache[i] is SIZE_MAX for a knee without a cache. */
 static double pair_up(const double *knee, size_t knees, const struct as_cache *const *caches, size_t caches_n,
                       size_t *cache)
 {
@@ -126,7 +126,7 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     }
     size_t rest[LEVELS_MAX];
     double best = INFINITY;
-    if (knees >= caches_n) { /* the last knee may be none of the caches */
+    if (knees >= caches_n) { /* the last knee may belong to no cache */
         for (size_t drop = 0; drop < 2; drop++) {
             if (drop && knees == caches_n)
                 break;
@@ -152,17 +152,16 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     return best;
 }
 
-/* Where a device reports no cache, what a plateau that starts beyond has behind it cannot be another cache; and one
- * that reaches as far as the second may be memory. */
+/* For a device that reports no caches: a plateau that starts beyond the first size is followed by no other cache, and
+ * one that reaches the second may be memory. */
 static const double untold_cache = 0x1p24, untold_memory = 0x1p26;
 
-/* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
 static bool latency_is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
 {
     return as_cell_holds_memory(c, curve->cells[i]);
 }
 
-/* Of the plateau of main memory only what lies far enough out counts; the caches still hold a part of the rest. */
+/* Keeps only the points that lie surely in main memory; caches hold a part of smaller working sets. */
 static void keep_memory(const struct as_rule_context *c, const struct as_curve *curve, struct as_plateau *p)
 {
     double low[CURVE_MAX], high[CURVE_MAX];
@@ -175,7 +174,7 @@ static void keep_memory(const struct as_rule_context *c, const struct as_curve *
     p->ci = (struct as_interval){as_median(low, n), as_median(high, n)};
 }
 
-/* Names the plateaus. The last one is memory when the curve goes far enough beyond the largest cache. */
+/* Names the plateaus. The last one is memory if the curve goes far enough beyond the largest cache. */
 static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
 {
     const struct as_cache *caches[AS_CACHES_MAX];
@@ -183,11 +182,10 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     size_t pair[LEVELS_MAX], caches_n = data_caches(c->info, caches);
     for (size_t i = 0; i + 1 < n; i++) {
         knee[i] = levels[i].plateau->knee;
-        pair[i] = SIZE_MAX; /* stays so where no sum of distances is finite */
+        pair[i] = SIZE_MAX; /* stays so if no sum of distances is finite */
     }
     pair_up(knee, n - 1, caches, caches_n, pair);
-    bool uncounted =
-        false; /* without reported caches, levels are counted: behind a vague one their number is not known */
+    bool uncounted = false; /* levels without reported caches are counted; after a vague one the count is unknown */
     for (size_t i = 0; i + 1 < n; i++) {
         const struct as_plateau *p = levels[i].plateau;
         levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
@@ -204,18 +202,18 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
             name_unknown(&levels[i], (unsigned)i, caches_n > 0);
     }
     struct level *last = &levels[n - 1];
-    /* Where cells in between are missing or rejected, what stands last need not be memory. */
+    /* If sizes in between are missing or rejected, the last plateau need not be memory. */
     struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
     bool hole = hole_behind(curve, &whole, last->plateau->last);
     double end = curve->x[last->plateau->last];
     double largest = caches_n ? (double)caches[caches_n - 1]->size : untold_cache;
-    bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
+    bool beyond = curve->x[last->plateau->first] >= largest; /* then it is memory, whatever is missing before */
     if (latency_is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
         keep_memory(c, curve, last->plateau);
         return;
     }
-    size_t next = 0; /* after the caches that have a knee */
+    size_t next = 0; /* the first cache behind those with a knee */
     for (size_t i = 0; i + 1 < n; i++)
         next = pair[i] == SIZE_MAX ? next : pair[i] + 1;
     for (size_t i = next; i < caches_n && !last->cache; i++)
@@ -223,20 +221,20 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
             last->cache = caches[i];
     bool outgrown =
         caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
-    outgrown |= !last->cache && beyond; /* by too little to be called memory */
+    outgrown |= !last->cache && beyond; /* not far enough beyond to be called memory */
     outgrown |= caches_n == 0 && end >= untold_memory;
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
         name_cache(last);
     else if (hole || outgrown || uncounted)
-        last->name[0] = 0; /* what it is cannot be told: no fact */
+        last->name[0] = 0; /* unknown: no fact */
     else
         name_unknown(last, (unsigned)n - 1, caches_n > 0);
 }
 
-/* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
- * level ends before the first size that is half the way to twice its time: a third more was seen inside an L2. */
+/* Where a level ends. Missing sizes may hide another level, so half the way to the next level is no bound. The level
+ * ends before the first size with more than sqrt(2) times its latency; 1.33 times was seen inside an L2. */
 static bool latency_end_of(const struct as_curve *curve, const struct level *level, double *end, struct as_interval *ci)
 {
     const struct as_plateau *p = level->plateau;
@@ -252,14 +250,14 @@ static bool latency_end_of(const struct as_curve *curve, const struct level *lev
     return true;
 }
 
-/* One compute unit chases; a cache that compute units share may be partitioned, with one partition near to it. */
+/* One compute unit chases; a cache shared by units may be partitioned, with one partition near it. */
 static bool is_shared_by_units(const struct as_rule_context *c, const struct as_cache *cache)
 {
     return cache && c->info->compute_units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&
            cache->size == as_info_last_cache(c->info);
 }
 
-/* An end that is known to no better than this decides nothing. */
+/* An end uncertain by more than this factor decides nothing. */
 static const double WIDE = 5;
 
 static void say_size(struct as_fact *f, const struct level *level, double claimed)
@@ -313,7 +311,7 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
     as_curve_evidence(f, curve, p->first, past);
 }
 
-/* Median of latency x clock over the plateau, where the cells know their clock. */
+/* Median of latency x clock over the plateau, from cells with a known clock. */
 static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
@@ -368,7 +366,7 @@ static void derive_levels(struct as_rule_context *c)
     const struct as_curve *chosen = choose_curve(curves, n);
     if (!chosen)
         goto done;
-    /* room for what latency_thin keeps lies in the chosen curve itself: it only moves points to the front */
+    /* latency_thin only moves points to the front, so the chosen curve's arrays serve as its output */
     thinned = (struct as_curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
     latency_thin(chosen, &thinned);
     struct as_plateau plateaus[LEVELS_MAX];
@@ -393,7 +391,7 @@ done:
 
 static const double AGREE_WITHIN = 0.02;
 
-/* All sizes together: the pair that is farthest apart is the number; one that differs for certain refutes. */
+/* The fact's number is the pair that differs most; one significant difference refutes. */
 static void derive_instruments(struct as_rule_context *c)
 {
     struct as_pair *pairs;

@@ -1,5 +1,5 @@
-/* Probe latency: which cells, trials on a toy device, and where there is an OpenCL device on that. lib/chase has tests
- * of its own. */
+/* Probe latency: which cells apply, trials on a toy device, and on OpenCL where available. lib/chase has its own
+ * tests. */
 #include "tests/probes/chase_play.h"
 #include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
@@ -11,7 +11,7 @@ extern const struct as_probe as_probe_latency;
 
 static const struct as_queue_ops *toy_queue;
 
-/* A step takes STEP_NS, and a launch adds a microsecond. */
+/* A step takes STEP_NS, and a launch 1 us more. */
 static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
                                    struct as_error *err)
 {

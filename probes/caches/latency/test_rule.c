@@ -59,7 +59,7 @@ static void test_cache(void **state)
         assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
         made_holds(made_get(&m, "tlb.reach"), 6 * MiB);
         assert_int_equal(made_near(&m, "tlb.cost", 1.5, 0.01)->verdict, AS_SUPPORTED);
-        assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
+        assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* reported maximum: 2.3 GHz */
         made_says(made_get(&m, "clock.core"), "at 3.40 GHz in 90% of cells, above its reported maximum of 2.30 GHz");
         made_end(&m);
     }
@@ -75,8 +75,7 @@ static void reject(struct made *m, double above, double below)
     }
 }
 
-/* A size that is missing or rejected leaves a wide bracket, and no other level's name. */
-/* The pages of a number are those of every run, however long the curve on other pages is. */
+/* Each run measures on the same pages, however long the curve on other pages is. */
 static void test_pages(void **state)
 {
     (void)state;
@@ -123,7 +122,7 @@ static void test_cache_with_a_slow_rise(void **state)
     made_end(&m);
 }
 
-/* With hardly a size between two levels any claim fits, which says nothing. */
+/* With hardly any size between two levels every reported size fits, so none is confirmed. */
 static void test_cache_with_wide_hole(void **state)
 {
     (void)state;
@@ -140,7 +139,8 @@ static void test_cache_with_wide_hole(void **state)
     made_end(&m);
 }
 
-/* A third more in front of sizes without a valid number is no end that would refute a claim: twice as much is. */
+/* A rise by a third before sizes without a valid number is no end that could refute a reported size; a rise by a factor
+ * of two is. */
 static void test_cache_that_fades_into_a_hole(void **state)
 {
     (void)state;
@@ -164,19 +164,19 @@ static void test_cache_that_fades_into_a_hole(void **state)
     }
 }
 
-/* A claim that the curve does not bear out, a cache that cannot be told, a rejected curve. */
+/* A reported size that the curve refutes, a cache that cannot be identified, a rejected curve. */
 static void test_cache_claims(void **state)
 {
     (void)state;
     struct made m;
     made_cpu(&m);
-    m.info.caches[3].size = 250 << 20; /* a slice of it is all that one gets */
+    m.info.caches[3].size = 250 << 20; /* reported in full, but only a slice is usable */
     add_curve(&m, "thp", "random", INFINITY, 2);
     made_derive(&m);
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
-    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: its part refutes nothing */
+    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: undecided */
     m.info.compute_units = 2;
     made_derive(&m);
     const struct as_fact *part = made_get(&m, "cache.L3.size");
@@ -186,7 +186,7 @@ static void test_cache_claims(void **state)
     assert_non_null(strstr(part->sentence, " MiB of 250 MiB (random chase by one thread)"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches[0] = m.info.caches[3];
-    m.info.caches_n = 1; /* only the last level is reported: the others have no names */
+    m.info.caches_n = 1; /* only the last level is reported: the others get no names */
     made_derive(&m);
     made_says(made_get(&m, "cache.level_1.size"), "Capacity of the first cache level: ");
     made_says(made_get(&m, "cache.level_2.latency"), "that hits the second cache level takes ");
@@ -202,8 +202,8 @@ static void test_cache_claims(void **state)
     made_end(&m);
 }
 
-/* A plateau behind the last cache of the cores is the memory-side cache's, and only what is four times as large is
- * memory: without that cache the same curve would call 256 MiB memory. */
+/* A plateau behind the last cache of the cores belongs to the memory-side cache, and only sizes four times as large are
+ * memory. Without that cache the same curve calls 256 MiB memory. */
 static void test_memory_side(void **state)
 {
     static const struct {
@@ -218,7 +218,7 @@ static void test_memory_side(void **state)
         m.info.caches[m.info.caches_n++] = (struct as_cache){
             .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache"};
         as_copy_text(m.info.caches[1].source, sizeof m.info.caches[1].source, sources[k].source);
-        for (int i = 0; i <= 15; i++) { /* to 2 GiB */
+        for (int i = 0; i <= 15; i++) { /* up to 2 GiB */
             char axes[160];
             const double size = 64 * KiB * exp2(i);
             snprintf(axes, sizeof axes, "size=%.0f pattern=random allocator=own stride=64", size);
@@ -232,7 +232,7 @@ static void test_memory_side(void **state)
         made_says(made_get(&m, "cache.memory_side.size"), sources[k].says);
         assert_string_equal(made_get(&m, "cache.memory_side.size")->object, "L3");
         made_says(made_near(&m, "cache.memory_side.latency", 300, 0.01), "that hits the Infinity Cache takes 300 ns");
-        made_near(&m, "memory.latency", 503, 0.001); /* the median at 1 and 2 GiB, without 512 MiB */
+        made_near(&m, "memory.latency", 503, 0.001); /* median of 1 and 2 GiB, without 512 MiB */
         reject(&m, 512 * MiB, INFINITY);
         made_derive(&m);
         assert_null(made_find(&m, "memory.latency"));
@@ -261,7 +261,7 @@ static void test_tlb_by_pattern(void **state)
     made_end(&m);
 }
 
-/* Above the maximum by the median of clocks, and steps between levels by medians of latencies: no interval says so. */
+/* By the medians, the clock is above its maximum and there are steps between levels; by the intervals neither. */
 static void test_undecided_by_medians(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void test_undecided_by_medians(void **state)
     made_end(&m);
 }
 
-/* By the medians there is a reach and a cost; the intervals hold none. */
+/* By the medians there is a reach and a cost; by the intervals neither. */
 static void test_tlb_of_wide_intervals(void **state)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void add_place(struct made *m, const char *instrument, uint64_t size, dou
     made_add(m, "latency", "ns", median, axes);
 }
 
-/* Three places; the persistent chase of the last one is off by this factor. */
+/* Three sizes; at the last one the persistent chase differs by the factor `off`. */
 static const struct as_fact *compare(struct made *m, double off, double spread)
 {
     static const double levels[] = {16, 140, 600};
@@ -382,7 +382,7 @@ static void test_levels_are_of_the_timed_chase(void **unused)
     made_end(&m);
 }
 
-/* Caches of unknown size: memory is the plateau behind them, and only where it is long enough. */
+/* Caches of unknown size: memory is the plateau behind them, if it is long enough. */
 static void test_unknown_caches(void **state)
 {
     (void)state;

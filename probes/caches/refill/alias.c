@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/* The load's place in the memory: the store lies before it. Then the place of the result. */
+/* Offset of the load; the store lies below it. Then the offset of the result. */
 enum { PAGE = 4096, LOAD = ALIAS_DISTANCE_MAX + PAGE / 2, RESULT = ALIAS_DISTANCE_MAX + 2 * PAGE, LINE = 64 };
 
-/* Both addresses depend on the loaded value: a store whose address is known long before the load is compared in full,
- * and nothing is lost. */
+/* Both addresses depend on the loaded value: a store address known long before the load would be compared in full,
+ * without a penalty. */
 #if defined(__x86_64__)
 #define PAIR "mov %0, (%0,%1)\n\tmov (%0), %0\n\t"
 #elif defined(__aarch64__)

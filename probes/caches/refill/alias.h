@@ -1,5 +1,5 @@
-/* Pairs of a store and a load whose addresses differ by a fixed distance; each load's address is the last load's value.
- */
+/* Pairs of a store and a load whose addresses differ by a fixed distance. Each load's address depends on the previous
+ * load. */
 #ifndef AS_PROBES_CACHES_REFILL_ALIAS_H
 #define AS_PROBES_CACHES_REFILL_ALIAS_H
 
@@ -12,7 +12,7 @@ struct alias {
     struct as_memory *memory;
     struct as_kernel *kernel;
     uint64_t distance;
-    bool lost; /* a load or store went wrong */
+    bool lost; /* a load or store was wrong */
 };
 /* After a failure the caller still finishes a. */
 enum as_status as_refill_alias_prepare(struct alias *a, struct as_device *dev, const char *allocator, uint64_t distance,

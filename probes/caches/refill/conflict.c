@@ -15,8 +15,8 @@ enum { LINE = 64 };
 #define STEPS16 STEPS4 STEPS4 STEPS4 STEPS4
 #define STEPS64 STEPS16 STEPS16 STEPS16 STEPS16
 
-/* Links the lines, which takes nothing against the chase. args: 0 memory, 1 the address of the conflict; the last word
- * of the memory takes the offset of the line where the chase ended, plus 1 */
+/* Linking the lines takes little time compared with the chase. args: 0 memory, 1 the address of the conflict. The last
+ * word of the memory receives the offset of the chase's last line, plus 1. */
 static void host_conflict(const struct as_host_call *call)
 {
     const struct conflict *c;
@@ -40,7 +40,7 @@ static void host_conflict(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"conflict", host_conflict}, {NULL, NULL}};
 
-/* A random cycle, so that no prefetcher learns a stride. */
+/* A random cycle, so that prefetchers learn no stride. */
 static void draw_order(struct conflict *c, uint64_t seed)
 {
     struct as_rng rng;

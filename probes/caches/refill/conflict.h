@@ -1,4 +1,4 @@
-/* A pointer chase over a few lines that are a fixed distance apart. */
+/* A pointer chase over a few lines at a fixed distance. */
 #ifndef AS_PROBES_CACHES_REFILL_CONFLICT_H
 #define AS_PROBES_CACHES_REFILL_CONFLICT_H
 
@@ -15,8 +15,8 @@ struct conflict {
     uint64_t steps;                     /* done so far, modulo lines */
     bool lost;                          /* a chase ended at a wrong line */
 };
-/* Huge pages where the allocator has them: the block holds at least one. After a failure the caller still finishes c.
- */
+/* Uses huge pages if the allocator has them: the block is at least one large. After a failure the caller still finishes
+ * c. */
 enum as_status as_refill_conflict_prepare(struct conflict *c, struct as_device *dev, const char *allocator,
                                           uint64_t lines, uint64_t distance, uint64_t seed, struct as_error *err);
 /* *ns: per load */

@@ -56,7 +56,7 @@ static void refill_sweep(const char *from, uint64_t bytes)
         refill_load(from + i);
 }
 
-/* The memory is brought in first, so that it lies in the next cache and not partly beyond it. */
+/* Loads the memory first, so that it lies in the next cache and not partly beyond. */
 static void make_cold(const struct pairs *p, const char *memory, const char *evictor)
 {
     refill_sweep(memory, p->span);
@@ -112,7 +112,7 @@ static void host_pairs(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"pairs", host_pairs}, {NULL, NULL}};
 
-/* The cache that must still hold the memory when the colder ones have lost it. */
+/* The cache that must still hold the memory after the caches before it lost it. */
 static uint64_t keeper_of(const struct as_device_info *info, enum pairs_cold cold)
 {
     const uint64_t next = as_info_cache(info, (unsigned)cold + 2);
@@ -133,7 +133,7 @@ static uint64_t count_pairs(const struct as_device_info *info, enum pairs_cold c
     return n < PAIRS_MIN ? PAIRS_MIN : n > PAIRS_MAX ? PAIRS_MAX : n;
 }
 
-/* Pairs that cross a page would need another translation, and prefetchers stop there. */
+/* Pairs across a page would need another translation, and prefetchers stop there. */
 static uint64_t refill_place(uint64_t *offsets, uint64_t wanted)
 {
     uint64_t at = 0;
@@ -163,7 +163,7 @@ static enum as_status refill_write_pairs(struct pairs *p, const uint64_t *offset
     return st;
 }
 
-/* Untouched pages may all be one page of zeros. */
+/* Untouched pages may all map one page of zeros. */
 static enum as_status refill_back(struct pairs *p, struct as_error *err)
 {
     char page[PAGE];
@@ -209,7 +209,7 @@ enum as_status as_refill_pairs_run(struct pairs *p, uint64_t passes, double ns[P
     l.reps = passes;
     l.work = (struct as_work){.accesses = PAIRS_LOADS * (double)p->n, .footprint = (double)p->span};
     struct as_timing timing;
-    p->passes = 0; /* a launch that is lost leaves it so */
+    p->passes = 0; /* stays 0 if the launch is lost */
     enum as_status st = p->own.dev->queue->launch(p->own.dev, &l, &timing, err);
     if (st)
         return st;

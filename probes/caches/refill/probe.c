@@ -1,4 +1,4 @@
-/* refill: what a miss brings in, and which addresses conflict. See method.md. */
+/* refill: bytes fetched per miss, and addresses that conflict. See method.md. */
 #include "alias.h"
 #include "conflict.h"
 #include "device/shared_host.h"
@@ -105,7 +105,8 @@ static enum as_status prepare_sector(struct state *s, struct as_error *err)
                                     .seed = s->tc->seed};
     enum as_status st = as_refill_pairs_prepare(&s->pairs, s->tc->dev, &desc, err);
     as_note_number(s->tc, "pairs", (double)s->pairs.n);
-    /* Flushed lines come from memory although they would fit a cache: no footprint tells how they follow the clock. */
+    /* Flushed lines come from memory although they would fit a cache, so no footprint describes how their latency
+     * scales with the clock. */
     s->tc->footprint = desc.cold == PAIRS_COLD_ALL ? 0 : as_refill_pairs_footprint(&s->pairs);
     s->tc->sample_s = 4e-3;
     s->tc->max_reps = 1 << 20;
@@ -138,9 +139,9 @@ static enum as_status prepare_conflict(struct state *s, struct as_error *err)
         st = as_refill_conflict_prepare(&s->conflict, s->tc->dev, as_axes_text(a, "allocator"), lines, distance,
                                         s->tc->seed, err);
     if (!st)
-        st = as_refill_conflict_run(&s->conflict, lines, &ns, &seconds, err); /* starts the thread that is counted */
+        st = as_refill_conflict_run(&s->conflict, lines, &ns, &seconds, err); /* starts the counted thread */
     if (!st)
-        st = s->tc->dev->memory->map(s->tc->dev, s->conflict.memory, err); /* known once it is backed */
+        st = s->tc->dev->memory->map(s->tc->dev, s->conflict.memory, err); /* known once memory is allocated */
     if (st)
         return st;
     s->tc->footprint = lines * LINE;

@@ -1,4 +1,4 @@
-/* What a miss brings in, against the line that the system reports; 4 KiB aliasing; associativity of the L1. */
+/* Bytes fetched per miss, compared with the reported line; 4 KiB aliasing; associativity of the L1. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first load must take so many times the repeated one, else the caches were not cold. */
+/* The first load must take this many times the repeated one; otherwise the caches were not cold. */
 static const double COLD = 2;
-/* A chase over more lines that is slower by no more misses nothing. Lines farther apart conflict in the TLB too. */
+/* A chase over more lines that is slower by less than STEP_UP has no misses. At larger distances lines conflict in the
+ * TLB too. */
 static const double STEP_UP = 1.15, DISTANCE_MAX = 16 << 10;
 
 enum { WORD = 8, PAGE = 4096 };
@@ -21,7 +22,7 @@ static const struct as_cache *refill_cache_of(const struct as_rule_context *c, u
     return NULL;
 }
 
-/* What the system reports, against the interval. */
+/* Compares the reported value with the interval. */
 static void refill_claim(struct as_fact *f, double claimed)
 {
     f->claimed = claimed;
@@ -37,7 +38,7 @@ static bool refill_is_known(const struct as_cache *cache)
 
 enum outcome { HIT, MISS, UNCLEAR };
 
-/* Of the second load: nearer to the repeated or to the cold one, by the whole interval. */
+/* Whether the second load hit: its whole interval is nearer to the repeated or to the cold load. */
 static enum outcome refill_outcome_of(const struct as_cell *cell)
 {
     const double first = as_cell_note(cell, "first"), again = as_cell_note(cell, "again");
@@ -59,7 +60,7 @@ static size_t last_of(const struct as_curve *curve, size_t n, enum outcome outco
 {
     while (n > 0 && refill_outcome_of(curve->cells[n - 1]) != outcome)
         n--;
-    return n; /* 1 + its index; 0: there is none */
+    return n; /* 1 + its index; 0: none */
 }
 
 static void refill_say_contradiction(struct as_fact *f, const struct as_curve *curve, size_t miss, size_t hit)
@@ -79,7 +80,7 @@ static struct as_fact *add_of_level(struct as_rule_context *c, enum as_relation 
                        AS_BY(.object = strcmp(level, "LLC") == 0 ? "memory" : level, .level = level));
 }
 
-/* The first distance at which the second load misses, above the last at which it hits. */
+/* The first distance at which the second load misses, and the last one before at which it hits. */
 static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
@@ -124,7 +125,7 @@ static const struct as_cell *refill_find(struct as_rule_context *c, const char *
     return found;
 }
 
-/* The other line of an aligned pair, and the next line that is of another pair. */
+/* The other line of an aligned pair, and the next line, which belongs to another pair. */
 static void add_pairs(struct as_rule_context *c, const char *level)
 {
     const struct as_cache *l1 = refill_cache_of(c, 1);
@@ -165,13 +166,13 @@ static void derive_sectors(struct as_rule_context *c)
 
 /* ---- alias ---- */
 
-/* Of the load, in the page of the store. */
+/* Offset of the load within the page, relative to the store. */
 static double offset_of(const struct as_cell *cell)
 {
     return fmod(as_cell_axis_number(cell, "distance"), PAGE);
 }
 
-/* The control is a line or more away from any alias. */
+/* Controls are at least a line away from any alias. */
 static bool is_apart(const struct as_cell *cell)
 {
     return offset_of(cell) >= 64 && offset_of(cell) <= PAGE - 64;
@@ -186,7 +187,7 @@ static void derive_alias(struct as_rule_context *c)
             continue;
         if (!alias && offset_of(cells[i]) == 0)
             alias = cells[i];
-        /* of the controls the slowest: an effect that it shares is not the alias's */
+        /* the slowest control: an effect that it shows too is not aliasing */
         if (is_apart(cells[i]) && (!apart || cells[i]->sum.median > apart->sum.median))
             apart = cells[i];
     }
@@ -214,7 +215,7 @@ static void derive_alias(struct as_rule_context *c)
 
 /* ---- conflict ---- */
 
-/* The first number of lines that is slower than the fewest, and stays so. */
+/* The first number of lines that is slower than the fewest, with all larger numbers slower as well. */
 static size_t refill_first_up(const struct as_curve *v)
 {
     size_t up = v->n;
@@ -227,7 +228,7 @@ static size_t refill_first_up(const struct as_curve *v)
     return up < v->n ? up : 0;
 }
 
-/* Of all distances the fewest lines that displace one another: those of one set. */
+/* Over all distances, the fewest lines that displace each other: those of one set. */
 static const struct as_curve *narrowest(const struct as_curve *curves, size_t n)
 {
     const struct as_curve *best = NULL;
@@ -252,7 +253,7 @@ static bool is_hit(const struct as_curve *v, size_t i)
     return as_ratio_interval(v->y[i], v->ci[i], v->y[0], v->ci[0]).hi < STEP_UP;
 }
 
-/* Lines that lie in several sets are more before they displace one another. */
+/* Lines spread over several sets need to be more before they displace each other. */
 static bool has_farther(const struct as_curve *curves, size_t n, double distance)
 {
     for (size_t i = 0; i < n; i++) {
@@ -271,7 +272,7 @@ static void refill_add_ways(struct as_rule_context *c, const struct as_curve *v)
     struct as_fact *f = as_fact_add(c, AS_FACT_REFILL_WAYS, NULL, NULL);
     if (!f)
         return;
-    size_t hit = up - 1; /* the last number of lines that surely hit */
+    size_t hit = up - 1; /* the largest number of lines that surely hit */
     while (hit > 0 && !is_hit(v, hit))
         hit--;
     as_fact_number(f, v->x[up] - 1, (struct as_interval){v->x[hit], v->x[up] - 1});
@@ -290,7 +291,7 @@ static void refill_add_ways(struct as_rule_context *c, const struct as_curve *v)
                 reported);
 }
 
-/* Lines of half the distance lie in two sets, so that they conflict later. */
+/* At half the distance lines spread over two sets, so more of them fit. */
 static void add_way_size(struct as_rule_context *c, const struct as_curve *curves, size_t n, const struct as_curve *v)
 {
     const double distance = as_cell_axis_number(v->cells[0], "distance");
@@ -302,7 +303,7 @@ static void add_way_size(struct as_rule_context *c, const struct as_curve *curve
             (!below || d > as_cell_axis_number(below->cells[0], "distance")))
             below = &curves[i];
     }
-    size_t same = 0; /* as many lines of the lower distance surely hit */
+    size_t same = 0; /* this many lines at the lower distance surely hit */
     while (below && same + 1 < below->n && below->x[same] < v->x[refill_first_up(v)])
         same++;
     struct as_fact *f = below && is_hit(below, same) ? as_fact_add(c, AS_FACT_REFILL_WAY_SIZE, NULL, NULL) : NULL;

@@ -1,4 +1,4 @@
-/* Probe refill on a toy CPU: which cells, results, planted faults; then on the CPU of this machine. */
+/* Probe refill on a toy CPU: which cells apply, results, planted faults; then on this machine's CPU. */
 #include "probes/caches/refill/pairs.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
@@ -67,7 +67,7 @@ UNIT_TEST(test_which_cells)
     refused(&t, ALIAS("64"), "simulated");
 }
 
-/* Two samples; with the fault that the caller planted before the second. */
+/* Two samples, with the planted fault before the second. */
 static bool run_trial(struct toy *t, const char *axes, bool forgets, int lost, char *why, size_t why_size)
 {
     struct toy_trial v;
@@ -106,7 +106,7 @@ UNIT_TEST(test_faults_are_seen)
         assert_false(run_trial(&t, axes[i], false, 1, why, sizeof why));
         assert_non_null(strstr(why, "wrong") ? strstr(why, "wrong") : strstr(why, "unexpected"));
     }
-    assert_false(run_trial(&t, axes[3], true, 0, why, sizeof why)); /* the result reads as zeros */
+    assert_false(run_trial(&t, axes[3], true, 0, why, sizeof why)); /* the result reads as zero */
     assert_false(run_trial(&t, axes[5], true, 0, why, sizeof why));
     t.deny_memory = true;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
@@ -164,7 +164,7 @@ UNIT_TEST(test_interrupted_reading)
     assert_int_equal(as_refill_pairs_reading(&least, 26), 26);
     assert_int_equal(as_refill_pairs_reading(&least, 34), 34);
     assert_int_equal(as_refill_pairs_reading(&least, 9000), 26);
-    least = UINT32_MAX; /* a counter slower than its reading */
+    least = UINT32_MAX; /* a counter whose tick is longer than a reading */
     assert_int_equal(as_refill_pairs_reading(&least, 0), 0);
     assert_int_equal(as_refill_pairs_reading(&least, 1), 1);
     assert_int_equal(as_refill_pairs_reading(&least, 72), 0);

@@ -1,4 +1,4 @@
-/* The rules of refills and conflicts, on cells of a toy cache whose geometry is planted. */
+/* The rules of misses and conflicts, on cells of a toy cache with known geometry. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cache of `sets` sets that forgets the least recently used line; a miss brings in `sector` bytes, aligned. */
+/* A cache with LRU replacement of `sets` sets; a miss fetches `sector` bytes, aligned. */
 enum { LINE = 64, SETS_MAX = 256, WAYS_MAX = 16 };
 static const double HIT_NS = 1, MISS_NS = 40;
 struct cache {
     unsigned sets, ways, sector;
-    bool next; /* a miss brings in the next line too */
+    bool next; /* a miss also fetches the next line */
     long tag[SETS_MAX][WAYS_MAX];
 };
 static struct cache cache;
@@ -109,7 +109,7 @@ UNIT_TEST(test_pairs_of_lines)
     sectors();
     made_derive(&m);
     made_near(&m, "refill.LLC.sector", 128, 0);
-    made_verdict(&m, "refill.LLC.sector", AS_SUPPORTED); /* a prefetcher fetched the other line */
+    made_verdict(&m, "refill.LLC.sector", AS_SUPPORTED); /* a prefetcher loaded the other line */
     made_says(made_get(&m, "refill.LLC.pairs"), "brings in a pair of lines, 128 B");
     plant(64, 8, 64);
     cache.next = true;
@@ -118,7 +118,7 @@ UNIT_TEST(test_pairs_of_lines)
     made_says(made_get(&m, "refill.LLC.pairs"), "the next line too");
 }
 
-/* A distance that is neither widens the interval; a hit beyond a miss contradicts it, which is said. */
+/* An unclear distance widens the interval; a hit beyond a miss is a contradiction, which the sentence states. */
 UNIT_TEST(test_contradiction)
 {
     plant(64, 8, 64);
@@ -135,7 +135,7 @@ UNIT_TEST(test_contradiction)
     made_says(f, "misses 128 B away and hits 256 B away");
 }
 
-/* Where the first load was no miss, or the interval spans both, nothing is said. */
+/* No fact if the first load did not miss or the interval spans both. */
 UNIT_TEST(test_undecided)
 {
     plant(64, 8, 64);
@@ -171,7 +171,7 @@ UNIT_TEST(test_ways)
     made_verdict(&m, "refill.L1.way_size", AS_SUPPORTED);
     made_says(made_get(&m, "refill.L1.ways"), "has 8 ways: so many lines 4 KiB apart hit; reported: 8");
     plant(128, 12, 64);
-    m.info.caches[0].ways = 8; /* the system is wrong */
+    m.info.caches[0].ways = 8; /* the system reports a wrong value */
     conflicts();
     made_derive(&m);
     made_near(&m, "refill.L1.ways", 12, 0);
@@ -180,8 +180,8 @@ UNIT_TEST(test_ways)
     made_verdict(&m, "refill.L1.way_size", AS_REFUTED);
 }
 
-/* A number of lines whose interval decides nothing is no lower bound, and the distance at which fewest conflict is none
- * where a farther one was not measured. */
+/* An undecided number of lines is no lower bound. A distance with the fewest conflicting lines does not count unless a
+ * larger distance was measured. */
 UNIT_TEST(test_ways_of_few_cells)
 {
     static const long lines[] = {2, 4, 8, 12, 16};
@@ -198,12 +198,12 @@ UNIT_TEST(test_ways_of_few_cells)
     made_says(f, "has 4 to 11 ways");
     plant(64, 8, 64);
     for (long n = 2; n <= 20; n += 2)
-        conflict(2048, n); /* of two sets */
+        conflict(2048, n); /* in two sets */
     made_derive(&m);
     assert_null(made_find(&m, "refill.L1.ways"));
 }
 
-/* A TLB's conflicts, and one slow cell among fast ones, are not the cache's ways. */
+/* Conflicts of a TLB, and one slow cell among fast ones, do not show the cache's ways. */
 UNIT_TEST(test_what_is_no_way)
 {
     plant(64, 8, 64);
@@ -220,7 +220,7 @@ UNIT_TEST(test_alias)
     plant(64, 8, 64);
     add("alias", 2048, 0, 0, 1.25, "{}");
     add("alias", 4096, 0, 0, 3, "{}");
-    add("alias", 4104, 0, 0, 9, "{}"); /* of the same line as an alias: no control */
+    add("alias", 4104, 0, 0, 9, "{}"); /* within a line of an alias: not a control */
     made_derive(&m);
     made_near(&m, "refill.alias", 1.75, 1e-9);
     made_verdict(&m, "refill.alias", AS_SUPPORTED);

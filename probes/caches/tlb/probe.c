@@ -1,5 +1,4 @@
-/* tlb: cost of address translation by number of pages, stride and allocator. See method.md.
- */
+/* tlb: cost of address translation by number of pages, stride and allocator. See method.md. */
 #include "lib/chase/chase.h"
 #include "lib/checks/checks.h"
 
@@ -15,7 +14,7 @@ static const struct as_axis axes[] = {
     AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
-/* The CPU's control lies on huge pages, where there are any, so that it needs few translations at any length. */
+/* The CPU's control lies on huge pages if available, so that it needs few translations at any length. */
 static const char *const quick[] = {"pages=16..16384 x1 stride=page allocator=base_pages",
                                     "pages=64,1024,16384 stride=page allocator=huge_pages",
                                     "pages=16..16384 x1 stride=0 allocator=largest_pages",
@@ -35,7 +34,7 @@ static const char *const full[] = {
     "pages=64,1024,16384 stride=0,page,64KiB allocator=all",
     NULL};
 
-/* Of the longest cache line of the device, so that elements share no line. */
+/* The device's longest cache line, so that elements share no line. */
 static uint64_t line_of(const struct as_device_info *info)
 {
     uint64_t line = LINE_MIN;

@@ -1,5 +1,5 @@
-/* TLB reach, where a curve that needs many translations leaves one that needs few; and what translations cost, from
- * chases over pages less chases over as many elements side by side. */
+/* TLB reach, where a curve with many translations departs from one with few; and translation cost, from chases over
+ * pages minus chases over as many adjacent elements. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -11,7 +11,7 @@
 /* ---- reach, from latency over sizes ---- */
 
 enum { RATIOS_MIN = 5, RATIOS_MAX = 512, CURVES_MAX = 64 };
-static const double clear_step = 1.10; /* less than a tenth is not told from other differences of two allocations */
+static const double clear_step = 1.10; /* smaller steps may be other differences of two allocations */
 
 struct ratios {
     size_t n;
@@ -20,8 +20,8 @@ struct ratios {
     const struct as_cell *many[RATIOS_MAX], *few[RATIOS_MAX];
 };
 
-/* How well do these two differ in the TLB only? Huge against base pages is the better pair, since the order of the
- * accesses is the same; 0: not at all. */
+/* How exclusively two curves differ in the TLB; 0: not at all. Huge against base pages is the better pair, since the
+ * order of accesses is the same. */
 static int pair_kind(const struct as_curve *many, const struct as_curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
@@ -60,7 +60,7 @@ static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, c
 {
     struct as_plateau p[4];
     size_t n = as_plateaus(r->x, r->y, r->ci, r->n, p, 4), at = 0;
-    /* the knee that counts: from a level near 1 up by a clear step, which is a step by the intervals too */
+    /* the first clear step up from a level near 1, significant by its intervals */
     while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level && as_plateau_step(r->ci, &p[at]) == AS_STEP_UP))
         at++;
     struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH, NULL, NULL);
@@ -114,7 +114,7 @@ static size_t keep_long(struct as_curve *curves, size_t n)
     return kept;
 }
 
-/* The pair of curves that tells most, and how the two differ. */
+/* The most informative pair of curves, and how the two differ. */
 static int choose_pair(const struct as_curve *curves, size_t n, struct ratios *now, struct ratios *best, char *how,
                        size_t how_size)
 {
@@ -163,7 +163,7 @@ static void derive_reach(struct as_rule_context *c)
 /* ---- cost, from latency over pages ---- */
 
 enum { POINTS_MIN = 3, POINTS_MAX = 256, LEVELS_MAX = 6, FACTS_MAX = 32, AROUND = 6 };
-static const double CLEAR = 0.10; /* of the control: less is not told from other differences of two allocations */
+static const double CLEAR = 0.10; /* of the control: smaller differences may be other differences of two allocations */
 
 struct costs {
     size_t n;
@@ -197,8 +197,8 @@ static void subtract(const struct as_curve *pages, const struct as_curve *packed
     }
 }
 
-/* The control that has most sizes in common; of two alike the one on huge pages, which needs the fewest translations
- * itself, and else the one from the same allocator. */
+/* The control with most sizes in common. Of two such controls the one on huge pages, which itself needs the fewest
+ * translations; else the one from the same allocator. */
 static void choose_control(const struct as_curve *curves, size_t n, const struct as_curve *pages, struct costs *now,
                            struct costs *best)
 {
@@ -236,7 +236,7 @@ static void tlb_add_evidence(struct as_fact *f, const struct costs *costs, size_
     }
 }
 
-/* One step: so many pages, which are so many bytes, and what a load takes more beyond. */
+/* One step: number of pages, their bytes, and the added latency beyond. */
 static void tlb_add_reach(struct as_rule_context *c, const struct costs *costs, const struct as_plateau *before,
                           double step, int level)
 {
@@ -264,8 +264,8 @@ static void tlb_add_reach(struct as_rule_context *c, const struct costs *costs, 
     tlb_add_evidence(f, costs, before->last);
 }
 
-/* Steps in the cost of translation, added to the latency of the control's smallest buffer so that logarithms exist; a
- * negative cost counts as none. */
+/* Steps in the cost of translation. The latency of the control's smallest buffer is added so that logarithms exist; a
+ * negative cost counts as zero. */
 static void add_steps(struct as_rule_context *c, const struct costs *costs)
 {
     struct as_plateau p[LEVELS_MAX];
@@ -318,7 +318,7 @@ static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
     as_fact_evidence(f, costs->packed[last]);
 }
 
-/* ---- what huge pages gain ---- */
+/* ---- gain from huge pages ---- */
 
 static void add_gain(struct as_rule_context *c, const struct as_pair *p)
 {
@@ -335,7 +335,7 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
                 as_fact_ratio_text(f, " as fast as base pages", " slower than base pages", text, ratio, sizeof ratio));
 }
 
-/* Of each stride the pair with the most pages. */
+/* For each stride, the pair with the most pages. */
 static void tlb_gains(struct as_rule_context *c, const char *huge)
 {
     struct as_pair *pairs;

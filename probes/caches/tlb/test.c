@@ -1,5 +1,5 @@
-/* Probe tlb: which cells, what a chase touches, that a wrong link is detected; then on the CPU of this machine and on
- * its OpenCL device where there is one. */
+/* Probe tlb: which cells apply, which elements a chase touches, a wrong link is detected; then on this machine's CPU
+ * and on OpenCL where available. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -34,7 +34,7 @@ UNIT_TEST(test_which_cells)
     refused(&cpu, "pages=64 stride=4096 allocator=toy", "none today");
 }
 
-/* The largest line of the device's caches is what an element has for itself. */
+/* An element occupies the longest line of the device's caches. */
 UNIT_TEST(test_footprint)
 {
     static const struct {

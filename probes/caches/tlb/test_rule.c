@@ -59,7 +59,7 @@ UNIT_TEST(test_levels)
     assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
 }
 
-/* What the caches take more for both is no cost of translation. */
+/* Latency that both curves share is no translation cost. */
 UNIT_TEST(test_none)
 {
     m.share = 0.02;
@@ -74,7 +74,7 @@ UNIT_TEST(test_none)
     assert_int_equal(made_get(&m, "tlb.cost.mmap.4096")->verdict, AS_UNDECIDED);
 }
 
-/* A step that is small against the control is no level. */
+/* A step that is small compared with the control is no level. */
 UNIT_TEST(test_small_step)
 {
     m.share = 0.001;
@@ -90,7 +90,7 @@ UNIT_TEST(test_small_step)
     assert_int_equal(made_get(&m, "tlb.cost.mmap.4096")->verdict, AS_SUPPORTED);
 }
 
-/* The control on huge pages is taken, and the gain of them is that over the most pages. */
+/* The control on huge pages is used, and the gain from them is the one over the most pages. */
 UNIT_TEST(test_huge_pages)
 {
     add_chase("mmap", "0", 64, 2048);
@@ -134,7 +134,7 @@ UNIT_TEST(test_no_control)
     assert_null(made_find(&m, "tlb.reach1.mmap.4096"));
 }
 
-/* By the medians there is a step, a cost and a gain; the intervals hold none. */
+/* By the medians there is a step, a cost and a gain; by the intervals none. */
 UNIT_TEST(test_wide_intervals)
 {
     m.share = 0.3;

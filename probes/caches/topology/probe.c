@@ -1,4 +1,4 @@
-/* topology: latency and read bandwidth inside each reported memory level, for the machine map. See method.md. */
+/* topology: latency and read bandwidth within each reported memory level, for the machine map. See method.md. */
 #include "lib/chase/chase.h"
 #include "lib/checks/checks.h"
 #include "lib/stream/stream.h"
@@ -25,7 +25,7 @@ static bool is_bandwidth(const struct as_axes *a)
     return as_word_is(a, "what", "bandwidth");
 }
 
-/* Data cache bytes of this level and of the level below, 0 without one. */
+/* Data cache bytes of this level, and of the level below (0: none). */
 static uint64_t level_size(const struct as_device_info *info, unsigned level, uint64_t *below)
 {
     uint64_t size = level ? as_info_cache(info, level) : 0;
@@ -37,7 +37,7 @@ static uint64_t level_size(const struct as_device_info *info, unsigned level, ui
 }
 
 /* Half of a level, so that it fits beside other data. A compute unit may reach half of a partitioned cache, so its
- * chase takes a quarter. Memory is as the footprint gate defines it. */
+ * chase uses a quarter. Memory is sized as for the footprint gate. */
 static uint64_t topology_working_set(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t below;
@@ -51,7 +51,7 @@ static enum as_applies topology_applies(const struct as_device_info *info, const
                                         struct as_error *err)
 {
     uint64_t below, size, last = as_info_last_cache(info);
-    /* A device on the CPU has the CPU's levels, measured there. */
+    /* a device on the CPU has the CPU's levels, measured there */
     if (info->is_host_cpu && !(info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     if (topology_is_memory(a)) {
@@ -105,7 +105,7 @@ static enum as_status topology_prepare(struct as_trial_context *tc, void *state,
     tc->footprint = bytes;
     tc->max_reps = UINT64_C(1) << 20;
     if (!(tc->dev->info.capabilities & AS_CAP_HOST_KERNELS))
-        tc->sample_s = 5e-3; /* long against the scatter of a launch */
+        tc->sample_s = 5e-3; /* long compared with the scatter of a launch */
     if (!s->bandwidth)
         as_limit_own_cycle(tc);
     if (s->bandwidth) {

@@ -1,5 +1,4 @@
-/* Probe topology: which levels can be measured from inside, with which working set, and that a wrong link is detected.
- */
+/* Probe topology: which levels apply, with which working set, and a wrong link is detected. */
 #include "model/gates.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -35,7 +34,7 @@ UNIT_TEST(test_which_levels)
     make_cpu(&t);
     assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_APPLIES);
     assert_int_equal(ask(&t, "place=L2 what=bandwidth", &err), AS_APPLIES);
-    assert_int_equal(ask(&t, "place=L3 what=latency", &err), AS_INAPPLICABLE); /* half of it is L2's size */
+    assert_int_equal(ask(&t, "place=L3 what=latency", &err), AS_INAPPLICABLE); /* half of L2's size */
     assert_non_null(strstr(err.text, "too close to the level below"));
     assert_int_equal(ask(&t, "place=L4 what=latency", &err), AS_PRUNED);
     assert_int_equal(ask(&t, "place=memory what=latency", &err), AS_APPLIES);
@@ -82,7 +81,7 @@ UNIT_TEST(test_working_sets)
     }
 }
 
-/* A shared cache may be partitioned: one compute unit chases over a quarter of it, all of them read half. */
+/* A shared cache may be partitioned: one compute unit chases over a quarter, all of them read half. */
 UNIT_TEST(test_units_have_a_part)
 {
     static const struct {
@@ -95,7 +94,7 @@ UNIT_TEST(test_units_have_a_part)
         struct as_error err = {0};
         toy_init(&t, AS_CAP_SOURCE | AS_CAP_FP64);
         t.dev.info.is_host_memory = false;
-        t.deny_memory = true; /* the size is what counts */
+        t.deny_memory = true; /* only the size matters here */
         add_cache(&t, 2, 'u', 60 << 20);
         assert_int_equal(toy_prepare(&t, &as_probe_topology, cases[i].axes, &v, &err), AS_NOMEM);
         assert_int_equal(v.tc.footprint, cases[i].bytes);
@@ -103,8 +102,7 @@ UNIT_TEST(test_units_have_a_part)
     }
 }
 
-/* What is claimed to be a number of memory passes the gate for it, also where a GPU's driver tells less cache than
- * there may be. */
+/* Cells that claim to measure memory pass its gate, even if a GPU's driver reports less cache than there may be. */
 UNIT_TEST(test_memory_suits_its_gate)
 {
     static const uint64_t caches[] = {0, 60 << 20, 96 << 20};
@@ -114,7 +112,7 @@ UNIT_TEST(test_memory_suits_its_gate)
         struct as_error err = {0};
         toy_init(&t, AS_CAP_SOURCE);
         t.dev.info.is_host_memory = false;
-        t.deny_memory = true; /* the size is what counts */
+        t.deny_memory = true; /* only the size matters here */
         if (caches[i])
             add_cache(&t, 2, 'u', caches[i]);
         assert_int_equal(toy_prepare(&t, &as_probe_topology, "place=memory what=latency", &v, &err), AS_NOMEM);

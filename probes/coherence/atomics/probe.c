@@ -41,7 +41,7 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct as_atomics both; /* first: the record's finish takes it */
+    struct as_atomics both; /* first: the record's finish casts to it */
     struct as_trial_context *tc;
     uint64_t made; /* updates since the array was cleared */
 };

@@ -1,4 +1,4 @@
-/* Atomic updates: how many per second by whom, and what CPU and device keep of that where both are at work. */
+/* Atomic updates: rate per agent, and the share that CPU and device keep when both update the same array. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 64 }; /* of one rule */
+enum { FACTS_MAX = 64 }; /* per rule */
 
 static bool atomics_by_cpu(const struct as_cell *cell)
 {
@@ -38,7 +38,7 @@ static bool is_same_array(const struct as_cell *a, const struct as_cell *b)
     return as_cells_same(a, b, "agent") && as_cells_same(a, b, "elements") && as_cells_same(a, b, "type");
 }
 
-/* Is it the first of its kind, and which of its kind is best? */
+/* The fastest cell on the array of cells[at]; NULL if an earlier cell has the same array. */
 static const struct as_cell *best_alone(const struct as_cell *const *cells, size_t n, size_t at)
 {
     const struct as_cell *best = cells[at];
@@ -56,7 +56,7 @@ static const struct as_cell *best_alone(const struct as_cell *const *cells, size
 
 /* ---- together ---- */
 
-/* The agent alone, all else the same; a CPU has no scope. */
+/* The cell of the same agent alone, otherwise equal; a CPU has no scope. */
 static const struct as_cell *atomics_alone_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
@@ -69,8 +69,8 @@ static const struct as_cell *atomics_alone_of(const struct as_cell *const *cells
 
 struct kept {
     const struct as_cell *cell, *alone;
-    double share, highest; /* what is kept by the cell; by any, at most */
-    size_t n, significant; /* pairs; those that keep less than all, which go before one that may keep all */
+    double share, highest; /* share kept: median of the chosen cell, and upper bound over all */
+    size_t n, significant; /* pairs; those that surely keep less than all, which take precedence */
 };
 
 static void look_at_shared(const struct as_cell *const *cells, size_t n, const struct as_cell *like, struct kept *k)

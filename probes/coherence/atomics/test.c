@@ -1,5 +1,5 @@
-/* Probe atomics: which cells, and rates on a toy that runs the kernel as host C, on the CPU of this machine, and on
- * OpenCL where there is one. */
+/* Probe atomics: which cells apply, and rates on a toy device that runs the kernel as host C, on this machine's CPU,
+ * and on OpenCL where available. */
 #include "tests/probes/atomics_trial.h"
 #include "tests/unit_test.h"
 
@@ -46,7 +46,7 @@ UNIT_TEST(test_bounds_of_memory)
     atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "half of the free 1024 MiB");
     t.dev.info.memory_free = UINT64_C(64) << 30;
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
-    t.dev.info.allocators[0].most = UINT64_C(2) << 30; /* there are guards besides */
+    t.dev.info.allocators[0].most = UINT64_C(2) << 30; /* guards add to the array */
     atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "'toy' gives at most 2048 MiB");
     t.dev.info.allocators[0].most += 2 * ATOMICS_GUARD;
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
@@ -63,8 +63,8 @@ UNIT_TEST(test_rate_of_the_cpu)
     if (o.status || !o.passed)
         fail_msg("%s%s", o.err.text, o.why);
     const double updates = o.sample.value * o.sample.seconds;
-    assert_true(updates > 0.5 && fabs(updates - round(updates)) < 1e-6 * updates); /* a whole number, in a second */
-    assert_true(o.sample.value < 1e11);                                            /* no core is as fast */
+    assert_true(updates > 0.5 && fabs(updates - round(updates)) < 1e-6 * updates); /* a whole number */
+    assert_true(o.sample.value < 1e11);                                            /* faster than any core */
     char missing[80];
     assert_true(o.by_lse == as_cpu_has(AS_CPU_LSE, missing, sizeof missing));
     as_device_close(&cpu);

@@ -1,4 +1,4 @@
-/* The rule of atomic updates, on synthetic cells: rates alone, and what is kept beside the other agent. */
+/* The rule of atomic updates, on synthetic cells: rates alone, and the share kept beside the other agent. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -27,10 +27,10 @@ UNIT_TEST(test_rates_and_what_is_kept)
     rate(&m, 4e8, "cpu", 4, 0, "system");
     rate(&m, 2e9, "device", 0, 64, "system");
     rate(&m, 1e9, "device", 0, 64, "device");
-    rate(&m, 5e7, "cpu", 1, 64, "device");     /* half; a CPU has no scope of its own */
+    rate(&m, 5e7, "cpu", 1, 64, "device");     /* half; a CPU has no scope */
     rate(&m, 5e7, "cpu", 4, 64, "system");     /* an eighth */
-    rate(&m, 8e8, "device", 4, 64, "device");  /* of its own scope's 1e9 */
-    rate(&m, 7e8, "device", 4, 128, "device"); /* nothing to compare with */
+    rate(&m, 8e8, "device", 4, 64, "device");  /* against 1e9 of the same scope */
+    rate(&m, 7e8, "device", 4, 128, "device"); /* has no counterpart alone */
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "atomics.cpu.1024.u64");
     assert_true(f->value == 4e8);
@@ -47,7 +47,7 @@ UNIT_TEST(test_rates_and_what_is_kept)
     made_end(&m);
 }
 
-/* What a gate failed is used for nothing, and where the probes did not run nothing is said. */
+/* Cells that fail a gate are not used, and without cells there are no facts. */
 UNIT_TEST(test_rejected_cells_say_nothing)
 {
     struct made m;
@@ -59,7 +59,7 @@ UNIT_TEST(test_rejected_cells_say_nothing)
     made_end(&m);
 }
 
-/* 85% by the medians, and perhaps all of it. */
+/* 85% by the medians, possibly 100%. */
 UNIT_TEST(test_what_is_kept_may_be_all)
 {
     struct made m;
@@ -75,7 +75,7 @@ UNIT_TEST(test_what_is_kept_may_be_all)
     made_end(&m);
 }
 
-/* The least by the medians may be all; what another pair keeps is less for certain. */
+/* The lowest median may be 100%; another pair surely keeps less, and takes precedence. */
 UNIT_TEST(test_what_is_kept_for_certain_goes_first)
 {
     struct made m;

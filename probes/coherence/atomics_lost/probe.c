@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-    TOTAL_MOST = 1 << 22, /* below 2^24, to which an f32 counts */
+    TOTAL_MOST = 1 << 22, /* below 2^24, up to which f32 counts exactly */
     TOTAL_LEAST = 1 << 10,
     TRIAL_EACH = 1024,      /* per device thread, to measure its rate */
     COMPARED_MOST = 1 << 20 /* elements checked one by one */
@@ -38,11 +38,11 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct as_atomics both; /* first: the record's finish takes it */
+    struct as_atomics both; /* first: the record's finish casts to it */
     struct as_trial_context *tc;
     uint64_t cpu_each, device_each; /* 0: not chosen yet */
     uint64_t made, in_sum;          /* of the last run */
-    bool missing;                   /* a side did not make its updates */
+    bool missing;                   /* one agent did not make its updates */
 };
 
 static enum as_applies atomics_lost_applies(const struct as_device_info *info, const struct as_axes *a,
@@ -50,13 +50,13 @@ static enum as_applies atomics_lost_applies(const struct as_device_info *info, c
 {
     bool both = as_axes_u64(a, "cpu_threads") > 0 && as_axes_u64(a, "device_threads") > 0;
     if (both && as_word_is(a, "agent", "cpu"))
-        return AS_PRUNED; /* the sum belongs to both sides */
+        return AS_PRUNED; /* one sum over both agents */
     if (as_word_is(a, "op", "plain") && as_word_is(a, "order", "seq_cst"))
         return AS_PRUNED;
     return as_atomics_applies(info, a, both, true, err);
 }
 
-/* Approximate update rate of each side. A device without host-visible counters is timed by its second launch. */
+/* Approximate update rate of each agent. A device without host-visible counters is timed by its second launch. */
 static enum as_status try_speed(struct as_atomics *s, struct as_atomics_rates *out, struct as_error *err)
 {
     double seconds;
@@ -75,7 +75,7 @@ static uint64_t each_of(double share, uint64_t threads)
     return each >= 1 ? (uint64_t)each : 1;
 }
 
-/* The number of updates: a power of two that takes at most RUN_S, split so that both sides end together. */
+/* The number of updates: a power of two that takes at most RUN_S, split so that both agents end together. */
 static enum as_status choose_total(struct state *s, struct as_error *err)
 {
     struct as_atomics_rates r;
@@ -133,7 +133,8 @@ static void replay(uint32_t *most, const struct as_atomics *b, uint64_t thread, 
         most[atomics_draw_next(&r, b->array.elements)]++;
 }
 
-/* Repeats the draws on the host: no element may exceed them, and the difference is the number of lost updates. */
+/* Repeats the draws on the host: no element may exceed its count, and the difference of the sums is the number of lost
+ * updates. */
 static enum as_status atomics_lost_compare(struct state *s, uint64_t *short_by, struct as_error *err)
 {
     struct as_atomics *b = &s->both;

@@ -1,4 +1,4 @@
-/* Whether atomic updates are lost: a sentence for each memory and who updates it. */
+/* Whether atomic updates are lost: one sentence per kind of memory and set of agents. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 64 }; /* of one rule */
+enum { FACTS_MAX = 64 }; /* per rule */
 
 static const char *sides_id(const struct as_cell *cell)
 {
@@ -30,7 +30,7 @@ static bool lost_any(const struct as_cell *cell)
     return cell->sum.max > 0;
 }
 
-/* Cells of one sentence: the same memory and sides; where updates are lost also the same type and scope. */
+/* Cells of one sentence: the same memory and agents; if updates are lost also the same type and scope. */
 static bool is_one_story(const struct as_cell *a, const struct as_cell *b)
 {
     if (atomics_lost_is_plain(a) != atomics_lost_is_plain(b) || lost_any(a) != lost_any(b) ||
@@ -48,7 +48,7 @@ static bool lost_elsewhere(const struct as_cell *const *cells, size_t n, const s
     return false;
 }
 
-/* The types and scopes of the cells of a story, each once: "u32 system, u64 device". */
+/* The types and scopes of the cells of one sentence, each once: "u32 system, u64 device". */
 static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, struct as_buf *out)
 {
     for (size_t i = at; i < n; i++) {
@@ -72,7 +72,7 @@ static const char *count_text(double n, char *out, size_t size)
     return out;
 }
 
-/* Where the same memory loses updates of another type or scope, those that are not lost are named. */
+/* If the same memory loses updates of another type or scope, names the types and scopes that lose none. */
 static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size_t n, size_t at, size_t many,
                      double updates)
 {
@@ -105,7 +105,7 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
     return worst;
 }
 
-/* What the driver says of memory whose atomics CPU and device do not share; "" of other memory. */
+/* The driver's statement that CPU and device do not share atomics in this memory; "" for other memory. */
 static const char *unshared_why(const struct as_rule_context *c, const struct as_cell *cell)
 {
     const struct as_allocator *memory = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "allocator")) : NULL;
@@ -146,7 +146,7 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
                     AS_BY(.sides = sides_id(worst), .type = one_kind ? NULL : "", .scope = one_kind ? NULL : ""));
     if (!f)
         return;
-    f->matter = "lost updates"; /* not hidden behind rates of updates, which are of one object with them */
+    f->matter = "lost updates"; /* its own matter, so that update rates of the same object do not hide it */
     as_fact_number(f, worst->sum.max, AS_NO_INTERVAL);
     if (lost)
         say_lost(c, f, worst, many);

@@ -1,6 +1,6 @@
-/* Probe atomics_lost: which cells, that the generator is the same on both sides, that nothing is lost where nothing may
- * be, that races and planted faults are seen. The device is a toy that runs the kernel as host C, the CPU is the real
- * one; OpenCL where there is one. */
+/* Probe atomics_lost: which cells apply, both agents draw the same numbers, correct atomics lose nothing, races and
+ * planted faults are detected. The device is a toy that runs the kernel as host C, the CPU is the real one; also on
+ * OpenCL where available. */
 #include "tests/probes/atomics_trial.h"
 #include "tests/unit_test.h"
 
@@ -23,7 +23,7 @@ UNIT_TEST(test_which_cells)
     const struct as_probe *lost = &as_probe_atomics_lost;
     atomics_toy(&gpu, 64);
     as_copy_text(gpu.dev.info.allocators[0].no_sharing, 160, "the link has no atomics");
-    atomics_expect(&gpu, lost, LOST_BOTH, AS_APPLIES, NULL); /* both reach it: that is where updates may be lost */
+    atomics_expect(&gpu, lost, LOST_BOTH, AS_APPLIES, NULL); /* both reach it, so updates may be lost */
     gpu.dev.info.allocators[0].coherent = false;
     atomics_expect(&gpu, lost, LOST_BOTH, AS_INAPPLICABLE, "the link has no atomics");
     atomics_expect(&gpu, lost, LOST_ALONE, AS_APPLIES, NULL);
@@ -63,7 +63,7 @@ UNIT_TEST(test_planted_faults_are_seen)
     assert_int_equal(t.live, 0);
 }
 
-/* Updates that are said to be made and are not there are lost, which fails no check. */
+/* Updates that were counted as made but are missing in memory are lost; they do not fail a check. */
 UNIT_TEST(test_lost_updates_are_counted)
 {
     struct toy t;
@@ -74,7 +74,7 @@ UNIT_TEST(test_lost_updates_are_counted)
                   "agent=device elements=1 type=u64 cpu_threads=0 device_threads=64 scope=system order=relaxed "
                   "allocator=toy op=add");
     assert_int_equal(o.status, AS_OK);
-    assert_true(o.sample.value > 0 && fmod(o.sample.value, 1) == 0); /* what one of 64 threads did not */
+    assert_true(o.sample.value > 0 && fmod(o.sample.value, 1) == 0); /* the share of one of 64 threads */
     if (!o.passed)
         fail_msg("%s", o.why);
 }
@@ -128,8 +128,8 @@ UNIT_TEST(test_cpu_loses_none)
 
 enum { LOSES_WITHIN_S = 200 };
 
-/* Two threads that load, add and store lose updates sooner or later, on a loaded host later: what is waited for is the
- * loss, and the time is only there so that a probe that is blind to it does not wait for ever. */
+/* Two threads that load, add and store lose updates sooner or later. The test waits for a loss; the time limit only
+ * keeps a probe that cannot detect one from running forever. */
 UNIT_TEST(test_races_are_seen)
 {
     const struct as_probe *probe = &as_probe_atomics_lost;
@@ -151,7 +151,7 @@ UNIT_TEST(test_races_are_seen)
         lost = o.sample.value;
     }
     assert_true(lost > 0);
-    if (!probe->check(o.trial.state, o.why, sizeof o.why)) /* that is what it is there to find */
+    if (!probe->check(o.trial.state, o.why, sizeof o.why)) /* lost updates are the result, not a failure */
         fail_msg("%s", o.why);
     toy_finish(probe, &o.trial);
     as_device_close(&cpu);

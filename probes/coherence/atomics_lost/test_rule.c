@@ -54,8 +54,8 @@ UNIT_TEST(test_lost_updates)
     made_end(&m);
 }
 
-/* Where the scope does not cover the CPU, or the driver says that the memory is not shared, losses are expected, and
- * the sentence says why; in memory of which nobody says so they are not. */
+/* Losses are expected where the scope excludes the CPU or the driver says that the memory is not shared, and the
+ * sentence says why. Elsewhere they are unexpected. */
 UNIT_TEST(test_expected_losses)
 {
     struct made m;
@@ -76,7 +76,7 @@ UNIT_TEST(test_expected_losses)
     made_end(&m);
 }
 
-/* What a gate failed is used for nothing, and where the probe did not run nothing is said. */
+/* Cells that fail a gate are not used, and without cells there are no facts. */
 UNIT_TEST(test_rejected_cells_say_nothing)
 {
     struct made m;

@@ -1,4 +1,4 @@
-/* Ping-pong of one pair, by kind of peer. */
+/* Ping-pong between two agents, by kind of peer. */
 #ifndef AS_PROBES_COHERENCE_C2C_C2C_H
 #define AS_PROBES_COHERENCE_C2C_C2C_H
 
@@ -28,7 +28,7 @@ struct c2c_peer {
     const char *word;
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *a, struct as_error *err);
     enum as_status (*prepare)(struct c2c *s, struct as_trial_context *tc, struct as_error *err);
-    /* Fills seconds and the clock; the value follows from the seconds. */
+    /* Sets seconds and the clock; the value follows from the seconds. */
     enum as_status (*play)(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err);
     /* Passes counted in lines 0 .. C2C_LINES-1; modulo 2^32 on a device. */
     enum as_status (*passes)(struct c2c *s, uint32_t passed[C2C_LINES], struct as_error *err);
@@ -37,12 +37,12 @@ extern const struct c2c_peer c2c_cpu, c2c_device, c2c_unit;
 
 /* cpu.c */
 bool as_c2c_usable_cpu(const struct as_axes *a, const char *axis, struct as_error *err);
-/* Is this one of the CPUs that exchange lines with a device? */
+/* True for the CPUs that exchange lines with a device. */
 bool as_c2c_plays_with_device(const struct as_axes *a);
 
-/* device.c: device lines follow one for signals, as 32-bit words */
+/* device.c: lines of a device start behind one line for signals, as 32-bit words */
 enum { C2C_DEVICE_BYTES = (C2C_LINES + 1) * C2C_STRIDE };
-/* Build options of a device's kernels: memory scope, and order by the axis op. */
+/* Build options of a device's kernels: memory scope, and memory order by the axis op. */
 void as_c2c_device_defines(const struct as_axes *a, const char *scope, char *out, size_t size);
 enum as_status as_c2c_device_passes(struct c2c *s, uint32_t passed[C2C_LINES], struct as_error *err);
 

@@ -12,7 +12,7 @@ enum { PAIRS_EVERY_CPUS = 128, PAIRS_SOME_CPUS = 11 };
 
 /* ---- which pairs ---- */
 
-/* The rank of a CPU among those that this process may use, -1 for others; *n is how many there are. */
+/* The rank of a CPU among those that this process may use, -1 for others; *n: the number of those. */
 static int cpu_rank(int cpu, int *n)
 {
     struct as_cpus set;
@@ -88,7 +88,7 @@ static enum as_applies c2c_applies(const struct as_device_info *info, const stru
     return chosen ? AS_APPLIES : AS_PRUNED;
 }
 
-/* ---- native kernels: thread 0 serves, thread 1 returns ---- */
+/* ---- native kernels: thread 0 sends first, thread 1 returns ---- */
 
 static inline _Atomic uint64_t *c2c_line_at(void *memory, unsigned line)
 {
@@ -116,7 +116,7 @@ static inline void pass_by_pause(_Atomic uint64_t *ball, uint64_t want)
     atomic_store_explicit(ball, want + 1, memory_order_release);
 }
 
-/* args: memory, initial value of every line. reps: cycles. Nothing may stand between two passes: polling a few cycles
+/* args: memory, initial value of every line. reps: cycles. No code may stand between two passes: polling a few cycles
  * later changes the time (method.md). */
 #define DEFINE_PINGPONG(name, pass)                                                                                    \
     static void name(const struct as_host_call *call)                                                                  \

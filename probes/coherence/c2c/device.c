@@ -25,7 +25,7 @@ static const struct as_allocator *c2c_allocator_of(const struct as_device_info *
     return as_info_allocator(info, as_axes_text(a, "allocator"));
 }
 
-/* If no allocator is suitable, the cells of the named ones say so. */
+/* If no allocator suits, the cells of named allocators report the reason. */
 static enum as_applies c2c_device_applies(const struct as_device_info *info, const struct as_axes *a,
                                           struct as_error *err)
 {
@@ -78,7 +78,7 @@ static enum as_status c2c_device_prepare(struct c2c *s, struct as_trial_context 
     return AS_OK;
 }
 
-/* Line l from 1; line 0 has the signals. */
+/* Line l from 1; line 0 holds the signals. */
 static _Atomic uint32_t *c2c_device_line_at(const struct c2c *s, unsigned line)
 {
     return (_Atomic uint32_t *)(void *)((char *)s->memory->host + (size_t)line * C2C_STRIDE);
@@ -99,7 +99,7 @@ static bool c2c_wait_for(_Atomic uint32_t *word, uint32_t value)
     return true;
 }
 
-/* Serves all rounds; false if the device did not answer in time. */
+/* Plays all rounds; false if the device did not answer in time. */
 static bool c2c_serve(const struct c2c *s, uint32_t cycles, uint32_t base)
 {
     for (uint32_t c = 0; c < cycles; c++)

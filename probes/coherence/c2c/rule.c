@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of pairs: the axis `peer`, what a fact of it is about, its name, and what is at the ends. */
+/* Kinds of pairs: the axis `peer`, the object of their facts, the name in ids, and what the two ends are. */
 struct pair_kind {
-    const char *peer, *object, *ids, *op; /* all pairs by one operation, the same in every run */
+    const char *peer, *object, *ids, *op; /* op: one operation for all pairs, the same in every run */
     const char *ends;                     /* "two cores" */
-    const char *end;                      /* one of them; NULL: they differ, and no pair is nearest */
-    bool is_within_device;                /* both ends are compute units, which the backend names */
+    const char *end;                      /* one end; NULL: the ends differ, and no pair is the nearest */
+    bool is_within_device;                /* both ends are compute units, named by the backend */
 };
 static const struct pair_kind pair_kinds[] = {
     {"cpu", "link:cpu-cpu", "", "cas", .ends = "two cores", .end = "CPU"},
@@ -18,7 +18,7 @@ static const struct pair_kind pair_kinds[] = {
     {"compute_unit", "units", "unit", "load", .is_within_device = true},
 };
 
-/* How the line was transferred, and how many pairs may be as near or as far. */
+/* How the line was transferred, and how many pairs are tied. */
 static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
 {
     const char *op = as_cell_axis(cell, "op");
@@ -45,7 +45,7 @@ static void c2c_add_pair(struct as_rule_context *c, const struct as_cell *const 
                          const char *which)
 {
     const size_t alike = count_alike(pairs, n, cell);
-    /* where it may be any of them, it is none */
+    /* if every pair is tied, none is the nearest */
     struct as_fact *f = NULL;
     if (alike + 1 < n)
         f = as_fact_add_cell(c, relation, cell, AS_BY(.object = kind->object, .ends = kind->ids));
@@ -58,7 +58,7 @@ static void c2c_add_pair(struct as_rule_context *c, const struct as_cell *const 
                 as_cell_axis(cell, "to"), as_fact_noted_text(f, "", how, value, sizeof value));
 }
 
-/* Of the median pair: at least as wide as what single pairs have. */
+/* Interval of the median pair: at least as wide as those of single pairs. */
 static struct as_interval interval_of_median(const struct as_cell *const *pairs, double *medians, double *room,
                                              size_t n)
 {
@@ -98,8 +98,8 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
     free(v);
 }
 
-/* Pairs are alike in one kind of memory: pinned memory between a core and the device, where that was measured, else
- * that of the first cell. */
+/* Pairs in one kind of memory are comparable: pinned memory between a core and the device if measured, else the memory
+ * of the first cell. */
 static const char *memory_of(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                              const struct pair_kind *kind)
 {
@@ -125,7 +125,7 @@ static void core_to_core(struct as_rule_context *c, const struct as_cell **cells
         if (strcmp(as_cell_axis(cell, "peer"), kind->peer) != 0 || as_cell_axis(cell, "from")[0] == '\0' ||
             !as_cell_is(cell, "op", kind->op) || strcmp(as_cell_axis(cell, "allocator"), memory) != 0)
             continue;
-        cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kinds of peer */
+        cells[i] = cells[kept]; /* swaps, so that other kinds of peers still find their cells */
         cells[kept++] = cell;
     }
     if (kept == 0)

@@ -1,4 +1,5 @@
-/* Probe c2c: which pairs, the game on threads and with a device's kernel, and that a lost pass is seen. */
+/* Probe c2c: which pairs apply, the exchange between threads and with a device's kernel, and a lost pass is
+ * detected. */
 #include "probes/coherence/c2c/c2c.h"
 #include "tests/probes/c2c_toy.h"
 #include "tests/scripted_clock.h"
@@ -12,7 +13,7 @@
 extern const struct as_probe as_probe_c2c;
 static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;
 
-/* The first two CPUs that this process may use; cpus[1] is -1 where there is one only. */
+/* The first two CPUs that this process may use; cpus[1] is -1 if there is only one. */
 static void find_cpus(int cpus[2])
 {
     cpu_set_t set;
@@ -24,7 +25,7 @@ static void find_cpus(int cpus[2])
             cpus[n++] = cpu;
 }
 
-/* For tests of two threads that spin: on one CPU they would take a turn of the scheduler for every pass. */
+/* Tests with two spinning threads: on one CPU every pass would cost a scheduler time slice. */
 static void need_two_cpus(int cpus[2])
 {
     find_cpus(cpus);
@@ -68,14 +69,14 @@ UNIT_TEST(test_threads_that_move)
     int cpus[2];
     find_cpus(cpus);
     if (cpus[1] < 0)
-        return; /* that one CPU is too few is said first */
+        return; /* the reason "one CPU" takes precedence */
     toy_init(&cpu, host_caps & ~(unsigned)AS_CAP_PIN);
     snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=every", cpus[0], cpus[1]);
     assert_int_equal(toy_applies(&cpu, &as_probe_c2c, axes, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "stay on no CPU"));
 }
 
-/* Where there is one CPU the plan has to say why there is nothing to measure, and not be empty. */
+/* With one CPU the plan must say why nothing can be measured instead of being empty. */
 UNIT_TEST(test_one_cpu)
 {
     struct toy t;
@@ -98,8 +99,8 @@ UNIT_TEST(test_one_cpu)
     assert_non_null(strstr(err.text, "is bound to one"));
 }
 
-/* The CPU device keeps the calling thread off the CPUs that work. That says nothing of the CPUs that may be measured.
- */
+/* The CPU device keeps the calling thread off the CPUs that work. That must not restrict the CPUs that may be
+ * measured. */
 UNIT_TEST(test_bound_caller)
 {
     extern const struct as_probe as_probe_sentinel;
@@ -181,7 +182,7 @@ UNIT_TEST(test_device_plays)
     t.kernel = c2c_toy_pingpong;
     snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=every allocator=upfront", cpus[0]);
     toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
-    /* Neither side gives up, however long a loaded machine leaves it waiting: to the host no time passes. */
+    /* Neither agent gives up, however long a loaded machine delays it: no time passes on the host's clock. */
     ((struct c2c *)v.state)->patience = UINT32_MAX;
     clock_script(1e-9);
     for (int n = 0; n < 2; n++) {
@@ -195,7 +196,7 @@ UNIT_TEST(test_device_plays)
     assert_int_equal(t.live, 0);
 }
 
-/* Workgroups of a GPU poll slower than a core, also in the host's memory: with a core's patience, a launch whose other
+/* Workgroups of a GPU poll slower than a core, also in host memory: with a core's patience, a launch whose other
  * workgroup never starts would take minutes. */
 UNIT_TEST(test_patience)
 {
@@ -218,7 +219,7 @@ UNIT_TEST(test_patience)
     }
 }
 
-/* A device that never starts must cost a bounded wait and a reason, not a hang. */
+/* A device that never starts must cost a bounded wait and give a reason. */
 UNIT_TEST(test_silent_device)
 {
     struct toy t;
@@ -239,11 +240,11 @@ UNIT_TEST(test_silent_device)
     toy_finish(&as_probe_c2c, &v);
 }
 
-/* The device's kernel ends by itself when the host never serves. */
+/* The device's kernel ends by itself if the host never answers. */
 UNIT_TEST(test_device_gives_up)
 {
     static uint32_t memory[3 * 64];
-    uint32_t numbers[] = {64, 2, 4, 1, 0, 9, 1000}; /* a thousand tries */
+    uint32_t numbers[] = {64, 2, 4, 1, 0, 9, 1000}; /* a thousand polls */
     void *args[8] = {memory};
     for (int i = 0; i < 7; i++)
         args[1 + i] = &numbers[i];
@@ -253,7 +254,7 @@ UNIT_TEST(test_device_gives_up)
     assert_int_equal(memory[64], 0);
 }
 
-/* ---- between units ---- */
+/* ---- between compute units ---- */
 
 UNIT_TEST(test_which_units)
 {
@@ -298,7 +299,7 @@ UNIT_TEST(test_units_play)
     assert_true(fabs(v.tc.limit - 0.5) < 1e-9);
     for (int n = 0; n < 2; n++) {
         struct as_sample s = {.value = NAN};
-        c2c_toy_leave_out(1, 1); /* a launch that leaves out a unit is made again */
+        c2c_toy_leave_out(1, 1); /* a launch that misses a unit is repeated */
         assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_OK);
         assert_true(s.value > 0);
         assert_int_equal(c2c_toy_left_out(), 0);
@@ -311,7 +312,7 @@ UNIT_TEST(test_units_play)
     assert_int_equal(t.live, 0);
 }
 
-/* A unit on which nothing ever starts ends the cell with a reason, and not by waiting for ever. */
+/* A unit on which nothing ever starts ends the cell with a reason. */
 UNIT_TEST(test_unit_never_starts)
 {
     struct toy t;
@@ -327,7 +328,7 @@ UNIT_TEST(test_unit_never_starts)
     assert_int_equal(t.live, 0);
 }
 
-/* Where a kernel cannot tell its unit, only the pair that stands for any two groups can be had. */
+/* If a kernel cannot read its unit id, only the pair of any two workgroups applies. */
 UNIT_TEST(test_units_not_told)
 {
     struct toy t;
@@ -346,7 +347,7 @@ UNIT_TEST(test_units_not_told)
     toy_finish(&as_probe_c2c, &v);
 }
 
-/* On the OpenCL of this machine, whatever it is: a number whose passes were all counted, or a reason. */
+/* On any OpenCL device of this machine: a number with all passes counted, or a reason. */
 UNIT_TEST(test_on_opencl)
 {
     static const char *const cells[] = {

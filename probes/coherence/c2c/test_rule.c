@@ -24,11 +24,11 @@ UNIT_TEST(test_costs)
               "The nearest pair of 3, CPUs 0 and 2, has a one-way latency of 50.0 ns (");
     made_says(made_get(&m, "c2c.median"), "; median of 3 pairs, by cas)");
     made_near(&m, "c2c.unit.min", 310, 0);
-    made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* of the same memory */
+    made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* in the same memory */
     made_end(&m);
 }
 
-/* A pair is nearest where some other one is surely farther; of two tied pairs neither is. */
+/* A pair is nearest if some other pair is surely farther; of two tied pairs neither is. */
 UNIT_TEST(test_tied_pairs)
 {
     struct made m;
@@ -47,7 +47,7 @@ UNIT_TEST(test_tied_pairs)
     made_end(&m);
 }
 
-/* A number changes neither operation nor memory because the cells of its own are missing. */
+/* A fact without cells for its operation does not fall back to another operation or memory. */
 UNIT_TEST(test_one_operation)
 {
     struct made m;
@@ -59,7 +59,7 @@ UNIT_TEST(test_one_operation)
     assert_null(made_find(&m, "c2c.device.median"));
     made_end(&m);
     made_gpu_minimal(&m);
-    strcpy(m.info.id, "cuda:0"); /* whose allocators have roles */
+    strcpy(m.info.id, "cuda:0"); /* allocators with roles */
     made_add(&m, "c2c", "ns", 400, "peer=device;from=0;to=0;op=load;pairs=some;allocator=cuMemAllocManaged");
     made_add(&m, "c2c", "ns", 900, "peer=device;from=0;to=0;op=load;pairs=some;allocator=cuMemHostAlloc");
     made_derive(&m);

@@ -35,7 +35,7 @@ static enum as_status interference_ask(struct as_device *cpu, unsigned n, int *c
     return st;
 }
 
-/* A backend that binds no threads may name a CPU twice. */
+/* A backend that does not bind threads may name a CPU twice. */
 static void make_distinct(int *cpus, unsigned n)
 {
     struct as_cpus rest;

@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 
-/* CPUs that this process may use, by the parent's and the device's knowledge. */
+/* CPUs that this process may use, as known to the parent and the device. */
 unsigned as_interference_cpus_usable(const struct as_device_info *info);
 /* The first *n CPUs in the CPU backend's order (one thread per core before SMT siblings); 0: all. *cpus is the
  * caller's (free). dev: the trial's device. */

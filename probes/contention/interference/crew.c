@@ -22,9 +22,9 @@ struct member {
 struct crew {
     struct crew_desc desc;
     unsigned started;     /* threads that were created */
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t wake, asleep;
-    uint64_t run, pieces; /* number of the run, pieces of it */
+    uint64_t run, pieces; /* number of the run; pieces per thread */
     unsigned sleeping;
     int refused; /* errno of the priority */
     bool unpinned, quit;

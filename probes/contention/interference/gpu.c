@@ -14,7 +14,7 @@ static bool interference_is_copy(const struct gpu_work *g)
     return g->op == OP_H2D || g->op == OP_D2H;
 }
 
-/* Work-items are turns of a loop where cores of the host run them: one per core, each with its own piece. */
+/* On a device whose work-items are loop iterations on cores: one per core, each with its own piece. */
 static void interference_choose_grid(struct gpu_work *g)
 {
     const struct as_device_info *info = &g->dev->info;

@@ -1,5 +1,5 @@
-/* What a device does to lines by a kernel, or by its copy engines between host memory and its own. The calling thread
- * launches it and waits. */
+/* The device's work on lines: a kernel, or copies between host and device memory by its copy engines. The calling
+ * thread launches and waits. */
 #ifndef AS_PROBES_CONTENTION_INTERFERENCE_GPU_H
 #define AS_PROBES_CONTENTION_INTERFERENCE_GPU_H
 
@@ -11,18 +11,18 @@ struct gpu_work {
     struct as_device *dev;
     enum op op;
     const struct lines *lines; /* NULL: copies */
-    bool keeps;                /* the content: the other side works on the same lines */
+    bool keeps;                /* keeps the content, since the other side works on the same lines */
     struct as_transfer copy;
     struct as_buffers own; /* of a kernel */
     struct as_kernel *kernel;
     struct as_memory *sums;
     size_t workgroups, workgroup_size;
-    uint64_t piece;  /* items of a thread; 0: threads take neighbouring ones */
-    uint64_t passes; /* of a launch: over all lines, or 64 loads of a chase, or copies */
+    uint64_t piece;  /* items per thread; 0: threads take neighbouring items */
+    uint64_t passes; /* per launch: passes over all lines, 64 loads of a chase each, or copies */
     uint64_t done;   /* passes of all launches */
-    double ended;    /* the last launch, by as_now */
+    double ended;    /* end of the last launch, by as_now */
 };
-/* For a copy of `bytes`: between memory from allocator and the device's own. */
+/* Memory for a copy of `bytes`: from allocator, and the device's own. */
 struct gpu_desc {
     struct as_device *dev;
     enum op op;
@@ -30,13 +30,13 @@ struct gpu_desc {
     bool keeps;
     const char *allocator;
     uint64_t bytes, seed;
-    double launch_s; /* a launch takes about so long */
+    double launch_s; /* approximate length of a launch */
 };
 enum as_status as_gpu_work_make(struct gpu_work *g, const struct gpu_desc *desc, struct as_error *err);
-void as_gpu_work_finish(struct gpu_work *g); /* accepts one that is all zeros */
-/* One launch, until it ends. *seconds: by the device's clock where it has one. */
+void as_gpu_work_finish(struct gpu_work *g); /* accepts a zeroed one */
+/* One launch, and waits for it. *seconds: by the device's clock if it has one. */
 enum as_status as_gpu_work_run(struct gpu_work *g, double *seconds, struct as_error *err);
-/* Lines read, written or updated, loads of a chase, or lines copied, of one launch. */
+/* Items of one launch: lines read, written, updated or copied, or loads of a chase. */
 double as_gpu_work_items(const struct gpu_work *g);
 bool as_gpu_work_check(struct gpu_work *g, char *why, size_t why_size);
 

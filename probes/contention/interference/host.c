@@ -41,7 +41,7 @@ void as_host_work_finish(struct host_work *w)
 
 /* ---- pieces ---- */
 
-/* Of a lap; the content stays the same where it must. */
+/* The mark that a lap writes; constant if the content must stay. */
 static uint64_t mark_of(const struct host_work *w, uint64_t lap)
 {
     return w->lines->mark + (w->keeps ? 0 : lap);
@@ -49,7 +49,7 @@ static uint64_t mark_of(const struct host_work *w, uint64_t lap)
 
 typedef uint64_t half __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* Whole lines, with the first word as it was. */
+/* Writes whole lines but keeps the first word. */
 static void write_piece(uint64_t *p, uint64_t first, uint64_t n, uint64_t mark)
 {
     uint64_t v = line_value(mark, first);
@@ -116,7 +116,7 @@ uint64_t as_host_work_piece(void *work, unsigned thread)
 
 /* ---- the check ---- */
 
-/* Line k of a slice holds what `laps` laps leave there. */
+/* Line k of a slice must hold what `laps` laps leave there. */
 static bool interference_is_right(const struct host_work *w, const struct host_part *p, uint64_t k)
 {
     const uint64_t laps = p->laps + (k < p->at), line = p->first + k;

@@ -71,7 +71,7 @@ enum as_status as_lines_make(struct lines *l, const struct lines_desc *desc, str
     return AS_OK;
 }
 
-/* Of the numbers first .. first + count - 1, modulo 2^64. */
+/* Sum of the numbers first .. first + count - 1, modulo 2^64. */
 static uint64_t sum_of_numbers(uint64_t first, uint64_t count)
 {
     const uint64_t below = count % 2 ? (count - 1) / 2 * count : count / 2 * (count - 1);

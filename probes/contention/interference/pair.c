@@ -25,7 +25,7 @@ static enum as_status run_alone(struct pair *p, double *each, struct as_error *e
     return AS_OK;
 }
 
-/* The aggressor must have worked from before the victim's start until after its end. */
+/* The aggressor must work from before the victim's start until after its end. */
 static enum as_status interference_judge(const struct pair *p, const struct reading *a, const struct reading *b,
                                          const struct span *span, struct as_error *err)
 {
@@ -74,7 +74,7 @@ static enum as_status run_loaded(struct pair *p, double *each, struct as_error *
     return st;
 }
 
-/* As long as the victim alone took last. *rate: items per second. */
+/* For as long as the victim alone took last. *rate: items per second. */
 static enum as_status run_aggressor(struct pair *p, double *rate, struct as_error *err)
 {
     const struct side *a = &p->aggressor;

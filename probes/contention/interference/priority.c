@@ -11,7 +11,7 @@ const char *const priority_words[] = {"normal", "nice_19", "sched_idle", NULL};
 #include <sched.h>
 #include <sys/resource.h>
 
-/* On Linux nice is a property of the thread. */
+/* On Linux, nice is per thread. */
 static int set_nice(void)
 {
     return setpriority(PRIO_PROCESS, 0, 19) ? errno : 0;

@@ -1,4 +1,4 @@
-/* interference: what CPU and device keep of their speed while both use the memory. See method.md. */
+/* interference: share of speed that CPU and device keep while both use the memory. See method.md. */
 #include "device/shared_host.h"
 #include "lib/checks/checks.h"
 #include "trial.h"
@@ -65,7 +65,7 @@ static bool interference_probe_is_copy(const struct as_axes *a, const char *axis
     return as_word_is(a, axis, "h2d") || as_word_is(a, axis, "d2h");
 }
 
-/* Combinations without a meaning, and those that equal another cell. */
+/* Combinations without meaning, and those that equal another cell. */
 static bool makes_sense(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, of_device = as_word_is(a, "victim", "device");

@@ -1,13 +1,13 @@
-/* What each side keeps of its speed while the other works, and whether the control is 1. */
+/* The share of speed that each side keeps while the other works, and whether the control is 1. */
 #include "facts/rule.h"
 #include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a side does, in the words of a sentence. */
+/* What a side does, in words. */
 static const struct verb {
-    const char *op, *singular, *plural, *bandwidth; /* NULL: it is a chase */
+    const char *op, *singular, *plural, *bandwidth; /* NULL: a chase */
 } verbs[] = {
     {"read", "reads", "read", "read bandwidth"},
     {"write", "writes", "write", "write bandwidth"},
@@ -27,7 +27,7 @@ static const struct verb *verb_of(const struct as_cell *cell, const char *axis)
     return NULL;
 }
 
-/* A side in a sentence. */
+/* A side, as the subject of a sentence. */
 struct who {
     char name[48];
     bool plural;
@@ -93,7 +93,8 @@ static struct as_fact *interference_add(struct as_rule_context *c, enum as_relat
     return as_fact_add(c, relation, cell, AS_BY(.unit = unit, .size = size));
 }
 
-/* f's number is a percentage or a ratio that `nothing` leaves as it is. role: ", as the aggressor" or "". */
+/* The fact's number is a percentage, or a ratio with `nothing` as its neutral value. role: ", as the aggressor" or
+ * "". */
 static void interference_say(struct as_fact *f, const char *before, const char *per, const char *role,
                              const char *during, double nothing, const struct as_cell *cell)
 {
@@ -159,7 +160,7 @@ static void add_aggressor(struct as_rule_context *c, const struct as_cell *cell)
     say_keeps(f, cell, &a, other->bandwidth, ", as the aggressor", while_text(&w, own, during, sizeof during));
 }
 
-/* A control that is 1 is as it should be: nothing is said. */
+/* A control of 1 is as expected and gives no fact. */
 static void add_control(struct as_rule_context *c, const struct as_cell *cell)
 {
     const struct who w = victim_of(c, cell);

@@ -1,4 +1,4 @@
-/* The two kinds of sides: threads of the CPU, and a device. */
+/* The two kinds of sides: CPU threads, and a device. */
 #ifndef AS_PROBES_CONTENTION_INTERFERENCE_SIDES_H
 #define AS_PROBES_CONTENTION_INTERFERENCE_SIDES_H
 
@@ -11,18 +11,18 @@ struct cpu_side {
     struct crew *crew;
     struct host_work work;
     uint64_t pieces; /* of the fixed work, per thread */
-    uint64_t before; /* work of all threads before it */
+    uint64_t before; /* of all threads before that work */
 };
 struct cpu_side_desc {
     enum op op;
     const struct lines *lines;
-    bool keeps; /* as in host_work */
+    bool keeps; /* as in struct host_work */
     unsigned threads, load;
     const int *cpus;
     const struct priority *priority;
 };
 enum as_status as_cpu_side_make(struct cpu_side *s, const struct cpu_side_desc *desc, struct as_error *err);
-/* Chooses the fixed work so that it takes about so long. */
+/* Chooses the fixed work to take about this long. */
 enum as_status as_cpu_side_calibrate(struct cpu_side *s, double seconds, struct as_error *err);
 void as_cpu_side_finish(struct cpu_side *s);
 
@@ -30,7 +30,7 @@ struct device_side {
     struct gpu_work work;
     unsigned load;
     double items;             /* of all launches */
-    double from, seconds, at; /* of the last: its start and length, and the end of the gap after it */
+    double from, seconds, at; /* of the last launch: start, length, and the end of the gap after it */
 };
 enum as_status as_device_side_make(struct device_side *s, const struct gpu_desc *desc, unsigned load,
                                    struct as_error *err);

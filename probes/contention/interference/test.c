@@ -1,5 +1,5 @@
-/* interference: pairs of made-up sides with a known answer, threads that stop or are refused a priority, and trials on
- * a toy CPU and a toy device. */
+/* interference: pairs of simulated sides with a known answer, threads that stop or are refused a priority, and trials
+ * on a toy CPU and a toy device. */
 #include "crew.h"
 #include "host.h"
 #include "pair.h"
@@ -25,7 +25,7 @@ static int need_two_cpus(void)
 
 /* ---- pairs ---- */
 
-/* A machine whose time is counted, not waited for. The aggressor makes the victim `factor` times slower. */
+/* A machine with simulated time. The aggressor makes the victim `factor` times slower. */
 struct machine {
     double now, from, factor, items;
     bool running, dies, never_stops, late;
@@ -162,7 +162,7 @@ UNIT_TEST(test_faults_of_the_aggressor)
 
 struct counted {
     _Atomic uint64_t pieces;
-    uint64_t most; /* a thread that has made so many waits for `on` */
+    uint64_t most; /* a thread that has done this many pieces waits for `on` */
     _Atomic bool on;
 };
 
@@ -274,7 +274,7 @@ UNIT_TEST(test_work_and_its_check)
         for (uint64_t k = 0; k < lines.n * LINE_WORDS; k++)
             found += lines.host[k];
         assert_true((found == sum) == (keeps || op == OP_READ || op == OP_CHASE));
-        w.parts[1].sum++; /* a fault */
+        w.parts[1].sum++; /* a planted fault */
         w.parts[1].line++;
         lines.host[4000 * LINE_WORDS + ATOMIC_WORD]++;
         assert_false(as_host_work_check(&w, why, sizeof why));
@@ -286,8 +286,8 @@ UNIT_TEST(test_work_and_its_check)
 
 /* ---- the probe ---- */
 
-/* An aggressor of low priority may get no time while the victim works, so that no trial depends on the machine's load.
- */
+/* An aggressor of low priority may get no time while the victim works, so the outcome of a trial does not depend on the
+ * machine's load. */
 #define REST " threads=1 priority=nice_19 load=100 size=262144 allocator=toy"
 
 UNIT_TEST(test_which_cells)
@@ -372,7 +372,7 @@ UNIT_TEST(test_other_cores)
         assert_true(run_trial(&t, axes[i], &value, why, sizeof why));
 }
 
-/* The kernel of op=read: args as in interference.kernel. */
+/* The kernel of op=read; args as in interference.kernel. */
 static void play_read(const char *name, void *const *args)
 {
     uint64_t *sums = args[0], sum = 0, items;
@@ -386,7 +386,7 @@ static void play_read(const char *name, void *const *args)
     sums[0] += passes * sum;
 }
 
-/* A device whose launches take as long whatever the CPU does: the aggressor has no effect. */
+/* A device whose launch time does not depend on the CPU's load: the aggressor has no effect. */
 UNIT_TEST(test_a_device_that_nothing_slows)
 {
     struct toy t;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of the victim's fixed work, and of a launch of an aggressor, which must be short against it. */
+/* Length of the victim's fixed work, and of an aggressor's launch, which must be short in comparison. */
 static const double WORK_S = 10e-3, LAUNCH_S = 3e-3;
-/* Blocks of a sample: in so many each arm takes each position equally often, be there two arms or three. */
+/* BLOCKS per sample: a number in which each of two or three arms takes each position equally often. */
 enum { TRIES = 3, BLOCKS = 6 };
 
 static enum op interference_op_of(const struct as_axes *a, const char *axis)
@@ -86,7 +86,7 @@ static enum as_status make_cpu_side(struct trial *t, int side, unsigned threads,
     return st || side == AGGRESSOR ? st : as_cpu_side_calibrate(&t->cpu[side], WORK_S, err);
 }
 
-/* The launching thread must not take time from the threads of the CPU's side. */
+/* The launching thread must not take time from the CPU side's threads. */
 static void bind_here(struct trial *t, int cpu)
 {
     struct as_cpus one = {{0}};
@@ -94,7 +94,7 @@ static void bind_here(struct trial *t, int cpu)
     t->bound = as_thread_cpus(&t->before) && as_thread_keep_on(&one);
 }
 
-/* The first CPU is the victim's core beside other cores; beside a device it is left to the thread that launches. */
+/* The first CPU is the victim's core against other cores; against a device it is left to the launching thread. */
 static enum as_status make_sides(struct trial *t, struct as_error *err)
 {
     unsigned n = (unsigned)as_axes_u64(t->tc->axes, "threads");
@@ -144,8 +144,7 @@ enum as_status as_interference_prepare(struct as_trial_context *tc, void *state,
     t->on_device[AGGRESSOR] = !of_device && !as_info_has_host_kernels(&t->tc->dev->info);
     tc->footprint = size * (is_shared(t) || t->control ? 1 : SIDES);
     tc->min_reps = tc->max_reps = 1;
-    /* The core's clock cancels in the ratio, and an aggressor's thread that the calling one preempts is no contention.
-     */
+    /* The core's clock cancels in the ratio, and preempting one of the aggressor's threads is not contention. */
     tc->host_work = false;
     enum as_status st = as_check_room(tc->dev, tc->footprint, size, err);
     if (!st)
@@ -159,15 +158,15 @@ enum as_status as_interference_prepare(struct as_trial_context *tc, void *state,
     t->pair.aggressor = side_of(t, AGGRESSOR);
     t->pair.control = t->control;
     t->pair.starves = !as_word_is(tc->axes, "priority", priority_words[0]);
-    /* As of a block below. */
+    /* Repeated for the same reason as in make_block. */
     st = AS_FAILED;
     for (int i = 0; i < TRIES && st == AS_FAILED; i++)
         st = as_pair_start(&t->pair, tc->seed, err);
     return st;
 }
 
-/* A block in which the aggressor did not work all the time is repeated: where the device's threads are the host's, the
- * scheduler may leave the aggressor out. */
+/* Repeats blocks in which the aggressor did not work all the time: if the device's threads run on the host, the
+ * scheduler may leave it out. */
 static enum as_status make_block(struct trial *t, double *slowdown, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_FAILED;
@@ -213,7 +212,7 @@ void as_interference_note(struct trial *t)
     const double alone = as_pair_mean(p, PAIR_AGGRESSOR), loaded = as_pair_loaded_rate(p);
     as_note_number(t->tc, "aggressor_alone", alone * LINE_BYTES * 1e-9);
     as_note_number(t->tc, "aggressor_loaded", loaded * LINE_BYTES * 1e-9);
-    if (t->keeps_n) /* paired, as the slowdown is */
+    if (t->keeps_n) /* paired, like the slowdown */
         as_note_number(t->tc, "aggressor_keeps", 100 * as_median(t->keeps, t->keeps_n));
 }
 

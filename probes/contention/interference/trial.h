@@ -1,4 +1,4 @@
-/* One trial: two sides, their buffers and the pair of them. */
+/* One trial: two sides, their buffers, and the pair. */
 #ifndef AS_PROBES_CONTENTION_INTERFERENCE_TRIAL_H
 #define AS_PROBES_CONTENTION_INTERFERENCE_TRIAL_H
 
@@ -10,16 +10,16 @@ enum { VICTIM, AGGRESSOR, SIDES };
 enum { TRIAL_KEEPS = 256 };
 struct trial {
     struct as_trial_context *tc;
-    struct lines lines[SIDES]; /* shared: only the first */
+    struct lines lines[SIDES]; /* shared buffer: only the first */
     struct cpu_side cpu[SIDES];
     struct device_side device;
     bool on_device[SIDES], control;
     enum op op[SIDES];
     struct pair pair;
-    double keeps[TRIAL_KEEPS]; /* the share of its rate that the aggressor keeps, of the first blocks */
+    double keeps[TRIAL_KEEPS]; /* the share of its rate that the aggressor keeps, in the first blocks */
     size_t keeps_n;
     unsigned rejected;     /* blocks */
-    struct as_cpus before; /* where the calling thread ran before it was bound */
+    struct as_cpus before; /* CPUs of the calling thread before it was bound */
     bool bound;
 };
 enum as_status as_interference_prepare(struct as_trial_context *tc, void *state, struct as_error *err);

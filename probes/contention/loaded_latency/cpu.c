@@ -6,12 +6,12 @@
 
 #include <stdatomic.h>
 
-/* What the threads of a launch share. */
+/* Shared by the threads of a launch. */
 struct plan {
     const struct load *load;
-    uint64_t start, stride; /* of the chase: bytes to its start, from line to line */
+    uint64_t start, stride; /* chase: byte offset of its start, and distance of its lines */
     char pad[128];
-    _Atomic uint32_t ready; /* loaders */
+    _Atomic uint32_t ready; /* number of loading threads */
     char pad_too[128];
     _Atomic uint32_t stop;
 };
@@ -114,7 +114,7 @@ static void host_loaded(const struct as_host_call *call)
         add_load(plan, call->args[2], loader, (uint64_t *)call->args[3] + 2 * loader, record);
 }
 
-/* Each loader fills its slice, and so touches it first. args: 0 blocks, 1 the address of the load */
+/* Each loader fills its own slice, so it touches it first. args: 0 blocks, 1 the address of the load */
 static void loaded_latency_host_fill(const struct as_host_call *call)
 {
     const struct load *l = as_pointer_in(call->args[1]);

@@ -7,9 +7,9 @@
 
 extern const char as_kernel_loaded_latency[];
 
-enum { GROUP_SIZE_MAX = 256, PER_UNIT_MAX = 8, PER_UNIT = 4 /* where residency is unknown */ };
+enum { GROUP_SIZE_MAX = 256, PER_UNIT_MAX = 8, PER_UNIT = 4 /* if residency is unknown */ };
 enum { TRIES = 8, CONTROLS = 3, CONTROL_WORDS = 3, POLLS = 1 << 20, POLLS_OF_HOST = 1 << 28 };
-/* How long loaders wait for the chase, and lower bounds of a block and of a step. */
+/* How long loaders wait for the chase, and minimum times of a block and of a step. */
 static const double PATIENCE_S = 0.5, BLOCK_S = 1e-6, STEP_S = 2e-9;
 
 /* All workgroups must be resident at once: the chase waits until all have started. */
@@ -76,7 +76,7 @@ static bool ran_together(const struct loaded *s)
     return s->timer.record[0].more == s->load.loaders;
 }
 
-/* Repeats launches whose workgroups did not run at the same time: there was no chase. */
+/* Repeats launches whose workgroups did not run concurrently: they had no chase. */
 static enum as_status loaded_latency_launch(struct loaded *s, uint64_t turns, double *seconds, struct as_error *err)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -132,8 +132,8 @@ static enum as_status loaded_latency_fill(struct loaded *s, struct as_error *err
     return st ? st : as_kernel_timer_once(&s->timer, "fill", args, 4, s->load.loaders, s->workgroup_size, err);
 }
 
-/* Launches without timed steps, which are subtracted where kernels have no clock. They start where the chase does, and
- * do not move it on. Those that fail to run together do not count: where all do, the first sample says so. */
+/* Launches without timed steps, which are subtracted if kernels have no clock. They start at the chase's position and
+ * do not advance it. Launches that fail to run concurrently do not count; if all fail, the first sample reports it. */
 static enum as_status find_overhead(struct loaded *s, struct as_error *err)
 {
     double seconds[CONTROLS];
@@ -147,8 +147,8 @@ static enum as_status find_overhead(struct loaded *s, struct as_error *err)
     return st;
 }
 
-/* The kernel decides how many workgroups fit, so it is built with records for the largest grid. Where work-items are
- * turns of a loop on a core, one makes a workgroup: each makes the steps of `delay`. */
+/* The kernel determines how many workgroups fit, so it is built with records for the largest grid. On a device whose
+ * work-items are loop iterations on a core, a workgroup has one: each makes the steps of `delay`. */
 enum as_status as_loaded_device(struct loaded *s, const struct load_desc *desc, struct as_error *err)
 {
     struct as_device *dev = s->chase.dev;

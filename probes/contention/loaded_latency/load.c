@@ -1,4 +1,4 @@
-/* The blocks of the loading threads, and what their sums must be. */
+/* The blocks of the loading threads, and their expected sums. */
 #include "loaded.h"
 
 #include <stdio.h>
@@ -52,13 +52,13 @@ uint64_t as_load_word(const struct load *l, uint64_t block, uint64_t word)
     return l->table[word] + block * l->key;
 }
 
-/* Of the numbers 0 .. n-1. */
+/* Sum of the numbers 0 .. n-1. */
 static uint64_t sum_below(uint64_t n)
 {
     return n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
 }
 
-/* Of the first `blocks` blocks of a slice, as they were filled. */
+/* Sum of the first `blocks` blocks of a slice, as filled. */
 static uint64_t sum_of_first(const struct load *l, size_t loader, uint64_t blocks)
 {
     const uint64_t numbers = blocks * (loader * l->lead) + l->step * sum_below(blocks);
@@ -74,7 +74,7 @@ uint64_t as_load_sum(const struct load *l, size_t loader, uint64_t done)
     return sum;
 }
 
-/* The last updated block and up to 15 earlier ones. */
+/* Checks the last updated block and up to 15 earlier ones. */
 static bool check_blocks(const struct load *l, size_t loader, uint64_t done, char *why, size_t why_size)
 {
     uint64_t words[LOAD_WORDS];
@@ -97,7 +97,7 @@ static bool check_blocks(const struct load *l, size_t loader, uint64_t done, cha
     return true;
 }
 
-/* pairs: of each loader. */
+/* pairs: blocks and sum of each loader */
 static bool loaded_latency_check_pairs(const struct load *l, const uint64_t *pairs, char *why, size_t why_size)
 {
     uint64_t all = 0;

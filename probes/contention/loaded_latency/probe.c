@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 enum { LINE = 64 };
-static const double SAMPLE_S = 5e-3; /* long against the start and end of the loading threads */
+static const double SAMPLE_S = 5e-3; /* long compared with the start and end of the loading threads */
 
 static const char *const op_words[] = {"none", "read", "update", NULL};
 
@@ -69,8 +69,8 @@ static double loaded_latency_patience(const struct as_device_info *info, const s
 
 /* ---- one trial ---- */
 
-/* Threads on several last-level caches read more, so that each of these holds as small a share of it as of the chase.
- */
+/* Threads on several last-level caches read more, so that each cache holds as small a share of the load as of the
+ * chase. */
 static uint64_t bytes_of_load(const struct as_device_info *info, uint64_t size, double threads)
 {
     const uint64_t one = as_info_largest_cache(info, NULL, 1), all = as_info_largest_cache(info, NULL, threads);

@@ -8,13 +8,13 @@
 enum { POINTS_MIN = 3, CURVES_MAX = 32 };
 static const double TWICE = 2, NEARLY_ALL = 0.9;
 
-/* A loaded cell: latency as a multiple of the unloaded one, and achieved bandwidth. */
+/* A loaded cell: latency relative to the unloaded one, and achieved bandwidth. */
 struct point {
     const struct as_cell *cell;
     double times, gbs;
     struct as_interval times_ci, gbs_ci;
 };
-/* By rising load, from the unloaded cell on. */
+/* In order of rising load, starting with the unloaded cell. */
 struct loads {
     const struct as_cell *idle;
     struct point *at;
@@ -26,7 +26,7 @@ static bool is_idle(const struct as_cell *cell)
     return as_cell_is(cell, "op", "none");
 }
 
-/* The larger size, then more threads. */
+/* Larger size first, then more threads. */
 static bool surpasses(const struct as_cell *a, const struct as_cell *b)
 {
     if (as_cell_size(a) != as_cell_size(b))
@@ -50,7 +50,7 @@ static int by_falling_delay(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Cells without a bandwidth are left out. */
+/* Cells without a bandwidth are skipped. */
 static void fill_points(struct loads *l, const struct as_cell *const *cells, size_t n)
 {
     l->at[0] = (struct point){.cell = l->idle, .times = 1, .times_ci = {1, 1}};
@@ -107,7 +107,7 @@ static void loaded_latency_add_peak(struct as_rule_context *c, const struct load
     as_fact_evidence(f, p->cell);
 }
 
-/* shares: of peak bandwidth. An interval over nearly all of it says nothing. */
+/* shares: of peak bandwidth. An interval over nearly all of it decides nothing. */
 static void say_doubling(struct as_fact *f, const struct point *at, double gbs, double peak, struct as_interval shares,
                          bool sure)
 {
@@ -127,8 +127,8 @@ static void say_doubling(struct as_fact *f, const struct point *at, double gbs, 
                 as_fact_noted_text(f, " of peak bandwidth", note, share, sizeof share));
 }
 
-/* Interpolated between two cells. Its interval reaches from the last cell before which latency has surely not doubled
- * to the first at which it surely has: the curve between cells is not known. */
+/* Interpolated between two cells. The interval reaches from the last cell with surely less than twice the latency to
+ * the first with surely more, since the curve between cells is unknown. */
 static void add_doubling(struct as_rule_context *c, const struct loads *l)
 {
     const double peak = l->at[l->peak].gbs;
@@ -152,7 +152,7 @@ static void add_doubling(struct as_rule_context *c, const struct loads *l)
     loaded_latency_add_evidence(f, l);
 }
 
-/* of: one cell of the curve; alike, points: room for all n cells and one more */
+/* of: one cell of the curve; alike, points: space for n cells and one more */
 static void add_curve(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const struct as_cell *of,
                       const struct as_cell **alike, struct point *points)
 {
@@ -171,7 +171,7 @@ static void add_curve(struct as_rule_context *c, const struct as_cell *const *ce
         add_doubling(c, &l);
 }
 
-/* Of each operation and allocator a cell in main memory that no other one surpasses. */
+/* For each operation and allocator, a cell in main memory that no other cell surpasses. */
 static size_t loaded_latency_choose(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                                     const struct as_cell *chosen[CURVES_MAX])
 {

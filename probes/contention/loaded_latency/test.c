@@ -1,7 +1,6 @@
-/* Probe loaded_latency: which cells, the reference of the load, trials on a toy CPU and a toy device whose workgroups
- * run at the same time or do not, that planted faults are seen; then the scripted device and the devices of this
- * machine. */
-/* Work-items of this file; those of lib/chase's kernels have their own (chase_play.c). */
+/* Probe loaded_latency: which cells apply, the reference of the load, trials on a toy CPU and on a toy device with and
+ * without concurrent workgroups, planted faults; then the scripted device and this machine's devices. */
+/* Work-items of this file; lib/chase's kernels have their own (chase_play.c). */
 #define as_host_item loaded_item
 #include "probes/contention/loaded_latency/loaded.h"
 #include "tests/probes/chase_play.h"
@@ -18,7 +17,7 @@
 extern const struct as_probe as_probe_loaded_latency;
 static const struct as_probe *const probe = &as_probe_loaded_latency;
 
-/* The kernel as the probe builds it, for one work-item per workgroup, so that shared memory is the thread's. */
+/* The kernel as the probe builds it, with one work-item per workgroup, so that shared memory is the thread's. */
 #undef LOCAL
 #define LOCAL static _Thread_local
 #define GROUP_SIZE 1
@@ -31,7 +30,7 @@ _Thread_local struct as_host_item as_host_item;
 #include "lib/kernel_timer/record.kernel"
 #include "probes/contention/loaded_latency/loaded_latency.kernel"
 
-/* Again, with two workgroups per unit and updates. */
+/* The same with two workgroups per unit and updates. */
 static _Thread_local u32 unit_here;
 #define UNIT() unit_here
 #undef HAVE_UNIT
@@ -91,7 +90,7 @@ UNIT_TEST(test_which_cells)
 
 /* ---- the reference ---- */
 
-/* Against loads that are made one after the other. */
+/* Against loads made one after the other. */
 UNIT_TEST(test_sums)
 {
     struct toy t;
@@ -122,7 +121,7 @@ UNIT_TEST(test_sums)
 
 /* ---- trials ---- */
 
-/* What is planted between two samples. */
+/* A fault planted between two samples. */
 enum plant { NOTHING, WRONG_WORD, WRONG_UPDATE, WRONG_CHASE };
 
 static void plant(struct loaded *s, enum plant what)
@@ -148,7 +147,7 @@ static void lose_updates(struct loaded *s)
 
 struct outcome {
     bool right;
-    double gbs; /* NAN: not noted */
+    double gbs; /* NAN: no note */
     char why[160];
 };
 
@@ -322,7 +321,7 @@ UNIT_TEST(test_units)
     assert_false(out.right);
 }
 
-/* Nothing hangs, and no number comes out. */
+/* It ends, and without a number. */
 UNIT_TEST(test_workgroups_one_by_one)
 {
     struct toy t;
@@ -344,7 +343,7 @@ UNIT_TEST(test_workgroups_one_by_one)
     "{\"execute\":true,\"seed\":1,\"noise\":{\"sd\":0},\"info\":{\"threads\":4,\"allocators\":[{\"name\":\"own\"}]},"  \
     "\"levels\":[{\"size\":0,\"ns\":80,\"gbs\":10}]" more "}"
 
-/* The script's latency comes out, and no bandwidth of real threads beside it. */
+/* Reports the script's latency, and no bandwidth of real threads. */
 UNIT_TEST(test_scripted)
 {
     static const char *const cells[] = {"op=none delay=0 size=65536 threads=1 allocator=own",

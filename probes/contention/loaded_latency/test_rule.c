@@ -1,4 +1,4 @@
-/* The rule of the loaded-latency curve, on cells that are made up. */
+/* The rule of the loaded-latency curve, on synthetic cells. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
@@ -36,7 +36,7 @@ static struct as_cell *add(const char *op, int delay, int mib, int threads, doub
     return cell;
 }
 
-/* 100 ns without load, 300 ns at 100 GB/s; twice the first is met half the way from 60 to 90 GB/s. */
+/* 100 ns without load, 300 ns at 100 GB/s; twice the unloaded latency is half way between 60 and 90 GB/s. */
 static void add_curve(const char *op)
 {
     add("none", 0, 128, 1, 100, 0);
@@ -63,7 +63,7 @@ UNIT_TEST(test_curve)
     made_says(f, "75.0 GB/s of 100 GB/s");
 }
 
-/* A buffer that a cache may hold says nothing of memory, nor one behind caches of unknown size. */
+/* A buffer that may fit a cache does not count as memory, nor does one behind caches of unknown size. */
 UNIT_TEST(test_not_of_memory)
 {
     add("none", 0, 64, 1, 20, 0);
@@ -80,7 +80,7 @@ UNIT_TEST(test_not_of_memory)
     assert_null(made_find(&m, "loaded_latency.unloaded.thp"));
 }
 
-/* Small buffers, fewer threads, and a load whose buffer has no unloaded cell say nothing of memory. */
+/* Small buffers, fewer threads, and loads without an unloaded cell of the same buffer do not count. */
 UNIT_TEST(test_which_curve)
 {
     add_curve("read");
@@ -96,7 +96,7 @@ UNIT_TEST(test_which_curve)
     assert_null(made_find(&m, "loaded_latency.peak.update.thp"));
 }
 
-/* Where the highest load achieves less than the one before, that one is the peak. */
+/* If the highest load achieves less than the one before, the one before is the peak. */
 UNIT_TEST(test_past_the_peak)
 {
     add_curve("update");
@@ -116,7 +116,7 @@ UNIT_TEST(test_never_doubles)
     assert_null(made_find(&m, "loaded_latency.doubles.read.thp"));
 }
 
-/* By the medians it doubles, by the intervals perhaps not. */
+/* By the medians latency doubles, by the intervals perhaps not. */
 UNIT_TEST(test_wide)
 {
     add_curve("read");
@@ -129,7 +129,7 @@ UNIT_TEST(test_wide)
     assert_true(f->ci.lo < 60 && f->ci.hi == 100);
 }
 
-/* Intervals that allow anything give no number, and a ratio that may be 1 decides nothing. */
+/* Very wide intervals give no number, and a ratio that may be 1 decides nothing. */
 UNIT_TEST(test_too_wide)
 {
     m.share = 0.9;
@@ -142,7 +142,7 @@ UNIT_TEST(test_too_wide)
     assert_true(isnan(made_get(&m, "loaded_latency.doubles.read.thp")->value));
 }
 
-/* Two loads are no curve, and cells of other stores may have no bandwidth. */
+/* Two loads are too few for a curve, and cells of other stores may have no bandwidth. */
 UNIT_TEST(test_too_little)
 {
     add("none", 0, 128, 1, 100, 0);

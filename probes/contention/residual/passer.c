@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAD_LOADS = 4096, LEAD_BYTES = 4096 }; /* about 50 us of dependent loads that hit the L1 cache of a GPU */
+enum { LEAD_LOADS = 4096, LEAD_BYTES = 4096 }; /* about 50 us of dependent loads that hit a GPU's L1 cache */
 
-/* One cycle through all lines that are loaded, in address order or at random (Sattolo 1986). */
+/* One cycle over all lines to load, in address order or random (Sattolo 1986). */
 static enum as_status residual_fill(uint64_t *data, const struct passer_desc *d, uint64_t lines, struct as_error *err)
 {
     const uint64_t step = d->stride / SIDE_LINE;
@@ -43,7 +43,7 @@ static enum as_status fill_device(struct passer *p, const struct passer_desc *d,
     return st;
 }
 
-/* A chain of one line that leads to itself. */
+/* A chain of one line that links to itself. */
 static enum as_status make_lead(struct passer *p, struct as_error *err)
 {
     static const uint64_t line[LEAD_BYTES / 8];
@@ -60,7 +60,7 @@ enum as_status as_passer_prepare(struct passer *p, struct side_kernels *kernels,
     const uint64_t n = desc->bytes / desc->stride;
     *p = (struct passer){
         .work = {.lines = n, .step = desc->stride / 8, .mask = UINT64_MAX, .value = desc->random},
-        .want = desc->random ? 0 : desc->stride / SIDE_LINE * (n * (n - 1) / 2), /* back at the start; sum of all */
+        .want = desc->random ? 0 : desc->stride / SIDE_LINE * (n * (n - 1) / 2), /* line 0; sum of all lines */
     };
     enum as_status st = as_side_memory_make(&p->memory, kernels, desc->bytes, err);
     if (!st && !kernels)

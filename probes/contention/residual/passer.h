@@ -5,22 +5,22 @@
 #include "sides.h"
 
 struct passer {
-    struct side_memory memory; /* word 0 of a line that is loaded holds the number of the next one */
-    struct side_memory lead;   /* of a device: what the lead loads */
+    struct side_memory memory; /* word 0 of each loaded line holds the number of the next one */
+    struct side_memory lead;   /* on a device: the line that the lead loads */
     struct side_work work;
-    uint64_t found, want; /* by the last pass */
+    uint64_t found, want; /* of the last pass */
 };
 struct passer_desc {
-    uint64_t bytes, stride; /* one line of every `stride` bytes is loaded */
-    bool random;            /* by dependent loads in random order; else by independent ones in address order */
+    uint64_t bytes, stride; /* one line per `stride` bytes is loaded */
+    bool random;            /* dependent loads in random order; else independent loads in address order */
     uint64_t seed;
 };
 /* kernels: NULL for the calling CPU thread. After a failure the caller still finishes p. */
 enum as_status as_passer_prepare(struct passer *p, struct side_kernels *kernels, const struct passer_desc *desc,
                                  struct as_error *err);
-/* *seconds: by the device's time stamps where it has them. A device is kept busy by some loads of one line (the lead)
- * until the pass is queued: else its first time stamp comes long before the kernel, and what the CPU's caches lost
- * slows the launch. */
+/* *seconds: by device timestamps if available. Loads of one line (the lead) keep a device busy until the pass is
+ * queued. Otherwise the first timestamp would come long before the kernel, and misses in the CPU's caches would slow
+ * the launch. */
 enum as_status as_passer_run(struct passer *p, double *seconds, struct as_error *err);
 /* Did the last pass load all lines? */
 bool as_passer_check(struct passer *p, char *why, size_t why_size);

@@ -1,4 +1,4 @@
-/* residual: what one side's use of memory leaves of the other's buffer in the caches that both share. See method.md. */
+/* residual: how one side's memory traffic evicts the other's buffer from shared caches. See method.md. */
 #include "device/host_limits.h"
 #include "device/shared_host.h"
 #include "lib/arms/arms.h"
@@ -108,9 +108,9 @@ struct state {
     size_t pass;
     bool wait_alone;
     bool preempted;              /* during the timed passes of the last block */
-    double disturbed;            /* blocks that were preempted each time */
-    double delay_s, touch_s;     /* how long the last touch took, and so the control */
-    double log_sum[ARMS], count; /* of the seconds of the timed passes */
+    double disturbed;            /* blocks that were preempted in every try */
+    double delay_s, touch_s;     /* length of the last touch, which the control repeats */
+    double log_sum[ARMS], count; /* sums of log seconds of the timed passes */
 };
 
 static void residual_wait_for(double seconds)
@@ -130,7 +130,7 @@ static enum as_status disturb(struct state *s, size_t arm, struct as_error *err)
     return AS_OK;
 }
 
-/* Both arms warm the buffer first. */
+/* In both arms, pass over the buffer first. */
 static enum as_status residual_measure(void *user, size_t arm, double *value, struct as_error *err)
 {
     struct state *s = user;
@@ -148,7 +148,7 @@ static enum as_status residual_measure(void *user, size_t arm, double *value, st
     return st;
 }
 
-/* A CPU's threads and a simulated device stand for both sides. */
+/* The threads of a CPU, or a simulated device, can be both sides. */
 static enum as_status prepare_sides(struct state *s, uint64_t touched, const struct passer_desc *desc,
                                     struct as_error *err)
 {
@@ -170,7 +170,7 @@ static enum as_status prepare_sides(struct state *s, uint64_t touched, const str
     return st;
 }
 
-/* Of a GPU: what the host itself gives, a copy of the device's buffer counted in. */
+/* Limits of the host for a GPU's trial, including the host copy of the device's buffer. */
 static enum as_status residual_check_host(const struct as_trial_context *tc, uint64_t touched, uint64_t size,
                                           struct as_error *err)
 {
@@ -203,15 +203,15 @@ static enum as_status residual_prepare(struct as_trial_context *tc, void *state,
         st = residual_check_host(tc, touched, size, err);
     if (!st)
         st = prepare_sides(s, touched, &desc, err);
-    as_pin_begin(&s->stay); /* threads that the driver has created until now may move on */
+    as_pin_begin(&s->stay); /* threads created by the driver so far may move */
     if (!st)
-        st = as_toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes as long */
+        st = as_toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes this long */
     if (!st)
-        st = residual_measure(s, CONTROL, &unused, err); /* the first block of a process is slower */
+        st = residual_measure(s, CONTROL, &unused, err); /* a process's first block is slower */
     tc->footprint = touched + size;
     tc->min_reps = tc->max_reps = 1;
-    /* Launching on a device that runs on the host's cores preempts this thread: only the timed passes count, not the
-     * whole sample (as_host_part). */
+    /* Launches on a device that runs on the host's cores preempt this thread: only the timed passes count as host work,
+     * not the whole sample (as_host_part). */
     return st;
 }
 

@@ -1,4 +1,4 @@
-/* Cache eviction: where it begins, what it costs, what one pass of rewarming restores, and how long it lasts. */
+/* Cache eviction: onset, cost, what one rewarming pass restores, and how long the eviction persists. */
 #include "facts/rule.h"
 #include "model/metrics.h"
 #include "stats/order.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass that is slower by no more does not count as eviction: code and data of the measurement itself take as much. */
+/* Slowdowns up to this do not count as eviction: the measurement's own code and data cause as much. */
 static const double CLEARLY = 1.02;
 
 static bool is_core(const struct as_rule_context *c)
@@ -28,7 +28,7 @@ static const char *residual_after(const struct as_rule_context *c, const struct 
     return out;
 }
 
-/* "the device's first linear pass over 16 MiB", with the stride where lines are left out */
+/* "the device's first linear pass over 16 MiB", with the stride if lines are skipped */
 static const char *pass_of(const struct as_cell *cell, const char *which, char *out, size_t size)
 {
     char bytes[32], step[32], stride[64] = "";
@@ -42,7 +42,7 @@ static const char *pass_of(const struct as_cell *cell, const char *which, char *
     return out;
 }
 
-/* touched: its size in the names of facts; "" for none */
+/* touched: its size for the fact's id; "" for none */
 static struct as_fact *residual_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
                                     const char *touched)
 {
@@ -82,13 +82,13 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
         say_no_onset(c, f, v);
         return;
     }
-    /* from the last footprint after which the pass is surely no slower */
+    /* the last footprint before it after which the pass is surely not slower */
     size_t clean = i;
     while (clean > 0 && v->ci[clean - 1].hi > CLEARLY)
         clean--;
     f->verdict = AS_SUPPORTED;
     for (size_t k = i; k < v->n; k++)
-        f->verdict = v->ci[k].hi <= CLEARLY ? AS_UNDECIDED : f->verdict; /* a larger one evicts nothing */
+        f->verdict = v->ci[k].hi <= CLEARLY ? AS_UNDECIDED : f->verdict; /* a larger footprint evicts nothing */
     as_fact_number(f, v->x[i], (struct as_interval){clean > 0 ? v->x[clean - 1] : 0, v->x[i]});
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_fact_say(f, "Eviction begins at %s: %s slows down %s or less", range,
@@ -112,7 +112,7 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
                 includes_one ? "; the interval includes no effect" : "");
 }
 
-/* The sizes of the published study have facts of their own. */
+/* The sizes of the published study have their own facts. */
 static const struct {
     double touched;
     const char *name;
@@ -140,7 +140,7 @@ static const char *published_size(const struct as_cell *cell)
     return "";
 }
 
-/* Cells against the usual control, which differ from the defaults in the axis of the curve only. */
+/* Cells with the usual control that differ from the defaults only in the axis of the curve. */
 static bool residual_is_plain(const struct as_cell *cell, const char *axis)
 {
     static const struct {
@@ -152,7 +152,7 @@ static bool residual_is_plain(const struct as_cell *cell, const char *axis)
     return as_cell_is(cell, "control", "launch");
 }
 
-/* Without a footprint the ratio has to be 1: where it is, nothing is said. */
+/* Without a footprint the ratio must be 1; then there is no fact. */
 static void add_controls(struct as_rule_context *c)
 {
     const struct as_cell **cells;
@@ -174,7 +174,7 @@ static void add_controls(struct as_rule_context *c)
     free(cells);
 }
 
-/* What the second pass gains on the first, and what the first costs. */
+/* The gain of the second pass over the first, and the cost of the first. */
 static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], cost[64];
@@ -195,14 +195,14 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
                 residual_after(c, v->cells[1], text, sizeof text));
 }
 
-/* The first pass that is not clearly slower any more. */
+/* The first pass that is not clearly slower. */
 static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96];
     size_t i = 0;
     while (i < v->n && is_slower(v->ci[i]))
         i++;
-    if (i == 0 || i == v->n) /* nothing to recover from, or not within the passes that were timed */
+    if (i == 0 || i == v->n) /* no slowdown, or no recovery within the timed passes */
         return;
     struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_RECOVERS, v->cells[i], "");
     if (!f)
@@ -214,7 +214,7 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
                 pass_of(v->cells[i], "repeated", pass, sizeof pass));
 }
 
-/* The cell of the curve without a delay; NULL: it was not measured. */
+/* The curve's cell without a delay; NULL if it was not measured. */
 static const struct as_cell *without_delay(struct as_rule_context *c, const struct as_cell *like)
 {
     const struct as_cell **cells, *found = NULL;
@@ -226,7 +226,7 @@ static const struct as_cell *without_delay(struct as_rule_context *c, const stru
     return found;
 }
 
-/* The first delay after which at most half of the slowdown is left. */
+/* The first delay after which at most half of the slowdown remains. */
 static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], range[64];
@@ -284,7 +284,7 @@ static void residual_derive(struct as_rule_context *c)
 {
     static const struct {
         const char *axis;
-        size_t least; /* cells; two footprints beside a full curve need no onset of their own */
+        size_t least; /* two footprints beside a full curve have no onset of their own */
         void (*add)(struct as_rule_context *c, const struct as_curve *v);
     } facts[] = {{"touched", 3, add_onset}, {"touched", 1, add_costs},   {"pass", 2, add_rewarm},
                  {"pass", 2, add_recovery}, {"delay", 2, add_half_life}, {"stride", 3, add_stride}};

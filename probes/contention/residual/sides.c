@@ -81,7 +81,7 @@ enum as_status as_side_kernels_prepare(struct side_kernels *k, struct as_device 
     return k->own.status;
 }
 
-/* Enough to fill the device. A chain is followed by one work-item. */
+/* Enough work-items to fill the device; a chain has one. */
 static size_t workgroups(const struct side_kernels *k, uint64_t lines, bool chain)
 {
     const uint64_t units = k->own.dev->info.compute_units ? k->own.dev->info.compute_units : 1;
@@ -91,7 +91,7 @@ static size_t workgroups(const struct side_kernels *k, uint64_t lines, bool chai
     return k->native ? 2 : chain || n == 0 ? 1 : (size_t)n;
 }
 
-/* On a CPU one thread leaves a sum, and the time of a pass. */
+/* On a CPU one thread stores a sum and the time of a pass. */
 static size_t residual_sums_of(const struct side_kernels *k, uint64_t lines, bool chain)
 {
     return k->native || chain ? 1 : workgroups(k, lines, false) * WORKGROUP;
@@ -120,7 +120,7 @@ void as_side_memory_free(struct side_memory *m)
     *m = (struct side_memory){0};
 }
 
-/* The thread's own time: the other's start and end do not matter. */
+/* The thread's own time: when the other one starts and ends does not matter. */
 static void read_time(const struct side_memory *m, struct as_timing *timing)
 {
     timing->host_s = (double)((const uint64_t *)m->sums->host)[1] * 1e-9;

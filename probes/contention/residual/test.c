@@ -1,4 +1,4 @@
-/* Matched blocks, by simulation; probe residual on a toy CPU and a toy device, and faults that are planted. */
+/* Matched blocks by simulation; probe residual on a toy CPU and a toy device, with planted faults. */
 #include "lib/arms/arms.h"
 #include "stats/order.h"
 #include "tests/probes/toy_device.h"
@@ -59,7 +59,7 @@ UNIT_TEST(test_a_failure_ends_the_block)
     assert_string_equal(err.text, "planted");
 }
 
-/* A machine whose speed wanders: arm 1 takes RATIO times as long as arm 0. */
+/* A machine whose speed drifts: arm 1 takes RATIO times as long as arm 0. */
 static const double RATIO = 1.1;
 struct drifting {
     struct as_rng rng;
@@ -87,7 +87,7 @@ static struct as_interval median_interval(double *x, size_t n)
     return as_median_interval(x, n, 0.95);
 }
 
-/* Under a drift that separate medians take for an effect, the interval of the blocks' ratios holds the truth. */
+/* Under drift, which separate medians take for an effect, the interval of the blocks' ratios contains the truth. */
 UNIT_TEST(test_drift)
 {
     enum { MACHINES = 400, BLOCKS = 40 };
@@ -104,7 +104,7 @@ UNIT_TEST(test_drift)
         }
         const struct as_interval ci = median_interval(ratio, BLOCKS);
         by_blocks += ci.lo <= RATIO && RATIO <= ci.hi;
-        for (size_t arm = 0; arm < 2; arm++) /* the usual way: all of the one, then all of the other */
+        for (size_t arm = 0; arm < 2; arm++) /* unmatched: all samples of one arm, then all of the other */
             for (size_t i = 0; i < BLOCKS; i++)
                 measure(&d, arm, &alone[arm][i], NULL);
         struct as_interval each[2];
@@ -137,7 +137,7 @@ UNIT_TEST(test_which_cells)
     assert_non_null(strstr(err.text, "compile"));
 }
 
-/* What makes no sense has no cells. */
+/* Meaningless combinations have no cells. */
 UNIT_TEST(test_no_cells)
 {
     static const char *const axes[] = {
@@ -185,7 +185,7 @@ UNIT_TEST(test_another_core)
     toy_init(&t, AS_CAP_HOST_KERNELS);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         assert_true(run_trial(&t, axes[i], why, sizeof why));
-    t.forget = true; /* what the other side stored is lost */
+    t.forget = true; /* the other side's stores are lost */
     assert_false(run_trial(&t, axes[1], why, sizeof why));
     assert_non_null(strstr(why, "the other side loaded a sum of 0"));
     assert_false(run_trial(&t, axes[2], why, sizeof why));

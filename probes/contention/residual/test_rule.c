@@ -1,4 +1,4 @@
-/* The rule of cache eviction, on cells that are made up. */
+/* The rule of cache eviction, on synthetic cells. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
@@ -54,7 +54,7 @@ static void add(int touched, int pass, double times)
 
 #define ID(what) "residual." what ".cpu.read.linear.malloc.16777216.64"
 
-/* The numbers of the published study of the M4 Pro. */
+/* Numbers of the published study of the M4 Pro. */
 UNIT_TEST(test_evicted)
 {
     add(1, 1, 1.001);
@@ -69,7 +69,7 @@ UNIT_TEST(test_evicted)
               "core read 64 MiB or less");
     made_says(made_near(&m, ID("slowdown_64mib"), 1.31, 1e-9), "as long after another core read 64 MiB as after");
     made_says(made_near(&m, ID("slowdown_512mib"), 1.63, 1e-9), "as long after another core read 512 MiB as after");
-    assert_null(made_find(&m, ID("slowdown"))); /* the largest footprint has one already */
+    assert_null(made_find(&m, ID("slowdown"))); /* the largest footprint has its own fact already */
     made_says(made_near(&m, ID("rewarm_512mib"), 100 * (1 - 1.2 / 1.63), 1e-9),
               "shortens the CPU's second linear pass");
     made_says(made_near(&m, ID("recovers"), 3, 1e-9), "The slowdown ends at pass 3 after another core read 512 MiB");

@@ -12,7 +12,7 @@ static void touch_here(const struct side_memory *m, const struct side_work *w)
 {
     const uint64_t sum = as_side_touch_here(m->host, w);
     if (!w->value)
-        m->host[1] = sum; /* a word that no touch uses */
+        m->host[1] = sum; /* a word outside all touches */
 }
 
 static enum as_status residual_run(const struct side_memory *m, const struct side_work *w, double *seconds,
@@ -35,7 +35,7 @@ static enum as_status run_idle(struct toucher *t, uint64_t lines, double *second
     return residual_run(&t->page, &w, seconds, err);
 }
 
-/* What an idle run takes without and with many loads. */
+/* Times idle runs without loads and with many. */
 static enum as_status time_idle(struct toucher *t, uint64_t lines, bool *apart, struct as_error *err)
 {
     double empty = INFINITY, full = INFINITY;
@@ -54,7 +54,7 @@ static enum as_status time_idle(struct toucher *t, uint64_t lines, bool *apart, 
     return st;
 }
 
-/* More loads until they show beside the launch. */
+/* Increases the loads until they show against the launch time. */
 static enum as_status residual_calibrate(struct toucher *t, struct as_error *err)
 {
     bool apart = false;
@@ -74,7 +74,7 @@ enum as_status as_toucher_prepare(struct toucher *t, struct side_kernels *kernel
     if (!st)
         st = as_side_memory_make(&t->memory, kernels, bytes < PAGE ? PAGE : bytes, err);
     if (!st)
-        st = residual_run(&t->memory, &first, &unused, err); /* backs the memory */
+        st = residual_run(&t->memory, &first, &unused, err); /* populates the memory */
     if (!st)
         st = residual_calibrate(t, err);
     return st;
@@ -98,7 +98,7 @@ enum as_status as_toucher_idle(struct toucher *t, double seconds, struct as_erro
 
 static bool check_sum(struct toucher *t, char *why, size_t why_size)
 {
-    /* what the first touch stored is what all loads find */
+    /* all loads read what the first touch stored */
     const uint64_t n = t->work.lines, want = n + n * (n - 1) / 2;
     struct as_error err;
     uint64_t sum = 0;

@@ -1,7 +1,7 @@
 /* copy: copy bandwidth between kinds of memory, by copy engine and by copy kernel. See method.md. */
 #include "lib/transfer/transfer.h"
 
-/* A smaller copy ends before the host has submitted the next. */
+/* A smaller copy ends before the host has submitted the next one. */
 enum { SUBMITTED = 1 << 20 };
 
 static const char *const plain_words[] = {"host", NULL};
@@ -42,7 +42,7 @@ static const char *const full[] = {
     NULL,
 };
 
-/* Two copies at a time are the same two with from and to exchanged: of these the one that starts at the allocator that
+/* Two concurrent copies are the same pair with from and to exchanged. Keep the cell that starts at the allocator that
  * the device lists first. */
 static bool is_exchanged(const struct as_device_info *info, const struct as_axes *a)
 {
@@ -51,15 +51,14 @@ static bool is_exchanged(const struct as_device_info *info, const struct as_axes
     return from && to && from > to;
 }
 
-/* NULL: its data stays where it is. Between two memories that may both lie in the device nothing need cross the link.
- */
+/* NULL: its data stays in place. Between two memories that may both lie in the device no data need cross the link. */
 static const char *why_moved(const struct as_device_info *info, const struct as_axes *a, const char *axis)
 {
     const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, axis));
     return memory && memory->moves[0] ? memory->moves : NULL;
 }
 
-/* A CPU has no copy API: its own copies are the bandwidth probe's. */
+/* the bandwidth probe measures copies by the CPU */
 static enum as_applies copy_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool plain_from = as_word_is(a, "from", "host"), plain_to = as_word_is(a, "to", "host"),
@@ -72,7 +71,7 @@ static enum as_applies copy_applies(const struct as_device_info *info, const str
     if ((plain_from || plain_to) && (kernel || both))
         return AS_PRUNED;
     if (both && is_exchanged(info, a))
-        return AS_PRUNED; /* the same two copies as with from and to swapped */
+        return AS_PRUNED; /* the same two copies as with from and to exchanged */
     if (why_moved(info, a, "from") && why_moved(info, a, "to"))
         return as_inapplicable(err, "%s", why_moved(info, a, "from"));
     if (kernel || has_copies || plain_from || plain_to)
@@ -115,7 +114,7 @@ static enum as_status copy_prepare(struct as_trial_context *tc, void *state, str
     tc->footprint = as_transfer_footprint(&desc);
     tc->max_reps = 1 << 20;
     tc->sample_s = 1e-2;
-    if (desc.kernel) { /* four copies of an item in flight, and the remainder's */
+    if (desc.kernel) { /* four copies of each work-item in flight, and the remainder */
         as_expect_code(tc, t->copy, "load.global", 5);
         as_expect_code(tc, t->copy, "store.global", 5);
     }

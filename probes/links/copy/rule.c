@@ -1,11 +1,11 @@
-/* How fast copies run, by kinds of memory and by copy method. */
+/* Copy bandwidth by kind of memory and by copy method. */
 #include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
 
 /* "host" is plain memory of the process. */
 static const char *copy_memory_text(const char *allocator)

@@ -1,4 +1,4 @@
-/* Probe copy on the scripted device: which cells, what a copy counts, and that wrong copies are seen. */
+/* Probe copy on the scripted device: which cells apply, which bytes count, and wrong copies are detected. */
 #include "tests/probes/scripted.h"
 #include "tests/unit_test.h"
 
@@ -30,13 +30,13 @@ UNIT_TEST(test_which_cells)
         {"from=host to=own direction=one how=kernel size=64", AS_PRUNED},
         {"from=own to=host direction=both how=engine size=64", AS_PRUNED},
         {"from=own to=pinned direction=both how=engine size=64", AS_APPLIES},
-        {"from=pinned to=own direction=both how=engine size=64", AS_PRUNED}, /* as the one before */
+        {"from=pinned to=own direction=both how=engine size=64", AS_PRUNED}, /* the previous cell exchanged */
         {"from=own to=own direction=both how=kernel size=64", AS_APPLIES},
     };
     scripted_open(&s, "{" INFO "}");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[i].axes, &err), cells[i].want);
-    strcpy(s.dev->info.allocators[0].name, "zone"); /* names have no say in it */
+    strcpy(s.dev->info.allocators[0].name, "zone"); /* names do not matter */
     assert_int_equal(
         scripted_applies(&s, &as_probe_copy, "from=zone to=pinned direction=both how=engine size=64", &err),
         AS_APPLIES);
@@ -53,7 +53,8 @@ UNIT_TEST(test_which_cells)
     scripted_close(&s);
 }
 
-/* Sizes below and above the limit up to which every byte is checked, and one that is not a multiple of blocks. */
+/* Sizes below and above the limit up to which every byte is checked, and one that is not a multiple of the block
+ * size. */
 static const char *const sizes[] = {"64", "4160", "3145792"};
 
 UNIT_TEST(test_right_copies)
@@ -71,7 +72,7 @@ UNIT_TEST(test_right_copies)
             snprintf(axes, sizeof axes, "%s size=%s", kinds[k], sizes[i]);
             if (!scripted_check(&s, &as_probe_copy, axes, 3, &value, why, sizeof why))
                 fail_msg("%s: %s", axes, why);
-            if (!strstr(axes, "host")) /* the script's 20 GB/s, each byte once */
+            if (!strstr(axes, "host")) /* the script's 20 GB/s; each byte counts once */
                 assert_true(fabs(value - 20) < 1e-6);
         }
     scripted_close(&s);
@@ -99,7 +100,7 @@ UNIT_TEST(test_wrong_copies_are_seen)
     assert_false(is_right(damaged, kernel, why, sizeof why));
     assert_false(is_right(idle, engine, why, sizeof why));
     assert_false(is_right(idle, kernel, why, sizeof why));
-    /* it copied once, and what is there is that copy's */
+    /* the destination holds the data of an earlier copy */
     assert_false(is_right(stale, kernel, why, sizeof why));
     assert_true(is_right("{" INFO "}", kernel, why, sizeof why));
 }

@@ -16,7 +16,7 @@ UNIT_TEST(test_copies)
     made_add(&m, "copy", "GB/s", 9, "from=host to=own direction=one how=engine size=268435456");
     made_derive(&m);
     const struct as_fact *f =
-        made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
+        made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the fastest, not the last or the first */
     assert_int_equal(f->evidence[0], 2);
     made_says(f, "Copy from pinned to own: 50.0 GB/s (49.5 to 50.5 GB/s; 256 MiB, copy engine)");
     made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "MiB, copy kernel)");

@@ -31,7 +31,7 @@ static enum as_applies link_probe_applies(const struct as_device_info *info, con
                                           struct as_error *err)
 {
     bool engine = as_word_is(a, "how", "engine");
-    /* At most two copies at a time by copy engine, as many as lanes by kernel. */
+    /* At most two concurrent copies by copy engine; by kernel one per lane. */
     if (as_word_is(a, "peer", "every") && (engine || as_word_is(a, "direction", "both")))
         return AS_PRUNED;
     enum as_applies pair = as_peer_applies(info, a, err);
@@ -54,7 +54,7 @@ struct state {
     char owners[AS_TRANSFER_LANES][32];
 };
 
-/* One lane per peer, a second one for the way back. */
+/* One lane per peer, and one more for the opposite direction. */
 static void lay_lanes(struct state *s, const struct as_trial_context *tc, size_t peers, struct as_transfer_desc *desc)
 {
     const struct as_transfer_end own = {.allocator = tc->dev->info.allocators[0].name, .node = -1};
@@ -69,7 +69,7 @@ static void lay_lanes(struct state *s, const struct as_trial_context *tc, size_t
     }
 }
 
-/* The node of the host's memory, as far as the system reports it. */
+/* The NUMA node of the host's memory, as far as the system reports it. */
 static enum as_status look_at_node(struct as_trial_context *tc, const struct state *s, int node, struct as_error *err)
 {
     const struct as_transfer *t = &s->transfer;

@@ -1,12 +1,12 @@
-/* What a link between two devices, or a device and the host, carries. */
+/* Bandwidth of the link between two devices, or between a device and the host. */
 #include "facts/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
 
-/* To the host goes the bus that the driver tells of. */
+/* Only the link to the host has a reported rate: that of its bus. */
 static void claim_bus(const struct as_rule_context *c, const struct as_cell *cell, struct as_fact *f)
 {
     const double bus = as_claimed_bus(c, cell);

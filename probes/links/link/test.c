@@ -1,4 +1,4 @@
-/* Probe link on the scripted device: which pairs, what it counts, and that faults are seen. */
+/* Probe link on the scripted device: which pairs apply, which bytes count, and faults are detected. */
 #include "lib/transfer/peers.h"
 #include "tests/probes/scripted.h"
 #include "tests/unit_test.h"
@@ -31,7 +31,7 @@ UNIT_TEST(test_which_pairs)
     assert_int_equal(link_applies(&s, "1", to_own), AS_INAPPLICABLE);
     assert_int_equal(link_applies(&s, "1", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
     assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
-    assert_int_equal(link_applies(&s, "host", to_own), AS_PRUNED); /* its own memory is no host's */
+    assert_int_equal(link_applies(&s, "host", to_own), AS_PRUNED); /* its own memory is not host memory */
     assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
     assert_int_equal(link_applies(&s, "host", "node=63 allocator=pinned direction=to how=engine"), AS_PRUNED);
     assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
@@ -49,7 +49,7 @@ UNIT_TEST(test_which_pairs)
         snprintf(peer, sizeof peer, "%u", i);
         pairs += link_applies(&s, peer, to_own) == AS_APPLIES;
     }
-    assert_int_equal(pairs, 4); /* at 1, 2, 4 and 8 */
+    assert_int_equal(pairs, 4); /* 1, 2, 4 and 8 devices */
     s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
     assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
     assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);

@@ -31,9 +31,9 @@ static enum as_applies link_latency_applies(const struct as_device_info *info, c
     bool atomic = as_word_is(a, "what", "atomic");
     double stride = as_axes_number(a, "stride");
     if (as_word_is(a, "peer", "every"))
-        return AS_PRUNED; /* one access at a time has one end */
+        return AS_PRUNED; /* a pointer chase has one outstanding access, at one end */
     if (atomic && (as_axes_number(a, "size") != 2 << 20 || stride != 128))
-        return AS_PRUNED; /* one word: it has no size */
+        return AS_PRUNED; /* the atomic uses one word, so size does not matter */
     enum as_applies pair = as_peer_applies(info, a, err);
     if (pair == AS_INAPPLICABLE && (atomic || as_axes_number(a, "size") != 2 << 20 || stride != 128))
         return AS_PRUNED; /* one cell reports that there is no pair */
@@ -51,7 +51,7 @@ struct state {
     struct as_buffers own;        /* the counter, and a native CPU kernel */
     struct as_memory *result;
     double overhead_s;
-    struct as_kernel *add; /* of either */
+    struct as_kernel *add; /* of either experiment */
     struct as_memory *counter;
     bool atomic, native, wrong;
     uint32_t want, counted, returned; /* of the last sample, or of the first wrong one */
@@ -100,7 +100,7 @@ static struct as_launch link_latency_launch_of(const struct state *s, uint32_t t
     return l;
 }
 
-/* The last addition's return value, and the seconds of all. */
+/* *last: the last addition's return value. *seconds: of all additions. */
 static enum as_status make_adds(struct state *s, uint32_t turns, struct as_sample *out, uint32_t *returned,
                                 struct as_error *err)
 {
@@ -201,7 +201,7 @@ static enum as_status link_latency_prepare(struct as_trial_context *tc, void *st
     s->atomic = as_word_is(tc->axes, "what", "atomic");
     size_t peers = as_peer_owners(&tc->dev->info, tc->axes, s->owner, 1);
     int node = peers ? -1 : (int)as_axes_u64(tc->axes, "node");
-    tc->sample_s = 5e-3; /* long against the scatter of a launch */
+    tc->sample_s = 5e-3; /* long compared with the scatter of a launch */
     tc->max_reps = UINT64_C(1) << 24;
     enum as_status st = as_place_begin(&s->place, &tc->dev->info, node, err);
     if (!st)

@@ -1,11 +1,11 @@
-/* What a load from the memory of another device takes, and an atomic add in it. */
+/* Latency of loads from, and atomic adds to, the memory of another device or the host. */
 #include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
 
 static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *b)
 {

@@ -1,4 +1,4 @@
-/* Probe link_latency on the scripted device: which pairs, what it counts, and that faults are seen. */
+/* Probe link_latency on the scripted device: which pairs apply, which accesses count, and faults are detected. */
 #include "tests/probes/scripted.h"
 #include "tests/unit_test.h"
 
@@ -34,7 +34,7 @@ UNIT_TEST(test_which_pairs)
     s.dev->info.siblings = 16;
     assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_APPLIES);
     s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
-    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE); /* reported once */
+    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE); /* in one cell */
     assert_string_equal(err.text, "devices of backend 'null' cannot access each other's memory");
     scripted_close(&s);
 }
@@ -48,7 +48,7 @@ UNIT_TEST(test_latencies)
     assert_true(fabs(value - 500) < 1);
     assert_true(is_right("{" LEVELS INFO(4) "}", atomic, &value));
     assert_true(value > 400 && value < 600);
-    /* additions that were never made, and a result that is not that of the last one */
+    /* additions that were not made, and a result that is not the last addition's */
     assert_false(is_right("{\"execute\":false," INFO(4) "}", atomic, &value));
     assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"add\"}]," INFO(4) "}", atomic, &value));
 }

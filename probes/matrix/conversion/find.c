@@ -1,5 +1,5 @@
-/* Inputs: every code's value, quarters of the way to the next, both signs, numbers past the range. Each model converts
- * all of them, and the one that matches the instruction is reported. */
+/* Inputs: every code's value, quarter steps to the next one, both signs, and numbers beyond the range. Each model
+ * converts all of them; the model that matches the instruction is reported. */
 #include "find.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static bool conversion_same(const struct as_number_format *f, uint64_t a, uint64
     return a == b || (isnan(as_number_decode(f, a)) && isnan(as_number_decode(f, b)));
 }
 
-/* Among the finite numbers. */
+/* Counts mismatches among the finite inputs. */
 static size_t count_unequal(const struct as_number_format *f, const struct tries *t, const struct ways *w)
 {
     size_t n = 0;

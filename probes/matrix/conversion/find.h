@@ -9,7 +9,7 @@
 
 struct converter {
     const struct as_number_format *to;
-    /* n numbers, as f32 bits, to codes */
+    /* Converts n numbers, given as f32 bits, to codes. */
     enum as_status (*convert)(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err);
     void *ctx;
 };
@@ -27,7 +27,7 @@ struct conversion_found {
     char text[CONVERSION_PROPERTIES][120];
     size_t compared, unequal;
 };
-/* AS_FAILED if representable numbers change. */
+/* AS_FAILED if the instruction changes numbers that the format represents. */
 enum as_status as_conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err);
 
 #endif

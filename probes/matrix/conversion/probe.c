@@ -58,7 +58,7 @@ struct state {
     double seconds;
 };
 
-/* NULL: the dialect has none of that name. */
+/* NULL: the dialect has no function of that name. */
 static const struct conversion *conversion_of(const struct as_device_info *info, const struct as_axes *a)
 {
     const enum as_dialect dialect = as_dialect_find(info->dialect);
@@ -139,7 +139,7 @@ static enum as_status conversion_sample(void *state, uint64_t reps, struct as_sa
     return AS_OK;
 }
 
-/* prepare already fails if representable numbers change. */
+/* prepare fails already if representable numbers change */
 static bool conversion_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;

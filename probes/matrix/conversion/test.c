@@ -1,4 +1,4 @@
-/* Conversions that the host makes in every known way: each has to be found as it is. */
+/* Host conversions in every known mode: the probe must identify each. */
 #include "probes/matrix/conversion/find.h"
 #include "tests/unit_test.h"
 
@@ -10,7 +10,7 @@ struct way {
     enum as_rounding rounding;
     enum as_overflow overflow;
     bool flush, keep_infinity;
-    size_t broken; /* which number comes out with another code, 0: none */
+    size_t broken; /* index of the input that gets a wrong code; 0: none */
 };
 
 static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err)
@@ -80,11 +80,10 @@ UNIT_TEST(test_ends)
     assert_true(found.value[CONVERSION_NAN] == 2);
 }
 
-/* One code of all is wrong: of a number that has to be rounded it is counted, of one that has a code it is a failure.
- */
+/* One wrong code: for an input that needs rounding it is counted; for a representable one it is a failure. */
 UNIT_TEST(test_broken)
 {
-    /* Of each code four numbers, both signs: 96 is code 12 itself, 100 half way to the next. */
+    /* Each code has four inputs with both signs: 96 is code 12 itself, 100 is half way to the next. */
     struct way w = {.to = as_number_format("e4m3"), .overflow = AS_OVERFLOW_CLAMP, .broken = 100};
     const struct converter c = {w.to, convert, &w};
     struct conversion_found found;

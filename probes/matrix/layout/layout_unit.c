@@ -24,7 +24,8 @@ static void layout_place_of(const struct layout_unit *u, enum as_matrix_operand 
                                     .element = (unsigned)(slot % each)};
 }
 
-/* Is the place a copy of one in another lane that differs in these bits? That one represents all. */
+/* Is the slot a copy of one in another lane whose number differs in these bits? The other lane's slot represents all
+ * copies. */
 static bool layout_is_copy(const struct layout_unit *u, enum as_matrix_operand which, unsigned copies, size_t slot)
 {
     struct as_layout_place p = {0};
@@ -33,7 +34,7 @@ static bool layout_is_copy(const struct layout_unit *u, enum as_matrix_operand w
     return p.lane & copies;
 }
 
-/* ---- codes by slot in images, whose bits lie from the lowest on ---- */
+/* ---- codes by slot in images, packed from the lowest bit up ---- */
 
 static void put_code(unsigned char *image, size_t slot, unsigned bits, uint64_t code)
 {
@@ -97,7 +98,7 @@ static enum as_status layout_multiply(void *ctx, size_t count, const uint64_t *a
     return st;
 }
 
-/* Elements along k that A stores: a sparse one not all. */
+/* Elements along k that A stores: fewer for a sparse A. */
 static unsigned held_k(const struct as_matrix *m)
 {
     unsigned n = 0;
@@ -134,13 +135,13 @@ void as_layout_close(struct layout_unit *u)
 
 /* ---- the documented layout ---- */
 
-/* No product uses elements whose k a sparse A does not store. */
+/* False for elements at k that a sparse A does not store: no product uses them. */
 static bool is_used(const struct as_matrix *m, enum as_matrix_operand which, unsigned row, unsigned column)
 {
     return which == AS_MATRIX_C || as_image_holds(m, AS_MATRIX_A, 0, which == AS_MATRIX_A ? column : row);
 }
 
-/* Packs a matrix with one nonzero element and finds it. */
+/* Packs a matrix with one nonzero element and finds its slot. */
 static enum as_status document(const struct layout_unit *u, enum as_matrix_operand which, struct as_slot **out,
                                struct as_error *err)
 {
@@ -190,14 +191,14 @@ enum as_status as_layout_documented(const struct layout_unit *u, struct as_slots
     return st;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 static const struct as_slot *found_of(const struct as_slots *found, enum as_matrix_operand which)
 {
     return which == AS_MATRIX_A ? found->a : which == AS_MATRIX_B ? found->b : found->c;
 }
 
-/* Does any element found have the bit set in its row or column? For a sparse operand some are always 0. */
+/* Is the bit set in the row or column of any element found? For a sparse operand some are always 0. */
 static bool is_ever_set(const struct as_slot *slots, size_t n, bool of_row, unsigned bit)
 {
     for (size_t s = 0; s < n; s++)
@@ -206,7 +207,7 @@ static bool is_ever_set(const struct as_slot *slots, size_t n, bool of_row, unsi
     return false;
 }
 
-/* The lane, register or element bit that a row or column bit equals. */
+/* Writes the lane, register or element bit that equals a row or column bit. */
 static void write_bit(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
                       bool of_row, unsigned bit, struct as_buf *out)
 {

@@ -1,4 +1,4 @@
-/* A device's matrix instruction as places for elements, and their documented layout. */
+/* A device's matrix instruction as slots for elements, and their documented layout. */
 #ifndef AS_PROBES_MATRIX_LAYOUT_LAYOUT_UNIT_H
 #define AS_PROBES_MATRIX_LAYOUT_LAYOUT_UNIT_H
 
@@ -7,18 +7,18 @@
 
 struct layout_unit {
     struct as_fragments fragments;
-    struct as_slot_unit unit; /* its ctx is this */
+    struct as_slot_unit unit; /* its ctx is this struct */
 };
 enum as_status as_layout_open(struct layout_unit *u, struct as_device *dev, const struct as_matrix *matrix, unsigned n,
                               struct as_error *err);
 void as_layout_close(struct layout_unit *u);
-/* For elements in several lanes the place in the first; unused elements have none. */
+/* The first slot of each element, if several lanes hold copies; unused elements have none. */
 enum as_status as_layout_documented(const struct layout_unit *u, struct as_slots *out, struct as_error *err);
-/* The lane, register and element bits that form each row and column bit: "l2 l3 / e0 l0". "?": none of them; "0": no
- * element found has it. */
+/* The lane, register and element bits that form each row and column bit: "l2 l3 / e0 l0". "?": none of them; "0":
+ * always clear. */
 void as_layout_bits(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
                     struct as_buf *out);
-/* Row by row the lanes of the elements, or the places in their registers: "0 0 1 1 2 2"; "-": none. */
+/* The lanes of the elements row by row, or their slots within a register: "0 0 1 1 2 2"; "-": none. */
 void as_layout_lanes(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
                      struct as_buf *out);
 void as_layout_places(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,

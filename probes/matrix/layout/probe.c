@@ -17,7 +17,7 @@ static const char *const quick[] = {"instruction=wgmma_f16_f32,wgmma_rs_f16_f32,
                                     "m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,"
                                     "mma_m16n8k32_s8_s32,mma_m8n8k4_f64,simdgroup_m8n8k8_f16_f32 n=8 operand=all",
                                     NULL};
-/* 256 columns have millions of pairs of places, which take a minute; 8 and 16 show the same. */
+/* 256 columns have millions of pairs of slots, which take a minute; 8 and 16 show the same layout. */
 static const char *const full[] = {"instruction=all n=8,16 operand=all", "instruction=wgmma_f16_f32 n=64 operand=c",
                                    NULL};
 
@@ -57,7 +57,7 @@ static void note_text(struct as_trial_context *tc, const char *name, struct as_b
     as_buf_clear(text);
 }
 
-/* Operands in memory have no lanes. */
+/* operands in memory have no lanes */
 static void layout_note(struct state *s, struct as_trial_context *tc)
 {
     const struct as_matrix *m = s->unit.fragments.matrix;
@@ -111,7 +111,7 @@ static enum as_status layout_sample(void *state, uint64_t reps, struct as_sample
     return AS_OK;
 }
 
-/* prepare already fails if the places do not form one matrix multiplication. */
+/* prepare fails already if the slots do not form one matrix multiplication */
 static bool layout_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
@@ -136,6 +136,6 @@ const struct as_probe as_probe_layout = {
     .counts = "elements of the operand whose place differs from the documentation",
     AS_CELLS(axes, quick, full, layout_applies),
     .about = as_matrix_about,
-    .patience_s = 60, /* the driver compiles the kernel first; large operands have thousands of places */
+    .patience_s = 60, /* the driver compiles the kernel first; large operands have thousands of slots */
     AS_TRIAL(struct state, layout_prepare, layout_sample, layout_check, layout_finish),
 };

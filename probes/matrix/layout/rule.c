@@ -1,4 +1,4 @@
-/* Whether the elements of operands lie where they are documented. */
+/* Whether the elements of operands lie where the documentation puts them. */
 #include "facts/rule.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Probe layout on a device whose kernel is a matrix instruction in software: from the axes to the value, and with lanes
- * that hold each other's numbers. */
+/* Probe layout on a device with a matrix instruction in software: from axes to value, correct and with two lanes
+ * exchanged. */
 #include "tests/probes/matrix_toy.h"
 #include "tests/unit_test.h"
 
@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where numbers lie does not depend on how they are added: all products of a result at once, which is the least work.
- */
+/* The layout does not depend on the order of additions: add all products of a result at once, which is cheapest. */
 static void start_exact(const char *instruction, unsigned n)
 {
     const struct as_matrix *m = as_matrix_find(instruction);
@@ -54,7 +53,7 @@ UNIT_TEST(test_layout)
         {"wmma_16x16x16_f16_f32", "a", "\"bits\":\"l0 l1 l2 l3 / e0 r0 r1 r2\"", 16},
         {"wgmma_tf32_f32", "a", "\"held\":\"shared memory\"", 8},
     };
-    /* Large units take far longer than the others, by the same code; sanitizers need them not. */
+    /* Large units run the same code but take much longer; the sanitizer build skips them. */
     const uint64_t most = getenv("ASSAY_BRIEF") ? 16 * 8 * 16 : UINT64_MAX;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char axes[120], detail[12000];
@@ -69,7 +68,7 @@ UNIT_TEST(test_layout)
     }
 }
 
-/* Two lanes hold each other's numbers: seen, in the operand in which it is, and where. */
+/* With two lanes exchanged, the probe names the operand and the place. */
 UNIT_TEST(test_other_layout)
 {
     char detail[12000];

@@ -1,4 +1,4 @@
-/* The rule of the fragments of matrix instructions, on synthetic cells. */
+/* The rule of matrix fragments, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 

@@ -37,12 +37,12 @@ static const char *const full[] = {
     NULL,
 };
 
-enum { PAUSE = 10 /* of a sample's time */, BURST = 5 /* GEMMs at least */ };
+enum { PAUSE = 10 /* times a sample's time */, BURST = 5 /* GEMMs, minimum */ };
 static const double WARM_S = 0.5, SUSTAINED_S = 0.2, BURST_S = 2e-3;
-/* Fewer are a burst where so many take longer: the power limit acts within tens of milliseconds. */
+/* Fewer GEMMs suffice if BURST of them take longer: the power limit acts within tens of milliseconds. */
 static const double BURST_MOST_S = 0.1;
-/* The pause ends when the clock is as high as it gets or rises no more, or after so long. The first one follows other
- * work: operands, the library's choice, an earlier measurement. */
+/* The pause ends when the clock has recovered, no longer rises, or after this time. The first pause follows other work:
+ * operands, the library's choice of algorithm, an earlier measurement. */
 static const double PAUSE_FIRST_S = 0.05, PAUSE_MOST_S = 0.25, CLOCK_EVERY_S = 0.05, RECOVERED = 0.99, RISES = 1.005;
 
 struct trial {
@@ -88,7 +88,7 @@ static double clock_now(struct as_device *dev)
     return dev->device->clock && !dev->device->clock(dev, &hz, NULL) ? hz : NAN;
 }
 
-/* Before a burst power and clock recover. */
+/* Before a burst, power and clock recover. */
 static void matmul_rest(const struct trial *v)
 {
     struct as_device *dev = v->gemm.dev;
@@ -102,8 +102,8 @@ static void matmul_rest(const struct trial *v)
     }
 }
 
-/* GEMMs of a burst at least. The first run loads the code; a second one tells, where it does not take long. A burst
- * that is long enough needs no calibration, each sample of which would cost another pause. */
+/* Chooses the number of GEMMs in a burst. The first run loads the code; a second one is timed unless it would take
+ * long. A burst that is long enough needs no calibration, each sample of which would cost another pause. */
 static enum as_status count_burst(struct trial *v, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_timing t;
@@ -146,7 +146,7 @@ static enum as_status matmul_sample(void *state, uint64_t reps, struct as_sample
         return st;
     v->seconds = as_timing_seconds(&t);
     *out = (struct as_sample){.value = as_gemm_flop(&v->gemm.desc) * (double)reps / v->seconds, .seconds = v->seconds};
-    out->clock_hz = clock_now(v->gemm.dev); /* that of the work, as the device has not idled since */
+    out->clock_hz = clock_now(v->gemm.dev); /* still the clock of the burst, as the device has not idled since */
     return AS_OK;
 }
 

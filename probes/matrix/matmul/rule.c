@@ -1,5 +1,5 @@
-/* GEMMs: which types are accelerated, which units do them, and how near our own kernels come to the vendor's library.
- */
+/* GEMM facts: which types are accelerated, which units execute them, and how close our own kernels come to the vendor's
+ * library. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many times the rate of the next wider type on a type counts as accelerated. Half the width lets twice as many
- * multipliers stand on the same area and moves half the bytes: hardware made for it comes near 2. What only reads fewer
- * bytes, or saves some instructions around the same multipliers, stays well below 1.5 in products that are bound by
- * arithmetic; so 1.5 lies between the two, and is the bar of the published study of Apple's tensor path too. */
+/* A type counts as accelerated from this multiple of the rate of the next wider type. Half the width lets twice as many
+ * multipliers stand on the same area and moves half the bytes, so dedicated hardware comes near 2. Formats that only
+ * read fewer bytes, or save some instructions around the same multipliers, stay well below 1.5 in GEMMs that are bound
+ * by arithmetic. 1.5 lies between the two, and is also the bar of the published study of Apple's tensor path. */
 static const double ACCELERATED = 1.5;
-/* The older path does the same work on the same units where the newer one gains less than that. */
+/* If the newer path gains less than this, the older one uses the same units. */
 static const double SAME_UNIT = 1.5;
-/* Own kernels below this share of the library would say more of themselves than of the device. */
+/* Below this share of the library's rate our own kernels would say more about themselves than about the device. */
 static const double RESPECTED = 0.9;
 
 enum { WIDER = 2, PATHS_MAX = 8 };
 static const struct number_type {
     const char *word;
-    const char *wider[WIDER]; /* the next one, or the one after where that was not measured */
-    const char *vector;       /* the only type of the vector ALU to compare with; NULL: the fastest will do */
+    const char *wider[WIDER]; /* the next wider type, or the one after that if it was not measured */
+    const char *vector;       /* the only vector ALU type to compare with; NULL: the fastest one */
 } types[] = {
     {"e4m3", {"f16", "bf16"}, NULL}, {"e5m2", {"f16", "bf16"}, NULL}, {"s8", {"f16", "bf16"}, "s8"},
     {"f16", {"tf32", "f32"}, NULL},  {"bf16", {"tf32", "f32"}, NULL}, {"tf32", {"f32", NULL}, "f32"},
@@ -41,7 +41,7 @@ struct gemm {
 };
 struct gemms {
     struct as_rule_context *c;
-    const struct as_cell **cells; /* of random operands: n in bursts, then those that are sustained, up to all */
+    const struct as_cell **cells; /* with random operands: n in bursts, then the sustained ones, `all` in total */
     size_t n, all;
     struct gemm *by_size; /* those in bursts that have a size */
     size_t sizes;
@@ -54,7 +54,7 @@ static bool matmul_is_in(const char *word, const char *const *words)
     return *words != NULL;
 }
 
-/* The fastest of a type by one of the paths (NULL: by any) among products of one size. */
+/* The fastest GEMM of a type at one size, by one of the paths (NULL: any). */
 static const struct as_cell *matmul_best_of(const struct gemm *first, size_t n, const char *type,
                                             const char *const *paths)
 {
@@ -71,7 +71,7 @@ struct both {
     const struct as_cell *a, *b;
 };
 
-/* The fastest of both at the largest size that both have. */
+/* The fastest of each type at the largest size that both have. */
 static struct both largest(const struct gemms *p, const char *type_a, const char *const *paths_a, const char *type_b,
                            const char *const *paths_b)
 {
@@ -92,8 +92,8 @@ static bool matmul_has_path(const struct gemm *first, size_t n, const char *type
     return matmul_best_of(first, n, type, paths) != NULL;
 }
 
-/* The fastest of both types at the largest size that both have, among the paths that both have there: the best of other
- * sets of paths would say which were measured. */
+/* The fastest of each type at the largest size that both have, over the paths that both have there. With other sets of
+ * paths the ratio would depend on which paths were measured. */
 static struct both by_like_paths(const struct gemms *p, const char *type_a, const char *type_b)
 {
     for (size_t end = p->sizes, from; end > 0; end = from) {
@@ -119,7 +119,7 @@ static const char *matmul_path_of(const struct as_cell *cell)
     return as_cell_axis(cell, "path");
 }
 
-/* ---- beside the next wider type ---- */
+/* ---- against the next wider type ---- */
 
 static void add_accelerated(const struct gemms *p, const struct number_type *t, const char *wider, struct both at)
 {
@@ -138,7 +138,7 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
 
 /* ---- which unit ---- */
 
-/* NULL where the vector ALU's rate on comparable numbers is not known. */
+/* NULL where the vector ALU's rate for comparable numbers is unknown. */
 static const struct as_cell *matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct number_type *t)
 {
     const struct as_cell *best = NULL;
@@ -149,8 +149,8 @@ static const struct as_cell *matmul_ceiling(const struct as_cell *const *roofs, 
     return best;
 }
 
-/* The fastest of a type by one of the paths, of those that were sustained while a sensor read the power: in bursts it
- * sees their rests too. */
+/* The fastest sustained GEMM of a type, by one of the paths, with a power reading. During bursts the sensor also
+ * averages the pauses. */
 static const struct as_cell *best_with_power(const struct gemms *p, const char *type, const char *const *paths)
 {
     const struct as_cell *best = NULL;
@@ -162,7 +162,7 @@ static const struct as_cell *best_with_power(const struct gemms *p, const char *
     return best;
 }
 
-/* Energy of an operation by one over that by the other. */
+/* Energy per operation of a over that of b. */
 static double energy_ratio(const struct as_cell *a, const struct as_cell *b)
 {
     return as_cell_note(a, "power_w") / a->sum.median / (as_cell_note(b, "power_w") / b->sum.median);
@@ -173,7 +173,7 @@ struct signals {
     double energy;
 };
 
-/* A unit of its own where more is done than ordinary arithmetic can; ordinary arithmetic where less is, and the older
+/* A separate matrix unit if the rate exceeds what the vector ALU can do; the vector ALU if it does not and the older
  * path is not far behind. */
 static enum as_fact_verdict judge_unit(const struct signals *s)
 {
@@ -231,8 +231,8 @@ static void look_at_unit(const struct gemms *p, const char *type, const struct a
     matmul_add_unit(p, type, &s);
 }
 
-/* Where the language has two ways to the matrix path, GEMMs tell whether both lead to the same hardware; where chips
- * have two kinds of instructions, their peaks do (probe matmul_peak). */
+/* Where the language has two ways to the matrix path, GEMMs show whether both use the same hardware. Where chips have
+ * two kinds of instructions, their peaks show it (probe matmul_peak). */
 static void look_at_older(const struct gemms *p, const char *type)
 {
     static const char *const says[] = {
@@ -248,7 +248,7 @@ static void look_at_older(const struct gemms *p, const char *type)
                 matmul_path_of(at.b));
 }
 
-/* ---- beside the library ---- */
+/* ---- against the library ---- */
 
 static void add_library(const struct gemms *p, const char *type)
 {
@@ -282,7 +282,7 @@ static bool is_burst(const struct as_cell *cell)
     return as_cell_is(cell, "hold", "burst");
 }
 
-/* Bursts first, then what is sustained; other operands go. */
+/* Bursts first, then sustained cells; cells with other operands are dropped. */
 static void sort_cells(struct gemms *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -301,7 +301,7 @@ static int by_size(const void *a, const void *b)
     const struct gemm *p = a, *q = b;
     if (p->size != q->size)
         return p->size < q->size ? -1 : 1;
-    return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
+    return (p->cell > q->cell) - (p->cell < q->cell); /* the earlier cell in the run */
 }
 
 static void sort_by_size(struct gemms *p)

@@ -1,4 +1,4 @@
-/* Probe matmul: which cells, and small products on the CPU of this machine. lib/gemm has tests of its own. */
+/* Probe matmul: which cells apply, and small GEMMs on this machine's CPU. lib/gemm has its own tests. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -33,7 +33,7 @@ static void nothing(const char *name, void *const *args)
     (void)name, (void)args;
 }
 
-/* A burst is five GEMMs, or as many as the power limit leaves time for. */
+/* A burst is five GEMMs, or as many as the power limit allows time for. */
 UNIT_TEST(test_gemms_of_a_burst)
 {
     static const struct {
@@ -55,7 +55,7 @@ UNIT_TEST(test_gemms_of_a_burst)
     }
 }
 
-static const double *clocks; /* that the device has, the last one from then on */
+static const double *clocks; /* successive clock readings; the last one repeats */
 static unsigned looks;
 
 static enum as_status clock_of(struct as_device *dev, double *hz, struct as_error *err)
@@ -67,14 +67,14 @@ static enum as_status clock_of(struct as_device *dev, double *hz, struct as_erro
     return AS_OK;
 }
 
-/* A burst begins when the clock is back, and not later where it stays below what is specified; its clock is read right
- * after it. */
+/* A burst starts as soon as the clock has recovered, even if it stays below the specified clock. The clock is read
+ * right after the burst. */
 UNIT_TEST(test_rest_before_a_burst)
 {
     static const struct {
         double clocks[5], highest;
-        unsigned least, most; /* looks at it: a slow machine has fewer */
-        double of_sample;     /* 0: where the pause ended by its length */
+        unsigned least, most; /* clock readings: a slow machine has fewer */
+        double of_sample;     /* 0: the pause reached its maximum length */
     } rows[] = {
         {{1.98e9, 1.6e9, 0}, 2e9, 2, 2, 1.6e9},
         {{1.2e9, 0}, 2e9, 2, 3, 1.2e9},

@@ -29,7 +29,7 @@ static void held(const char *path, int size, double tera, double watts)
     made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes)->detail = strdup(detail);
 }
 
-/* The published study's numbers: what costs half the bytes at nine tenths of the rate. */
+/* Numbers of the published study: half the bytes at nine tenths of the rate. */
 UNIT_TEST(test_emulated)
 {
     gemm("tiled", "f16", 1024, 14.0);
@@ -43,21 +43,21 @@ UNIT_TEST(test_emulated)
     made_near(&m, "matmul.accelerated.e4m3", 13.9 / 14.8, 1e-6);
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "NOT accelerated");
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "(both by tiled)");
-    made_verdict(&m, "matmul.accelerated.f16", AS_REFUTED); /* no tf32: beside f32 */
+    made_verdict(&m, "matmul.accelerated.f16", AS_REFUTED); /* no tf32: compared with f32 */
     made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
     made_near(&m, "matmul.unit.f16", 14.8 / 32, 1e-6);
     made_says(made_get(&m, "matmul.unit.f16"), "could run on the vector ALU");
     assert_null(made_find(&m, "matmul.accelerated.f32"));
-    made_near(&m, "matmul.unit.e4m3", 13.9 / 1000, 1e-6); /* no roof of its own: the highest */
+    made_near(&m, "matmul.unit.e4m3", 13.9 / 1000, 1e-6); /* no vector ALU rate for e4m3: the highest one counts */
     assert_null(made_find(&m, "matmul.library.f16"));
 }
 
-/* The study's two paths of one language. */
+/* The two paths of one language in the published study. */
 UNIT_TEST(test_two_paths)
 {
     gemm("mma", "f16", 4096, 12.9);
     gemm("tensor", "f16", 4096, 14.8);
-    gemm("tensor", "f16", 8192, 14.9); /* no other of that size */
+    gemm("tensor", "f16", 8192, 14.9); /* the only one of that size */
     gemm("mma", "bf16", 4096, 14);
     gemm("tensor", "bf16", 4096, 60);
     gemm("mma", "f32", 4096, 12);
@@ -74,13 +74,13 @@ UNIT_TEST(test_two_paths)
 
 UNIT_TEST(test_matrix_unit)
 {
-    gemm("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":1}"); /* mostly of a rest */
+    gemm("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":1}"); /* mostly of a pause */
     gemm("mma", "f16", 8192, 345);
     gemm("tiled", "f16", 8192, 28)->detail = strdup("{\"power_w\":1}");
     held("wgmma", 8192, 600, 700);
     held("tiled", 4096, 28, 350);
     gemm("library", "f16", 8192, 749);
-    gemm("library", "f16", 16384, 900); /* no other of that size */
+    gemm("library", "f16", 16384, 900); /* the only one of that size */
     gemm("wgmma", "e4m3", 8192, 1500);
     gemm("wgmma", "tf32", 8192, 421);
     gemm("wgmma", "s8", 8192, 1500);
@@ -94,14 +94,15 @@ UNIT_TEST(test_matrix_unit)
     made_near(&m, "matmul.unit.f16", 900.0 / 130, 1e-6);
     made_says(made_get(&m, "matmul.unit.f16"), "2.18x the older path (wgmma over mma)");
     made_says(made_get(&m, "matmul.unit.f16"), "10.7x less energy per operation than ");
-    made_near(&m, "matmul.unit.tf32", 421.0 / 66, 1e-6); /* not beside the faster f16 */
-    assert_null(made_find(&m, "matmul.unit.s8"));        /* no rate of integers is known */
+    made_near(&m, "matmul.unit.tf32", 421.0 / 66, 1e-6); /* not compared with the faster f16 */
+    assert_null(made_find(&m, "matmul.unit.s8"));        /* no integer rate is known */
     made_near(&m, "matmul.library.f16", 753.0 / 749, 1e-6);
     made_verdict(&m, "matmul.library.f16", AS_SUPPORTED);
     made_holds(made_get(&m, "matmul.library.f16"), 1);
 }
 
-/* Neither above nor below; below, but the newer path gains: not to be told. And a kernel that no one would use. */
+/* First neither above nor below the ceiling; then below it, but with a gain by the newer path: undecided. And one of
+ * our kernels that is too slow to count. */
 UNIT_TEST(test_undecided)
 {
     gemm("wgmma", "f16", 1024, 50);
@@ -115,10 +116,10 @@ UNIT_TEST(test_undecided)
     made_verdict(&m, "matmul.accelerated.f16", AS_SUPPORTED);
     m.cells[2].sum = m.cells[0].sum;
     made_derive(&m);
-    made_verdict(&m, "matmul.accelerated.f16", AS_UNDECIDED); /* 50 over 33.3 is 1.5, give or take 2% */
+    made_verdict(&m, "matmul.accelerated.f16", AS_UNDECIDED); /* 50 / 33.3 is 1.5 within 2% */
 }
 
-/* A path that only one of two types has says nothing of them. */
+/* A path that only one of the two types has does not count. */
 UNIT_TEST(test_like_paths)
 {
     gemm("library", "f32", 512, 0.5);
@@ -134,7 +135,7 @@ UNIT_TEST(test_like_paths)
     assert_null(made_find(&m, "matmul.accelerated.f32"));
 }
 
-/* Ratios that may be 1, or on either side of what counts: no difference is stated. */
+/* Ratios that may be 1, or on either side of the bar: no difference is stated. */
 UNIT_TEST(test_tied)
 {
     m.share = 0.1;

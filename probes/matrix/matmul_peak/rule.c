@@ -1,20 +1,20 @@
-/* Matrix instructions: their peak beside what is documented, and the older ones beside the newer. */
+/* Peaks of matrix instructions: against the documented rates, and older instructions against newer ones. */
 #include "facts/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a documented rate: what is left for the rounding of published clocks and units. */
+/* Share of a documented rate that counts as reached, because published clocks and unit counts are rounded. */
 static const double REACHED = 0.98;
-/* Of instructions that are as fast as this the first of the table stands for all. */
+/* Instructions within this factor are equally fast; the first in the table represents them. */
 static const double ALIKE = 1.001;
 
-/* Words of the formats of factors, as they stand in names of instructions. */
+/* Factor formats, as they appear in instruction names. */
 static const char *const formats[] = {"f64", "f32",      "tf32",     "bf16", "f16", "e4m3", "e5m2",
                                       "s8",  "e4m3fnuz", "e5m2fnuz", "u8",   "s4",  "u4",   "b1"};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* Is the first format in the name of the instruction this one? "mma_m16n8k16_f16_f32": f16. */
+/* Is this the first format in the instruction's name? "mma_m16n8k16_f16_f32": f16. */
 static bool matmul_peak_is_of(const char *instruction, const char *format)
 {
     for (const char *at = strchr(instruction, '_'); at; at = strchr(at + 1, '_')) {

@@ -1,4 +1,4 @@
-/* Probe matmul_peak: which cells. lib/mma has tests of its own. */
+/* Probe matmul_peak: which cells apply. lib/mma has its own tests. */
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 

@@ -1,4 +1,4 @@
-/* The rule of the peaks of matrix instructions, on synthetic cells. */
+/* The rule of matrix instruction peaks, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -40,10 +40,10 @@ UNIT_TEST(test_peaks)
     made_verdict(&m, "matmul.older.f16", AS_REFUTED);
     assert_null(made_find(&m, "matmul.older.u8"));
     made_says(made_get(&m, "matmul.peak.b1"), "none are documented");
-    assert_null(made_find(&m, "matmul.peak.f32")); /* that is the sum's */
+    assert_null(made_find(&m, "matmul.peak.f32")); /* f32 is the format of the sum */
 }
 
-/* Ratios that may be 1, or on either side of what counts: no difference is stated. */
+/* Ratios that may be 1, or on either side of the bar: no difference is stated. */
 UNIT_TEST(test_older_may_reach)
 {
     char axes[128];

@@ -1,5 +1,5 @@
-/* matmul_rate: rate of a matrix instruction on the whole device, on random numbers and zeros, in bursts and sustained.
- * See method.md. */
+/* matmul_rate: rate of a matrix instruction on the whole device, with random numbers and zeros, in bursts and
+ * sustained. See method.md. */
 #include "lib/mma/rate/trial.h"
 
 #include "lib/checks/checks.h"
@@ -22,7 +22,7 @@ static const char *const full[] = {
     NULL};
 
 static const double BURST_S = 1e-3, REST_S = 30e-3;
-/* The power limit acts within tens of milliseconds, and the sensor averages the last hundred. */
+/* The power limit acts within tens of milliseconds, and the sensor averages over the last hundred. */
 static const double SUSTAINED_S = 0.4;
 
 static bool matmul_rate_desc_of(const struct as_axes *a, struct as_peak_desc *d)

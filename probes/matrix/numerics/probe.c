@@ -60,7 +60,7 @@ static enum as_applies numerics_applies(const struct as_device_info *info, const
     return can;
 }
 
-/* The machine code must contain the instruction, or the results are of something else. */
+/* If the machine code lacks the instruction, the results describe something else. */
 static void judge_code(struct state *s, struct as_trial_context *tc)
 {
     const char *names = s->fragments.matrix->code;
@@ -120,7 +120,7 @@ static enum as_status numerics_sample(void *state, uint64_t reps, struct as_samp
     return AS_OK;
 }
 
-/* prepare already fails if products of small integers are not exact. */
+/* prepare fails already if products of small integers are not exact */
 static bool numerics_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;

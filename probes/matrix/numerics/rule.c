@@ -1,5 +1,5 @@
-/* How matrix instructions compute: widths of accumulators, one fact each; what they have in common, a sentence
- * for each answer with the instructions of which it holds. */
+/* How matrix instructions compute: one fact per accumulator width; other properties in one sentence per answer, which
+ * lists the instructions. */
 #include "facts/rule.h"
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
-/* Probe numerics on a device whose kernel is a matrix instruction in software: from the axes to the value, and with
- * planted faults. */
+/* Probe numerics on a device with a matrix instruction in software: from axes to value, correct and with planted
+ * faults. */
 #include "tests/probes/matrix_toy.h"
 #include "tests/unit_test.h"
 
@@ -60,7 +60,7 @@ UNIT_TEST(test_faults)
     matrix_toy.swapped = true;
     assert_int_equal(matrix_toy_refused("numerics", "instruction=mma_m16n8k16_f16_f32 n=8 property=kept", &err),
                      AS_FAILED);
-    /* What a unit does not show is no number. */
+    /* A property that the unit does not show has no value. */
     matrix_toy_start("mma_m16n8k16_f16_f32", 8, &hopper);
     assert_int_equal(matrix_toy_refused("numerics", "instruction=mma_m16n8k16_f16_f32 n=8 property=overflow", &err),
                      AS_UNSUPPORTED);

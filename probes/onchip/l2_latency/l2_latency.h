@@ -11,23 +11,23 @@ struct l2_latency {
     struct as_kernel_timer timer;
     struct as_kernel *chase, *each;
     struct as_memory *chain, *places, *took, *other;
-    uint64_t *place; /* L2_LINES words of the chain */
-    uint64_t *used;  /* those in the chase */
+    uint64_t *place; /* L2_LINES word indices in the chain */
+    uint64_t *used;  /* places in the chase */
     uint64_t used_n;
     struct as_cycle cycle; /* over used */
-    uint64_t steps_done;   /* modulo the cycle */
+    uint64_t steps_done;   /* position, modulo the cycle */
     uint32_t unit, filler;
-    bool fills, evicts; /* found; found or missed */
+    bool fills, evicts; /* expected; expected or not */
     int lost;
 };
 
 /* place.c */
 
-/* Draws random places in the chain's memory, each pointing to itself. */
+/* Draws random places in the chain's memory and makes each point to itself. */
 enum as_status as_l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err);
 /* Links the used places into one cycle. */
 enum as_status as_l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err);
-/* Keeps the near or the far places of the compute unit; AS_UNSUPPORTED if all are alike. */
+/* Keeps the near or the far places of the compute unit; AS_UNSUPPORTED if all have the same latency. */
 enum as_status as_l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *tc, struct as_error *err);
 
 /* run.c */

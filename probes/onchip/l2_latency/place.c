@@ -1,4 +1,4 @@
-/* The words of the chase: random places in a block, and which are near a compute unit. */
+/* The words of the chase: random places in a block, and which of them are near a compute unit. */
 #include "l2_latency.h"
 #include "lib/buffers/buffers.h"
 

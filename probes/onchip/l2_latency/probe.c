@@ -39,7 +39,7 @@ static enum as_applies l2_latency_applies(const struct as_device_info *info, con
     return AS_APPLIES;
 }
 
-/* Places lie in a block that fits L2; in a small one if its size is not reported. */
+/* Places lie in a block that fits L2; in a small one if L2's size is not reported. */
 static uint64_t chain_bytes(const struct as_device_info *info)
 {
     uint64_t cache = as_info_last_cache(info);
@@ -112,7 +112,7 @@ static enum as_status l2_latency_prepare(struct as_trial_context *tc, void *stat
     tc->footprint = u->chain->bytes;
     tc->sample_s = 3e-3;
     tc->max_reps = 1 << 24;
-    /* Cold places are used once: a chase covers half of them, the next one the other half. */
+    /* Cold places are used once: each chase covers half of them, the next one the other half. */
     uint32_t once = L2_LINES / L2_STEPS / 2;
     if (u->evicts)
         tc->min_reps = tc->max_reps = once;

@@ -1,11 +1,11 @@
-/* The shared cache as a unit sees it: near and far, found and missed. */
+/* L2 latency by compute unit: near and far lines, hits and misses. */
 #include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+static const double STEP_UP = 1.15; /* smaller differences may have other causes */
 
 static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
 {
@@ -31,8 +31,8 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
                     b, a);
 }
 
-/* Does a compute unit hit lines that others loaded, by STEP_UP faster than a miss? One other says nothing about the
- * rest. */
+/* Does a compute unit hit lines that others loaded, faster than a miss by STEP_UP? One other unit is no evidence for
+ * the rest. */
 static void l2_latency_add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                                  const struct as_cell *missed)
 {

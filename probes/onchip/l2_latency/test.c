@@ -1,4 +1,4 @@
-/* Probe l2_latency: which cells, and trials where there is an OpenCL device. */
+/* Probe l2_latency: which cells apply, and trials on OpenCL where available. */
 #include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 

@@ -1,4 +1,4 @@
-/* The rule of near and far, on synthetic cells of a device that is known. */
+/* The rule of near and far lines, on synthetic cells of a known device. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -29,7 +29,7 @@ UNIT_TEST(test_units)
     made_free(m);
 }
 
-/* By the medians there are far lines and shared ones; the intervals hold none of them. */
+/* By the medians there are far lines and shared ones; by the intervals neither. */
 UNIT_TEST(test_wide_intervals)
 {
     struct made *m = made_gpu();
@@ -42,7 +42,7 @@ UNIT_TEST(test_wide_intervals)
     const struct as_fact *f = made_get(m, "onchip.L2.far.unit3");
     assert_int_equal(f->verdict, AS_UNDECIDED);
     made_says(f, "are statistically tied with the near ones");
-    assert_null(made_find(m, "onchip.L2.sharing")); /* of one other unit */
+    assert_null(made_find(m, "onchip.L2.sharing")); /* only one other unit */
     made_add(m, "l2_latency", "ns", 110, "what=found compute_unit=3 filler=2");
     made_derive(m);
     f = made_get(m, "onchip.L2.sharing");

@@ -23,11 +23,11 @@ static const char *const full[] = {
     "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
 
 enum {
-    MEETING_WORDS = 3, /* as the kernel has them: who is here, whether it is over, 0 */
-    MEETING_TRIES = 2, /* another process may have held a compute unit */
-    LOOKS = 100000     /* some tens of milliseconds, in which a launch has started all that it can */
+    MEETING_WORDS = 3, /* as in the kernel: arrivals, the timeout flag, 0 */
+    MEETING_TRIES = 2, /* once more, since another process may have held a compute unit */
+    LOOKS = 100000     /* polls: some tens of milliseconds, in which a launch starts all the workgroups that fit */
 };
-/* Workgroups per compute unit: more than any holds (GCN: 40 of one wave; Apple: 96 simdgroups). */
+/* Workgroups per compute unit: more than any device holds (GCN: 40 of one wave; Apple: 96 simdgroups). */
 enum { GROUPS_MAX = 64, MEETING_MAX = 128 };
 static const uint64_t STAY_CYCLES = 200000;
 
@@ -46,8 +46,8 @@ static enum as_applies occupancy_applies(const struct as_device_info *info, cons
 struct state {
     struct as_kernel_timer timer;
     struct as_kernel *kernel;
-    struct as_memory *in, *sums, *meeting; /* meeting: where kernels have no clock */
-    uint32_t *value, *sum;                 /* host's */
+    struct as_memory *in, *sums, *meeting; /* for devices whose kernels have no clock */
+    uint32_t *value, *sum;                 /* of the host */
     uint64_t threads, values, local;
     bool meets; /* kernels have no clock: workgroups are resident together if they can wait for each other */
     size_t workgroups;
@@ -162,7 +162,7 @@ static int by_unit_then_start(const void *a, const void *b)
     return (p->start > q->start) - (p->start < q->start);
 }
 
-/* All workgroups stay equally long, so those resident at a start are the ones that started less than a stay before.
+/* All workgroups stay equally long, so those resident at a start are those that started less than one stay earlier.
  * Median over compute units. */
 static double groups_at_a_time(struct state *s)
 {
@@ -182,7 +182,7 @@ static double groups_at_a_time(struct state *s)
     return as_median(s->at_a_time, compute_units);
 }
 
-/* Do so many workgroups meet, which they can only where all are resident at once? */
+/* Do all workgroups meet? They can only if all are resident at once. */
 static enum as_status occupancy_meet(struct state *s, size_t workgroups, bool *met, double *seconds,
                                      struct as_error *err)
 {
@@ -202,13 +202,13 @@ static enum as_status occupancy_meet(struct state *s, size_t workgroups, bool *m
     if (st)
         return st;
     check_sums(s, workgroups);
-    s->wrong |= meeting[0] != workgroups; /* all came, even if too late */
+    s->wrong |= meeting[0] != workgroups; /* all must arrive, even if too late */
     *met = meeting[1] == 0;
     *seconds += as_timing_seconds(&t);
     return AS_OK;
 }
 
-/* The largest number of units times `each` that meets, up to `most` times; 0 none. */
+/* The largest multiple of `each` workgroups, up to `most` times, that meets; 0: none. */
 static enum as_status most_that_meet(struct state *s, size_t each, size_t most, size_t *found, double *seconds,
                                      struct as_error *err)
 {
@@ -228,8 +228,7 @@ static enum as_status most_that_meet(struct state *s, size_t each, size_t most, 
     return AS_OK;
 }
 
-/* By whole workgroups per compute unit; where not even one each is resident, the device is shared with another process.
- */
+/* In whole workgroups per compute unit. If not even one per unit is resident, another process shares the device. */
 static enum as_status sample_meeting(struct state *s, struct as_sample *out, struct as_error *err)
 {
     size_t found = 0;

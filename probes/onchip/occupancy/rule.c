@@ -1,15 +1,15 @@
-/* Registers, shared memory, threads and workgroups of a compute unit, from the number of resident workgroups. */
+/* Registers, shared memory, threads and workgroups per compute unit, from the number of resident workgroups. */
 #include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the workgroups of a cell take of a resource: so many pieces each, of so much. */
+/* A resource that the workgroups of a cell use: the pieces per workgroup, and the amount in each. */
 struct use {
     const struct as_cell *cell;
     double workgroups, pieces, each;
-    bool exhausted; /* more are not resident, though limits of threads and workgroups allow them */
+    bool exhausted; /* the resource is the limit: threads and workgroups would allow more */
 };
 struct uses {
     struct use *v;
@@ -29,7 +29,7 @@ static double occupancy_needs(const struct use *u, const struct allocation *a, d
 }
 
 struct bounds {
-    double lo, hi; /* at least what was resident, less than one workgroup more needs */
+    double lo, hi; /* at least what was resident; less than one workgroup more would need */
     const struct as_cell *lo_cell, *hi_cell;
 };
 
@@ -51,19 +51,19 @@ static struct bounds bounds_of(const struct uses *s, const struct allocation *a)
     return b;
 }
 
-/* The allocations that are tried. */
+/* The allocation schemes to try. */
 struct tried {
-    double grains[8];   /* ends with 0 */
-    unsigned parts_max; /* powers of two up to it */
+    double grains[8];   /* zero-terminated */
+    unsigned parts_max; /* partitions: powers of two up to this */
     unsigned reserved_max;
 };
 static const struct tried tried_registers = {{1, 2, 4, 8, 16, 24, 32}, 4, 0}, /* per thread of a warp */
     tried_shared = {{1, 128, 256, 512, 1024}, 1, 4096}, tried_threads = {{1}, 1, 0};
 
 struct found {
-    struct bounds all;               /* spans every allocation that agrees with the cells; lo_cell NULL: none does */
-    struct bounds nearest;           /* of the one that contradicts itself least */
-    double reserved_lo, reserved_hi; /* of those that agree */
+    struct bounds all;               /* the union over all schemes consistent with the cells; lo_cell NULL: none is */
+    struct bounds nearest;           /* of the scheme with the smallest contradiction */
+    double reserved_lo, reserved_hi; /* of the consistent schemes */
 };
 
 static void occupancy_widen(struct found *f, const struct bounds *b, double reserved)
@@ -114,7 +114,7 @@ static const char *amount(double v, const char *unit, char *out, size_t size)
     return out;
 }
 
-/* A resource, as the facts have it. */
+/* A resource, with its words in facts. */
 struct resource {
     const char *object, *unit, *counted, *what;
     double claim;
@@ -135,7 +135,7 @@ static void occupancy_say_contradiction(struct as_rule_context *c, const struct 
     as_fact_evidence(f, b->hi_cell);
 }
 
-/* Without an upper bound there is no number that could be shown as the capacity. */
+/* Without an upper bound no number can be stated as the capacity. */
 static void say_capacity(struct as_rule_context *c, const struct resource *r, const struct found *found)
 {
     const struct bounds *b = &found->all;
@@ -177,7 +177,7 @@ static void add_capacity(struct as_rule_context *c, const struct uses *s, const 
         occupancy_say_contradiction(c, r, &found.nearest);
 }
 
-/* A compute unit holds so many workgroups, however small: threads for one more are there. */
+/* The limit of workgroups per compute unit: cells reach it although there are threads for one more. */
 static void add_workgroups(struct as_rule_context *c, const struct uses *threads, double workgroups, double resident)
 {
     const struct use *limited = NULL;
@@ -196,7 +196,6 @@ static void add_workgroups(struct as_rule_context *c, const struct uses *threads
 
 enum { REGISTERS, SHARED, THREADS, KINDS };
 
-/* Which resource a cell is about. */
 static int occupancy_kind_of(const struct as_cell *cell)
 {
     if (as_cell_axis_number(cell, "shared") > 0)
@@ -226,7 +225,7 @@ static void derive_from(struct as_rule_context *c, const struct as_cell *const *
 {
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
     const double warp = info->warp ? info->warp : 1;
-    double workgroups = 0, resident = 0; /* the most of a compute unit that any cell shows */
+    double workgroups = 0, resident = 0; /* the largest number in any cell */
     for (size_t i = 0; i < n; i++) {
         workgroups = fmax(workgroups, cells[i]->sum.median);
         resident = fmax(resident, cells[i]->sum.median * ceil(as_cell_axis_number(cells[i], "threads") / warp) * warp);

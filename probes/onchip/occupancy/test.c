@@ -1,5 +1,5 @@
-/* Probe occupancy: which cells, trials where there is an OpenCL device, and meetings on a toy device that holds a known
- * number of workgroups. */
+/* Probe occupancy: which cells apply, trials on OpenCL where available, and meetings on a toy device with a known
+ * capacity. */
 #include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
@@ -18,8 +18,8 @@ UNIT_TEST(test_applies)
 enum { UNITS = 10, VALUES = 3, THREADS = 64 };
 static struct toy toy;
 static size_t resident; /* of the whole device */
-static size_t lost;     /* a workgroup that does not run, 1 + its number; 0 none */
-static bool spoilt;     /* a sum is wrong */
+static size_t lost;     /* 1 + number of a workgroup that does not run; 0: none */
+static bool spoilt;     /* plants a wrong sum */
 
 static void meet(const char *name, void *const *args)
 {

@@ -1,4 +1,4 @@
-/* The rule of occupancy limits, on synthetic cells of a device that is known. */
+/* The rule of occupancy limits, on synthetic cells of known devices. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A compute unit of four parts, whose registers are handed out in eights per thread of a warp. */
+/* A compute unit of four partitions, whose registers are allocated in eights per thread of a warp. */
 struct unit {
     unsigned warp, workgroups, threads, registers, shared, reserved, parts, grain;
 };
@@ -73,7 +73,7 @@ static void holds(const struct made *m, const char *id, double value, double sha
         fail_msg("%s: %g to %g, not %g", id, f->ci.lo, f->ci.hi, value);
 }
 
-/* Limits of workgroups, warps, parts and grains end numbers that look like limits of something else. */
+/* Limits by workgroups, warps, partitions and grains, which look like limits of another resource. */
 UNIT_TEST(test_full)
 {
     const struct unit *const units[] = {&hopper, &cdna, &plain};
@@ -105,7 +105,7 @@ UNIT_TEST(test_quick)
     made_free(m);
 }
 
-/* Workgroups may be what ends the number: threads have no upper bound then, and no number. */
+/* If workgroups may be the limit, threads have no upper bound and no number. */
 UNIT_TEST(test_no_upper_bound)
 {
     struct made *m = made_unit(&hopper);
@@ -121,13 +121,13 @@ UNIT_TEST(test_no_upper_bound)
     made_free(m);
 }
 
-/* Numbers that no allocation explains are shown as such. */
+/* Numbers that no allocation scheme explains are reported as such. */
 UNIT_TEST(test_contradiction)
 {
     struct made *m = made_unit(&hopper);
     add_full(m, &hopper);
-    add(m, 192, 0, 0, 5); /* six of 192 threads would be 1152 */
-    add(m, 32, 84, 0, 7); /* so would be eight of some 100 registers */
+    add(m, 192, 0, 0, 5); /* six of 192 threads would need 1152 */
+    add(m, 32, 84, 0, 7); /* so would eight of some 100 registers */
     add(m, 32, 0, 6000, 12);
     made_derive(m);
     static const char *const ids[] = {"onchip.unit.threads", "onchip.unit.registers", "onchip.unit.shared"};

@@ -6,14 +6,14 @@
 
 extern const char as_kernel_onchip[];
 
-/* Up to this length a cycle is chased once before the clock starts, to reach a steady cache state. Longer cycles exceed
- * L1, and the compute unit reads them into L2: at first more than once, since late reads evict early ones where L2 is
+/* Cycles up to this length are chased once before the clock starts, to reach a steady cache state. Longer cycles exceed
+ * L1, and the compute unit reads them into L2: more than once, since at first late reads evict early ones where L2 is
  * too small. */
 enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256, FIRST_SWEEPS = 3 };
 /* Shared memory beyond this is requested at launch: not every device lets a kernel declare it. */
 static const uint64_t DECLARED_MAX = 32 << 10;
 
-/* The position of the chase, in the kernel's unit. */
+/* The position of the chase, in the unit that the kernel uses. */
 static uint64_t onchip_position(const struct onchip *o, uint64_t steps)
 {
     uint64_t element = as_cycle_at(&o->cycle, steps % o->cycle.lines);
@@ -42,7 +42,7 @@ static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_
     return n;
 }
 
-/* Each of the eight chains counted an eighth of all operations. */
+/* Each of the eight chains counts an eighth of all operations. */
 static uint64_t onchip_expected(const struct onchip *o, uint32_t turns)
 {
     uint64_t all = (uint64_t)o->before + turns;
@@ -73,7 +73,7 @@ enum as_status as_onchip_control(struct onchip *o, struct as_error *err)
 
 static enum as_status onchip_sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
-    if (o->what == ONCHIP_ATOMIC) /* by its own kernel: atomics have no near copy */
+    if (o->what == ONCHIP_ATOMIC) /* by a separate kernel: atomics have no near copy */
         return as_kernel_timer_sweep(&o->timer, chain, err);
     return as_kernel_timer_sweep_alone(&o->timer, chain, o->cycle.lines, o->stride, o->steps_done ? 1 : FIRST_SWEEPS,
                                        err);
@@ -114,7 +114,7 @@ enum as_status as_onchip_run(struct onchip *o, uint32_t turns, double *ns, doubl
 
 /* ---- the elements ---- */
 
-/* Shared memory is addressed by byte offsets; global memory by addresses, which only the device knows. */
+/* Shared memory is addressed by byte offsets; global memory by addresses that only the device knows. */
 static enum as_status onchip_write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     struct as_device *dev = o->timer.dev;

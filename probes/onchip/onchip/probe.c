@@ -19,7 +19,7 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory that the workgroup also allocates; global only"),
     {0},
 };
-enum { LOCAL_SMALL = 4096 }; /* once in both grids, where a device reports why it has no cells */
+enum { LOCAL_SMALL = 4096 }; /* in one cell of both grids, where a device reports why it has no others */
 static const char *const first[] = {"what=global", "what=atomic", "what=shared", NULL};
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
@@ -132,7 +132,7 @@ static enum as_status onchip_prepare(struct as_trial_context *tc, void *state, s
     if (st)
         return st;
     tc->footprint = o->size;
-    tc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's nanosecond clock */
+    tc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long compared with a tick of the device's nanosecond clock */
     tc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
     return AS_OK;
 }

@@ -1,4 +1,4 @@
-/* Caches of a device as one thread on it sees them: sizes, latencies, lines. */
+/* A device's caches by pointer chase from one thread: sizes, latencies, line size. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
-static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
-static const double MISSES = 1.03;  /* of atomic additions, which differ by less than 1% in a cache */
+static const double STEP_UP = 1.15; /* smaller differences may have other causes */
+static const double MISSES = 1.03;  /* for atomic additions, which differ by less than 1% within a cache */
 
 /* ---- plateaus: sizes and latencies ---- */
 
-/* What a device says of a level, 0 when nothing. */
+/* The reported size of a level; 0 if unknown. */
 static double claimed_size(const struct as_rule_context *c, unsigned level)
 {
     for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
@@ -20,9 +20,9 @@ static double claimed_size(const struct as_rule_context *c, unsigned level)
     return 0;
 }
 
-/* One path to memory: its cells' `what`, how its levels are called, its name in facts, and where it begins. Atomic
- * additions are done in the cache that all units share, where a line has its one place: they see the whole of it, while
- * loads may keep a line of a far part in the near one too. */
+/* A path to memory: its cells' `what`, the kind of its levels, its name in ids, and its first level. Atomic additions
+ * execute in the cache that all compute units share, where each line has one place: they see all of it. Loads may copy
+ * lines of a far partition to the near one. */
 enum path_index { PATH_GLOBAL, PATH_READONLY, PATH_CONSTANT, PATH_CODE, PATH_ATOMIC, PATHS };
 static const struct path {
     const char *what, *id, *kind, *loads;
@@ -40,9 +40,9 @@ struct seen {
     const struct as_curve *curve;
     const struct as_plateau *plateau;
     size_t level; /* from 1 */
-    bool part;    /* a step before the level ends: some of it is nearer than the rest */
+    bool part;    /* a step within the level: some of it is nearer than the rest */
     char name[32];
-    double local; /* bytes of shared memory that the workgroup also held */
+    double local; /* shared memory that the workgroup also held, in bytes */
 };
 
 static struct as_fact *onchip_add(struct as_rule_context *c, enum as_relation relation, const struct seen *s,
@@ -71,7 +71,8 @@ static void onchip_add_latency(struct as_rule_context *c, const struct seen *s)
     as_curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
 
-/* A cache that also holds shared memory is as large as reported, less the shared memory; no driver reports the rest. */
+/* A cache that shares storage with shared memory has the reported size minus the shared memory; no driver reports the
+ * rest. */
 static void judge_claim(struct as_rule_context *c, const struct seen *s, struct as_fact *f)
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
@@ -110,7 +111,7 @@ static void onchip_add_size(struct as_rule_context *c, const struct seen *s)
     as_curve_evidence(f, s->curve, s->plateau->first, past);
 }
 
-/* Which of the paths does the curve show, and is it one with an element in every line? */
+/* Does the curve show this path, with an element in every line? */
 static const struct path *onchip_path_of(const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
@@ -122,8 +123,8 @@ static const struct path *onchip_path_of(const struct as_curve *curve)
     return NULL;
 }
 
-/* Which plateau of global memory ends with the second level: the one that ends nearest to where the device says, or the
- * second where it says nothing. What lies between is a part of that level; what lies behind is no cache. */
+/* The plateau of global memory that ends the second level: nearest to the reported size, or the second plateau if none
+ * is reported. Plateaus before it are parts of that level; plateaus after it are not caches. */
 static size_t second_level(const struct as_rule_context *c, const struct as_plateau *p, size_t n)
 {
     double claim = claimed_size(c, 2), best_off = INFINITY;
@@ -145,15 +146,15 @@ static void end_between(const struct as_curve *curve, struct as_plateau *p, size
     p->knee = sqrt(p->knee_ci.lo * p->knee_ci.hi);
 }
 
-/* Where the grid ends before the curve is flat again, the last plateau ends before the first point that is past it. */
+/* If the grid ends before the curve is flat again, the last plateau ends before the first point that exceeds it. */
 static void end_last(const struct as_curve *curve, struct as_plateau *p)
 {
     if (!isfinite(p->knee) && p->last + 1 < curve->n && curve->ci[p->last + 1].lo > STEP_UP * p->level)
         end_between(curve, p, p->last);
 }
 
-/* Atomic additions take the same time wherever in the cache the line lies, so the first that take longer for good miss.
- */
+/* The first size from which atomic additions stay slower is a miss, since within the cache they take the same time
+ * everywhere. */
 static size_t whole_plateau(const struct as_curve *curve, struct as_plateau *out)
 {
     size_t past = curve->n;
@@ -175,8 +176,8 @@ static void name_level(struct seen *s)
     snprintf(s->name, sizeof s->name, s->part ? "%sL%zu (part)" : "%sL%zu", s->path->kind, s->level);
 }
 
-/* Behind the first level, of several plateaus only the one over most octaves: where loads find ever less of what they
- * need, the curve has short ones that are no level. */
+/* Of several plateaus behind the first level, keeps the one over most octaves: while loads hit less and less, the curve
+ * has short plateaus that are no levels. */
 static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, size_t n)
 {
     double octaves_max = 0;
@@ -190,7 +191,7 @@ static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, si
     return n < 2 ? n : 2;
 }
 
-/* Is a plateau below the reported size only a part of L2? Yes if latency near the reported size is closer to the
+/* Is a plateau below the reported size only a part of L2? Yes if the latency near the reported size is closer to the
  * plateau than to memory (log scale), or unmeasured. */
 static bool is_part_only(const struct as_rule_context *c, const struct as_curve *curve, const struct as_plateau *p)
 {
@@ -203,8 +204,8 @@ static bool is_part_only(const struct as_rule_context *c, const struct as_curve 
     return near + 1 == curve->n || curve->y[near] < sqrt(p->level * curve->y[curve->n - 1]);
 }
 
-/* With shared memory held only the first level is another. whole_known: another path tells where the second level ends,
- * so all that this one shows of it are parts. */
+/* With shared memory in use, only the first level differs. whole_known: another path shows the end of the second level,
+ * so this path's plateaus are parts of it. */
 static void derive_path(struct as_rule_context *c, const struct as_curve *curve, const struct path *path,
                         bool whole_known)
 {
@@ -227,14 +228,14 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
         s.level = global && i > 0 ? 2 : s.level;
         name_level(&s);
         onchip_add_size(c, &s);
-        s.part &= !all_parts; /* how long the part takes that one unit reaches is how long the level takes */
+        s.part &= !all_parts; /* latency of the part that one unit reaches is the latency of the level */
         name_level(&s);
         if (local == 0 && (isfinite(p[i].knee) || n == 1))
             onchip_add_latency(c, &s);
     }
 }
 
-/* ---- the line that a tag stands for ---- */
+/* ---- the line of a tag ---- */
 
 static const struct as_curve *global_curve(const struct as_curve *curves, size_t n, double stride)
 {
@@ -275,7 +276,7 @@ static void derive_line(struct as_rule_context *c, const struct as_curve *curves
     }
 }
 
-/* shared memory has no levels: the smallest buffer that was chased. */
+/* Shared memory has no levels: the smallest buffer counts. */
 static void derive_local(struct as_rule_context *c)
 {
     const struct as_cell **cells, *smallest = NULL;

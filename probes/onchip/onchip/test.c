@@ -1,5 +1,5 @@
-/* Probe onchip: which cells, that lost launches and wrong chains are seen, and trials where there is an OpenCL device,
- * whatever it is: chases end at the expected line. */
+/* Probe onchip: which cells apply, lost launches and wrong chains are detected, and on any OpenCL device chases end at
+ * the expected line. */
 #include "probes/onchip/onchip/onchip.h"
 #include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
@@ -10,7 +10,8 @@
 
 extern const struct as_probe as_probe_onchip;
 
-/* The first element of this chain leads to itself: elements hold addresses, and the lowest is that of the first. */
+/* The first element of this chain links to itself: elements hold addresses, and the lowest one belongs to the first
+ * element. */
 static void plant_loop(struct as_device *dev, struct as_memory *chain, uint64_t elements, uint64_t stride)
 {
     struct as_error err;
@@ -22,7 +23,7 @@ static void plant_loop(struct as_device *dev, struct as_memory *chain, uint64_t 
     assert_int_equal(dev->memory->write(dev, chain, 0, &first, sizeof first, &err), AS_OK);
 }
 
-/* A chase with one wrong link is detected, whichever link it is. */
+/* One wrong link is detected, at any place in the chain. */
 UNIT_TEST(test_places)
 {
     struct as_opened opened;
@@ -33,7 +34,7 @@ UNIT_TEST(test_places)
         print_message("%s\n", err.text);
         skip();
     }
-    opened.device.info.is_host_cpu = false; /* as if it had memory of its own */
+    opened.device.info.is_host_cpu = false; /* as if it had its own memory */
     toy_axes(&axes, "what=global size=65536 stride=64 shared=0");
     for (size_t wrong = 0; wrong <= ONCHIP_PLACES; wrong++) {
         struct as_trial_context tc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};

@@ -1,4 +1,4 @@
-/* The rules of what lies on a device's chip, on synthetic cells of a device that is known. */
+/* The rules of on-chip memory, on synthetic cells of a known device. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -8,7 +8,7 @@
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)
 
-/* A step in the cycle count where `size` goes over `at`, softened as caches do over a tenth. */
+/* A step in cycles where `size` exceeds `at`, smoothed over a tenth as caches do. */
 static double past(double size, double at)
 {
     double t = log(size / at) / log(1.15);
@@ -53,7 +53,7 @@ UNIT_TEST(test_sizes)
     made_free(m);
 }
 
-/* A near and a far part make a step of their own, which must not be taken for the cache's end. */
+/* Near and far partitions show a step that is not the cache's end. */
 UNIT_TEST(test_part)
 {
     struct made *m = made_gpu();
@@ -68,7 +68,7 @@ UNIT_TEST(test_part)
     made_free(m);
 }
 
-/* Atomic additions see the whole of a cache of which one unit's loads keep a part twice. */
+/* Atomic additions see a whole cache of which loads by one unit keep a part twice. */
 UNIT_TEST(test_whole)
 {
     struct made *m = made_gpu();

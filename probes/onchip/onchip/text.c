@@ -5,7 +5,7 @@
 
 extern const char as_kernel_onchip[];
 
-/* One order for all trials, since another needs another program. */
+/* One order for all trials, since another order needs another program. */
 static const uint64_t CONSTANT_SEED = UINT64_C(0x6f6e63686970);
 enum { BLOCK = 64 }; /* operations per OPS64 */
 

@@ -48,16 +48,16 @@ struct shape {
     uint64_t warp, threads, unroll;
     uint64_t elements; /* elements per workgroup and turn */
     uint64_t tile;     /* local: elements of shared memory */
-    uint64_t block;    /* elements that a workgroup spans, gaps included */
-    uint64_t shift;    /* common: elements between the starts of consecutive workgroups */
+    uint64_t block;    /* elements between a workgroup's first and last, gaps included */
+    uint64_t shift;    /* common block: elements between the starts of consecutive workgroups */
     size_t workgroups;
     bool common;
 };
 
 enum { THREADS_MAX = 1024, IN_FLIGHT = 64, THREADS_MIN = 128 };
 
-/* Bytes in flight per thread. Workgroups are as large as possible, then as many loads are unrolled as possible; small
- * blocks have fewer of both. False: the block is too small. */
+/* Bytes in flight per thread. Chooses workgroups as large as possible, then as many unrolled loads as possible; small
+ * blocks get fewer of both. False: the block is too small. */
 static bool onchip_bandwidth_shape_of(const struct as_device_info *info, const struct as_axes *a, struct shape *s)
 {
     static const struct {
@@ -122,7 +122,7 @@ static double onchip_bandwidth_patience(const struct as_device_info *info, const
 
 enum {
     PATTERN_WORDS = 1 << 18, /* the repeated pattern of a buffer */
-    PAIR_TRIES = 4,          /* a preempted launch may take longer than one of more turns */
+    PAIR_TRIES = 4,          /* a preempted launch may take longer than one with more turns */
     PLACES = 8               /* buffers per sample: bandwidth of a partitioned cache depends on placement */
 };
 struct state {
@@ -132,7 +132,7 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *buffers[PLACES], *sums;
     size_t places;
-    uint32_t *pattern, *sum; /* host's */
+    uint32_t *pattern, *sum; /* of the host */
     uint32_t want;           /* sum of one turn of one workgroup */
     uint32_t before;
     int wrong, shared; /* wrong sums; two workgroups on one compute unit */
@@ -146,7 +146,7 @@ static uint32_t element_sum(const struct state *s, uint64_t element)
     return sum;
 }
 
-/* Summed by the host in its own order. */
+/* Summed by the host in a different order. */
 static uint32_t sum_of_turn(const struct state *s)
 {
     const struct shape *p = &s->shape;
@@ -236,7 +236,7 @@ static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_co
     return st;
 }
 
-/* Every workgroup had its own compute unit; the slowest counts. */
+/* Each workgroup needs its own compute unit; the slowest counts. */
 static enum as_status onchip_bandwidth_judge(struct state *s, uint64_t turns, struct as_error *err)
 {
     const struct shape *p = &s->shape;
@@ -262,7 +262,7 @@ static enum as_status onchip_bandwidth_run(struct state *s, struct as_memory *bu
     return st ? st : onchip_bandwidth_judge(s, reps, err);
 }
 
-/* Seconds of the turns, without those of the launch and of filling caches and shared memory. */
+/* Seconds of the turns, without launch time and filling of caches and shared memory. */
 static enum as_status time_turns(struct state *s, struct as_memory *buffer, uint64_t reps, double whole,
                                  double *turns_s, struct as_error *err)
 {
@@ -321,7 +321,7 @@ static enum as_status onchip_bandwidth_prepare(struct as_trial_context *tc, void
     tc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
     tc->max_reps = UINT32_MAX / 4;
     size_t wanted = p->common && tc->footprint <= as_info_last_cache(&tc->dev->info) ? PLACES : 1;
-    tc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
+    tc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms still scatter by 3% */
     enum as_status st = as_kernel_timer_room(tc->dev, elements * p->bytes * wanted, err);
     if (!st)
         st = onchip_bandwidth_build(s, tc, err);

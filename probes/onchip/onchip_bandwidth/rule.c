@@ -1,4 +1,4 @@
-/* Bytes per cycle that a unit loads from its caches and its shared memory, and the banks of that. */
+/* Bytes per cycle that a compute unit loads from its caches and shared memory, and the shared memory's banks. */
 #include "facts/rule.h"
 
 #include <stdio.h>
@@ -30,17 +30,18 @@ static void onchip_bandwidth_add(struct as_rule_context *c, const struct as_cell
     as_fact_say(f, "%s loads {value} from %s (%s bits per load%s)", which, from, as_cell_axis(best, "width"), over);
 }
 
-/* Lanes of two banks take turns at one; what is called free of conflicts is at least so many times as fast. */
+/* A two-way conflict takes twice as long (CONFLICT). Accesses without conflicts are at least NO_CONFLICT times as fast
+ * as those with all lanes in one bank. */
 static const double CONFLICT = 1.9, NO_CONFLICT = 1.5;
 
-/* Of one point over another. */
+/* Ratio of one point to another. */
 static struct as_interval ratio_to(const struct as_curve *curve, size_t under, size_t over)
 {
     return as_ratio_interval(curve->y[over], curve->ci[over], curve->y[under], curve->ci[under]);
 }
 
-/* Neighbours that are as many words apart as there are banks all want the same one: the slowest stride, and of those as
- * slow as it the smallest. */
+/* With a stride equal to the number of banks, all lanes access one bank: the slowest stride, and the smallest of those
+ * as slow. */
 static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
 {
     size_t slowest = 0;
@@ -52,7 +53,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
     struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_BANKS, NULL, NULL);
     if (!f)
         return;
-    double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
+    double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* rate of a single bank */
     as_fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
     if (!(ratio_to(curve, slowest, slowest + 1).lo > NO_CONFLICT))
         f->verdict = AS_UNDECIDED;
@@ -67,7 +68,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
-/* Up to which size one unit reads the shared cache as fast as a small part of it. */
+/* The largest part of L2 that one compute unit reads as fast as a small one. */
 static void onchip_bandwidth_add_reach(struct as_rule_context *c, const struct as_curve *curve)
 {
     struct as_plateau p[LEVELS_MAX];

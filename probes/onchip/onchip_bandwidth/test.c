@@ -1,5 +1,5 @@
-/* Probe onchip_bandwidth: which cells, trials where there is an OpenCL device: sums are right, and bytes per cycle on a
- * toy device without a cycle counter, by its times. */
+/* Probe onchip_bandwidth: which cells apply, correct sums on OpenCL where available, and bytes per cycle on a toy
+ * device without a cycle counter, from its times. */
 #include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
@@ -24,8 +24,8 @@ UNIT_TEST(test_applies)
         AS_APPLIES);
 }
 
-/* 1.5 GHz; a turn of the reader takes 500 cycles, one of the clock's long body (1024 threads with four chains of 192
- * steps, 128 operations per cycle) 6144. */
+/* 1.5 GHz; a turn of the reader takes 500 cycles, one of the clock's long body 6144 (1024 threads with four chains of
+ * 192 steps, 128 operations per cycle). */
 enum { READ_CYCLES = 500, BODY_CYCLES = 192 * 4 * 1024 / 128 };
 static const double HZ = 1.5e9, LAUNCH_S = 30e-6;
 static struct toy toy;

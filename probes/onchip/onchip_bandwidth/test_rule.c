@@ -1,4 +1,4 @@
-/* The rule of bandwidth on the chip, on synthetic cells of a device that is known. */
+/* The rule of on-chip bandwidth, on synthetic cells of a known device. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -7,7 +7,7 @@
 
 #define MiB (1024.0 * 1024)
 
-/* A step where `size` goes over `at`, softened as caches do over a tenth. */
+/* A step where `size` exceeds `at`, smoothed over a tenth as caches do. */
 static double past(double size, double at)
 {
     double t = log(size / at) / log(1.15);
@@ -44,7 +44,7 @@ UNIT_TEST(test_bandwidth_and_banks)
     made_free(m);
 }
 
-/* A description's own words go before those of its backend. */
+/* Words from a device's description take precedence over its backend's. */
 UNIT_TEST(test_words_of_the_device)
 {
     struct made *m = made_gpu();
@@ -58,7 +58,7 @@ UNIT_TEST(test_words_of_the_device)
     made_free(m);
 }
 
-/* Conflicts that nobody saw make no banks. */
+/* Strides without conflicts show no banks. */
 UNIT_TEST(test_no_banks)
 {
     struct made *m = made_gpu();
@@ -72,7 +72,7 @@ UNIT_TEST(test_no_banks)
     made_free(m);
 }
 
-/* By the medians there are banks and a reach; the intervals hold none of them. */
+/* By the medians there are banks and a reach; by the intervals neither. */
 UNIT_TEST(test_wide_intervals)
 {
     struct made *m = made_gpu();

@@ -46,13 +46,13 @@ static enum as_applies onchip_lines_applies(const struct as_device_info *info, c
 }
 
 struct state {
-    struct as_kernel_timer timer; /* first: the record's finish takes it */
+    struct as_kernel_timer timer; /* first: the record's finish casts to it */
     struct as_kernel *chase;
     struct as_cycle cycle; /* over blocks or lines */
     struct as_memory *chain, *other;
-    uint64_t block, second; /* words; second 0: ways */
-    uint64_t steps_done;    /* steps, modulo those of the cycle */
-    bool cold_shared;       /* L2 is cold as well */
+    uint64_t block, second; /* in words; second 0: the experiment on ways */
+    uint64_t steps_done;    /* modulo the steps of the cycle */
+    bool cold_shared;       /* L2 is cold too */
     int lost;
 };
 
@@ -61,7 +61,7 @@ static uint64_t steps_of_cycle(const struct state *s)
     return s->cycle.lines * (s->second ? 2 : 1);
 }
 
-/* The position of the chase after so many steps. */
+/* The position of the chase after this many steps. */
 static uint64_t onchip_lines_position(const struct state *s, uint64_t steps)
 {
     steps %= steps_of_cycle(s);
@@ -120,13 +120,13 @@ static enum as_status bind_addresses(struct state *s, struct as_error *err)
     return as_kernel_timer_once(&s->timer, "bind", args, 4, 8 * compute_units, BIND_THREADS, err);
 }
 
-/* Competing lines are chased some rounds before the clock starts; cold ones are not. */
+/* Competing lines are chased several times before the clock starts; cold ones are not. */
 static uint32_t turns_before(const struct state *s)
 {
     return s->second ? 0 : (uint32_t)(4 * s->cycle.lines / STEPS + 1);
 }
 
-/* The overhead is all but the turns that count. */
+/* The overhead is the launch without its timed turns. */
 static enum as_status onchip_lines_first_launches(struct state *s, uint32_t turns, struct as_trial_context *tc,
                                                   struct as_error *err)
 {
@@ -177,7 +177,7 @@ static enum as_status onchip_lines_prepare(struct as_trial_context *tc, void *st
         st = bind_addresses(s, err);
     if (!st && s->cold_shared)
         st = as_kernel_timer_evictor(&s->timer, &s->other, err);
-    /* Cold blocks are used once: a chase covers half of them, the next one the other half. */
+    /* Cold blocks are used once: each chase covers half of them, the next one the other half. */
     uint32_t once = (uint32_t)(steps_of_cycle(s) / STEPS / 2);
     if (fetch)
         tc->min_reps = tc->max_reps = once;

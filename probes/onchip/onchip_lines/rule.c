@@ -1,12 +1,12 @@
-/* What a cache brings in for a miss, and how many lines of a set it keeps. */
+/* Bytes fetched per cache miss, and lines per set. */
 #include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+static const double STEP_UP = 1.15; /* smaller differences may have other causes */
 
-/* The first point at which the curve has gone half the way from its lowest to its highest; 0: there is none. */
+/* The first point above the middle between the curve's minimum and maximum; 0: none. */
 static size_t onchip_lines_first_up(const struct as_curve *curve)
 {
     size_t lo = 0, hi = 0;
@@ -23,7 +23,7 @@ static size_t onchip_lines_first_up(const struct as_curve *curve)
     return 0;
 }
 
-/* A point beyond one that is up, and as low as those before it; 0: there is none. */
+/* A later point as low as those before `up`; 0: none. */
 static size_t down_again(const struct as_curve *curve, size_t up)
 {
     for (size_t i = up + 1; i < curve->n; i++)
@@ -57,7 +57,7 @@ static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
     as_curve_evidence(f, curve, at - 1, at);
 }
 
-/* The fewest lines that drive each other out, over all distances: those of one set. */
+/* Over all distances, the fewest lines that displace each other: those of one set. */
 static void onchip_lines_add_ways(struct as_rule_context *c, const struct as_curve *curves, size_t n)
 {
     const struct as_curve *best = NULL;

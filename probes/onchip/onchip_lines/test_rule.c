@@ -1,4 +1,4 @@
-/* The rule of sectors and ways, on synthetic cells of a device that is known. */
+/* The rule of sectors and ways, on synthetic cells of a known device. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -32,7 +32,7 @@ UNIT_TEST(test_sector_and_ways)
     made_free(m);
 }
 
-/* By the medians there is a sector; the intervals hold none. */
+/* By the medians there is a sector; by the intervals there is not. */
 UNIT_TEST(test_wide_intervals)
 {
     struct made *m = made_gpu();
@@ -47,7 +47,7 @@ UNIT_TEST(test_wide_intervals)
     made_free(m);
 }
 
-/* A load that hits beyond one that misses contradicts it, which is said. */
+/* A hit beyond a miss is a contradiction, which the sentence states. */
 UNIT_TEST(test_contradiction)
 {
     struct made *m = made_gpu();

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 enum { IN_A_ROW = 2, CHUNKS = 16 };
-/* Per CPU: twice the batch that refills an empty list, but in total at most a part of the whole. */
+/* Per CPU: twice the batch that refills an empty list, but in total at most a share of the whole. */
 static const uint64_t CHUNK = UINT64_C(16) << 20, CHUNK_LEAST = UINT64_C(1) << 20;
 static const double SEEN = 0.9;
 

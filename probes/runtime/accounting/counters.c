@@ -11,7 +11,7 @@ const char *const counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "sma
 
 enum { FILE_MAX = 1 << 17, NODES_MAX = 1024 };
 
-/* "Rss:   1234 kB" at the start of a line, or after "Node 0 ": bytes, NAN if missing. */
+/* "Rss: 1234 kB" at the start of a line, or after "Node 0 ": in bytes, NAN if missing. */
 static double accounting_field(const char *text, const char *name)
 {
     unsigned long long kib;
@@ -37,7 +37,7 @@ static double file_field(const char *root, const char *path, const char *name, c
     return v;
 }
 
-/* All nodes together: the allocator chooses the node. */
+/* Sum of all nodes: the allocator chooses the node. */
 static double nodes_free(const char *root, char *why, size_t why_size)
 {
     static const char folder[] = "/sys/devices/system/node";

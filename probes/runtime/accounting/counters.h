@@ -6,16 +6,16 @@
 #include "os/facts.h"
 
 enum counter { COUNTER_AVAILABLE, COUNTER_NODES, COUNTER_RSS, COUNTER_ROLLUP, COUNTER_DRIVER, COUNTERS };
-extern const char *const counter_words[]; /* of the axis; ends with NULL */
+extern const char *const counter_words[]; /* words of the axis; ends with NULL */
 
-/* Bytes in use, or minus those free: only differences are meaningful. */
+/* Bytes in use, or minus the free bytes: only differences are meaningful. */
 struct counter_reading {
-    double bytes[COUNTERS]; /* NAN if why says what is missing */
+    double bytes[COUNTERS]; /* NAN: why says what is missing */
     char why[COUNTERS][160];
 };
-/* What the system's calls tell where it has no files: available memory and this process's; the others are unknown. */
+/* From system calls, for systems without files: available memory and this process's memory; the others are unknown. */
 void as_accounting_counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out);
-/* root: "", or a test's files; dev: NULL without a driver to ask. */
+/* root: "", or the files of a test; dev: NULL without a driver to ask. */
 void as_accounting_counters_read(const char *root, struct as_device *dev, struct counter_reading *out);
 
 #endif

@@ -62,10 +62,10 @@ struct state {
     uint64_t page;
     enum moment moment;
     size_t counter;
-    uint64_t bytes, mark, budget;         /* budget: space for the ballast */
+    uint64_t bytes, mark, budget;         /* budget: room for the ballast */
     struct counter_reading before, after; /* of the last sample */
-    bool huge;                            /* the block has huge pages */
-    bool wrong;                           /* a touched page did not hold its mark */
+    bool huge;                            /* the block is on huge pages */
+    bool wrong;                           /* a touched page lost its mark */
     char wrong_text[160];
 };
 
@@ -95,10 +95,10 @@ static enum as_status accounting_touch(struct state *s, struct as_error *err)
         st = as_pages_touch(&s->toucher, &span, &unused, err);
     if (st || !accounting_by_cpu(s))
         return st;
-    return s->dev->memory->map(s->dev, s->block, err); /* the page size is known now */
+    return s->dev->memory->map(s->dev, s->block, err); /* the page size is known by now */
 }
 
-/* Some pages only: checking all device memory would take as much host memory. */
+/* Only some pages: checking all device memory would take as much host memory. */
 static enum as_status accounting_look(struct state *s, struct as_error *err)
 {
     const struct as_span span = span_of(s);
@@ -129,7 +129,7 @@ static bool is_of_system(const struct state *s)
     return s->counter == COUNTER_AVAILABLE || s->counter == COUNTER_NODES;
 }
 
-/* Runs up to the step and reads the counter at once; all memory is freed afterwards. */
+/* Performs all steps up to `s->moment` and reads the counter at once; then frees all memory. */
 static enum as_status accounting_go(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -153,7 +153,7 @@ static enum as_status accounting_go(struct state *s, struct as_error *err)
     return st;
 }
 
-/* At most an eighth of the free memory of both device and system. */
+/* At most an eighth of the free memory of device and system. */
 static enum as_status choose_bytes(struct state *s, struct as_error *err)
 {
     uint64_t free_bytes = 0;
@@ -191,8 +191,8 @@ static enum as_status accounting_prepare(struct as_trial_context *tc, void *stat
     as_note_number(tc, "bytes", (double)s->bytes);
     if (!st && is_of_system(s))
         st = as_accounting_ballast_prepare(&s->ballast, s->dev, accounting_by_cpu(s) ? 1 : UINT32_MAX, s->budget, err);
-    /* A warm-up: the driver allocates for itself at the first launch, and lists of pages of the block's size are
-     * emptied. */
+    /* Warm-up: the driver allocates for itself at the first launch, and the ballast empties the lists of pages of this
+     * size. */
     return st ? st : accounting_go(s, err);
 }
 

@@ -1,4 +1,4 @@
-/* Which counters see an allocation, and when: a sentence for each allocator. */
+/* Which counters see an allocation, and when: one sentence per allocator. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell says 1 where nothing is seen and 2 where all is. */
+/* A cell's value is 1 + the share of the block that the counter shows. */
 static const double SEEN = 1.8, NOT_SEEN = 1.2;
 enum { ALLOCATORS_MAX = 32 };
 
@@ -17,7 +17,7 @@ static const char *const moments[] = {"allocated", "cpu-touched", "device-touche
 static const char *const moments_said[] = {"at allocation", "at first CPU touch", "at first device touch",
                                            "after it is freed"};
 
-/* The cells of one allocator with the largest size, by counter and moment; NULL where there is none. */
+/* Cells of one allocator with the largest size, by counter and moment; NULL if there is none. */
 struct table {
     const struct as_cell *cell[COUNTERS][MOMENTS];
 };
@@ -60,7 +60,7 @@ static bool is_undecided(const struct as_cell *cell)
     return cell && !is_seen(cell) && !is_not_seen(cell);
 }
 
-/* Does no cell of the counter show the block, neither at allocation nor when it is touched? */
+/* Does no cell of the counter show the block, neither at allocation nor when touched? */
 static bool is_blind(const struct as_cell *const *at)
 {
     bool blind = is_not_seen(at[ALLOCATED]) && (at[CPU_TOUCHED] || at[DEVICE_TOUCHED]);
@@ -74,7 +74,7 @@ static void add_name(struct as_buf *names, const char *name)
     as_buf_printf(names, "%s%s", names->len ? ", " : "", name);
 }
 
-/* "is counted by VmRSS at first CPU touch", and what follows without the verb. Empties the names. */
+/* Appends "is counted by VmRSS at first CPU touch", without the verb from the second clause on. Empties the names. */
 static void add_clause(struct as_buf *out, const char *adverb, struct as_buf *names, const char *when)
 {
     if (names->len)
@@ -83,7 +83,7 @@ static void add_clause(struct as_buf *out, const char *adverb, struct as_buf *na
     as_buf_clear(names);
 }
 
-/* Every counter at the earliest moment at which it shows the block. */
+/* Every counter, at the earliest moment that shows the block. */
 static void list_decided(struct as_buf *out, const struct table *t)
 {
     struct as_buf names = AS_BUF_INIT;

@@ -1,5 +1,5 @@
-/* Probe accounting: the counters' files, which cells, and the table of the CPU by hand: memory that is not touched
- * changes nothing of what the process has, and touched memory is all of it there. */
+/* Probe accounting: the counters' files, which cells apply, and the table for the CPU: untouched memory does not change
+ * the process's size, touched memory changes it in full. */
 #include "probes/runtime/accounting/counters.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
@@ -67,7 +67,7 @@ UNIT_TEST(test_files)
     remove_tree(root);
 }
 
-/* A system without files, as macOS. */
+/* A system without files, like macOS. */
 UNIT_TEST(test_calls)
 {
     struct as_system_memory memory = {.total = 900, .free = 100, .available = 300, .resident = 50};
@@ -103,7 +103,7 @@ UNIT_TEST(test_which_cells)
     assert_non_null(strstr(err.text, "does not report free memory"));
 }
 
-/* The driver's count follows what was allocated; a kernel that touches nothing is found out. */
+/* The driver's count follows allocations; a kernel that touches nothing is detected. */
 static enum as_status count_allocator(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     (void)err;
@@ -168,14 +168,14 @@ static double real(const char *device, const char *allocator, const char *counte
 static void expect(const char *device, const char *allocator, const char *counter, const char *moment, double want)
 {
     double got = real(device, allocator, counter, moment);
-    if (isfinite(got) && fabs(got - want) > 0.05) /* VmRSS lags by some pages a thread */
+    if (isfinite(got) && fabs(got - want) > 0.05) /* VmRSS lags by some pages per thread */
         fail_msg("%s, %s, %s, %s: %g and not %g", device, allocator, counter, moment, got, want);
 }
 
 UNIT_TEST(test_table_of_the_cpu)
 {
     static const char *const allocators[] = {"malloc", "mmap", "thp"}, *const counters[] = {"VmRSS", "smaps_rollup"};
-    /* AddressSanitizer's malloc has memory of its own for every block. */
+    /* AddressSanitizer's malloc adds memory to every block. */
     for (size_t a = TOY_MALLOC_IS_REAL ? 0 : 1; a < 3; a++)
         for (size_t c = 0; c < 2; c++) {
             expect("cpu", allocators[a], counters[c], "before", 1);
@@ -184,7 +184,7 @@ UNIT_TEST(test_table_of_the_cpu)
             expect("cpu", allocators[a], counters[c], "freed", 1);
         }
     real_or_skip();
-    /* Others take and give back meanwhile: that there is a number is all that can be asked for. */
+    /* Other processes allocate and free meanwhile: any number is accepted. */
     assert_true(isfinite(real("cpu", "mmap", "MemAvailable", "cpu-touched")));
     assert_true(isfinite(real("cpu", "mmap", "NUMA nodes", "cpu-touched")));
 }

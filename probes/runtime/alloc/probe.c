@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { CHUNKS = 100, WARMUPS = 10, TOUCH_PAGES_MIN = 16 };
-static const double BLOCK_S = 0.03;  /* longer chunks are allocated fewer at a time */
+static const double BLOCK_S = 0.03;  /* slow calls get fewer chunks per block */
 static const double WARMUP_S = 0.02; /* upper bound of the warm-up */
 
 static const char *const op_words[] = {"alloc", "free", "first-touch", "touch-again", "touch-mapped", NULL};
@@ -62,7 +62,7 @@ struct state {
     uint64_t size;
     size_t count;
     bool frees;
-    double timer_s; /* one clock reading, included in each block of chunks */
+    double timer_s; /* one clock reading, part of each block of chunks */
 };
 
 static double timer_cost(void)
@@ -94,8 +94,8 @@ static enum as_status time_block(struct state *s, double *seconds, struct as_err
     return st;
 }
 
-/* The cost per chunk depends on the count: a pool's first chunk allocates for later ones. So the count has few values,
- * equal in all trials, and the very first call, which may set up the allocator, is ignored. */
+/* The cost per chunk depends on their number: a pool's first chunk allocates for later ones. So the number has few
+ * values and is equal in all trials. The very first call, which may set up the allocator, is ignored. */
 static enum as_status choose_count(struct state *s, size_t most, struct as_error *err)
 {
     static const size_t counts[] = {3, 10, 30, CHUNKS};
@@ -136,7 +136,7 @@ static enum as_status alloc_prepare(struct as_trial_context *tc, void *state, st
     s->frees = as_word_is(tc->axes, "op", "free");
     s->timer_s = timer_cost();
     tc->max_reps = UINT64_C(1) << 20;
-    tc->footprint = 0; /* nothing is touched */
+    tc->footprint = 0; /* memory is not touched */
     enum as_status st = choose_count(s, count_that_fits(&s->dev->info, s), err);
     if (!st)
         st = alloc_warm_up(s, tc, err);

@@ -1,4 +1,4 @@
-/* What it costs to allocate, to free, and to touch fresh memory. */
+/* Cost of allocation, of free, and of touching fresh memory. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
 
 static void alloc_add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
                                  enum as_relation relation, const char *what)
@@ -45,10 +45,10 @@ static double size_of(const struct as_pair *p)
     return isfinite(size) ? size : 0;
 }
 
-/* The cost per page depends on how much is touched at once: blocks of one size, the same in every suite. */
+/* The cost per page depends on the amount touched at once, so all suites compare blocks of one size. */
 static const double TOUCHED = 16 << 20;
 
-/* For each allocator its pair of cells at that size. */
+/* For each allocator, its pair of cells at that size. */
 static void differences(struct as_rule_context *c, const char *more, const char *less, enum as_relation relation,
                         const char *what)
 {
@@ -81,7 +81,7 @@ static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve
     char object[64], size[32];
     as_allocator_object(allocator, object, sizeof object);
     as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size,
-                       sizeof size); /* in the name: which sizes are valid differs by run */
+                       sizeof size); /* part of the id, since the valid sizes differ between runs */
     struct as_fact *f = as_fact_add_cell(
         c, AS_FACT_ALLOC, cell, AS_BY(.object = object, .allocator = allocator[0] ? allocator : "any", .size = size));
     if (!f)

@@ -1,5 +1,5 @@
-/* Probe alloc: which cells, the arithmetic of the loops, where the touched pages come from, and that wrong memory is
- * seen. */
+/* Probe alloc: which cells apply, the arithmetic of the loops, the source of touched pages, and wrong memory is
+ * detected. */
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
@@ -38,7 +38,7 @@ UNIT_TEST(test_which_cells)
     assert_string_equal(err.text, "not today");
 }
 
-/* The toy takes 1 us to allocate and 2 us to free; one reading of the clock is taken off 100 chunks. */
+/* The toy takes 1 us to allocate and 2 us to free. One clock reading is subtracted per 100 chunks. */
 UNIT_TEST(test_loops)
 {
     static const char *const ops[] = {"alloc", "free"};
@@ -66,7 +66,7 @@ UNIT_TEST(test_loops)
     }
 }
 
-/* Memory that is taken at once: 100 chunks of 16 MiB are more than a quarter of the toy's 1 GiB. */
+/* Memory committed at once: 100 chunks of 16 MiB exceed a quarter of the toy's 1 GiB. */
 UNIT_TEST(test_count_is_bounded)
 {
     struct toy t;
@@ -77,7 +77,7 @@ UNIT_TEST(test_count_is_bounded)
     toy_finish(&as_probe_alloc, &v);
 }
 
-/* Calls that are slow are fewer, in steps; a slow first call, which sets up the allocator, changes nothing. */
+/* Slow calls get fewer chunks, in steps; a slow first call, which sets up the allocator, changes nothing. */
 UNIT_TEST(test_count_follows_the_cost)
 {
     static const struct {
@@ -90,7 +90,7 @@ UNIT_TEST(test_count_follows_the_cost)
         struct toy t;
         struct toy_trial v;
         toy_init(&t, AS_CAP_HOST_KERNELS);
-        t.alloc_s = cases[i].each_s; /* and twice that to free it */
+        t.alloc_s = cases[i].each_s; /* and twice that to free */
         t.first_alloc_s = cases[i].first_s;
         toy_prepare(&t, &as_probe_alloc, "op=alloc allocator=toy size=4096", &v, NULL);
         if (!strstr(as_buf_get(&v.tc.detail), cases[i].count))
@@ -125,11 +125,11 @@ UNIT_TEST(test_where_pages_come_from)
     unsigned live, made, ballast;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     touch(&t, "first-touch", 5, &live, &made);
-    assert_int_equal(made, 5); /* all held, with or without the ballast */
+    assert_int_equal(made, 5); /* all blocks stay allocated, with or without ballast */
     ballast = live - 5;
     assert_true(ballast <= 1);
     touch(&t, "touch-again", 5, &live, &made);
-    assert_int_equal(made, 5); /* a new block for each sample, and only that */
+    assert_int_equal(made, 5); /* a new block per sample, and no other */
     assert_int_equal(live, 1);
     touch(&t, "touch-mapped", 5, &live, &made);
     assert_int_equal(made, 0);
@@ -152,7 +152,7 @@ UNIT_TEST(test_untouched_page_is_seen)
     toy_finish(&as_probe_alloc, &v);
 }
 
-/* What is held is bounded; the sample after the last one says that there is no more. */
+/* Memory that stays allocated is bounded; the sample that exceeds the bound times out. */
 UNIT_TEST(test_held_memory_is_bounded)
 {
     struct toy t;
@@ -160,12 +160,12 @@ UNIT_TEST(test_held_memory_is_bounded)
     struct as_sample s = {0};
     struct as_error err = {0};
     toy_init(&t, AS_CAP_HOST_KERNELS);
-    t.free_bytes = 8 * 65536; /* a quarter holds two blocks; three are the least */
+    t.free_bytes = 8 * 65536; /* a quarter holds two blocks, but three is the minimum */
     if (toy_prepare(&t, &as_probe_alloc, "op=first-touch allocator=toy size=65536", &v, &err) == AS_OK) {
         for (int i = 0; i < 3; i++)
             assert_int_equal(as_probe_alloc.sample(v.state, 1, &s, &err), AS_OK);
         assert_int_equal(as_probe_alloc.sample(v.state, 1, &s, &err), AS_TIMEOUT);
-    } else { /* this process gave back more than a quarter of that before */
+    } else { /* this process freed more than a quarter of that before */
         assert_int_equal(err.code, AS_UNSUPPORTED);
         assert_non_null(strstr(err.text, "the peak size of this process"));
     }

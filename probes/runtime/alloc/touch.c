@@ -1,8 +1,8 @@
-/* The three kinds of touch. They differ in where the pages come from.
+/* The three kinds of touch differ in the source of the pages.
  *
- * first-touch: blocks stay allocated, so that each gets memory new to this process.
+ * first-touch: blocks stay allocated, so each gets memory that is new to this process.
  *
- * touch-again: a block is freed and remapped, so that the kernel reuses recently freed pages.
+ * touch-again: a block is freed and mapped again, so that the kernel reuses recently freed pages.
  *
  * touch-mapped: one block, touched before: no fault, the control. */
 #include "touch.h"
@@ -21,7 +21,7 @@ struct touch {
     struct as_device *dev;
     struct as_pages toucher;
     const struct touch_op *op;
-    struct as_fresh blocks; /* of this trial; the last one is the last sample's */
+    struct as_fresh blocks; /* blocks of this trial; the last one belongs to the last sample */
     uint64_t page, pages;
     uint64_t mark;                /* the last sample wrote mark + i into page i */
     struct as_fault_count faults; /* totals of the samples */

@@ -1,4 +1,4 @@
-/* concurrency: how kernels of several queues share a device. See method.md. */
+/* concurrency: how kernels in several queues share a device. See method.md. */
 #include "base/clock.h"
 #include "lib/buffers/buffers.h"
 
@@ -7,10 +7,10 @@
 
 extern const char as_kernel_concurrency[];
 
-/* LANES as in the kernel; ROUNDS of a kernel that keeps one thread busy for some tenths of a millisecond on any device,
- * and of WORK consecutive kernels that fill the device WAVES times. */
+/* LANES as in the kernel. ROUNDS: of a kernel that keeps one thread busy for some tenths of a millisecond on any
+ * device. WORK: consecutive kernels that fill the device WAVES times, of WORK_ROUNDS each. */
 enum { BATCH = 256, LANES = 32, ROUNDS = 1 << 18, WORK_ROUNDS = 1 << 12, WAVES = 16, WORK = 2 };
-/* The work runs for this long before the launch, and must last at least as long again. */
+/* The work runs this long before the launch, and must last at least as long again. */
 static const double HEAD_START_S = 200e-6;
 
 static const char *const what_words[] = {"rate", "busy", "queued", NULL};
@@ -44,7 +44,7 @@ static enum as_applies concurrency_applies(const struct as_device_info *info, co
     return AS_APPLIES;
 }
 
-/* A queue's arguments: its place among the results, and the work per launch. */
+/* A queue's arguments: its index in the results, and the work per launch. */
 struct share {
     uint32_t first, rounds, key, launched;
     size_t workgroups, workgroup_size;
@@ -55,10 +55,10 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *out, *counts;
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
-    unsigned kernels; /* of one call of once */
+    unsigned kernels; /* per repetition */
     uint32_t key, queues;
     struct share shares[AS_QUEUES_MAX];
-    double shortest_work; /* of the work behind which a launch was put, and of the work alone */
+    double shortest_work; /* shortest of the work before the timed kernel, and of the work alone */
 };
 
 static enum as_status concurrency_put(struct state *s, uint32_t queue, struct as_error *err)
@@ -81,7 +81,7 @@ static enum as_status wait_all(struct state *s, struct as_error *err)
     return st;
 }
 
-/* Kernels go into the queues round-robin. */
+/* Distributes kernels over the queues round-robin. */
 static enum as_status spread(struct state *s, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -102,8 +102,8 @@ static enum as_status put_work(struct state *s, struct as_error *err)
     return st;
 }
 
-/* Nothing is behind it: a late end of the wait would look like longer work. The second launch, since the first one of a
- * kernel has extra costs. */
+/* Without a kernel behind it: a late return of the wait would look like longer work. Times the second launch, since a
+ * kernel's first one has extra costs. */
 static enum as_status time_work(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -117,7 +117,7 @@ static enum as_status time_work(struct state *s, struct as_error *err)
     return st;
 }
 
-/* Only the short kernel in the second queue is timed. */
+/* Times only the short kernel in the second queue. */
 static enum as_status behind(struct state *s, double *seconds, struct as_error *err)
 {
     double start = as_now();
@@ -144,7 +144,7 @@ static const struct way {
     unsigned kernels; /* 0: one per queue */
 } ways[] = {{spread, 0, BATCH}, {spread, ROUNDS, 0}, {behind, 0, 1}};
 
-/* One thread per queue; the work of `behind` fills the device many times. */
+/* One thread per queue; the work before a timed kernel fills the device many times. */
 static size_t share_out(struct state *s, const struct way *way)
 {
     const struct as_device_info *info = &s->dev->info;
@@ -199,7 +199,7 @@ static enum as_status concurrency_sample(void *state, uint64_t reps, struct as_s
     enum as_status st = AS_OK;
     double seconds = 0;
     for (uint64_t i = 0; i < reps && !st; i++) {
-        s->key++; /* a new result, so that stale ones fail */
+        s->key++; /* a new key, so that stale results fail */
         st = s->once(s, &seconds, err);
     }
     if (st)

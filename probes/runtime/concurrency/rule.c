@@ -1,13 +1,13 @@
-/* What several queues give: concurrent kernels, launch rate, and what a priority is worth. */
+/* Effects of several queues: concurrent kernels, launch rate, and priorities. */
 #include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of as many kernels as were tried; what is missing went by before the last was launched. */
+/* Share of the kernels tried from which all count as concurrent: some end before the last one is launched. */
 static const double NEARLY_ALL = 0.85;
 
-/* Of the cells with several queues the one whose kernels have the least share each. */
+/* Of the cells with several queues, the one with the least time per kernel. */
 static const struct as_cell *least_share(const struct as_curve *v, double *queues)
 {
     size_t best = 1;
@@ -17,8 +17,7 @@ static const struct as_cell *least_share(const struct as_curve *v, double *queue
     return v->cells[best];
 }
 
-/* Where one had to wait for another to end, together they would take twice as long as one: what they take longer is
- * their launches' part. */
+/* A kernel that had to wait for another would double the total time. The rest of the increase is launch overhead. */
 static void say_all(struct as_fact *f, double queues, struct as_interval share)
 {
     char longer[96];

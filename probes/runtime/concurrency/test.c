@@ -1,4 +1,4 @@
-/* Probe concurrency: which cells, and that lost launches, wrong results and too little work are seen. */
+/* Probe concurrency: which cells apply; lost launches, wrong results and too little work are detected. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
 #include "tests/scripted_clock.h"
@@ -14,18 +14,18 @@ _Thread_local struct as_host_item as_host_item;
 
 extern const struct as_probe as_probe_concurrency;
 
-/* ---- a toy with queues, on which a launch is over when it was submitted ---- */
+/* ---- a toy with queues, whose launches complete on submission ---- */
 
 static struct {
     size_t queues, urgent, waits;
-    unsigned last;          /* queue that was given a launch */
+    unsigned last;          /* queue of the last launch */
     bool equal;             /* no priorities */
-    bool wrong, idle, slow; /* slow: a wait ends late */
+    bool wrong, idle, slow; /* slow: a wait returns late */
     double work_s;          /* of each kernel, by the scripted clock */
 } seen;
 static const struct as_queue_ops *toy_queue;
 
-/* What a kernel works where nothing else is said, and how late a slow wait ends. */
+/* A kernel's default length, and the delay of a slow wait. */
 static const double WORK_S = 1e-3, LATE_S = 1e-3;
 
 static enum as_status open_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
@@ -141,7 +141,7 @@ UNIT_TEST(test_all_queues_are_filled)
     assert_true(fabs(value - 1e9 * WORK_S) < 1e3); /* a kernel */
     init(&t);
     assert_true(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
-    assert_int_equal(t.launches, 2 * 3 * 3 + 2 * 2); /* two of work, and the one behind; the work alone, twice */
+    assert_int_equal(t.launches, 2 * 3 * 3 + 2 * 2); /* two of work and the timed one; the work alone, twice */
     assert_int_equal(seen.last, 2);
 }
 
@@ -188,7 +188,7 @@ UNIT_TEST(test_faults_are_seen)
     seen.work_s = 0.25e-3;
     assert_true(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     init(&t);
-    seen.idle = seen.slow = true; /* work that is over long before the wait for what is behind it ends */
+    seen.idle = seen.slow = true; /* the work ends long before the wait for the timed kernel */
     assert_false(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     assert_non_null(strstr(why, "lasts only"));
 }

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* A kernel alone takes 400 us; 16 of them in as many queues 1 ms, so 6.4 were at work at once. */
+/* A kernel alone takes 400 us; 16 of them in as many queues take 1 ms, so 6.4 were concurrent. */
 UNIT_TEST(test_queues)
 {
     struct made m;
     made_gpu_minimal(&m);
     made_add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
     made_derive(&m);
-    assert_null(made_find(&m, "concurrency.kernels")); /* against what? */
+    assert_null(made_find(&m, "concurrency.kernels")); /* no baseline yet */
     made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
     made_add(&m, "concurrency", "ns", 200e3, "what=busy queues=2 priority=same");
     made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
@@ -34,13 +34,13 @@ UNIT_TEST(test_queues)
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
     made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the maximum tested");
-    m.cells[0].sum.median = 27.5e3; /* still all, launched one after the other */
+    m.cells[0].sum.median = 27.5e3; /* still all, with launch overhead */
     m.cells[0].sum.ci = (struct as_interval){27.4e3, 27.6e3};
     made_derive(&m);
     f = made_near(&m, "concurrency.kernels", 16, 1e-9);
     assert_true(f->ci.lo == 16 && f->ci.hi == 16);
     made_says(f, "they take 1.10x");
-    as_copy_text(m.info.backend, sizeof m.info.backend, "cuda"); /* whose queues are streams */
+    as_copy_text(m.info.backend, sizeof m.info.backend, "cuda"); /* of a device whose queues are called streams */
     made_derive(&m);
     made_says(made_get(&m, "concurrency.rate"),
               "Empty kernels round-robin in 16 streams run 1.25x slower than in one stream");
@@ -48,7 +48,7 @@ UNIT_TEST(test_queues)
     made_end(&m);
 }
 
-/* By the medians all is a little faster; the intervals hold 1. */
+/* By the medians everything is a little faster; the intervals include 1. */
 UNIT_TEST(test_queues_that_may_give_nothing)
 {
     struct made m;
@@ -70,7 +70,7 @@ UNIT_TEST(test_queues_that_may_give_nothing)
     f = made_get(&m, "concurrency.priority");
     assert_int_equal(f->verdict, AS_UNDECIDED);
     made_says(f, "is undecided");
-    m.cells[1].sum.median = 25.6e3; /* nearly all 16, or not */
+    m.cells[1].sum.median = 25.6e3; /* perhaps not quite all 16 */
     m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
     made_derive(&m);
     assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the maximum tested"));

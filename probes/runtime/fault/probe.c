@@ -1,4 +1,4 @@
-/* fault: cost of a page's first touch, by scenario, number of pages and kind of memory. See method.md. */
+/* fault: cost of a page's first touch, by scenario, number of pages and allocator. See method.md. */
 #include "lib/checks/checks.h"
 #include "trial.h"
 
@@ -63,7 +63,7 @@ static bool is_after_device(const struct as_axes *a)
     return as_word_is(a, "scenario", "cpu-after-device");
 }
 
-/* Combinations without meaning, or covered better by another device. */
+/* Combinations without meaning, or better measured by another device. */
 static bool is_pruned(const struct as_device_info *info, const struct as_axes *a)
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;

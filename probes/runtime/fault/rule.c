@@ -1,4 +1,4 @@
-/* Cost of page faults, by scenario and kind of memory. */
+/* Cost of page faults, by scenario and allocator. */
 #include "facts/rule.h"
 #include "model/metrics.h"
 
@@ -41,7 +41,7 @@ static struct as_fact *fault_add(struct as_rule_context *c, enum as_relation rel
     return as_fact_add(c, relation, cell, AS_BY(.object = object, .access = strcmp(access, "load") == 0 ? access : ""));
 }
 
-/* A further metric as text; older stores have a note of the last trial instead. */
+/* A further metric as text; stores of earlier versions have a note of the last trial instead. */
 static const char *further_text(const struct as_cell *cell, const char *name, const char *note, char *out, size_t size)
 {
     struct as_metric_value v;
@@ -104,12 +104,12 @@ static void curves(struct as_rule_context *c)
     as_curves_free(curves, n);
 }
 
-/* Two cells that differ in one axis; the fact is the ratio of their times per page. Below 1 the inverse is stated. */
+/* Two cells that differ in one axis; the fact is the ratio of their times per page, or its inverse if below 1. */
 static const struct comparison {
     const char *axis, *a, *b;
     enum as_relation relation;
     const char *says;
-    const char *above, *below; /* after a ratio above 1, and after the inverse of one below */
+    const char *above, *below; /* for a ratio above 1, and for the inverse of one below 1 */
     const char *tied;
 } comparisons[] = {
     {"allocator", "base_pages", "huge_pages", AS_FACT_FAULT_HUGE_PAGES, "Transparent huge pages make first touches ",
@@ -151,7 +151,8 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     as_fact_evidence(f, p->b);
 }
 
-/* One store into a huge page zeroes all of it: latencies of single faults are not two ways to do the same work. */
+/* One store into a huge page zeroes all of it, so the latency of single faults does not compare two ways to do the same
+ * work. */
 static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *p)
 {
     char ratio[300], text[96], note[160];
@@ -167,7 +168,7 @@ static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *
     as_fact_evidence(f, p->b);
 }
 
-/* For each kind the pair with the maximum number of pages. */
+/* For each allocator, the pair with the most pages. */
 static void fault_compare(struct as_rule_context *c, const struct comparison *how)
 {
     struct as_pair *pairs;

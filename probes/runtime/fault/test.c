@@ -1,5 +1,5 @@
-/* Probe fault: which cells, what is subtracted, that missing work and kept pages are seen; then on the CPU of this
- * machine and on its OpenCL device where there is one. */
+/* Probe fault: which cells apply, what is subtracted, missing work and kept pages are detected; then on this machine's
+ * CPU and on OpenCL where available. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -86,7 +86,7 @@ static void run_touch(const char *name, void *const *args)
     }
 }
 
-/* Of a kernel that leaves the last page out. */
+/* A kernel that skips the last page. */
 static void run_short(const char *name, void *const *args)
 {
     uint64_t fewer = 99;
@@ -128,7 +128,7 @@ UNIT_TEST(test_device)
     }
 }
 
-/* The device stores into every page of a block before the CPU's timed touch, and once only. */
+/* The device stores into every page of a block once, before the CPU's timed touch. */
 static unsigned device_touched;
 static void run_counted(const char *name, void *const *args)
 {
@@ -155,7 +155,7 @@ UNIT_TEST(test_cpu_after_device)
     }
 }
 
-/* A device on which touching 100 pages takes 300 us for the first time, and 100 us when they are there. */
+/* A device on which the first touch of 100 pages takes 300 us and the second 100 us. */
 static struct toy *timed;
 static void run_timed(const char *name, void *const *args)
 {
@@ -180,7 +180,7 @@ UNIT_TEST(test_what_is_subtracted)
     assert_true(fabs(s.seconds - 2 * 400e-6) < 1e-12);
 }
 
-/* The toy's memory is zeroed when it is allocated: its pages are there, and no fault is counted. */
+/* The toy's memory is zeroed when allocated: its pages are present, and no fault is counted. */
 UNIT_TEST(test_kept_pages_are_seen)
 {
     struct toy t;
@@ -218,7 +218,7 @@ static double real(const char *device, const char *axes, double *control)
     return r.sample.value;
 }
 
-/* Faults were counted by the kernel, or check would have failed. */
+/* The kernel counted faults, or check would fail. */
 UNIT_TEST(test_cpu)
 {
     double control;
@@ -233,7 +233,7 @@ UNIT_TEST(test_cpu)
     (void)real("cpu", "scenario=cpu-all what=control allocator=mmap pages=2000 access=load", &control);
 }
 
-/* The C library takes blocks of any size out of its heap, and keeps what is freed in the middle of it. */
+/* The C library serves blocks of any size from its heap, and keeps blocks freed in the middle of it. */
 static void keep_heap(void)
 {
     (void)mallopt(M_MMAP_MAX, 0);

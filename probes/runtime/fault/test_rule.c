@@ -68,7 +68,7 @@ UNIT_TEST(test_gains)
     made_says(made_get(&m, "fault.latency.cpu-after-device.shared"), "one CPU thread after the device");
 }
 
-/* Of single pages: the price of a larger one, no refuted expectation. */
+/* For single pages: the cost of a larger page, not a refuted expectation. */
 UNIT_TEST(test_one_page)
 {
     fault("cpu-one", "fault", "mmap", 1, 1000);
@@ -80,7 +80,7 @@ UNIT_TEST(test_one_page)
               "The first touch of a huge page takes 47.0x as long as that of a base page (");
 }
 
-/* Better by the medians, and perhaps not at all. */
+/* By the medians better, by the interval perhaps not. */
 UNIT_TEST(test_tied)
 {
     static const char *const ids[] = {"fault.huge_pages.cpu-one.thp", "fault.threads.cpu-all.mmap",
@@ -101,7 +101,7 @@ UNIT_TEST(test_tied)
     m.share = 0.01;
 }
 
-/* A size whose interval goes beyond a tenth more is not nearly at the highest rate for certain. */
+/* A size whose interval reaches beyond 10% more is not surely near the highest rate. */
 UNIT_TEST(test_ceiling)
 {
     fault("cpu-one", "fault", "mmap", 1000, 1050)->sum.ci = (struct as_interval){950, 1200};
@@ -109,7 +109,7 @@ UNIT_TEST(test_ceiling)
     fault("cpu-one", "fault", "mmap", 100000, 1000);
     made_derive(&m);
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 10000 pages on (");
-    m.cells[1].sum.median = 2000; /* it rises as far as it was measured */
+    m.cells[1].sum.median = 2000; /* still rising at the largest size */
     m.cells[1].sum.ci = (struct as_interval){1900, 2100};
     made_derive(&m);
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "over 100000 pages, the most measured (");

@@ -12,8 +12,8 @@
 
 enum { KEPT_MAX = 1 << 16, KEPT_BLOCKS = 8 };
 static const uint64_t HELD_MAX = UINT64_C(4) << 30;
-/* Allocators cache smaller freed blocks with their pages; the C library keeps at most 64 MiB at the end of its heap.
- * The CPU backend drops a fresh block's pages. */
+/* Allocators cache freed blocks below this size with their pages; the C library keeps at most 64 MiB at the end of its
+ * heap. The CPU backend drops a fresh block's pages. */
 static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
 
 static struct as_span fault_last_span(const struct trials *t)
@@ -41,8 +41,8 @@ static enum as_status find_shape(struct trials *t, struct as_error *err)
 {
     const uint64_t page = t->toucher.page;
     const bool cpu = (t->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    /* Mapped for the CPU: its address becomes known, and drivers that create buffers lazily create it. Mapping touches
-     * nothing. */
+    /* Maps the block for the CPU: its address becomes known, and drivers that create buffers lazily create it. This
+     * touches no page. */
     t->blocks = (struct as_fresh){.dev = t->dev,
                                   .allocator = as_axes_text(t->tc->axes, "allocator"),
                                   .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
@@ -86,8 +86,8 @@ static enum as_status fault_touch(struct trials *t, double *ns, struct as_error 
     return st;
 }
 
-/* Freed pages go to lists of the freeing CPU and are reused there while cached. So the thread that maps and frees runs
- * on the CPU that touches. */
+/* Freed pages go to the free lists of the CPU that frees them and are reused there from cache. So the thread that maps
+ * and frees runs on the CPU that touches. */
 static enum as_status go_along(struct trials *t, struct as_error *err)
 {
     double unused;
@@ -183,8 +183,8 @@ static enum as_status fault_new_block(struct trials *t, struct as_error *err)
     return st ? st : hand_over(t, err);
 }
 
-/* A block from a hole in the C library's heap keeps its pages when freed, whatever its size. It stays allocated, and
- * the next one comes from elsewhere. */
+/* A block from a hole in the C library's heap keeps its pages when freed, whatever its size. It stays allocated, so
+ * that the next one comes from elsewhere. */
 static enum as_status fault_hold(struct trials *t, struct as_error *err)
 {
     enum as_status st = as_grow((void **)&t->kept.held, &t->kept.cap, t->kept.n + 1, sizeof(struct as_memory *), err);
@@ -269,8 +269,8 @@ static enum as_status check_stores(struct trials *t, bool *good, char *why, size
     return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
 }
 
-/* For host memory the kernel counts all faults of this process. Without faults the number describes the allocator's
- * cache, not a fault. */
+/* For host memory the kernel counts all faults of this process. Without faults the number would describe the
+ * allocator's cache. */
 static bool faults_fit(const struct trials *t, double page_size, char *why, size_t why_size)
 {
     const struct as_device_info *info = &t->dev->info;
@@ -283,7 +283,7 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
         return true;
     snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", faults, t->n,
              (unsigned long long)t->pages);
-    /* The driver's own faults of a launch count too. */
+    /* includes faults of the driver during the launch */
     return t->what == FAULT_CONTROL ? t->pages < 64 || faults <= most : faults >= least;
 }
 

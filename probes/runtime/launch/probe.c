@@ -1,4 +1,4 @@
-/* launch: cost of launching a kernel and of waiting for it. See method.md. */
+/* launch: cost of launching a kernel and waiting for it. See method.md. */
 #include "lib/buffers/buffers.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void host_count(const struct as_host_call *call)
 static const struct as_host_kernel host_kernels[] = {{"count", host_count}, {NULL, NULL}};
 
 struct state {
-    struct as_buffers own; /* first: the record's finish takes it */
+    struct as_buffers own; /* first: the record's finish casts to it */
     struct as_device *dev;
     struct as_memory *counter;
     struct as_kernel *kernel;
@@ -63,12 +63,12 @@ struct state {
     struct as_launch launch;
     enum as_wait wait;
     bool async;
-    uint32_t launched; /* modulo 2^32, as the counter */
+    uint32_t launched; /* modulo 2^32, like the counter */
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
-    unsigned kernels; /* of one call of once */
+    unsigned kernels; /* per repetition */
 };
 
-/* The host's clock on both sides: device timestamps leave out the launch cost. */
+/* Uses the host's clock around the call: device timestamps exclude the launch cost. */
 static enum as_status roundtrip(struct state *s, double *seconds, struct as_error *err)
 {
     struct as_timing unused;

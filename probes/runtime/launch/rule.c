@@ -1,4 +1,4 @@
-/* What launching an empty kernel costs. */
+/* Cost of launching an empty kernel. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
 
-/* How the host waits, where waiting is timed at all. */
+/* How the host waits, if the wait is timed. */
 static const char *wait_text(const struct as_cell *cell, char *out, size_t size)
 {
     static const struct {

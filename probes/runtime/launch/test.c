@@ -1,4 +1,4 @@
-/* Probe launch: which cells, and that a launch that was lost is seen. */
+/* Probe launch: which cells apply, and a lost launch is detected. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -97,7 +97,7 @@ UNIT_TEST(test_lost_launch_is_seen)
     assert_string_equal(why, "2 kernels ran, 4 were launched");
 }
 
-/* A cell of another version's store may hold words that this one does not know. */
+/* A store of another version may have words that this version does not know. */
 UNIT_TEST(test_unknown_words)
 {
     static const char *const axes[] = {"what=leap wait=block threads=1", "what=roundtrip wait=dance threads=1"};

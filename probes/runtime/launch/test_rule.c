@@ -14,10 +14,10 @@ UNIT_TEST(test_launch_cost)
     made_add(&m, "launch", "ns", 9000, "what=graph-1 wait=sleep threads=1");
     made_derive(&m);
     made_says(made_near(&m, "launch.roundtrip.block", 50000, 0), ", with blocking synchronisation");
-    assert_null(strstr(made_near(&m, "launch.submit.block", 3000, 0)->sentence, "blocking")); /* it does not wait */
+    assert_null(strstr(made_near(&m, "launch.submit.block", 3000, 0)->sentence, "blocking")); /* does not wait */
     made_says(made_get(&m, "launch.graph-100.spin"), "A graph of 100 kernel nodes takes 1.12 µs per node (");
     made_says(made_get(&m, "launch.graph-1.sleep"), "A graph of one kernel node takes 9.00 µs (");
-    made_says(made_get(&m, "launch.graph-1.sleep"), "), sleep"); /* a wait of a later version, as it stands */
+    made_says(made_get(&m, "launch.graph-1.sleep"), "), sleep"); /* an unknown word is printed as it is */
     made_end(&m);
 }
 

@@ -1,5 +1,4 @@
-/* page_events: counted TLB misses, page faults and migrations. See
- * method.md. */
+/* page_events: counted TLB misses, page faults and migrations. See method.md. */
 #include "base/host.h"
 #include "lib/chase/chase.h"
 #include "lib/pages/events.h"
@@ -37,11 +36,11 @@ struct state {
     bool misses, device_first;
     struct as_chase chase;
     struct as_events events;
-    struct as_pages toucher, reader; /* toucher: the device's, if it touches first */
+    struct as_pages toucher, reader; /* toucher: the device's kernel, if the device touches first */
     uint64_t mark;
     uint64_t want, got;           /* sums of the last pass */
-    struct as_fault_count faults; /* of it */
-    double read_s, passes;        /* the CPU's reads, all samples */
+    struct as_fault_count faults; /* of the last pass */
+    double read_s, passes;        /* the CPU's reads, over all samples */
 };
 
 /* ---- which cells ---- */
@@ -95,7 +94,7 @@ static enum as_status page_events_chase(struct state *s, uint64_t reps, double *
     return as_chase_run(&s->chase, reps, &unused, seconds, err);
 }
 
-/* A whole cycle first, to fill the TLB. */
+/* First a whole cycle, to fill the TLB. */
 static enum as_status prepare_misses(struct state *s, struct as_error *err)
 {
     const struct as_axes *a = s->tc->axes;
@@ -160,10 +159,11 @@ static enum as_status device_touches(struct state *s, const struct as_span *span
     return st ? st : s->dev->memory->map(s->dev, span->memory, err);
 }
 
-/* Allocates memory, touches it first on CPU or device, then reads it on the CPU; counts from first to last touch. */
+/* Allocates memory, touches it first on CPU or device, then reads it on the CPU. Counts events from first to last
+ * touch. */
 static enum as_status page_events_pass(struct state *s, double *seconds, struct as_error *err)
 {
-    s->mark += 3; /* so that stale data gives another sum */
+    s->mark += 3; /* so that stale data has another sum */
     struct as_span span = {.pages = as_axes_u64(s->tc->axes, "pages"), .mark = s->mark};
     double first = 0, again = 0;
     enum as_status st = page_events_new_block(s, &span, err);
@@ -226,7 +226,7 @@ static enum as_status page_events_sample(void *state, uint64_t reps, struct as_s
     return st;
 }
 
-/* Of the last pass; the time is the mean of all. */
+/* Events of the last pass; time as the mean of all passes. */
 static void note_faults(const struct state *s)
 {
     const double pages = as_axes_number(s->tc->axes, "pages");

@@ -1,4 +1,4 @@
-/* What is counted of pages: from how many on loads miss the TLB, and how many faults a pass over memory takes. */
+/* Counted page events: the number of pages from which loads miss the TLB, and the faults of a pass over memory. */
 #include "facts/rule.h"
 #include "model/metrics.h"
 
@@ -6,14 +6,14 @@
 #include <string.h>
 
 enum { FACTS_MAX = 64 };
-static const double SEEN = 0.1; /* of the loads */
+static const double SEEN = 0.1; /* as a share of the loads */
 
 static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
     const double loads = as_cell_note(cell, "loads");
     size_t i = 0;
-    bool few = true; /* below that for certain, at each number of pages so far */
+    bool few = true; /* surely below SEEN at each number of pages so far */
     if (!(loads > 0))
         return;
     while (i < curve->n && curve->ci[i].lo < SEEN * loads)
@@ -43,7 +43,7 @@ static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
     as_curve_evidence(f, curve, 0, last);
 }
 
-/* "page faults (0 minor, 192 major)"; in older stores the number is that of minor faults alone. */
+/* "page faults (0 minor, 192 major)"; in stores of earlier versions the number counts minor faults only. */
 static const char *kinds_text(const struct as_cell *cell, char *out, size_t size)
 {
     struct as_metric_value minor, major;
@@ -54,7 +54,7 @@ static const char *kinds_text(const struct as_cell *cell, char *out, size_t size
     return out;
 }
 
-/* Of the most pages. */
+/* For the largest number of pages. */
 static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
 {
     const size_t last = curve->n - 1;

@@ -1,5 +1,5 @@
-/* Probe page_events: which cells, that a pass is checked; that events are counted in all threads, by one the kernel
- * always has; then on the CPU of this machine and on its OpenCL device where there is one. */
+/* Probe page_events: which cells apply, a pass is checked, events are counted in all threads; then on this machine's
+ * CPU and on OpenCL where available. */
 #include "base/host.h"
 #include "lib/pages/events.h"
 #include "lib/pages/pages.h"
@@ -19,7 +19,7 @@ extern const struct as_probe as_probe_page_events;
 
 enum { PAGES = 300 };
 
-/* "stride=page" as a number, which the plan would put there. */
+/* Replaces "stride=page" by the number, as the plan does. */
 static const char *numbered(const char *axes)
 {
     static char out[160];
@@ -76,9 +76,9 @@ UNIT_TEST(test_lost_pass_is_seen)
     }
 }
 
-/* ---- both kinds of faults ---- */
+/* ---- minor and major faults ---- */
 
-/* In place of the system's: a driver that counts as major what it fetches from a device. */
+/* Replaces the system's: a driver counts pages that it fetches from a device as major faults. */
 static long planted_minor, planted_major;
 static bool planted;
 int getrusage(__rusage_who_t who, struct rusage *usage)
@@ -131,7 +131,7 @@ static void *touch_all(void *memory)
     return NULL;
 }
 
-/* In a thread that was there before, since kernels run on such. */
+/* In a thread started earlier, since kernels run on such threads. */
 UNIT_TEST(test_events_of_all_threads)
 {
     struct as_events e;
@@ -169,7 +169,7 @@ UNIT_TEST(test_events_of_all_threads)
 
 /* ---- this machine ---- */
 
-/* Events of a sample; -1 where the cell is unsupported. */
+/* Events of a sample; -1 if the cell is unsupported. */
 static double real(const char *device, const char *axes)
 {
     struct real r;

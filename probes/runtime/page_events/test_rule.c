@@ -37,7 +37,7 @@ UNIT_TEST(test_events)
     for (size_t i = 0; i < 4; i++)
         misses_of("mmap", misses[i][0], misses[i][1])->detail = strdup("{\"loads\": 65536}");
     misses_of("thp", 16, 16)->detail = strdup("{\"loads\": 65536}");
-    misses_of("untold", 16, 16); /* of how many loads? */
+    misses_of("untold", 16, 16); /* unknown number of loads */
     made_add(&m, "page_events", "events", 0, "what=faults;pages=1000;stride=4096;allocator=upfront;touch=cpu");
     made_add(&m, "page_events", "events", 1002, "what=faults;pages=1000;stride=4096;allocator=shared;touch=device");
     static const struct as_metric_value fetched[] = {

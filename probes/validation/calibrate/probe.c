@@ -19,7 +19,7 @@ static const struct {
     {AS_STREAM_COPY, {true, true}}, {AS_STREAM_MUL, {true, false}},  {AS_STREAM_MUL, {false, true}},
     {AS_STREAM_ADD, {true, true}},  {AS_STREAM_TRIAD, {true, true}}, {AS_STREAM_DOT, {false, true}},
 };
-/* With the first, which does not count. */
+/* Including the first, which does not count. */
 static const unsigned iterations[] = {[STREAM] = 10, [BABELSTREAM] = ITERATIONS_MAX};
 
 static const struct as_axis axes[] = {
@@ -80,14 +80,14 @@ static double calibrate_patience(const struct as_device_info *info, const struct
 }
 
 struct state {
-    struct as_stream stream; /* first: the record's finish takes it */
+    struct as_stream stream; /* first: the record's finish casts to it */
     struct as_trial_context *tc;
     unsigned wanted, done; /* timed iterations */
     double seconds[ITERATIONS_MAX];
-    double gbs; /* of the last iteration, by the device's own time stamps where it has some */
+    double gbs; /* of the last iteration, by device timestamps if available */
 };
 
-/* Both tools time each iteration by the host's clock, from its start until the device is idle. */
+/* Both tools time each iteration with the host's clock, from its start until the device is idle. */
 static enum as_status iterate(struct state *s, double *seconds, struct as_error *err)
 {
     double inner;
@@ -134,14 +134,14 @@ static enum as_status calibrate_prepare(struct as_trial_context *tc, void *state
     if (!st)
         st = as_stream_prepare(&s->stream, tc->dev, &desc, err);
     if (!st)
-        st = iterate(s, &first, err); /* by both rules it does not count */
+        st = iterate(s, &first, err); /* not counted under either rule */
     if (st)
         return st;
     s->wanted = iterations[rule] - 1;
     tc->footprint = s->stream.footprint;
     tc->claims_memory = calibrate_memory_claim(&tc->dev->info, a) > 0;
     tc->min_reps = tc->max_reps = 1;
-    tc->samples = s->wanted; /* the best of another number of iterations would be another number */
+    tc->samples = s->wanted; /* the best of another number of iterations would differ */
     calibrate_note(s);
     return AS_OK;
 }

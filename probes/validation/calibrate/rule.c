@@ -1,4 +1,4 @@
-/* One sentence per rule, as the tools print a table. */
+/* One sentence per rule, like the table that the tool prints. */
 #include "facts/rule.h"
 #include "model/metrics.h"
 
@@ -13,7 +13,7 @@ static const struct tool {
     {"stream", "STREAM", {"copy", "scale", "add", "triad", NULL}, 9},
     {"babelstream", "BabelStream", {"copy", "mul", "add", "triad", "dot", NULL}, 99},
 };
-/* An array that is smaller may stay in the caches in part. */
+/* A smaller array may stay in the caches in part. */
 static const double BEYOND_CACHE = 4;
 
 static bool calibrate_is_of(const struct as_cell *cell, const struct tool *tool, const char *op)
@@ -37,7 +37,7 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
             }
             as_buf_printf(&text, "%s%s %.4g", used_n ? ", " : "", tool->ops[o], best.value);
             used[used_n++] = cells[i];
-            break; /* the first of the grid */
+            break; /* the first in the grid */
         }
     struct as_fact *f = triad ? as_fact_add(c, AS_FACT_CALIBRATE, NULL, AS_BY(.tool = tool->word)) : NULL;
     if (f) {

@@ -1,4 +1,4 @@
-/* Probe calibrate on a toy CPU and a toy device: which cells, the rule's iterations, what it notes, planted faults. */
+/* Probe calibrate on a toy CPU and a toy device: which cells apply, the rule's iterations, notes, planted faults. */
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
@@ -34,7 +34,7 @@ UNIT_TEST(test_which_cells)
         assert_int_equal(toy_applies(&cpu, probe, cases[i].axes, &err), cases[i].on_cpu);
         assert_int_equal(toy_applies(&device, probe, cases[i].axes, &err), cases[i].on_device);
     }
-    assert_int_equal(toy_applies(&poor, probe, cases[7].axes, &err), AS_APPLIES); /* by f32 */
+    assert_int_equal(toy_applies(&poor, probe, cases[7].axes, &err), AS_APPLIES); /* as f32 */
 }
 
 static double noted(const struct toy_trial *v, const char *name)
@@ -54,13 +54,13 @@ static void iterate(const struct toy_trial *v, unsigned n)
     }
 }
 
-/* Bytes by the rule, the best of exactly as many iterations. */
+/* Bytes counted by the rule, the best of exactly its number of iterations. */
 UNIT_TEST(test_iterations)
 {
     static const struct {
         const char *axes;
         unsigned iterations;
-        double bytes; /* of an element */
+        double bytes; /* per element */
     } cases[] = {
         {"rule=stream op=copy size=65536 threads=2 store=regular allocator=toy", 9, 16},
         {"rule=stream op=scale size=65536 threads=1 store=regular allocator=toy", 9, 16},

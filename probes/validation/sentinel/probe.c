@@ -1,5 +1,5 @@
-/* sentinel: small fixed work repeated throughout a run, to detect disturbances. Its numbers are compared only with each
- * other. */
+/* sentinel: small fixed work, repeated throughout a run to detect disturbances. Its numbers are compared only with each
+ * other. See method.md. */
 #include "lib/buffers/buffers.h"
 
 #include "device/arena.h"
@@ -115,8 +115,8 @@ static enum as_status sentinel_get_memory(struct sentinel *s, struct as_error *e
         return s->own.status;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
-    /* Each sample reads the least recently read window. At most 1 GiB, also beside larger caches: a sentinel is
-     * compared with itself only, and has to cost little. */
+    /* Each sample reads the window read least recently. At most 1 GiB, even with larger caches: a sentinel must be
+     * cheap, and is only compared with itself. */
     uint64_t want = as_info_memory_least(&s->dev->info, NULL, 1) + WINDOW, most = s->dev->info.memory_free / 8;
     want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
     s->window = WINDOW;
@@ -138,7 +138,7 @@ static bool is_filled(const uint8_t *pieces)
     return filled;
 }
 
-/* An arena's data is written once: backed, with the values that the sums expect. */
+/* Memory of an arena is written once, which populates it and gives it the values that the sums expect. */
 static enum as_status fill_block(struct sentinel *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -194,14 +194,14 @@ static enum as_status sentinel_prepare(struct as_trial_context *tc, void *state,
     return st;
 }
 
-/* Accesses per repetition, and what the value is the time of. */
+/* Accesses per repetition, and the unit of the value. */
 static double sentinel_steps_of(const struct sentinel *s)
 {
     static const double steps[] = {[CORE] = CORE_STEPS, [MEMORY] = 0, [PAIR] = 2 * PAIR_STEPS};
     return s->what == MEMORY ? (double)(s->window / 64) : steps[s->what];
 }
 
-/* The chain of multiplications, as in the CPU and device kernels. */
+/* The chain of multiplications, as in the kernels for CPU and device. */
 static uint64_t core_value(bool native, uint64_t reps)
 {
     if (!native) {

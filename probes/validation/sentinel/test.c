@@ -1,4 +1,4 @@
-/* Probe sentinel: which watch over what, the arithmetic of their work, and that wrong work is seen. */
+/* Probe sentinel: the device and resource of each sentinel, its arithmetic, and wrong work is detected. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 _Thread_local struct as_host_item as_host_item;
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* core takes what memory takes */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* core has the arguments of memory */
 #include "probes/validation/sentinel/sentinel.kernel"
 
 extern const struct as_probe as_probe_sentinel;
@@ -45,7 +45,7 @@ UNIT_TEST(test_which_cells)
     assert_int_equal(toy_applies(&cpu, &as_probe_sentinel, "what=pair", &err), AS_PRUNED);
 }
 
-/* Does the check pass after so many samples? */
+/* Does the check pass after this many samples? */
 static bool play(struct toy *t, const char *axes, uint64_t reps, int samples, char *why, size_t size)
 {
     struct toy_trial v;
@@ -91,7 +91,7 @@ UNIT_TEST(test_wrong_work_is_seen)
     assert_false(play(&t, "what=pair", 1, 1, why, sizeof why));
     assert_string_equal(why, "the count of passes is wrong");
     t.forget = false;
-    t.lose_launches = 1; /* the last, since a player waits for the line as it should be by then */
+    t.lose_launches = 1; /* the last launch, since players wait for the line's expected value */
     assert_false(play(&t, "what=pair", 1, 1, why, sizeof why));
     t.lose_launches = 1;
     assert_false(play(&t, "what=memory", 1, 2, why, sizeof why));
@@ -106,7 +106,7 @@ UNIT_TEST(test_wrong_work_is_seen)
     }
 }
 
-/* Every sample reads another window of a block beyond the caches, so that none is in them when its turn comes. */
+/* Each sample reads another window of a block larger than the caches, so none is cached when it is read again. */
 UNIT_TEST(test_windows)
 {
     struct toy t;
@@ -119,7 +119,7 @@ UNIT_TEST(test_windows)
     toy_finish(&as_probe_sentinel, &v);
     toy_prepare(&t, &as_probe_sentinel, "what=core", &v, NULL);
     assert_int_equal(v.tc.footprint, 64);
-    assert_int_equal(t.live, 1); /* no block */
+    assert_int_equal(t.live, 1); /* only the result, no block */
     toy_finish(&as_probe_sentinel, &v);
     t.dev.info.memory_free = 8 * (uint64_t)WINDOW - 1;
     assert_int_equal(toy_prepare(&t, &as_probe_sentinel, "what=memory", &v, &err), AS_UNSUPPORTED);
@@ -146,7 +146,8 @@ UNIT_TEST(test_without_memory)
     assert_int_equal(t.live, 0);
 }
 
-/* Each word of the window is in exactly one sum; arithmetic depends on where it starts, so that nothing folds it. */
+/* Each word of the window is in exactly one sum. The chain's result depends on its start, so compilers cannot fold
+ * it. */
 UNIT_TEST(test_device_kernels)
 {
     static uint32_t block[64], result[1024];

@@ -1,4 +1,5 @@
-/* What is declared of a library without its headers is what the headers declare. LEAST: as many facts are compared. */
+/* Our declarations of a library without its headers equal those of the headers. LEAST: minimum number of facts
+ * compared. */
 #include "abi.h"
 
 #include <stdio.h>

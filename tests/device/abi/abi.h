@@ -1,14 +1,14 @@
-/* What is declared of a library without its headers, compared with those: facts about its binary interface as our
- * declarations have them and as the headers do, and the macros that make them of lists (list.py makes those). */
+/* Compares our declarations of a library without its headers with those of the headers: facts about its binary
+ * interface from both sides, and macros that make them from lists (list.py writes those). */
 #ifndef AS_TESTS_DEVICE_ABI_H
 #define AS_TESTS_DEVICE_ABI_H
 
-struct abi_row { /* a value, a size or a place */
+struct abi_row { /* a value, a size or an offset */
     const char *name;
     long long value;
 };
-extern const struct abi_row abi_ours[], abi_sdk[]; /* end with a NULL name */
-extern const struct abi_row abi_functions[];       /* 1: our parameters are the headers' */
+extern const struct abi_row abi_ours[], abi_sdk[]; /* ends with a NULL name */
+extern const struct abi_row abi_functions[];       /* 1: our parameters equal the headers' */
 
 #define ABI_CONSTANT(name) {#name, (long long)(name)},
 #define ABI_TYPE(name) {"sizeof " #name, (long long)sizeof(name)},

@@ -1,4 +1,4 @@
-/* Where the headers are not installed, there is nothing to compare with. */
+/* Without the headers there is nothing to compare. */
 #include <stdio.h>
 
 int main(void)

@@ -4,9 +4,9 @@
 
 #include "../stand_in.h"
 
-enum { BLOCK = 3 * 64 * 1024 + 5 /* bytes: no multiple of anything */ };
+enum { BLOCK = 3 * 64 * 1024 + 5 /* in bytes: a multiple of no power of two */ };
 
-/* The suite's program and one kernel of it on `card`. */
+/* The suite's program and one of its kernels on `card`. */
 struct ready {
     struct as_program *program;
     struct as_kernel *kernel;
@@ -19,16 +19,16 @@ struct as_program_desc conformance_program(const char *defines);
 struct ready conformance_ready(const char *kernel);
 void conformance_done(struct ready *r);
 struct as_memory *conformance_memory(const char *allocator, uint64_t bytes);
-/* The allocator of device memory; where there is none, the first. */
+/* The allocator of device memory; the first one if there is none. */
 const char *conformance_plain(void);
-/* One that the host maps in place, for what host and device share; NULL: none. */
+/* An allocator that the host maps in place, for data shared by host and device; NULL: none. */
 const char *conformance_shared(void);
 void conformance_fill(unsigned char *p, size_t n, unsigned seed);
-/* `words` appended to those of the open machine. */
+/* Appends `words` to those of the open machine. */
 void conformance_fake(const char *words);
-/* Opens `card` as the n-th of the stand-in's machines; false: there are no more. */
+/* Opens `card` as the stand-in's n-th machine; false: there are no more. */
 bool conformance_machine(size_t n);
-/* A launch of this many work-items in workgroups of one size; on CPUs in threads. */
+/* A launch with this many work-items in workgroups of one size; on CPUs in threads. */
 struct as_launch conformance_launch(const struct ready *r, const struct as_arg *args, size_t n, uint64_t reps);
 enum { GROUPS = 3, GROUP_SIZE = 32 };
 size_t conformance_items(void); /* of that launch */

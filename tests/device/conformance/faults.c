@@ -6,7 +6,7 @@
 
 enum { BYTES = 4096 };
 
-/* Everything that the device can be told to do, in one place. */
+/* Calls every operation of the device once. */
 static struct {
     struct ready ready;
     struct as_memory *memory, *other;
@@ -69,7 +69,7 @@ static enum as_status do_queue(struct as_error *err)
     if (!st)
         st = gpu.dev.queue->wait_queue(&gpu.dev, 1, err);
     if (st)
-        (void)gpu.dev.queue->wait_queue(&gpu.dev, 1, NULL); /* or the kernel still runs while its memory is freed */
+        (void)gpu.dev.queue->wait_queue(&gpu.dev, 1, NULL); /* else the kernel still runs while its memory is freed */
     return st;
 }
 
@@ -94,7 +94,7 @@ static enum as_status do_build(struct as_error *err)
 
 static const struct {
     const char *name;
-    unsigned does; /* what it waits for */
+    unsigned does; /* the kernel that it waits for */
     enum as_status (*act)(struct as_error *err);
 } ways[] = {{"write", DOES_COPIES, do_write},    {"read", DOES_COPIES, do_read},
             {"map", DOES_COPIES, do_map},        {"copy", DOES_COPIES, do_copy},

@@ -60,7 +60,7 @@ void conformance_allocators(void **state)
     }
 }
 
-/* Impossible sizes: every allocator refuses them with a reason. */
+/* Every allocator refuses impossible sizes with a reason. */
 static void check_absurd(const char *allocator)
 {
     static const uint64_t sizes[] = {0, UINT64_C(1) << 60, UINT64_C(1) << 63, UINT64_MAX - 4096, UINT64_MAX};
@@ -104,7 +104,7 @@ void conformance_sizes(void **state)
     }
 }
 
-/* Every allocator backed by the driver; what was allocated before the failing step is freed. */
+/* For every allocator backed by the driver, memory allocated before the failing step is freed. */
 void conformance_no_memory(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ void conformance_alloc_times(void **state)
     }
 }
 
-/* A part is the whole's memory, and the whole survives it. */
+/* A part shares the whole's memory, and the whole survives it. */
 void conformance_parts(void **state)
 {
     enum { WHOLE = 256 << 10, AT = 128 << 10, BYTES = 64 };
@@ -232,7 +232,7 @@ void conformance_peers(void **state)
     check_fails(gpu_get(plain, 4096, "other:0", &m, &err), AS_NOTFOUND, &err, "no device 'other:0'");
 }
 
-/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
+/* The use of an allocator's memory is known before any allocation, and that much can be allocated. */
 void conformance_managed(void **state)
 {
     const struct as_device_info *info = &gpu.dev.info;
@@ -245,7 +245,7 @@ void conformance_managed(void **state)
     gpu.dev.memory->free(&gpu.dev, conformance_memory(stand_in.managed, most / 2));
 }
 
-/* Two devices, and one of them twice: each call works on its own. */
+/* Two devices, one of them opened twice: calls do not affect each other. */
 void conformance_two_devices(void **state)
 {
     const struct as_memory_desc want = {.allocator = conformance_plain(), .bytes = BLOCK, .node = -1};

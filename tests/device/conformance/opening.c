@@ -1,4 +1,5 @@
-/* Opening: the record is whole, refusals say why, devices come in order, what they are told is sane. */
+/* Opening: the record is complete, refusals give the reason, devices are ordered, and their descriptions are
+ * plausible. */
 #include "conformance.h"
 
 #include "device/sensor.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A capability, and whether the slot that does it is there. */
+/* A capability, and whether the slot that implements it is set. */
 static void check_slot(unsigned capability, bool there)
 {
     if (gpu.dev.info.capabilities & capability && !there)
@@ -30,7 +31,7 @@ static void check_allocators(const struct as_device_info *info)
     for (size_t i = 0; i < info->allocators_n; i++) {
         const struct as_allocator *a = &info->allocators[i];
         assert_true(a->name[0]);
-        assert_ptr_equal(as_info_allocator(info, a->name), a); /* no name twice */
+        assert_ptr_equal(as_info_allocator(info, a->name), a); /* names are unique */
         if (stand_in.backend->roles)
             assert_int_not_equal(as_role_in(stand_in.backend->roles, a->name), AS_ROLE_UNKNOWN);
     }
@@ -133,7 +134,7 @@ void conformance_refuses(void **state)
     }
 }
 
-/* Devices come by PCI address, whatever the environment chooses and in which order. */
+/* Devices are ordered by PCI address, whatever the environment selects, in any order. */
 void conformance_order(void **state)
 {
     static const char *const lists[] = {NULL, "0,1,2", "2,1,0", "1,2,0"};
@@ -164,7 +165,7 @@ void conformance_order(void **state)
     unsetenv(stand_in.visible);
 }
 
-/* Of every device, however hostile its name: JSON with nothing in it that a page or a terminal would act on. */
+/* For every device, however hostile its name: JSON without text that a page or a terminal would act on. */
 void conformance_topology(void **state)
 {
     const size_t n = stand_in.backend->count(gpu.backend);

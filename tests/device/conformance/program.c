@@ -58,7 +58,7 @@ static void check_timing(const struct as_timing *t)
     assert_true(isnan(t->cycles) || t->cycles > 0);
 }
 
-static void run(const struct ready *r, const struct as_arg *args, size_t n, void *out, size_t bytes)
+static void run_kernel(const struct ready *r, const struct as_arg *args, size_t n, void *out, size_t bytes)
 {
     const struct as_launch l = conformance_launch(r, args, n, 2);
     struct as_error err = {0};
@@ -82,14 +82,14 @@ void conformance_arguments(void **state)
                                      {AS_ARG_U64, {.u64 = UINT64_C(1) << 48}},
                                      {AS_ARG_F32, {.f32 = 0.25F}},
                                      {AS_ARG_U32, {.u32 = 4000000000u}}};
-    run(&r, numbers, 4, words, sizeof words);
+    run_kernel(&r, numbers, 4, words, sizeof words);
     for (size_t i = 0; i < n; i++)
         assert_true(words[i] == (UINT64_C(1) << 40) + 1 + 4000000000u + 2);
     conformance_done(&r);
     if (gpu.dev.info.capabilities & AS_CAP_FP64 || conformance_runs_on_host()) {
         const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}, {AS_ARG_F64, {.f64 = -1e300}}};
         r = conformance_ready("conform_double");
-        run(&r, args, 2, doubles, sizeof doubles);
+        run_kernel(&r, args, 2, doubles, sizeof doubles);
         for (size_t i = 0; i < n; i++)
             assert_true(doubles[i] == -2e300);
         conformance_done(&r);
@@ -116,7 +116,7 @@ void conformance_workgroups(void **state)
         const struct as_arg args[] = {
             {AS_ARG_MEMORY, {.memory = to}}, {AS_ARG_MEMORY, {.memory = from}}, {AS_ARG_U32, {.u32 = 9}}};
         check_ok(gpu.dev.memory->write(&gpu.dev, from, 0, in, sizeof in, &err), &err);
-        run(&r, args, 3, out, sizeof out);
+        run_kernel(&r, args, 3, out, sizeof out);
         for (uint32_t i = 0; i < GROUPS * GROUP_SIZE; i++)
             assert_int_equal(out[i], (i / GROUP_SIZE * GROUP_SIZE + GROUP_SIZE - 1 - i % GROUP_SIZE) * 7 + 9);
         gpu.dev.memory->free(&gpu.dev, from);

@@ -12,7 +12,7 @@ static struct as_memory *zeroed(const char *allocator)
     return m;
 }
 
-/* Reads the count and starts again. */
+/* Reads the count and resets it. */
 static void check_count(struct as_memory *m, uint64_t expected)
 {
     struct as_error err = {0};
@@ -32,7 +32,7 @@ static void check_graph(struct as_launch l, struct as_memory *m)
     check_count(m, l.reps * conformance_items());
 }
 
-/* Each launch counts once per work-item: few, many, queued, with every way of waiting. */
+/* Each launch counts once per work-item: few, many, queued, with every kind of wait. */
 void conformance_counts(void **state)
 {
     static const uint64_t reps[] = {1, 7, 5000};
@@ -125,8 +125,8 @@ static void put_hear(const struct as_arg *arg, unsigned queue, struct ready *r)
     check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
 }
 
-/* The host goes on while a kernel runs, and each sees what the other stores; and no queue waits for another: the first
- * one's kernel ends when the second's has run. */
+/* The host continues while a kernel runs, and both see each other's stores. No queue waits for another: the first one's
+ * kernel ends when the second's has run. */
 void conformance_beside_host(void **state)
 {
     struct as_error err = {0};
@@ -227,7 +227,7 @@ static void check_holds(struct as_memory *m, unsigned seed, size_t n)
     assert_memory_equal(bytes, expected, n);
 }
 
-/* Copies half of it one way, then both ways at once; false: no command copies between these kinds. */
+/* Copies half of it one way, then both ways concurrently; false: no command copies between these allocators. */
 static bool copy_between(const char *from, const char *to)
 {
     struct as_memory *m[4] = {filled(from, 1), filled(to, 2), filled(to, 3), filled(from, 4)};

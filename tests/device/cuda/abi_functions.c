@@ -1,4 +1,4 @@
-/* Our lists of functions against the SDK's declarations, parameter by parameter, older versions included. */
+/* Our lists of functions against the SDK's declarations, parameter by parameter, including older versions. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cublasLt.h>
 #include <cuda.h>

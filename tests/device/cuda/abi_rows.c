@@ -1,4 +1,4 @@
-/* Sizes, places and values as one header has them: ours, or with AS_SDK the SDK's. Built once with each. */
+/* Sizes, offsets and values from one header: ours, or with AS_SDK the SDK's. Built once with each. */
 #ifdef AS_SDK
 #include <cublasLt.h>
 #include <cuda.h>

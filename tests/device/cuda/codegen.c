@@ -1,6 +1,6 @@
-/* What the compiler makes of the probe codegen's kernels for the architecture that is asked for, with known answers:
- * additions in global memory of every type are one instruction and no loop, whether their result is used or not.
- * Skipped where there is no NVRTC. */
+/* The compiler's code for probe codegen's kernels on the given architecture, with known answers: additions in global
+ * memory of every type are one instruction without a loop, whether their result is used or not. Skipped without
+ * NVRTC. */
 #include "real_nvrtc.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 extern const char as_kernel_codegen[];
 
-enum { MORE = 8 }; /* copies in the longer kernel than in the shorter */
+enum { MORE = 8 }; /* copies in the longer kernel minus those in the shorter */
 #define ATOMIC(value, element, add, order, scope, dropped, op)                                                         \
     "-DOP=" op " -DVALUE=" value " -DELEMENT=" element " -DADD=" add " -DHAS_ADD=1 -DFMA=FMA_F32 -DORDER=ORDER_" order \
     " -DSCOPE=SCOPE_" scope " -DDROPPED=" dropped " -DNEEDS_ORDER=1 -DNEEDS_SEQ_CST=0 -DNEEDS_SYSTEM=1 -DNEEDS_F64=0"
@@ -40,7 +40,7 @@ static const struct {
     {PLAIN("u64", "FMA_F64", "7"), NULL, 0},
 };
 
-static int more(const unsigned char *cubin, size_t bytes, const char *word)
+static int extra_instructions(const unsigned char *cubin, size_t bytes, const char *word)
 {
     uint64_t few = 0, many = 0;
     assert_int_equal(as_cubin_count(cubin, bytes, "few", word, &few, NULL), AS_OK);
@@ -60,13 +60,13 @@ static void test_arch(void **state)
         size_t bytes = 0;
         if (nvrtc_compile(&desc, arch, &cubin, &bytes, &err))
             fail_msg("row %zu for %s: %s", i, arch, err.text);
-        int all = more(cubin, bytes, "any");
+        int all = extra_instructions(cubin, bytes, "any");
         print_message("%s, row %zu: %g instructions\n", arch, i, (double)all / MORE);
         if (rows[i].exact ? all != MORE * rows[i].exact : all <= MORE)
             fail_msg("row %zu for %s: %d instructions more for %d operations", i, arch, all, (int)MORE);
-        if (rows[i].word && more(cubin, bytes, rows[i].word) != MORE)
+        if (rows[i].word && extra_instructions(cubin, bytes, rows[i].word) != MORE)
             fail_msg("row %zu for %s: not one %s each", i, arch, rows[i].word);
-        assert_int_equal(more(cubin, bytes, "swap.global"), 0);
+        assert_int_equal(extra_instructions(cubin, bytes, "swap.global"), 0);
         free(cubin);
     }
 }

@@ -1,6 +1,6 @@
-/* The codes by which instructions are counted, calibrated against the compiler: one instruction written many times must
- * be counted as often by its own word and by no other. So a compiler or a generation that changes a code fails here.
- * Skipped where there is no NVRTC. */
+/* The opcodes by which instructions are counted, calibrated against the compiler: one instruction repeated many times
+ * must be counted as often under its own name and under no other. So a compiler or GPU generation that changes an
+ * opcode fails here. Skipped without NVRTC. */
 #include "real_nvrtc.h"
 
 #include "base/buf.h"
@@ -17,7 +17,7 @@ enum {
     TOGETHER = 16,
     COPIES = 64,
     STRAY = 24
-}; /* the compiler's own few: addresses, arguments, the values stored at the end */
+}; /* the compiler's own few instructions: addresses, arguments, the values stored at the end */
 
 static const struct chip {
     unsigned number;
@@ -39,10 +39,10 @@ static const struct {
     " {%0, x, y, z}, %3, %3, " rest "; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;}"
 
 static const struct row {
-    const char *words; /* what counts it; in brackets what may count something else of it; "" nothing does */
+    const char *words; /* what counts it; in brackets what may count other parts of it; "": nothing does */
     const char *text;
     enum type type;
-    unsigned from, until; /* chips that have it, 0 all */
+    unsigned from, until; /* chips that have it; 0: all */
 } rows[] = {
     {"load.global", "ld.global.u64 %0, [%0];", U64, 0, 0},
     {"load.global", "ld.u64 %0, [%0];", U64, 0, 0},
@@ -131,7 +131,7 @@ static const struct row {
     {"convert", "{.reg .s64 a; cvt.rzi.s64.f64 a, %0; mov.b64 %0, a;}", F64, 0, 0},
     {"convert", "{.reg .f32 a; cvt.rn.f32.f64 a, %0; mov.b64 %0, {a, a};}", F64, 0, 0},
     {"convert", "{.reg .f32 a; mov.b32 a, %0; cvt.rn.f16x2.f32 %0, a, a;}", U32, 0, 0},
-    /* beside what is counted: another counter read by the clock's code, a fence, a hint, another operation */
+    /* not calibrated: another counter read by the clock's code, a fence, a hint, another operation */
     {"store.global", "mov.u64 %0, %%globaltimer; st.global.u64 [%3+%2], %0;", U64, 0, 0},
     {"any", "membar.sys;", U32, 0, 0},
     {"", "prefetch.global.L2 [%3+%2];", U32, 0, 0},
@@ -139,8 +139,8 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Whether `word` stands in words between blanks. */
-static bool holds(const char *words, const char *word)
+/* Is `word` among the blank-separated words? */
+static bool has_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = words; (at = strstr(at, word)); at += n)
@@ -171,7 +171,7 @@ static void write_kernel(size_t number, struct as_buf *out)
     as_buf_str(out, "    out[THREAD] = x;\n    out[64 + THREAD] = y;\n}\n");
 }
 
-/* How many words count wrongly; each is printed. */
+/* Number of words with a wrong count; prints each. */
 static unsigned check_row(size_t number, const struct chip *chip, const unsigned char *cubin, size_t bytes)
 {
     const struct row *row = &rows[number];
@@ -185,10 +185,10 @@ static unsigned check_row(size_t number, const struct chip *chip, const unsigned
         const char *word = as_operation_words[w];
         snprintf(free_to_vary, sizeof free_to_vary, "(%s)", word);
         assert_int_equal(as_cubin_count(cubin, bytes, kernel, word, &n, &err), AS_OK);
-        bool wanted = holds(row->words, word), any = strcmp(word, "any") == 0;
+        bool wanted = has_word(row->words, word), any = strcmp(word, "any") == 0;
         if (any      ? n < COPIES - 1
             : wanted ? n < COPIES - 1 || n > COPIES + STRAY
-                     : n > STRAY && !holds(row->words, free_to_vary)) {
+                     : n > STRAY && !has_word(row->words, free_to_vary)) {
             print_message("'%s' for %s: %d copies, and '%s' counts %llu\n", row->text, chip->arch, (int)COPIES, word,
                           (unsigned long long)n);
             wrong++;
@@ -197,7 +197,7 @@ static unsigned check_row(size_t number, const struct chip *chip, const unsigned
     return wrong;
 }
 
-/* The rows from `first` on as kernels of one program, which costs the compiler's start once. */
+/* The rows from `first` on as kernels of one program, which pays the compiler's startup once. */
 static unsigned check_rows(size_t first, const struct chip *chip)
 {
     struct as_buf source = AS_BUF_INIT;
@@ -230,21 +230,21 @@ static void test_codes(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* No word without a row that calibrates it on each chip. */
+/* Every word has a row that calibrates it on each chip. */
 static void test_every_word(void **state)
 {
     (void)state;
     for (size_t w = 0; as_operation_words[w]; w++)
         for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
             size_t r = 0;
-            while (r < ROWS && !(holds(rows[r].words, as_operation_words[w]) && is_on(&rows[r], &chips[c])))
+            while (r < ROWS && !(has_word(rows[r].words, as_operation_words[w]) && is_on(&rows[r], &chips[c])))
                 r++;
             if (r == ROWS)
                 fail_msg("nothing calibrates '%s' for %s", as_operation_words[w], chips[c].arch);
         }
 }
 
-/* Two f64 at once are zeroed by the clock's code; constants are made and registers copied by those of products. */
+/* The clock's code zeroes two f64 at once; the code of products makes constants and copies registers. */
 static void test_by_the_way(void **state)
 {
     static const char source[] =

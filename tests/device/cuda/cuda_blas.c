@@ -1,4 +1,4 @@
-/* GEMM by cuBLASLt on a stand-in for it: each type is right, and what is wrong with it is said. */
+/* GEMM by cuBLASLt on a stand-in: each type is correct, and errors are reported. */
 #include "../stand_in.h"
 
 #include "lib/gemm/gemm.h"
@@ -24,7 +24,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Memory of the stand-in for the driver is the host's, and it is written and read as any device's. */
+/* The driver stand-in's memory is host memory, read and written like any device's. */
 static enum as_status multiply(enum as_gemm_type type, uint64_t n, struct as_vendor_gemm **g, struct as_memory *m[3],
                                struct as_error *err)
 {
@@ -113,7 +113,7 @@ static void test_library(void **state)
         assert_null(g);
     }
     setenv("FAKE_BLAS", "", 1);
-    /* proposals were timed with the first product of this kind: no more than samples are multiplied from then on */
+    /* algorithms were timed with the first GEMM of this kind: from then on only samples multiply */
     const int before = fake_live_of("libcublasLt.so.13", "fake_cublaslt_products");
     check_type(AS_GEMM_F32, m);
     assert_int_equal(fake_live_of("libcublasLt.so.13", "fake_cublaslt_products"), before + 2);

@@ -1,4 +1,4 @@
-/* What is the CUDA backend's own, on the stand-in for the driver; the rest is in the conformance suite. */
+/* What is particular to the CUDA backend, on the stand-in for the driver; the rest is in the conformance suite. */
 #include "../stand_in.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static void test_info(void **state)
     close_card(&o);
 }
 
-/* Numbers below zero, a name that does not end, no UUID, an address that is none. */
+/* Negative numbers, an unterminated name, no UUID, an invalid address. */
 static void test_hostile_info(void **state)
 {
     struct opened o;
@@ -57,7 +57,7 @@ static void test_hostile_info(void **state)
     close_card(&o);
 }
 
-/* What was got before the step that fails is given back: teardown counts. */
+/* Everything acquired before the failing step is released; teardown included. */
 static void test_half_way(void **state)
 {
     struct as_memory *m = NULL;

@@ -1,4 +1,4 @@
-/* The stand-in for the driver, as tests of GPUs see it (struct stand_in), whichever backend is above it. */
+/* The driver's stand-in as seen by GPU tests (struct stand_in), independent of the backend above it. */
 #ifndef AS_TESTS_CUDA_DRIVER_H
 #define AS_TESTS_CUDA_DRIVER_H
 

@@ -1,6 +1,5 @@
-/* The kernels for GEMM as NVRTC compiles them, without a device: for each architecture and type that a
- * path has, they compile, spill nothing, and hold the instructions of the matrix unit that they are about. Skipped
- * where there is no NVRTC. */
+/* GEMM kernels compiled by NVRTC, without a device: for each architecture and type of a path they compile, spill
+ * nothing, and contain the expected instructions of the matrix unit. Skipped without NVRTC. */
 #include "probes/apps/attention/attention.h"
 #include "real_nvrtc.h"
 
@@ -33,8 +32,8 @@ static void check_program(const struct as_program_desc *desc, const char *kernel
                  (unsigned long long)spilled);
 }
 
-static void check(const char *source, const char *kernel, const char *arch, enum as_gemm_type type, unsigned epilogue,
-                  unsigned cluster, const char *operation, uint64_t wanted)
+static void check_kernel(const char *source, const char *kernel, const char *arch, enum as_gemm_type type,
+                         unsigned epilogue, unsigned cluster, const char *operation, uint64_t wanted)
 {
     const struct as_gemm_format *f = &as_gemm_formats[type];
     char defines[128];
@@ -55,11 +54,11 @@ static void test_wgmma(void **state)
     (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        check(as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", cases[i].type, cases[i].epilogue, cases[i].cluster,
-              "matrix", 4);
+        check_kernel(as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", cases[i].type, cases[i].epilogue, cases[i].cluster,
+                     "matrix", 4);
 }
 
-/* 4 x 4 fragments, two steps in a piece of 64 bytes; some are two instructions of another type. */
+/* 4 x 4 fragments, two steps per 64 bytes; for some types two instructions. */
 static void test_mma(void **state)
 {
     static const struct {
@@ -75,20 +74,20 @@ static void test_mma(void **state)
     (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        check(as_kernel_gemm_mma, "gemm_mma", cases[i].arch, cases[i].type, cases[i].epilogue, 1, "matrix",
-              cases[i].wanted);
+        check_kernel(as_kernel_gemm_mma, "gemm_mma", cases[i].arch, cases[i].type, cases[i].epilogue, 1, "matrix",
+                     cases[i].wanted);
 }
 
 static void test_tiled(void **state)
 {
     (void)state;
     need_nvrtc();
-    check(as_kernel_gemm_simple, "tiled", "sm_80", AS_GEMM_F32, 0, 1, "fma.f32", 16 * 64);
-    check(as_kernel_gemm_simple, "tiled", "sm_90a", AS_GEMM_F64, 0, 1, "fma.f64", 16 * 16);
+    check_kernel(as_kernel_gemm_simple, "tiled", "sm_80", AS_GEMM_F32, 0, 1, "fma.f32", 16 * 64);
+    check_kernel(as_kernel_gemm_simple, "tiled", "sm_90a", AS_GEMM_F64, 0, 1, "fma.f64", 16 * 16);
 }
 
 /* Attention. By mma.sync: 8 steps of 8 fragments of scores, 4 of 16 of values; by wgmma two products of 8 steps in the
- * loop, and one of them before it and behind it. */
+ * loop, one of them also before it and after it. */
 static void test_flash(void **state)
 {
     static const struct {

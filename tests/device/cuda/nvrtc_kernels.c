@@ -1,5 +1,5 @@
-/* What NVRTC makes of dialect source without a GPU, and how its cubins are read; the probes' kernels have a test of
- * their own. Skipped where there is no NVRTC. */
+/* NVRTC's code for dialect source, without a GPU, and how its cubins are read; the probes' kernels have a separate
+ * test. Skipped without NVRTC. */
 #include "real_nvrtc.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static void compile(const char *source, const char *name, const char *defines, c
         fail_msg("%s %s for %s: %s", name, defines ? defines : "", arch, err.text);
 }
 
-/* The compiler sees that nobody looks at the sum: what is left must not count as work. */
+/* The compiler sees that the sum is unused: what is left must not count as work. */
 static void test_folded_away(void **state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static void test_folded_away(void **state)
     }
 }
 
-/* Atomics are those of the memory that they are for, whatever order and scope they have. */
+/* Atomics are those of their memory, whatever the order and scope. */
 static void test_atomics(void **state)
 {
     static const char source[] =
@@ -99,7 +99,7 @@ static void test_words(void **state)
     assert_non_null(strstr(err.text, "newer"));
     assert_int_equal(nvrtc_compile(&plain, "sm_20", &cubin, &bytes, &err), AS_UNSUPPORTED);
     assert_int_equal(nvrtc_compile(&plain, "gfx942", &cubin, &bytes, &err), AS_USAGE);
-    char many[600] = ""; /* an option that went missing would compile another kernel than asked for */
+    char many[600] = ""; /* a missing option would compile another kernel than requested */
     for (size_t i = 0; i < 100; i++)
         memcpy(many + 5 * i, "-DAS ", sizeof "-DAS ");
     const struct as_program_desc crowded = {.name = "crowded", .source = plain.source, .defines = many};
@@ -108,7 +108,7 @@ static void test_words(void **state)
     assert_null(cubin);
 }
 
-/* Whatever is cut off or wrong in it: an error, and nothing read outside (the sanitizers look). */
+/* Truncated or damaged anywhere: an error, and no read outside (sanitizers check). */
 static void test_hostile_cubins(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_hostile_cubins(void **state)
     assert_int_equal(as_cubin_count(cubin, bytes, "no", "fma.f32", &n, NULL), AS_NOTFOUND);
     assert_int_equal(as_cubin_count(cubin, bytes, "k", "dance", &n, NULL), AS_USAGE);
     for (size_t cut = 0; cut < bytes; cut++) {
-        unsigned char *part = malloc(cut ? cut : 1); /* of that size, so that a byte too far is seen */
+        unsigned char *part = malloc(cut ? cut : 1); /* of exact size, so that a read past its end is detected */
         assert_non_null(part);
         memcpy(part, cubin, cut);
         if (as_cubin_count(part, cut, "k", "store.global", &n, NULL) == AS_OK)

@@ -1,6 +1,5 @@
-/* Every matrix instruction that the architecture that is asked for has, as NVRTC compiles it without a device: the
- * program compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where
- * there is no NVRTC. */
+/* Every matrix instruction of the given architecture, compiled by NVRTC without a device: the program compiles, and
+ * every step of the peak kernels contains the expected machine instruction. Skipped without NVRTC. */
 #include "device/cuda/cuda.h"
 #include "lib/mma/instructions/matrix.h"
 #include "lib/ops/code.h"
@@ -16,12 +15,12 @@
 
 extern const char as_kernel_record[];
 
-/* Two accumulators of each, in as few steps as have a half. */
+/* Two accumulators of each, in as few steps as can be halved. */
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
 static const char *const names[] = {"multiply",   "half_body",  "whole_body", "fragment_a",
                                     "fragment_b", "fragment_c", "where"};
 
-/* Programs of several instructions in one source, which is compiled faster than each of them alone. */
+/* Several instructions in one program, which compiles faster than separate ones. */
 enum { TOGETHER = 16 };
 struct part {
     const struct as_matrix *matrix;
@@ -33,7 +32,7 @@ struct batch {
     struct part part[TOGETHER];
 };
 
-/* A wide accumulator alone fills the registers. */
+/* A single wide accumulator fills the registers. */
 static struct as_matrix_body body_of(const struct part *p)
 {
     struct as_matrix_body b = body;
@@ -41,7 +40,7 @@ static struct as_matrix_body body_of(const struct part *p)
     return b;
 }
 
-/* The text, and behind it the end of every name that it defined. */
+/* Appends the text, and then undefines every name that it defined. */
 static void add_source(const struct part *p, size_t i, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -56,8 +55,8 @@ static void add_source(const struct part *p, size_t i, struct as_buf *out)
     as_buf_finish(&text);
 }
 
-static enum as_status count(const unsigned char *cubin, size_t bytes, size_t i, const char *kernel,
-                            struct as_instructions *out, struct as_error *err)
+static enum as_status count_instructions(const unsigned char *cubin, size_t bytes, size_t i, const char *kernel,
+                                         struct as_instructions *out, struct as_error *err)
 {
     char name[40];
     *out = (struct as_instructions){.n = 0};
@@ -65,15 +64,16 @@ static enum as_status count(const unsigned char *cubin, size_t bytes, size_t i, 
     return as_cubin_instructions(cubin, bytes, name, out, err);
 }
 
-/* False with words where it is not as it should be. */
-static bool holds(const unsigned char *cubin, size_t bytes, const struct part *p, size_t i, char *why, size_t size)
+/* False with the reason if the code is not as expected. */
+static bool part_holds(const unsigned char *cubin, size_t bytes, const struct part *p, size_t i, char *why, size_t size)
 {
     struct as_error err = {0};
     struct as_instructions half, whole;
     const struct as_code_want want = {p->matrix->code, 1};
     const struct as_matrix_body b = body_of(p);
     double each;
-    if (!count(cubin, bytes, i, "half_body", &half, &err) && !count(cubin, bytes, i, "whole_body", &whole, &err))
+    if (!count_instructions(cubin, bytes, i, "half_body", &half, &err) &&
+        !count_instructions(cubin, bytes, i, "whole_body", &whole, &err))
         return as_code_agrees(&half, &whole, b.chains * b.steps / 2, &want, 1, 0, &each, why, size);
     snprintf(why, size, "%s", err.text);
     return false;
@@ -93,7 +93,7 @@ static void check_together(struct batch *b)
         fail_msg("%s to %s for %s: %s", b->part[0].matrix->name, b->part[b->n - 1].matrix->name, b->arch, err.text);
     for (size_t i = 0; i < b->n; i++) {
         char why[600];
-        bool good = holds(cubin, bytes, &b->part[i], i, why, sizeof why);
+        bool good = part_holds(cubin, bytes, &b->part[i], i, why, sizeof why);
         if (!good)
             print_error("%s with %u columns for %s: %s\n", b->part[i].matrix->name, b->part[i].n, b->arch, why);
         else if (getenv("ASSAY_SHOW"))
@@ -105,7 +105,7 @@ static void check_together(struct batch *b)
     b->n = 0;
 }
 
-static void add(struct batch *b, const struct as_matrix *m, unsigned n)
+static void add_to_batch(struct batch *b, const struct as_matrix *m, unsigned n)
 {
     b->part[b->n++] = (struct part){m, n};
     b->seen++;
@@ -113,15 +113,16 @@ static void add(struct batch *b, const struct as_matrix *m, unsigned n)
         check_together(b);
 }
 
-/* With the most columns, whose text takes long to compile, one of each kind of factors; the others with fewer. */
+/* With the most columns, whose text takes long to compile, one instruction per kind of factors; the others with
+ * fewer. */
 static void add_columns(struct batch *b, const struct as_matrix *m)
 {
     bool first = !m->sparse && strcmp(m->a, m->b) == 0 &&
                  ((strcmp(m->a, "f16") == 0 && strcmp(m->c, "f32") == 0) || strcmp(m->a, "s8") == 0);
     if (!m->columns || first)
-        add(b, m, m->n);
+        add_to_batch(b, m, m->n);
     if (m->columns)
-        add(b, m, 24);
+        add_to_batch(b, m, 24);
 }
 
 static void test_instructions(void **state)

@@ -1,5 +1,5 @@
-/* Where no library of NVRTC's names can be opened: the linker's words, and what to do. This program opens libraries in
- * dlopen's place, so that it is the same where the toolkit is installed. */
+/* If no NVRTC library can be opened, the message has the linker's words and a remedy. This program replaces dlopen, so
+ * that it behaves the same with the toolkit installed. */
 #include "device/cuda/api.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ __attribute__((visibility("default"))) void *dlopen(const char *name, int flags)
     if (!name || !strstr(name, "libnvrtc"))
         return real(name, flags);
     asked++;
-    return real("/nowhere/libnvrtc.so.13", flags); /* fails, and dlerror says so */
+    return real("/nowhere/libnvrtc.so.13", flags); /* fails, and dlerror reports it */
 }
 
 int main(void)

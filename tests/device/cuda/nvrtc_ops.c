@@ -14,7 +14,7 @@
 
 extern const char *const as_mix_words[];
 
-enum { MIX_ILP = 2, ALU_ILP = 4 /* as these probes have it */ };
+enum { MIX_ILP = 2, ALU_ILP = 4 /* as in these probes */ };
 
 static struct ops_batch batch_for(const char *arch, size_t together)
 {
@@ -43,8 +43,8 @@ static void test_operations(void **state)
     ops_batch_finish(&b, 100 / step);
 }
 
-/* Compilers choose between instructions that do the same, and how often they take which depends on the loop. Operations
- * of many instructions have the shortest bodies in the other test already. */
+/* Compilers choose between equivalent instructions, in a proportion that depends on the loop. Operations of many
+ * instructions have the shortest bodies in the other test already. */
 static void test_bodies(void **state)
 {
     enum { WEIGHT_MOST = 4 };
@@ -63,7 +63,7 @@ static void test_bodies(void **state)
     ops_batch_finish(&b, 100);
 }
 
-/* Of two chains of f16 the compiler makes one of pairs, which the count has to see. */
+/* The compiler merges two chains of f16 into one of pairs, which the count must detect. */
 static bool is_packed(const struct as_op_sequence *sequence)
 {
     unsigned halves = 0;
@@ -72,15 +72,15 @@ static bool is_packed(const struct as_op_sequence *sequence)
     return halves * MIX_ILP > 1;
 }
 
-/* There are many of them, of operations that are each compiled for itself: one in so many is compiled here. */
+/* There are many of them, compiled separately: this compiles a sample. */
 enum { PAIRS_STEP = 4 };
 static bool is_pair(const struct as_op_sequence *sequence)
 {
     return sequence->n == 2 && sequence->part[0].count == 1 && sequence->part[1].count == 1;
 }
 
-/* Twice the bits in reverse order is nothing done, which the assembler sees in some sources with others in them: each
- * by itself, as the probe compiles it. */
+/* Reversing the bits twice does nothing, which the assembler detects in some sources that contain other operations:
+ * compiles each separately, as the probe does. */
 static bool undoes_itself(const struct as_op_sequence *sequence)
 {
     for (size_t i = 0; i < sequence->n; i++)
@@ -89,8 +89,8 @@ static bool undoes_itself(const struct as_op_sequence *sequence)
     return false;
 }
 
-/* Sequences that probe mix knows, but those with an operation that CUDA lacks; for one architecture, as each of their
- * operations is compiled for all. */
+/* Sequences of probe mix without operations that CUDA lacks; for one architecture, since each of their operations is
+ * compiled for all. */
 static void test_sequences(void **state)
 {
     (void)state;

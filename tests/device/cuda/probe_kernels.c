@@ -1,5 +1,5 @@
-/* Every kernel of the probes as NVRTC compiles it for the architecture that is asked for, without a GPU; with "brief"
- * behind it each value of an axis once. Skipped where there is no NVRTC. */
+/* Every kernel of the probes, compiled by NVRTC for the given architecture without a GPU; with "brief" each value of an
+ * axis once. Skipped without NVRTC. */
 #include "../kernel_trials.h"
 #include "real_nvrtc.h"
 

@@ -1,4 +1,4 @@
-/* The stand-in for libcuda.so.1: what it can be asked for, and what the backend says then. */
+/* The stand-in for libcuda.so.1: its faults, and the backend's messages for them. */
 #include "../stand_in.h"
 #include "driver.h"
 

@@ -1,5 +1,5 @@
-/* Sizes and values of a GEMM library as one header has them: ours, or with AS_SDK the library's, which then
- * also has our list of functions compared parameter by parameter. Built once with each. */
+/* Sizes and values of a GEMM library from one header: ours, or with AS_SDK the library's, whose functions are also
+ * compared with our list parameter by parameter. Built once with each. */
 #ifdef AS_SDK
 #include AS_SDK
 #define ROWS abi_sdk

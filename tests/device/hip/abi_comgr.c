@@ -1,4 +1,4 @@
-/* Sizes and values of comgr as its header has them or, without AS_SDK, as we declare them. Built once with each. */
+/* Sizes and values of comgr from its header or, without AS_SDK, from our declarations. Built once with each. */
 #ifdef AS_SDK
 #include <amd_comgr.h>
 #define ROWS abi_sdk

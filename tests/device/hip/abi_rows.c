@@ -1,4 +1,4 @@
-/* Sizes and values as one header has them: ours, or with AS_SDK the library's. Built once with each. */
+/* Sizes and values from one header: ours, or with AS_SDK the library's. Built once with each. */
 #ifdef AS_SDK
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-/* What is known of a struct that is not declared. */
+/* Facts about a struct that is not declared. */
 #ifdef AS_SDK
 #define TARGET_AT offsetof(hipDeviceProp_t, gcnArchName)
 #else

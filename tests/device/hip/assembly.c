@@ -15,8 +15,8 @@
 
 enum { WORDS_MAX = 48, TEXT_MAX = 64 << 20 };
 
-/* The compiler's process: source in, assembly and complaints out, all by files. */
-static int run(char *const *words, const char *complaints)
+/* The compiler process: reads source from a file, writes assembly and messages to files. */
+static int run_compiler(char *const *words, const char *complaints)
 {
     int status = -1;
     pid_t child = fork();
@@ -43,7 +43,7 @@ static enum as_status compiler(const char *arguments, const char *folder, struct
     words[n] = NULL;
     if (n == 0)
         return as_fail(err, AS_USAGE, "ASSAY_HIP_CLANG is empty");
-    if (run(words, complaints) == 0)
+    if (run_compiler(words, complaints) == 0)
         return AS_OK;
     (void)as_buf_read_file(&text, complaints, 4096, NULL);
     (void)as_fail(err, AS_FAILED, "%s: %.300s", words[0], as_buf_get(&text));
@@ -122,7 +122,7 @@ const unsigned char *assembly_object(const unsigned char *text, size_t bytes, si
     return text + n;
 }
 
-/* The kernel's first line of code, and where its code ends. */
+/* The kernel's first line of code, and the end of its code. */
 static const char *find_kernel(const unsigned char *text, const char *kernel, const char **end)
 {
     char label[80];
@@ -142,7 +142,7 @@ static bool starts_with_one(const char *at, const char *names)
     return false;
 }
 
-/* Every instruction of the kernel, as a text of its own; names: those that begin with one of these. */
+/* Every instruction of the kernel as a separate text; names: those with one of these prefixes. */
 static enum as_status each(const unsigned char *text, const char *kernel, const char *names,
                            void (*take)(const char *instruction, void *data), void *data, struct as_error *err)
 {
@@ -209,7 +209,7 @@ enum as_status assembly_instructions(const unsigned char *text, const char *kern
     return each(text, kernel, any, add_names, out, err);
 }
 
-/* Neither is an error of the code. Said once. */
+/* Neither is an error in the code. Reported once. */
 static bool lacks_comgr(enum as_status st, const struct as_error *err)
 {
     static bool said;

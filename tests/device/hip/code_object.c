@@ -1,5 +1,5 @@
-/* Code objects that are damaged in every way: this program's own file, which is an ELF file too, stands for one.
- * argv[1]: why its instructions cannot be counted. */
+/* Code objects with all kinds of damage: this program's own file, also an ELF file, serves as one. argv[1]: why its
+ * instructions cannot be counted. */
 #include "../check.h"
 #include "base/buf.h"
 #include "device/hip/hip.h"
@@ -40,16 +40,16 @@ static int teardown(void **state)
 static enum as_status bytes_of(const unsigned char *code, size_t n, const char *name, uint64_t *out,
                                struct as_error *err)
 {
-    /* a copy of just that size, so that a step behind its end is seen */
+    /* an exact copy, so that a read past its end is detected */
     unsigned char *copy = malloc(n ? n : 1);
     assert_non_null(copy);
     memcpy(copy, code, n);
     enum as_status st = as_hip_code_bytes(copy, n, name, out, err);
-    /* a host's code that is said to be a chip's is no code that can be followed, or ends where it ends */
+    /* host code labelled as a chip's cannot be decoded, or ends where it ends */
     uint64_t counted = 1;
     enum as_status c = as_hip_count_code(copy, n, name, "any", &counted, NULL);
     assert_true(st ? c != AS_OK && counted == 0 : c == AS_OK ? counted <= *out / 4 : counted == 0);
-    /* and so are they by name */
+    /* likewise by name */
     struct as_instructions list;
     uint64_t named = 0;
     assert_int_equal(as_hip_instructions(copy, n, name, &list, NULL), c);
@@ -93,7 +93,7 @@ static void test_cut_short(void **state)
         check_fails(bytes_of(code, length, "as_test_kernel", &n, &err), AS_FORMAT, &err, "not a valid code object");
 }
 
-/* Whatever it says then, nothing outside of it is read. */
+/* Whatever the result, nothing outside is read. */
 static void test_other_bytes(void **state)
 {
     unsigned char *code = malloc(file.len);

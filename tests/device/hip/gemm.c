@@ -1,7 +1,6 @@
-/* GEMM and attention by AMD's matrix units as clang compiles them, without a device: for each type that
- * a chip has an instruction for the kernel compiles, spills nothing, and its loop holds as many of that instruction as
- * it counts on, in the assembly and in machine code; for every other type it is said why there is none. Skipped where
- * there is no such compiler. */
+/* GEMM and attention on AMD's matrix units, compiled by clang without a device: for each type with an instruction on
+ * the chip the kernel compiles, spills nothing, and its loop contains the expected number of that instruction, in
+ * assembly and machine code; every other type gives a reason. Skipped without such a compiler. */
 #include "assembly.h"
 #include "device/hip/hip.h"
 #include "lib/ops/code.h"
@@ -46,7 +45,8 @@ static void check_code(const char *kernel, const struct as_matrix *m, uint64_t w
         print_message("%s by %s for %s: %llu of %s\n", kernel, m->name, info.arch, (unsigned long long)wanted, m->code);
 }
 
-static void check(const char *kernel, enum as_gemm_type type, uint64_t wanted, const struct as_program_desc *desc)
+static void check_kernel(const char *kernel, enum as_gemm_type type, uint64_t wanted,
+                         const struct as_program_desc *desc)
 {
     struct as_error err = {0};
     unsigned char *code = NULL;
@@ -65,7 +65,7 @@ static void check_product(const struct as_gemm_desc *d)
     char defines[96];
     assert_int_equal(as_gemm_unit_program(m, d, &source, defines, sizeof defines, &err), AS_OK);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
-    check("gemm_mma", d->type, as_gemm_unit_steps(m, d->type), &desc);
+    check_kernel("gemm_mma", d->type, as_gemm_unit_steps(m, d->type), &desc);
     as_buf_finish(&source);
 }
 
@@ -95,7 +95,7 @@ static void test_attention(void **state)
         assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
         assert_int_equal(as_attention_flash_program(&info, &d, &source, defines, sizeof defines, &err), AS_OK);
         const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
-        check("flash", AS_GEMM_F16, as_attention_flash_steps(&info, d.path), &desc);
+        check_kernel("flash", AS_GEMM_F16, as_attention_flash_steps(&info, d.path), &desc);
         as_buf_finish(&source);
     }
 }

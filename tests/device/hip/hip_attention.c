@@ -1,6 +1,6 @@
-/* Attention by AMD's matrix units on the stand-in, which has their instructions in software: right by every path, and
- * what is planted is seen: a block of keys that is left out, fragments from wrong places, maxima and sums that lanes do
- * not share. */
+/* Attention on AMD's matrix units, on the stand-in, which emulates their instructions: correct by every path, and
+ * planted faults are detected: a skipped block of keys, fragments from wrong places, maxima and sums not shared between
+ * lanes. */
 #include "../stand_in.h"
 
 #include "probes/apps/attention/attention.h"
@@ -21,7 +21,7 @@ static void prepare(struct as_attention *a, struct opened *o, enum as_attention_
     check_ok(as_attention_prepare(a, &o->dev, &d, &err), &err);
 }
 
-/* MFMA, whose lanes each have numbers of their own, and WMMA, whose lanes have factors in pairs. */
+/* MFMA, whose lanes each hold separate elements, and WMMA, whose lanes hold factors in pairs. */
 static const char *const chips[] = {"", "rdna3"};
 enum { CHIPS = sizeof chips / sizeof *chips };
 
@@ -50,8 +50,8 @@ static void test_paths(void **state)
     }
 }
 
-/* The kernel with one word of its text in another's place. */
-static void plant(struct as_attention *a, const char *word, const char *other)
+/* The kernel with one word of its text replaced. */
+static void replace_word(struct as_attention *a, const char *word, const char *other)
 {
     const struct as_program_ops *program = a->dev->program;
     struct as_buf text = AS_BUF_INIT, wrong = AS_BUF_INIT;
@@ -102,7 +102,7 @@ static void test_planted(void **state)
             char why[200] = "";
             if (planted[i].chip != chip)
                 continue;
-            plant(&a, planted[i].word, planted[i].other);
+            replace_word(&a, planted[i].word, planted[i].other);
             if (as_attention_check(&a, why, sizeof why))
                 fail_msg("nobody sees '%s': %s", planted[i].other, why);
             assert_non_null(strstr(why, ", not "));
@@ -112,7 +112,7 @@ static void test_planted(void **state)
     }
 }
 
-/* Of ranges of keys one is not joined, or counts as the whole. */
+/* One range of keys is not joined, or counts as the whole. */
 static void test_ranges(void **state)
 {
     struct opened o;
@@ -127,7 +127,7 @@ static void test_ranges(void **state)
     assert_false(as_attention_check(&a, why, sizeof why));
     a.args[1][3].u.u32 += 1;
     assert_true(as_attention_check(&a, why, sizeof why));
-    plant(&a, "limits[2 * row] = most", "limits[2 * row] = 0");
+    replace_word(&a, "limits[2 * row] = most", "limits[2 * row] = 0");
     assert_false(as_attention_check(&a, why, sizeof why));
     as_attention_finish(&a);
     close_card(&o);

@@ -1,6 +1,6 @@
-/* GEMM by AMD's libraries, on stand-ins for them: each type is right, the second library takes over what the first
- * has not, and what is wrong with either is said with what helps. argv[1] says which of them LD_LIBRARY_PATH leads to:
- * "both", "rocblas", "none", "foreign" (nothing of them inside), "damaged". */
+/* GEMM by AMD's libraries, on stand-ins: each type is correct, the second library serves what the first lacks, and
+ * errors are reported with a remedy. argv[1] selects what LD_LIBRARY_PATH leads to: "both", "rocblas", "none",
+ * "foreign" (libraries without these functions), "damaged". */
 #include "../stand_in.h"
 
 #include "base/utf8.h"
@@ -12,8 +12,8 @@ static const char *there;
 static struct opened o;
 static uint64_t rows = 48;
 
-/* From here on products have another size, for which nothing has been chosen yet. */
-static void say(const char *words)
+/* From here on GEMMs have another size, for which no algorithm has been chosen yet. */
+static void set_words(const char *words)
 {
     setenv("FAKE_BLAS", words, 1);
     rows += 16;
@@ -23,7 +23,7 @@ static int setup(void **state)
 {
     (void)state;
     fake("cdna3");
-    say("");
+    set_words("");
     open_card(&o, 0);
     return 0;
 }
@@ -40,7 +40,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static enum as_status make(struct as_gemm *p, enum as_gemm_type type, struct as_error *err)
+static enum as_status prepare_gemm(struct as_gemm *p, enum as_gemm_type type, struct as_error *err)
 {
     const struct as_gemm_desc d = {.path = AS_GEMM_LIBRARY, .type = type, .m = rows, .n = 80, .k = 96, .seed = 42};
     *err = (struct as_error){0};
@@ -51,7 +51,7 @@ static void refuses(enum as_gemm_type type, enum as_status wanted, const char *p
 {
     struct as_gemm p;
     struct as_error err;
-    enum as_status st = make(&p, type, &err);
+    enum as_status st = prepare_gemm(&p, type, &err);
     check_fails(st, wanted, &err, part);
     as_gemm_finish(&p);
 }
@@ -62,8 +62,8 @@ static void is_right(enum as_gemm_type type, const char *library)
     struct as_error err;
     struct as_timing t;
     char why[200];
-    check_ok(make(&p, type, &err), &err);
-    assert_false(as_gemm_check(&p, why, sizeof why)); /* what was tried before does not count */
+    check_ok(prepare_gemm(&p, type, &err), &err);
+    assert_false(as_gemm_check(&p, why, sizeof why)); /* earlier algorithms do not count */
     check_ok(as_gemm_run(&p, 2, &t, &err), &err);
     assert_true(t.host_s > 0 && t.device_s > 0);
     if (!as_gemm_check(&p, why, sizeof why))
@@ -80,69 +80,69 @@ static void test_both(void **state)
         if (type != AS_GEMM_E4M3 && type != AS_GEMM_E5M2)
             is_right((enum as_gemm_type)type, by_lt);
     refuses(AS_GEMM_E4M3, AS_UNSUPPORTED, "rocBLAS has no GEMM of e4m3 with accumulation in f32");
-    say("lacks");
+    set_words("lacks");
     is_right(AS_GEMM_F16, "rocBLAS 4444");
     is_right(AS_GEMM_S8, "what it chooses itself");
     refuses(AS_GEMM_E4M3FNUZ, AS_UNSUPPORTED, "hipblasLtMatmulAlgoGetHeuristic: not supported (7); and rocBLAS has no");
-    say("empty");
+    set_words("empty");
     is_right(AS_GEMM_F64, "rocBLAS");
-    say("old");
+    set_words("old");
     is_right(AS_GEMM_BF16, "rocBLAS");
-    say("old rocblas-cannot");
+    set_words("old rocblas-cannot");
     refuses(AS_GEMM_BF16, AS_UNSUPPORTED, "hipBLASLt 0.3.0 numbers types differently");
     refuses(AS_GEMM_F16, AS_UNSUPPORTED, "rocblas_gemm_ex: rocblas_status_not_implemented (2)");
-    say("large");
+    set_words("large");
     is_right(AS_GEMM_F32, "rocBLAS");
 }
 
-/* The proposals are timed once per product: a later trial of it multiplies in its samples only. */
+/* Algorithms are timed once per GEMM: later trials of it only multiply in their samples. */
 static void test_one_choice(void **state)
 {
     struct as_gemm p;
     struct as_error err;
     (void)state;
-    say("");
+    set_words("");
     for (int trial = 0; trial < 3; trial++) {
         const int before = fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_products");
-        check_ok(make(&p, AS_GEMM_F16, &err), &err);
+        check_ok(prepare_gemm(&p, AS_GEMM_F16, &err), &err);
         assert_int_equal(fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_products") > before, trial == 0);
         assert_non_null(strstr(o.dev.gemm->name(p.library), "algorithm 3 of 3"));
         as_gemm_finish(&p);
     }
 }
 
-/* What both say is shortened to characters that are whole. */
+/* Both messages are shortened at character boundaries. */
 static void test_long_words(void **state)
 {
     struct as_gemm p;
     struct as_error err;
     (void)state;
-    say("lacks rocblas-wordy");
-    check_fails(make(&p, AS_GEMM_F32, &err), AS_FAILED, &err, "not supported (7); and hip: rocblas_gemm_ex: x");
+    set_words("lacks rocblas-wordy");
+    check_fails(prepare_gemm(&p, AS_GEMM_F32, &err), AS_FAILED, &err, "not supported (7); and hip: rocblas_gemm_ex: x");
     as_gemm_finish(&p);
     for (size_t at = 0, n = strlen(err.text), one; at < n; at += one) {
         uint32_t character;
         one = as_utf8_decode(err.text + at, n - at, &character);
         assert_true(one > 0);
     }
-    say("");
+    set_words("");
 }
 
-/* What is no lack of a product does not pass to the other library. */
+/* Errors other than an unsupported GEMM do not pass to the other library. */
 static void test_failures(void **state)
 {
     (void)state;
-    say("many");
+    set_words("many");
     refuses(AS_GEMM_F32, AS_FAILED, "hipBLASLt 1.2.1 proposed 9 algorithms, but 8 were requested");
-    say("nameless");
+    set_words("nameless");
     refuses(AS_GEMM_F32, AS_FAILED, "hipblasLtCreate: no description (99)");
-    say("nomem");
+    set_words("nomem");
     refuses(AS_GEMM_F32, AS_NOMEM, "hipblasLtCreate: out of memory (2)");
-    say("fails");
+    set_words("fails");
     refuses(AS_GEMM_F32, AS_FAILED, "hipblasLtMatmul: a kernel failed (5)");
-    say("lacks rocblas-speechless");
+    set_words("lacks rocblas-speechless");
     refuses(AS_GEMM_F32, AS_FAILED, "rocblas_gemm_ex: no description (77)");
-    say("");
+    set_words("");
 }
 
 static void test_wrong(void **state)
@@ -152,8 +152,8 @@ static void test_wrong(void **state)
     struct as_timing t;
     char why[200];
     (void)state;
-    say("");
-    check_ok(make(&p, AS_GEMM_F64, &err), &err);
+    set_words("");
+    check_ok(prepare_gemm(&p, AS_GEMM_F64, &err), &err);
     setenv("FAKE_BLAS", "skips", 1);
     check_ok(as_gemm_run(&p, 1, &t, &err), &err);
     assert_false(as_gemm_check(&p, why, sizeof why));
@@ -164,7 +164,7 @@ static void test_wrong(void **state)
     as_gemm_finish(&p);
 }
 
-/* A chip without tf32 would be given f32 by another name. */
+/* A chip without tf32 would compute f32 under another name. */
 static void test_tf32(void **state)
 {
     (void)state;

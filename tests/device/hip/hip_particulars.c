@@ -1,4 +1,4 @@
-/* What is the HIP backend's own, on the stand-in for its runtime; the rest is in the conformance suite. */
+/* What is particular to the HIP backend, on the stand-in for its runtime; the rest is in the conformance suite. */
 #include "../stand_in.h"
 #include "stats/stats.h"
 
@@ -36,7 +36,7 @@ static void test_info(void **state)
     close_card(&o);
 }
 
-/* A chip whose name is none: nothing is known of it, and nothing is compiled for it. */
+/* A chip with an unknown name: nothing is known about it, and nothing is compiled for it. */
 static void test_unknown_chip(void **state)
 {
     static const struct as_program_desc desc = {.name = "any", .source = "KERNEL(any)(ARG_GLOBAL(0, u32, p)) { }"};
@@ -53,7 +53,7 @@ static void test_unknown_chip(void **state)
     close_card(&o);
 }
 
-/* Numbers below zero, a name that does not end, no UUID, an address that is none. */
+/* Negative numbers, an unterminated name, no UUID, an invalid address. */
 static void test_hostile_info(void **state)
 {
     struct opened o;
@@ -73,7 +73,7 @@ static void test_hostile_info(void **state)
     close_card(&o);
 }
 
-/* What can be used on a GPU that does not replay page faults, and on a chip that shares the host's memory and does. */
+/* Allocators on a GPU that does not replay page faults, and on a chip that shares the host's memory and does. */
 static const char *const on_card[] = {"hipMalloc",
                                       "hipExtMallocWithFlags fine-grained",
                                       "hipMallocManaged",
@@ -169,9 +169,9 @@ static void test_code(void **state)
     assert_int_equal(info.resident_workgroups, 16);
     assert_true(info.code_bytes > 8 && info.code_bytes < 4096);
     assert_true(gpu.dev.code.binary != 0);
-    /* the stand-in's code is the host's, and no AMD chip's */
+    /* the stand-in's code is host code, not an AMD chip's */
     check_fails(gpu.dev.program->count(&gpu.dev, k, "any", &n, &err), AS_UNSUPPORTED, &err, "for another chip");
-    /* Between timer and counter a thread of the host may lose its CPU: in few of many readings. */
+    /* A host thread may be preempted between timer and counter: in few of many readings. */
     for (size_t i = 0; i < sizeof hz / sizeof *hz; i++)
         check_ok(gpu.dev.device->clock(&gpu.dev, &hz[i], &err), &err);
     assert_true(fabs(as_median(hz, sizeof hz / sizeof *hz) - 1.5e9) < 1.5e8);

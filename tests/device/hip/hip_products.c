@@ -1,6 +1,5 @@
-/* GEMM by AMD's matrix units on the stand-in, which has their instructions in software: right for every
- * type that a chip has them for, and a fragment from the wrong row, a step that is left out and an instruction that is
- * laid out otherwise are seen. */
+/* GEMM on AMD's matrix units, on the stand-in, which emulates their instructions: correct for every type that a chip
+ * supports, and a fragment from the wrong row, a skipped step and an instruction with another layout are detected. */
 #include "../stand_in.h"
 
 #include "lib/gemm/gemm.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 
 #define BIT(type) (1u << AS_GEMM_##type)
-/* Types whose instruction is not that of a chip before. */
+/* Types whose instruction differs from those of earlier chips. */
 static const struct {
     const char *chip;
     unsigned types, count;
@@ -23,7 +22,7 @@ static struct as_gemm_desc desc_of(enum as_gemm_type type)
                                  .type = type,
                                  .epilogue = type == AS_GEMM_F16 ? AS_GEMM_GELU : AS_GEMM_PLAIN,
                                  .m = 128,
-                                 .n = 256, /* so that rows and columns cannot be mixed up */
+                                 .n = 256, /* so that exchanged rows and columns show */
                                  .k = 192 / as_gemm_formats[type].in_bytes,
                                  .seed = 42};
 }
@@ -57,7 +56,7 @@ static void test_chips(void **state)
             if (!(chips[i].types >> type & 1) || as_gemm_applies(&o.dev.info, &d, NULL) != AS_APPLIES)
                 continue;
             prepare(&p, &o, &d);
-            assert_false(as_gemm_check(&p, why, sizeof why)); /* nothing was computed yet */
+            assert_false(as_gemm_check(&p, why, sizeof why)); /* nothing has been computed yet */
             if (!is_right(&p, why, sizeof why))
                 fail_msg("%s on %s: %s", as_gemm_type_words[type], o.dev.info.arch, why);
             as_gemm_finish(&p);
@@ -68,7 +67,7 @@ static void test_chips(void **state)
     }
 }
 
-/* Several products, one after the other in memory. */
+/* Several products, consecutive in memory. */
 static void test_batch(void **state)
 {
     struct opened o;
@@ -104,8 +103,8 @@ static void test_batch(void **state)
     close_card(&o);
 }
 
-/* The kernel with one word of its text in another's place. */
-static void plant(struct as_gemm *p, const char *word, const char *other)
+/* The kernel with one word of its text replaced. */
+static void replace_word(struct as_gemm *p, const char *word, const char *other)
 {
     struct as_buf text = AS_BUF_INIT, wrong = AS_BUF_INIT;
     struct as_error err = {0};
@@ -149,7 +148,7 @@ static void test_wrong(void **state)
         struct as_gemm_desc d = desc_of(planted[i].type);
         d.epilogue = AS_GEMM_PLAIN;
         prepare(&p, &o, &d);
-        plant(&p, planted[i].word, planted[i].other);
+        replace_word(&p, planted[i].word, planted[i].other);
         assert_false(is_right(&p, why, sizeof why));
         assert_non_null(strstr(why, "results are wrong"));
         as_gemm_finish(&p);

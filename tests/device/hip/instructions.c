@@ -1,5 +1,5 @@
-/* The machine code that clang makes of the dialect for AMD chips: every kernel of the probes, and one small kernel for
- * each thing that a compiler would rather do otherwise. Skipped where there is no such compiler. */
+/* clang's machine code for the dialect on AMD chips: every kernel of the probes, and one small kernel for each
+ * construct that compilers tend to change. Skipped without such a compiler. */
 #include "device/hip/instructions.h"
 #include "../kernel_trials.h"
 #include "assembly.h"
@@ -50,7 +50,7 @@ static const char source[] =
     "    c[THREAD] = __builtin_amdgcn_mfma_f32_16x16x16f16(a[THREAD], a[THREAD + 64], c[THREAD], 0, 0, 0);\n"
     "#endif\n"
     "}\n"
-    /* constants behind instructions, choices of lanes, branches, LDS and memory of a thread */
+    /* constants after instructions, selects, branches, LDS and private memory */
     "KERNEL(mixed)(ARG_GLOBAL(0, u32, out), ARG_VALUE(1, u32, n), ARG_VALUE(2, f32, f) ARG_INDICES)\n"
     "{\n"
     "    LOCAL u32 l[256];\n"
@@ -64,16 +64,16 @@ static const char source[] =
     "    out[THREAD] = x + (u32)g + (u32)d + (u32)((u64)x * 1234567891234ull >> 32);\n"
     "}\n";
 
-/* How many instructions of these names a kernel has for a chip; "gfx" is any. */
+/* Number of instructions of these names in a kernel on a chip; "gfx" is any. */
 static const struct wanted {
     const char *arch, *kernel, *names;
     unsigned least, most;
 } wanted[] = {
-    /* vectors walk, and the scalar unit loads no more than the arguments */
+    /* the vector unit chases, and the scalar unit loads only the arguments */
     {"gfx", "walk", "global_load_dwordx2 global_load_b64", 4, 4},
     {"gfx", "walk", "s_load_", 1, 2},
     {"gfx", "walk", "flat_", 0, 0},
-    /* one operation per lane: what is added for a whole wave is counted first */
+    /* one operation per lane; additions of a whole wave are counted first */
     {"gfx", "count", "global_atomic_add", 1, 1},
     {"gfx", "count", "s_bcnt v_mbcnt", 0, 0},
     {"gfx", "most", "global_atomic_umax global_atomic_max_u32", 1, 1},
@@ -82,7 +82,7 @@ static const struct wanted {
     {"gfx", "local", "s_bcnt v_mbcnt", 0, 0},
     {"gfx", "local", "s_barrier", 2, 2},
     {"gfx", "long_count", "global_atomic_add_x2 global_atomic_add_u64", 1, 1},
-    /* floating sums that the host sees: an instruction, or a loop */
+    /* float sums visible to the host: an instruction, or a loop */
     {"gfx942", "sum", "global_atomic_add_f64", 1, 1},
     {"gfx942", "sum", "global_atomic_cmpswap", 0, 0},
     {"gfx90a", "sum", "global_atomic_add_f64", 0, 0},
@@ -101,7 +101,7 @@ static const struct wanted {
     {"gfx942", "matrix", "v_mfma_f32_16x16x16f16 v_mfma_f32_16x16x16_f16", 1, 1},
 };
 
-/* What the source became, the caller's own; it is compiled once. */
+/* The compiled source, owned by the caller; each is compiled once. */
 static unsigned char *words(size_t *bytes)
 {
     static unsigned char *compiled;
@@ -137,7 +137,8 @@ static void test_words(void **state)
     free(text);
 }
 
-/* Past a unit's own cache, and marked as not needed again: bits of the instruction, by other names on each chip. */
+/* Loads that bypass the compute unit's own cache, and are marked as not reused: bits with different names on each
+ * chip. */
 static void test_paths(void **state)
 {
     static const char *const shared[][2] = {{"gfx90a", " glc"}, {"gfx942", " sc1"}, {"gfx1100", " glc"}};
@@ -163,9 +164,9 @@ static void test_paths(void **state)
     free(text);
 }
 
-/* By the assembly. Machine code must say the same. */
-static enum as_status count(const unsigned char *text, size_t bytes, const char *kernel, const char *operation,
-                            uint64_t *n, struct as_error *err)
+/* From the assembly. The machine code must agree. */
+static enum as_status count_both_ways(const unsigned char *text, size_t bytes, const char *kernel,
+                                      const char *operation, uint64_t *n, struct as_error *err)
 {
     enum as_status st = assembly_compare(text, bytes, kernel, err);
     return st ? st : assembly_operations(text, kernel, operation, n, err);
@@ -179,7 +180,7 @@ static enum as_status code_bytes(const unsigned char *text, size_t bytes, const 
     return as_hip_code_bytes(object, object_bytes, kernel, n, err);
 }
 
-/* Where comgr knows the chip every word has the count that it has in the assembly. */
+/* If comgr knows the chip, every word has the same count as in the assembly. */
 static void test_counts(void **state)
 {
     static const char *const kernels[] = {"walk", "count", "most",   "local",  "long_count",
@@ -206,7 +207,7 @@ static void test_counts(void **state)
     free(text);
 }
 
-/* The gate as probes use it, over a program of one kernel. */
+/* The gate as used by probes, on a program with one kernel. */
 static struct {
     unsigned char *text;
     size_t bytes;
@@ -216,10 +217,10 @@ static enum as_status count_gated(struct as_device *dev, struct as_kernel *k, co
                                   struct as_error *err)
 {
     (void)dev, (void)k;
-    return count(gated.text, gated.bytes, "loop", operation, n, err);
+    return count_both_ways(gated.text, gated.bytes, "loop", operation, n, err);
 }
 
-/* A loop whose result nobody wants is no loop any more, and the gate sees it. */
+/* A loop with an unused result is removed, and the gate detects it. */
 static void test_folded(void **state)
 {
     static const struct as_program_ops ops = {.count = count_gated};
@@ -247,7 +248,7 @@ static void test_folded(void **state)
     }
 }
 
-/* How often each instruction counts, by its name on every generation. */
+/* The count of each instruction, by its name on every generation. */
 static void test_names(void **state)
 {
     static const struct {
@@ -287,7 +288,7 @@ static void test_names(void **state)
     }
 }
 
-/* Where some bytes are no instruction there is no number. */
+/* If some bytes are not an instruction, there is no count. */
 static void test_lost(void **state)
 {
     static const unsigned char constant[] = {0x78, 0x56, 0x34, 0x12}, none[] = {0xff, 0xff, 0xff, 0xff};
@@ -314,7 +315,7 @@ static void test_lost(void **state)
 
 static void test_probes(void **state)
 {
-    /* Of thousands of operations in a row, clang takes the last few apart to add in pairs what they multiplied. */
+    /* In a sequence of thousands of operations, clang splits the last few to add their products in pairs. */
     const struct kernel_compiler by = {.warp = 64,
                                        .dialect = AS_DIALECT_HIP,
                                        .kib_local = 64,
@@ -322,7 +323,7 @@ static void test_probes(void **state)
                                        .brief = brief,
                                        .skips_long = brief,
                                        .compile = assembly_of,
-                                       .count = count,
+                                       .count = count_both_ways,
                                        .code_bytes = code_bytes};
     (void)state;
     kernel_trials_check(&by, arch);

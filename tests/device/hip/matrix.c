@@ -1,6 +1,6 @@
-/* Every matrix instruction of AMD's as clang compiles it, without a device: the program compiles, every step of the
- * peak kernels is the machine instruction that it is about, and machine code has the names that the assembly has.
- * Skipped where there is no such compiler. */
+/* Every AMD matrix instruction, compiled by clang without a device: the program compiles, every step of the peak
+ * kernels is the expected machine instruction, and machine code and assembly have the same names. Skipped without such
+ * a compiler. */
 #include "lib/mma/instructions/matrix.h"
 #include "assembly.h"
 #include "lib/ops/code.h"
@@ -17,7 +17,7 @@ extern const char as_kernel_record[];
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
 static const char *arch;
 
-/* By the assembly. Machine code must say the same. */
+/* From the assembly. The machine code must agree. */
 static void count(const struct as_matrix *m, const unsigned char *text, size_t bytes, const char *kernel,
                   struct as_instructions *out)
 {

@@ -1,6 +1,6 @@
-/* Every operation as clang compiles it for AMD chips, without a device: the program compiles, every step of its chains
- * holds the instruction that the operation is about, and machine code has the names that the assembly has. With "brief"
- * behind the chip one operation in so many. Skipped where there is no such compiler. */
+/* Every operation, compiled by clang for AMD chips without a device: the program compiles, every step of its chains
+ * contains the expected instruction, and machine code and assembly have the same names. With "brief" after the chip a
+ * sample of the operations. Skipped without such a compiler. */
 #include "../ops_batch.h"
 #include "assembly.h"
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Two chains, so that a compiler might do steps of both at once; one of what becomes many instructions. */
+/* Two chains, so that a compiler might merge steps; one for operations of many instructions. */
 enum { LONG = 8 };
 static const char *arch;
 static size_t step = 1;
@@ -22,9 +22,9 @@ static unsigned chains_of(const struct as_op *op)
     return op->weight > LONG || op->alone ? 1 : 2;
 }
 
-/* By the assembly. Machine code must say the same. */
-static enum as_status count(const unsigned char *text, size_t bytes, const char *kernel, struct as_instructions *out,
-                            struct as_error *err)
+/* From the assembly. The machine code must agree. */
+static enum as_status count_both_ways(const unsigned char *text, size_t bytes, const char *kernel,
+                                      struct as_instructions *out, struct as_error *err)
 {
     enum as_status st = assembly_instructions(text, kernel, out, err);
     return st ? st : assembly_compare(text, bytes, kernel, err);
@@ -37,7 +37,7 @@ static void test_operations(void **state)
                           .defines = "-Wno-macro-redefined",
                           .together = OPS_BATCH_MOST,
                           .compile = assembly_of,
-                          .count = count};
+                          .count = count_both_ways};
     size_t known = 0;
     (void)state;
     for (const struct as_op *op = as_ops; op->name; op++) {

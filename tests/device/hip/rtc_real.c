@@ -1,5 +1,5 @@
-/* The real compiler, where it is installed, without a device: the programs of the probes for the chip that argv[1]
- * names. An old version ends the process where it does not know the chip. */
+/* The real compiler, if installed, without a device: the probes' programs for the chip named by argv[1]. An old version
+ * ends the process if it does not know the chip. */
 #include "../check.h"
 #include "../kernel_trials.h"
 #include "device/hip/hip.h"

@@ -1,4 +1,4 @@
-/* The stand-in for libamdhip64.so.7: what it can be asked for, and what the backend says then. */
+/* The stand-in for libamdhip64.so.7: its faults, and the backend's messages for them. */
 #include "../stand_in.h"
 
 extern const struct as_backend as_backend_hip;

@@ -1,4 +1,4 @@
-/* What a target's name says of a chip. */
+/* Chip properties from a target's name. */
 #include "../check.h"
 #include "device/hip/hip.h"
 
@@ -15,7 +15,7 @@ static const struct {
     {"gfx1100", NULL, "gfx1100", 11, AS_HIP_XNACK_NONE},
     {"gfx1201", NULL, "gfx1201", 12, AS_HIP_XNACK_NONE},
     {"gfx9", NULL, "gfx9", 0, AS_HIP_XNACK_NONE},
-    /* no targets: nothing of them is believed */
+    /* not targets: nothing is derived from them */
     {"", NULL, "", 0, AS_HIP_XNACK_NONE},
     {"sm_90", NULL, "", 0, AS_HIP_XNACK_NONE},
     {"gfx90a -Xclang", NULL, "", 0, AS_HIP_XNACK_NONE},

@@ -11,7 +11,7 @@
 
 enum { STACK_BYTES = 256 << 10, THREADS_MAX = 1024, CORES_MAX = 8 };
 
-/* Where threads wait for each other. */
+/* A point where threads wait for each other. */
 struct meeting {
     unsigned members, arrived, phase;
 };
@@ -20,22 +20,22 @@ struct fiber {
     jmp_buf back;
     bool began;
     struct msl_item item;
-    const struct meeting *waits_at; /* NULL: it does not wait */
-    unsigned phase;                 /* of the meeting when it came */
+    const struct meeting *waits_at; /* NULL: it is not waiting */
+    unsigned phase;                 /* number of the meeting on arrival */
     bool done;
 };
 struct lanes {
     struct meeting meeting;
     unsigned char slots[2][MSL_LANES * MSL_SLOT]; /* a lane may be one value ahead of another that still reads */
 };
-/* One launch, whose groups the cores take one by one. */
+/* One launch, whose workgroups the cores run one by one. */
 struct launch {
     const struct msl_program *program;
     const struct msl_kernel *kernel;
     void *const *buffers;
     unsigned workgroups, threads;
     unsigned next;
-    enum as_status s;
+    enum as_status status;
     struct as_error *err;
     pthread_mutex_t lock;
 };
@@ -51,9 +51,7 @@ struct group {
 };
 static __thread struct group *group;
 
-/* Contexts save the mask of signals by a call of the system at each change, jumps do not; sanitizers know contexts
- * only.
- */
+/* Context switches save the signal mask by a system call each time, jumps do not; sanitizers know only contexts. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BY_CONTEXTS 1
 #elif defined(__has_feature)
@@ -142,8 +140,8 @@ static void prepare(struct group *g, unsigned number)
     }
 }
 
-/* Each thread from `first` on, of those that are lanes together, in turn until it waits, as long as one can go on. How
- * many of them have ended. */
+/* Runs each thread of the simdgroup that starts at `first`, in turn until it waits, while any can continue. Returns the
+ * number that ended. */
 static unsigned run_lanes(struct group *g, unsigned first, bool *moved)
 {
     const unsigned threads = g->launch->threads, end = threads - first < MSL_LANES ? threads : first + MSL_LANES;
@@ -165,8 +163,8 @@ static unsigned run_lanes(struct group *g, unsigned first, bool *moved)
     return ended;
 }
 
-/* Lanes run ahead of other lanes as far as no barrier holds them, so that a missing one shows. How many threads cannot
- * go on. */
+/* Lanes run as far ahead of others as barriers allow, so that a missing barrier shows. Returns the number of threads
+ * that are stuck. */
 static unsigned run_group(struct group *g)
 {
     unsigned left = g->launch->threads;
@@ -181,9 +179,9 @@ static unsigned run_group(struct group *g)
 static void note(struct launch *l, unsigned left, unsigned number)
 {
     pthread_mutex_lock(&l->lock);
-    if (l->s == AS_OK)
-        l->s = as_fail(l->err, AS_FAILED, "%u threads of group %u of '%s' wait for others that do not come", left,
-                       number, l->kernel->name);
+    if (l->status == AS_OK)
+        l->status = as_fail(l->err, AS_FAILED, "%u threads of group %u of '%s' wait for others that do not come", left,
+                            number, l->kernel->name);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -204,7 +202,7 @@ static void run_groups(struct group *g)
     group = NULL;
 }
 
-/* Stacks are kept for the next launch: new pages cost more than a small kernel does. */
+/* Stacks are kept for the next launch: new pages cost more than a small kernel. */
 static struct {
     char *at;
     size_t bytes;
@@ -242,7 +240,7 @@ static void keep_stacks(char *at, size_t bytes)
 static void *core(void *context)
 {
     struct launch *l = context;
-    size_t bytes = (size_t)l->threads * STACK_BYTES; /* of which only what is used costs anything */
+    size_t bytes = (size_t)l->threads * STACK_BYTES; /* of which only used pages cost anything */
     struct group g = {.launch = l,
                       .fibers = calloc(l->threads, sizeof *g.fibers),
                       .lanes = calloc((l->threads + MSL_LANES - 1) / MSL_LANES, sizeof *g.lanes)};
@@ -283,7 +281,7 @@ enum as_status msl_run_on(const struct msl_program *p, const struct msl_kernel *
     core(&l);
     while (n > 0)
         pthread_join(others[--n], NULL);
-    return l.s;
+    return l.status;
 }
 
 enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned workgroups,

@@ -1,5 +1,5 @@
-/* Runs kernels that msl.py has translated: threads of a group take turns on one thread of the host, and barriers and
- * operations of lanes are exact. */
+/* Runs kernels translated by msl.py: threads of a workgroup take turns on one host thread, and barriers and lane
+ * operations are exact. */
 #ifndef AS_TESTS_DEVICE_METAL_FIBERS_H
 #define AS_TESTS_DEVICE_METAL_FIBERS_H
 
@@ -10,19 +10,19 @@
 
 struct msl_program {
     void *library;
-    struct msl_runtime *(*here)(void); /* of the host's thread that asks */
+    struct msl_runtime *(*here)(void); /* of the calling host thread */
     const struct msl_kernel *kernels;
 };
-/* Of a shared object. */
+/* Loads a shared object. */
 enum as_status msl_open(const char *path, struct msl_program *out, struct as_error *err);
 void msl_close(struct msl_program *p);
-/* NULL: there is none of that name. */
+/* NULL: it has no kernel of that name. */
 const struct msl_kernel *msl_find(const struct msl_program *p, const char *name);
-/* threads: of a group. cores: so many groups run at a time. AS_FAILED with the reason where threads wait for others
- * that do not come. */
+/* threads: per workgroup. cores: number of concurrent workgroups. AS_FAILED with the reason if threads wait for others
+ * that do not arrive. */
 enum as_status msl_run_on(const struct msl_program *p, const struct msl_kernel *kernel, void *const *buffers,
                           unsigned workgroups, unsigned threads, unsigned cores, struct as_error *err);
-/* By its name, one group after the other. */
+/* By name, one workgroup after the other. */
 enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned workgroups,
                        unsigned threads, struct as_error *err);
 

@@ -1,5 +1,5 @@
-/* Every kernel of the probes in the Metal Shading Language, by the strict stand-in of its compiler: without a Mac. And
- * that the stand-in refuses what the language does. Skipped where there is no such clang++. */
+/* Every kernel of the probes in the Metal Shading Language, compiled by the strict stand-in, without a Mac; and the
+ * stand-in rejects what the language rejects. Skipped without a suitable clang++. */
 #include "../kernel_trials.h"
 #include "device/dialect/dialect.h"
 #include "msl.h"
@@ -38,7 +38,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
     return st;
 }
 
-/* There is no machine code: only whether there is such a kernel. */
+/* There is no machine code: checks only that the kernel exists. */
 static enum as_status code_bytes(const unsigned char *code, size_t bytes, const char *kernel, uint64_t *n,
                                  struct as_error *err)
 {
@@ -86,7 +86,7 @@ static enum as_status check(const char *text, const char *defines, unsigned vers
     return st;
 }
 
-/* Kernels that cannot be without f64 say so themselves. */
+/* Kernels that require f64 report it themselves. */
 static void test_f64(void **state)
 {
     struct as_error err = {0};
@@ -97,7 +97,7 @@ static void test_f64(void **state)
     assert_non_null(strstr(err.text, "this device has no f64"));
 }
 
-/* GEMM, whose programs are not those of a trial. */
+/* GEMM, whose programs are built outside trials. */
 static void test_products(void **state)
 {
     static const char *const defines[] = {"-DIN_F32 -DEPILOGUE=0 -DTILED",  "-DIN_BF16 -DEPILOGUE=1 -DTILED",
@@ -150,9 +150,9 @@ static void test_words(void **state)
     }
 }
 
-/* ---- what is refused ---- */
+/* ---- what is rejected ---- */
 
-/* Each stands in the place of a good line of the program below. */
+/* Each replaces a valid line of the program below. */
 static const struct {
     const char *scope, *argument, *line, *says;
 } bad[] = {
@@ -211,7 +211,7 @@ static void test_refused(void **state)
 {
     struct as_error err = {0};
     (void)state;
-    /* the same with lines that are as they should be */
+    /* the same with valid lines */
     if (refuse("static inline u32 f(device const u32 *p) { return *p; }",
                ", device u32 *more [[buffer(2)]], uint lane [[thread_position_in_threadgroup]]",
                "threadgroup u32 *p = l; p[0] = lane + more[0]; u32 x = 1; thread u32 &r = x; r = (u32)1ul;"
@@ -227,7 +227,7 @@ static void test_refused(void **state)
     }
 }
 
-/* Matrices and tensors of the language: each line in the place of a good one. */
+/* Matrices and tensors of the language: each line replaces a valid one. */
 #define TENSORS                                                                                                        \
     "#include <metal_tensor>\n#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"                    \
     "using namespace mpp::tensor_ops;\n"
@@ -237,7 +237,7 @@ static void test_refused(void **state)
     "auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"
 static const struct {
     unsigned version;
-    const char *scope, *line, *says; /* says NULL: it is good */
+    const char *scope, *line, *says; /* says NULL: it is valid */
 } units[] = {
     {310, "", "simdgroup_half8x8 a(1.0h); simdgroup_float8x8 c(0); simdgroup_multiply_accumulate(c, a, a, c);", NULL},
     {230, "",

@@ -10,7 +10,7 @@
 #define MSL_THREADGROUP __attribute__((address_space(3)))
 
 extern "C" {
-static thread_local struct msl_runtime msl_runtime; /* threads of the host run groups at the same time */
+static thread_local struct msl_runtime msl_runtime; /* threads of the host run workgroups concurrently */
 __attribute__((visibility("default"))) struct msl_runtime *msl_runtime_here(void)
 {
     return &msl_runtime;
@@ -37,7 +37,7 @@ MSL_VECTORS(ulong)
 typedef __bf16 bfloat;
 typedef bfloat bfloat2 __attribute__((ext_vector_type(2)));
 extern "C" {
-/* The compiler calls it, and not every library has it. */
+/* The compiler calls it, and some libraries lack it. */
 __attribute__((weak)) __bf16 __truncsfbf2(float x)
 {
     unsigned bits = __builtin_bit_cast(unsigned, x);
@@ -79,7 +79,7 @@ inline void threadgroup_barrier(mem_flags)
     msl_runtime.barrier();
 }
 
-/* [Atomic Functions] Of relaxed order only. Types that nothing turns into numbers, and that lie in any memory. */
+/* [Atomic Functions] Relaxed order only. Their types do not convert to numbers, and may be in any memory. */
 enum memory_order { memory_order_relaxed };
 enum class atomic_int : uint {};
 enum class atomic_uint : uint {};
@@ -140,7 +140,7 @@ template <class A> using msl_held = typename msl_atomic<A>::held;
 MSL_ATOMICS(MSL_DEVICE, true)
 MSL_ATOMICS(MSL_THREADGROUP, false)
 
-/* Of three; p: what min and max of the type begin with. */
+/* Of three; p: initial value for min and max of the type. */
 #define MSL_OF_THREE(T, p)                                                                                             \
     inline T p##min3(T x, T y, T z)                                                                                    \
     {                                                                                                                  \
@@ -155,7 +155,7 @@ MSL_ATOMICS(MSL_THREADGROUP, false)
         return p##max(p##min(x, y), p##min(p##max(x, y), z));                                                          \
     }
 
-/* [Integer Functions] WIDE holds a product. */
+/* [Integer Functions] WIDE can hold a product. */
 #define MSL_INTEGERS(T, UNSIGNED, WIDE)                                                                                \
     inline T min(T x, T y)                                                                                             \
     {                                                                                                                  \
@@ -226,7 +226,7 @@ MSL_INTEGERS(uint, uint, ulong)
 MSL_INTEGERS(long, ulong, __int128)
 MSL_INTEGERS(ulong, ulong, unsigned __int128)
 #undef MSL_INTEGERS
-/* The results are defined for numbers of 24 bits. */
+/* The results are defined for 24-bit numbers. */
 inline uint mul24(uint x, uint y)
 {
     return x >> 24 || y >> 24 ? 0 : x * y;
@@ -236,7 +236,7 @@ inline uint mad24(uint x, uint y, uint z)
     return mul24(x, y) + z;
 }
 
-/* [Math Functions] Those that do not depend on the math mode. */
+/* [Math Functions] Those independent of the math mode. */
 inline float fma(float x, float y, float z)
 {
     return __builtin_fmaf(x, y, z);
@@ -302,7 +302,7 @@ typedef short short2 __attribute__((ext_vector_type(2)));
 MSL_PAIR(min, short2)
 MSL_PAIR(max, short2)
 
-/* Those of float that do: kernels say which they mean. */
+/* Those of float that depend on it: kernels name the variant. */
 #define MSL_FUNCTION(T, name, made)                                                                                    \
     inline T name(T of)                                                                                                \
     {                                                                                                                  \
@@ -341,7 +341,7 @@ MSL_FUNCTIONS
 MSL_FUNCTION(half, exp2, __builtin_exp2(x))
 MSL_FUNCTION(half, tanh, __builtin_tanh(x))
 
-/* [SIMD-Group Functions, Quad-Group Functions] Numbers of lanes are ushort. */
+/* [SIMD-Group Functions, Quad-Group Functions] Lane numbers are ushort. */
 inline uint msl_lane(void)
 {
     return msl_runtime.item->thread % MSL_LANES;

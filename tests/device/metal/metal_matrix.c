@@ -1,5 +1,5 @@
-/* Matrices of the language on the stand-in, whose lanes hold what the published layout says: which devices have them,
- * every instruction of the table with checked results, and that a wrong place of an element is seen. */
+/* Matrices of the language on the stand-in, with the published layout: which devices have them, every instruction of
+ * the table with checked results, and a wrong layout is detected. */
 #include "../stand_in.h"
 #include "lib/mma/instructions/fragments.h"
 #include "lib/mma/rate/peak.h"
@@ -10,7 +10,7 @@
 
 enum { PROBLEMS = 3 };
 
-/* ---- which devices have them ---- */
+/* ---- which devices support them ---- */
 
 static void has(const char *words, const char *arch, unsigned capabilities)
 {
@@ -46,8 +46,8 @@ static double at(const struct as_matrix *m, enum as_matrix_operand which, const 
     return as_number_decode(as_matrix_format(m, which), codes[i]);
 }
 
-/* Small integers, of which each element differs from its neighbours. */
-static void draw(const struct as_matrix *m, enum as_matrix_operand which, uint64_t *codes)
+/* Small integers that differ from element to element. */
+static void draw_integers(const struct as_matrix *m, enum as_matrix_operand which, uint64_t *codes)
 {
     const size_t each = as_matrix_count(m, which, 0);
     for (size_t i = 0; i < PROBLEMS * each; i++)
@@ -76,7 +76,7 @@ static void check_instruction(struct opened *o, const struct as_matrix *m)
     uint64_t *x[AS_MATRIX_OPERANDS], *d = calloc(PROBLEMS * as_matrix_count(m, AS_MATRIX_C, 0), sizeof *d);
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
         x[which] = calloc(PROBLEMS * as_matrix_count(m, (enum as_matrix_operand)which, 0), sizeof *x[which]);
-        draw(m, (enum as_matrix_operand)which, x[which]);
+        draw_integers(m, (enum as_matrix_operand)which, x[which]);
     }
     check_ok(as_fragments_open(&f, &o->dev, m, 0, &err), &err);
     check_ok(f.unit.multiply(f.unit.ctx, PROBLEMS, x[AS_MATRIX_A], x[AS_MATRIX_B], x[AS_MATRIX_C], d, &err), &err);
@@ -110,7 +110,7 @@ static void test_instructions(void **state)
     check_instructions("metal41", 10);
 }
 
-/* Repeated on accumulators that stay in registers, on all of a small device. */
+/* Repeated on accumulators in registers, on a whole small device. */
 static void check_rate(const char *instruction)
 {
     struct opened o;
@@ -135,13 +135,13 @@ static void check_rate(const char *instruction)
     if (!as_peak_check(&p, why, sizeof why))
         fail_msg("%s", why);
     as_peak_finish(&p);
-    o.dev.info.unit_fma = 128; /* by which the clock is calibrated */
+    o.dev.info.unit_fma = 128; /* which calibrate the clock */
     d.rate_only = false;
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_APPLIES);
     check_ok(as_peak_prepare(&p, &tc, &d, &err), &err);
     check_ok(as_peak_measure(&p, 2, &t, &err), &err);
     assert_true(t.cycles > 0 && t.clock_hz > 0);
-    /* of a compute unit, per step: chains of all its warps */
+    /* per compute unit and step: chains of all its warps */
     assert_true(t.operations == 2.0 * d.matrix->m * d.matrix->n * d.matrix->k * p.desc.chains * p.desc.warps * 2);
     as_peak_finish(&p);
     as_buf_finish(&tc.detail);
@@ -169,7 +169,7 @@ static void test_wrong_layout(void **state)
     (void)state;
     fake("");
     open_card(&o, 0);
-    wrong.held[AS_MATRIX_C].row = "l1 l2 l3"; /* of l4 */
+    wrong.held[AS_MATRIX_C].row = "l1 l2 l3"; /* bit l4 */
     wrong.held[AS_MATRIX_C].column = "r0 l0 l4";
     for (size_t i = 0; i < 64; i++) {
         a[i] = as_number_nearest(as_number_format("f32"), i % 9 == 0);

@@ -1,6 +1,6 @@
-/* [SIMD-group Matrix Data Types, SIMD-group Matrix Functions] Of 8 x 8; included by metal_library.h in its namespace.
- * A lane has two neighbours of a row, in the places that MLX (get_coord of steel/gemm/mma.h) and others have published.
- * What was not set is NaN, and so is what a simdgroup computes of which lanes are missing. */
+/* [SIMD-group Matrix Data Types, SIMD-group Matrix Functions] 8 x 8 only; included by metal_library.h in its namespace.
+ * A lane holds two adjacent elements of a row, in the layout published by MLX (get_coord of steel/gemm/mma.h) and
+ * others. Unset elements are NaN, and so are results of a simdgroup with missing lanes. */
 template <class T> struct msl_matrix_kind {
     static constexpr bool known = false;
 };
@@ -69,7 +69,7 @@ template <class T, int Cols, int Rows> inline simdgroup_matrix<T, Cols, Rows> ma
     return m;
 }
 
-/* All lanes come before one goes on: shared memory that one of them has not yet written shows. */
+/* All lanes arrive before one continues: shared memory that one of them has not yet written shows. */
 #define MSL_MATRIX_MEMORY(space)                                                                                       \
     template <class T>                                                                                                 \
     inline void simdgroup_load(simdgroup_matrix<T, 8, 8> &d, const space T *from, ulong elements_per_row = 8,          \
@@ -101,7 +101,7 @@ MSL_MATRIX_MEMORY(MSL_THREADGROUP)
 MSL_MATRIX_STORE(MSL_DEVICE)
 MSL_MATRIX_STORE(MSL_THREADGROUP)
 
-/* Sums are of f32 from the accumulator on, in the order of k, and rounded once. */
+/* Sums are in f32, starting with the accumulator, in the order of k, and rounded once. */
 template <class A, class B> struct msl_matrix_parts {
     A a[2];
     B b[2];

@@ -1,5 +1,5 @@
-/* What is the Metal backend's own of opening and memory, on the stand-in for the runtime; the rest is in the
- * conformance suite. */
+/* Opening and memory particular to the Metal backend, on the stand-in for the runtime; the rest is in the conformance
+ * suite. */
 #include "../stand_in.h"
 
 #include <jansson.h>
@@ -8,7 +8,7 @@
 static const char *const names[] = {"MTLStorageModePrivate", "MTLStorageModeShared",
                                     "MTLStorageModeShared WriteCombined", "MTLStorageModeManaged",
                                     "newBufferWithBytesNoCopy"};
-static const int options[] = {0x20, 0x00, 0x01, 0x10, 0x00}; /* storage and cache modes by Metal's headers */
+static const int options[] = {0x20, 0x00, 0x01, 0x10, 0x00}; /* storage and cache modes from Metal's headers */
 enum { KINDS = 5 };
 
 static void open_as(const char *words)
@@ -49,7 +49,7 @@ static void test_info(void **state)
     close_card(&o);
 }
 
-/* A Mac with a GPU that is not Apple's: its own memory, and an older system. */
+/* A Mac with a GPU that is not Apple's: dedicated memory, and an older system. */
 static void test_intel(void **state)
 {
     struct opened o;
@@ -67,7 +67,7 @@ static void test_intel(void **state)
     assert_int_equal(i->memory_free, i->memory_bytes);
     assert_int_equal(i->unit_fma, 0);
     close_card(&o);
-    fake("future"); /* a family whose cores are not published */
+    fake("future"); /* a family with an unpublished number of cores */
     open_card(&o, 0);
     assert_string_equal(o.dev.info.arch, "apple10");
     assert_int_equal(o.dev.info.unit_fma, 0);
@@ -99,7 +99,7 @@ static void test_hostile_text(void **state)
     close_card(&o);
 }
 
-/* What the registry does not know, or tells nonsense of, is unknown. */
+/* Values that the registry lacks or misreports are unknown. */
 static void test_cores(void **state)
 {
     static const char *const words[] = {"nocores", "manycores"};
@@ -113,7 +113,7 @@ static void test_cores(void **state)
     }
 }
 
-/* Each storage mode is asked for by Metal's own options. */
+/* Each storage mode is requested by Metal's own options. */
 static void test_options(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_options(void **state)
     close_card(&gpu);
 }
 
-/* More than goes through the buffer for copies at a time. */
+/* More than fits the staging buffer at once. */
 static void test_large_private(void **state)
 {
     enum { WORDS = (5 << 20) / 4 + 1 };
@@ -166,12 +166,12 @@ static void test_no_memory_for_copies(void **state)
         check_ok(gpu_get(names[i], 64, NULL, &mem, &err), &err);
         fake("intel nomem");
         enum as_status st = gpu.dev.memory->write(&gpu.dev, mem, 0, &byte, 1, &err);
-        assert_int_equal(st, i == 0 ? AS_NOMEM : AS_OK); /* private memory takes another buffer */
+        assert_int_equal(st, i == 0 ? AS_NOMEM : AS_OK); /* private memory goes through another buffer */
         st = gpu.dev.memory->map(&gpu.dev, mem, &err);
         assert_int_equal(st, i == 0 ? AS_NOMEM : AS_OK);
         assert_int_equal(mem->host == NULL, i == 0);
         fake("intel");
-        gpu.dev.memory->free(&gpu.dev, mem); /* also while it is mapped */
+        gpu.dev.memory->free(&gpu.dev, mem); /* also while mapped */
     }
     close_card(&gpu);
 }

@@ -1,5 +1,5 @@
-/* [Packed numeric types] 8-bit floats of Metal 4.1: what a code means, and pack from four f32, which saturates and
- * rounds to nearest, ties to even, as Rigel found (arXiv:2606.12765, Fig. 5b). */
+/* [Packed numeric types] 8-bit floats of Metal 4.1: decoding, and pack from four f32, which saturates and rounds to
+ * nearest, ties to even, as Rigel found (arXiv:2606.12765, Fig. 5b). */
 #pragma once
 
 #if __METAL_VERSION__ >= 410

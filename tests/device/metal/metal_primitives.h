@@ -21,7 +21,7 @@ struct msl_place {
         return i == 0 ? inner : outer;
     }
 };
-/* NaN, or for integers a number that no small product is, until something was computed. */
+/* NaN, or for integers a number that no small product has, until it is computed. */
 template <class T, int rows, int columns, int simdgroups> class cooperative_tensor
 {
     static constexpr int capacity = rows * columns / (simdgroups * 32);
@@ -74,7 +74,7 @@ struct matmul2d_descriptor {
     }
 };
 
-/* All elements of a tensor that the lanes of a simdgroup hold, by their outer and inner index. */
+/* All elements of a tensor that the lanes of a simdgroup hold, by outer and inner index. */
 template <class T, int rows, int columns>
 inline void msl_gather(cooperative_tensor<T, rows, columns, 1> &own, float (&all)[rows][columns])
 {
@@ -112,7 +112,7 @@ template <matmul2d_descriptor what, class Scope> class matmul2d
                       "matmul2d does not support this combination of types");
         return {};
     }
-    /* Factors that lanes hold, of one simdgroup only. */
+    /* Factors held by lanes, for one simdgroup only. */
     template <class L, class R, class T>
     using cooperative_tensor_left_input_t = cooperative_tensor<L, what.m, what.k, Scope::count>;
     template <class L, class R, class T>
@@ -145,7 +145,7 @@ template <matmul2d_descriptor what, class Scope> class matmul2d
                           : (T)(msl_whole_simdgroup() ? sum : __builtin_nanf(""));
         }
     }
-    /* All lanes of the scope come before one goes on. Sums are of f32 in the order of k, or of integers. */
+    /* All lanes of the scope arrive before one continues. Sums are in f32 in the order of k, or integers. */
     template <class L, class R, class T>
     void run(L left, R right, cooperative_tensor<T, what.m, what.n, Scope::count> &to) const
     {

@@ -1,5 +1,5 @@
-/* GEMM on the stand-in, by matrices of the language and by the system's library, and attention: every type, with
- * checked results; what the library lacks or refuses is said. */
+/* GEMM on the stand-in by matrices of the language and by the system's library, and attention: every type, with checked
+ * results; what the library lacks or refuses is reported. */
 #include "../stand_in.h"
 #include "lib/gemm/gemm.h"
 #include "probes/apps/attention/attention.h"
@@ -9,7 +9,7 @@
 static struct opened o;
 static const struct as_program_ops *stand_in_program;
 
-static void start(const char *words)
+static void open_stand_in(const char *words)
 {
     fake(words);
     open_card(&o, 0);
@@ -37,12 +37,12 @@ static void check_product(const struct as_gemm_desc *d, const char *library)
     as_gemm_finish(&p);
 }
 
-/* Matrices that are not square, each with another epilogue. */
+/* Matrices that are not square, each with a different epilogue. */
 static void test_units(void **state)
 {
     static const enum as_gemm_type types[] = {AS_GEMM_F16, AS_GEMM_BF16, AS_GEMM_F32};
     (void)state;
-    start("");
+    open_stand_in("");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct as_gemm_desc d = desc_of(AS_GEMM_MMA, types[i], 64);
         d.m = 128;
@@ -58,7 +58,7 @@ static void test_unit_types(void **state)
 {
     struct as_error err = {0};
     (void)state;
-    start("");
+    open_stand_in("");
     struct as_gemm_desc d = desc_of(AS_GEMM_MMA, AS_GEMM_S8, 64);
     assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no known matrix instruction of apple9 multiplies s8"));
@@ -71,13 +71,13 @@ static void test_unit_types(void **state)
     close_card(&o);
 }
 
-/* Metal 4: each type, with another epilogue. */
+/* Metal 4: each type, with a different epilogue. */
 static void test_tensors(void **state)
 {
     static const enum as_gemm_type types[] = {AS_GEMM_F16,  AS_GEMM_BF16, AS_GEMM_F32,
                                               AS_GEMM_E4M3, AS_GEMM_E5M2, AS_GEMM_S8};
     (void)state;
-    start("apple10 metal41");
+    open_stand_in("apple10 metal41");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct as_gemm_desc d = desc_of(AS_GEMM_TENSOR, types[i], 64);
         d.m = 128;
@@ -93,7 +93,7 @@ static void tensors_refused(const char *words, enum as_gemm_type type, const cha
 {
     const struct as_gemm_desc d = desc_of(AS_GEMM_TENSOR, type, 64);
     struct as_error err = {0};
-    start(words);
+    open_stand_in(words);
     assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, says));
     close_card(&o);
@@ -107,7 +107,7 @@ static void test_tensors_refused(void **state)
     tensors_refused("metal4", AS_GEMM_E4M3, "8-bit floats (Metal 4.1)");
 }
 
-/* A workgroup of other threads than those that the operation is for computes nothing, and neither do half the tiles. */
+/* A threadgroup with another number of threads than the operation requires computes nothing, nor do half tiles. */
 static void test_wrong_launch(void **state)
 {
     struct as_gemm_desc d = desc_of(AS_GEMM_TENSOR, AS_GEMM_F16, 128);
@@ -116,7 +116,7 @@ static void test_wrong_launch(void **state)
     struct as_error err = {0};
     char why[200] = "";
     (void)state;
-    start("metal4");
+    open_stand_in("metal4");
     check_ok(as_gemm_prepare(&p, &o.dev, &d, &err), &err);
     const struct as_launch right = p.launch;
     for (int i = 0; i < 3; i++) {
@@ -131,11 +131,11 @@ static void test_wrong_launch(void **state)
     close_card(&o);
 }
 
-/* By two products of a batch, and by one kernel. */
+/* By two batched GEMMs, and by one kernel. */
 static void test_attention(void **state)
 {
     (void)state;
-    start("");
+    open_stand_in("");
     for (int path = AS_ATTENTION_DECOMPOSED; path <= AS_ATTENTION_SPLIT; path++) {
         if (path == AS_ATTENTION_SCALAR)
             continue;
@@ -154,10 +154,10 @@ static void test_attention(void **state)
     close_card(&o);
 }
 
-/* ---- faults planted in the kernels: each check has to see its own ---- */
+/* ---- faults planted in the kernels: each must be detected by its check ---- */
 
 static const struct fault {
-    int path; /* of products; -1: attention */
+    int path; /* of GEMM; -1: attention */
     const char *text, *becomes;
 } faults[] = {
     {AS_GEMM_MMA, "LOAD_COLUMNS(fb[j], columns", "LOAD_ROWS(fb[j], columns"},
@@ -182,7 +182,7 @@ static const struct fault {
 static const struct fault *planted;
 static size_t plantings;
 
-/* Builds what is asked for with the fault in it, where its text is. */
+/* Builds the program with the fault, if it contains the fault's text. */
 static enum as_status build_with_fault(struct as_device *dev, const struct as_program_desc *desc,
                                        struct as_program **out, struct as_error *err)
 {
@@ -229,7 +229,7 @@ static bool attention_is_right(void)
 static void test_planted(void **state)
 {
     (void)state;
-    start("metal4");
+    open_stand_in("metal4");
     struct as_program_ops ops = *o.dev.program;
     stand_in_program = o.dev.program;
     ops.build = build_with_fault;
@@ -250,7 +250,7 @@ static void test_planted(void **state)
 static void test_library(void **state)
 {
     (void)state;
-    start("");
+    open_stand_in("");
     for (int type = AS_GEMM_F32; type <= AS_GEMM_F16; type++) {
         struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, (enum as_gemm_type)type, 48);
         d.m = 80;
@@ -261,7 +261,7 @@ static void test_library(void **state)
     close_card(&o);
 }
 
-/* Each operand as it is and transposed: the other is the identity, as far as it goes. */
+/* Each operand plain and transposed; the other is an identity matrix. */
 static void check_transposed(bool a_transposed, bool b_transposed)
 {
     enum { M = 3, N = 5, K = 4 };
@@ -291,7 +291,7 @@ static void check_transposed(bool a_transposed, bool b_transposed)
                                              .b = x[1],
                                              .d = x[2]};
     check_ok(o.dev.gemm->create(&o.dev, &desc, &g, &err), &err);
-    check_ok(o.dev.gemm->run(&o.dev, g, 65, &t, &err), &err); /* more than a command buffer holds */
+    check_ok(o.dev.gemm->run(&o.dev, g, 65, &t, &err), &err); /* more than fits a command buffer */
     check_ok(o.dev.memory->read(&o.dev, x[2], 0, d, sizeof d, &err), &err);
     for (int i = 0; i < M * N; i++)
         assert_true(d[i] == (i % N < K ? (float)(i / N * K + i % N + 1) : 0));
@@ -303,7 +303,7 @@ static void check_transposed(bool a_transposed, bool b_transposed)
 static void test_transposed(void **state)
 {
     (void)state;
-    start("");
+    open_stand_in("");
     for (int i = 0; i < 4; i++)
         check_transposed(i & 1, i & 2);
     close_card(&o);
@@ -314,7 +314,7 @@ static void refused(const char *words, enum as_gemm_type type, enum as_status co
     const struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, type, 64);
     struct as_gemm p;
     struct as_error err = {0};
-    start("");
+    open_stand_in("");
     fake(words);
     check_fails(as_gemm_prepare(&p, &o.dev, &d, &err), code, &err, says);
     as_gemm_finish(&p);
@@ -330,7 +330,7 @@ static void test_refused(void **state)
     refused("noproduct", AS_GEMM_F32, AS_FAILED, "for f32");
 }
 
-/* A failure of the GPU is the product's. */
+/* A GPU failure is reported by the GEMM. */
 static void test_fails(void **state)
 {
     const struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, AS_GEMM_F32, 64);
@@ -338,7 +338,7 @@ static void test_fails(void **state)
     struct as_timing t;
     struct as_error err = {0};
     (void)state;
-    start("");
+    open_stand_in("");
     check_ok(as_gemm_prepare(&p, &o.dev, &d, &err), &err);
     fake("fault");
     check_fails(as_gemm_run(&p, 3, &t, &err), AS_FAILED, &err, "MPSMatrixMultiplication failed: Caused GPU Address");

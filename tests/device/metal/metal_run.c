@@ -1,5 +1,5 @@
 /* Command buffers of the Metal backend on the stand-in: many of them, one that fails among others, one that never ends,
- * times that are none; the rest is in the conformance suite. */
+ * invalid times; the rest is in the conformance suite. */
 #include "../stand_in.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static void works(void)
     check_ok(gpu.dev.device->alive(&gpu.dev, &err), &err);
 }
 
-/* Of a row of command buffers one fails in the middle: the launch does. */
+/* If one of several command buffers fails, the launch fails. */
 static void test_one_of_many(void **state)
 {
     struct as_error err = {0};
@@ -79,7 +79,7 @@ static void test_one_of_many(void **state)
     works();
 }
 
-/* What was submitted before fails a launch by its own name. */
+/* A failure of earlier submitted work fails a launch, and is named as such. */
 static void test_earlier_failure(void **state)
 {
     struct as_error err = {0};
@@ -106,11 +106,11 @@ static void test_times_that_are_none(void **state)
     works();
 }
 
-/* A command buffer that never ends is waited for: the worker's parent ends the worker, as here. */
+/* The wait for a command buffer that never ends does not return: the worker's parent ends the worker, as here. */
 static void test_never_ends(void **state)
 {
     int status = 0;
-    pid_t child = fork(); /* before this process has threads, which ThreadSanitizer wants */
+    pid_t child = fork(); /* before this process has threads, as ThreadSanitizer requires */
     if (child == 0) {
         struct as_error err = {0};
         struct as_timing t;
@@ -125,7 +125,7 @@ static void test_never_ends(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
 }
 
-/* The stand-in sees threads that wait for others that do not come. */
+/* The stand-in detects threads that wait for others that do not arrive. */
 static void test_stuck_kernel(void **state)
 {
     struct as_error err = {0};
@@ -141,7 +141,7 @@ static void test_stuck_kernel(void **state)
     gpu.dev.program->kernel_destroy(&gpu.dev, stuck);
 }
 
-/* Closed with work under way and a queue left open. */
+/* Closed with work in flight and a queue left open. */
 static void test_closed_while_busy(void **state)
 {
     struct as_error err = {0};
@@ -154,7 +154,7 @@ static void test_closed_while_busy(void **state)
     teardown(state);
 }
 
-/* A pipeline tells its threadgroup memory, and how many threads its registers allow. */
+/* A pipeline reports its threadgroup memory, and the number of threads that its registers allow. */
 static void test_kernel_info(void **state)
 {
     static const char *const names[] = {"share", "tick"};
@@ -179,7 +179,7 @@ static void test_kernel_info(void **state)
         gpu.dev.program->kernel_destroy(&gpu.dev, kernels[i]);
 }
 
-/* Each launch counts once: more than a command buffer holds, more than a queue holds. */
+/* Each launch counts once: more than fit a command buffer, more than fit a queue. */
 static void test_counts(void **state)
 {
     static const uint64_t reps[] = {1500, 33000};
@@ -197,11 +197,12 @@ static void test_counts(void **state)
     for (unsigned i = 0; i < 200; i++)
         check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
     check_ok(gpu.dev.memory->read(&gpu.dev, other, 0, &n, sizeof n, &err), &err);
-    assert_int_equal(n, sum); /* a read comes after all that was submitted */
+    assert_int_equal(n, sum); /* a read waits for all submitted work */
     check_ok(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, &err), &err);
 }
 
-/* The device's time is from the first command buffer's start to the last one's end, copies in both directions too. */
+/* The device's time runs from the first command buffer's start to the last one's end, including copies in both
+ * directions. */
 static void test_device_time(void **state)
 {
     struct as_error err = {0};
@@ -213,7 +214,7 @@ static void test_device_time(void **state)
     l.reps = 1025; /* three command buffers */
     check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     assert_float_equal(t.device_s, 2.5, 1e-9);
-    l.reps = 65 * 512; /* more than a queue holds */
+    l.reps = 65 * 512; /* more than fit a queue */
     check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     assert_float_equal(t.device_s, 64.5, 1e-9);
     const struct as_copy c = {.to = m, .from = other, .back_to = other, .back_from = m, .bytes = 64, .reps = 1};
@@ -222,7 +223,7 @@ static void test_device_time(void **state)
     fake("");
 }
 
-/* What a pipeline and the API do not take. */
+/* Launches that a pipeline or the API refuses. */
 static void test_what_is_wrong(void **state)
 {
     const struct as_program_desc odd = {.name = "odd", .source = source, .defines = "-DMORE=2 -O3"};
@@ -241,7 +242,7 @@ static void test_what_is_wrong(void **state)
     check_fails(gpu.dev.queue->launch(&gpu.dev, &bad, &t, &err), AS_UNSUPPORTED, &err, "takes an f64");
 }
 
-/* The same source and definitions are one program. */
+/* Equal source and definitions give the same program. */
 static void test_programs_are_kept(void **state)
 {
     static const char *const defines[] = {NULL, "-DMORE=3"};
@@ -252,7 +253,7 @@ static void test_programs_are_kept(void **state)
         struct as_program *p = NULL;
         const int live = fake_live();
         check_ok(gpu.dev.program->build(&gpu.dev, &desc, &p, &err), &err);
-        assert_int_equal(fake_live() - live, i); /* the first is there already */
+        assert_int_equal(fake_live() - live, i); /* the first exists already */
         gpu.dev.program->destroy(&gpu.dev, p);
     }
 }

@@ -1,5 +1,5 @@
-/* [Tensors] Those of two dimensions over memory that a kernel has a pointer to, and the formats that are no numbers of
- * the language. What is used wrongly does not compile, or reads as NaN. */
+/* [Tensors] Two-dimensional ones over memory that a kernel has a pointer to, and formats without a type in the
+ * language. Wrong use does not compile, or reads as NaN. */
 #pragma once
 
 namespace metal
@@ -27,7 +27,7 @@ template <class I, int rank> class dextents
     }
 };
 
-/* What an element is in memory, and as a number. */
+/* An element's type in memory, and as a number. */
 template <class T> struct msl_element {
     typedef T data;
     static constexpr bool known = false;
@@ -91,7 +91,7 @@ template <class T, class I> class tensor<T, dextents<I, 2>, tensor_inline>
     tensor(pointer p, dextents<I, 2> e) : memory(p), size(e), pitch((ulong)e.extent(0))
     {
     }
-    /* The rest from there on. */
+    /* The rest, starting there. */
     tensor slice(I inner, I outer) const
     {
         tensor t = *this;

@@ -19,8 +19,8 @@ const char *msl_missing(void)
     return clang && clang[0] ? NULL : "no clang++ of version 17 or later; install clang-19";
 }
 
-/* A command of words between spaces; what it says goes into a file. */
-static int run(char *line, const char *complaints)
+/* Runs a command of blank-separated words; its messages go into a file. */
+static int run_command(char *line, const char *complaints)
 {
     char *words[WORDS_MAX], *save = NULL;
     size_t n = 0;
@@ -46,7 +46,7 @@ static enum as_status tool(const char *line, const char *folder, struct as_error
         return as_fail(err, AS_USAGE, "too many options");
     strcpy(copy, line);
     snprintf(complaints, sizeof complaints, "%s/errors", folder);
-    if (run(copy, complaints) == 0)
+    if (run_command(copy, complaints) == 0)
         return AS_OK;
     char why[400];
     (void)as_buf_read_file(&text, complaints, COMPLAINTS_MAX, NULL);
@@ -69,7 +69,7 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
                               struct as_error *err)
 {
     const char *clang = getenv("ASSAY_MSL_CLANG"), *here = getenv("ASSAY_MSL_FOLDER");
-    const char *target = getenv("ASSAY_MSL_TARGET"); /* options for a host that is not the compiler's */
+    const char *target = getenv("ASSAY_MSL_TARGET"); /* options if the host is not the compiler's default target */
     char line[LINE_MAX_BYTES], version[48], path[64];
     enum as_status st = write_source(r->source, folder, err);
     snprintf(version, sizeof version, "-D__METAL_VERSION__=%u", r->version);
@@ -77,7 +77,7 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
              clang, folder, folder, version, r->defines ? r->defines : "");
     if (!st)
         st = tool(line, folder, err);
-    /* Loops that are written out take longer to compile than they save. */
+    /* Unrolled loops take longer to compile than they save. */
     snprintf(line, sizeof line,
              "%s %s -x c++ -std=c++%s -nostdinc -nostdinc++ -I%s %s -Wall -Werror -Wno-unused -Wno-pass-failed "
              "-ffp-contract=off "

@@ -1,4 +1,4 @@
-/* The strict stand-in of a compiler of the Metal Shading Language: msl.py and clang++, which the environment names. */
+/* The strict stand-in for a compiler of the Metal Shading Language: msl.py and clang++, as named by the environment. */
 #ifndef AS_TESTS_DEVICE_METAL_MSL_H
 #define AS_TESTS_DEVICE_METAL_MSL_H
 
@@ -7,18 +7,18 @@
 
 #include <stdbool.h>
 
-enum { MSL_VERSION = 310 }; /* of the language, as __METAL_VERSION__ has it */
+enum { MSL_VERSION = 310 }; /* language version, as in __METAL_VERSION__ */
 
 struct msl_request {
-    const char *source;        /* all of it, with the prelude */
+    const char *source;        /* complete, with the prelude */
     const char *defines;       /* (optional) "-DNAME=VALUE ..." */
     unsigned version;          /* of the language */
-    bool optimised;            /* takes longer to compile, and less to run */
-    struct as_buf *translated; /* (optional) the program as C++ is added to it */
+    bool optimised;            /* compiles more slowly, runs faster */
+    struct as_buf *translated; /* (optional) receives the program as C++ */
 };
-/* Why nothing can be compiled; NULL: it can. */
+/* Why nothing can be compiled; NULL if it can. */
 const char *msl_missing(void);
-/* program: ready to be run; NULL: it is only checked. AS_FAILED with what the compiler says. */
+/* program: receives a program to run; NULL: only check. AS_FAILED with the compiler's messages. */
 enum as_status msl_compile(const struct msl_request *r, struct msl_program *program, struct as_error *err);
 
 #endif

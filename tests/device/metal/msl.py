@@ -16,10 +16,10 @@ OPAQUE = set("atomic_uint atomic_int atomic_float simd_vote void signed unsigned
              "simdgroup_bfloat8x8 metal_fp8_e4m3_format metal_fp8_e5m2_format".split())
 SPACES = {"device": "MSL_DEVICE", "constant": "MSL_CONSTANT", "threadgroup": "MSL_THREADGROUP", "thread": ""}
 SPECIFIERS = {"const", "volatile", "static", "inline", "constexpr", "struct"}
-# Words of C and C++ that kernels do not have, and what compilers of C++ have besides.
+# Words of C and C++ that kernels lack, and additional words of C++ compilers.
 REFUSED = set("double asm __asm __asm__ goto new delete throw try catch virtual dynamic_cast typeid thread_local wchar_t "
               "__attribute__ __int128 _Float16 __bf16 restrict std".split())
-# What a kernel may know of its thread: the member of struct msl_item.
+# What a kernel may query about its thread: the member of struct msl_item.
 KNOWN = {"thread_position_in_threadgroup": "thread", "threads_per_threadgroup": "threads",
          "threadgroup_position_in_grid": "group", "threadgroups_per_grid": "workgroups"}
 BUFFERS = 31

@@ -1,4 +1,4 @@
-/* What a translated program (msl.py) and the test that runs it know of each other. C and C++. */
+/* The interface between a translated program (msl.py) and the test that runs it. C and C++. */
 #ifndef AS_TESTS_DEVICE_METAL_MSL_RUN_H
 #define AS_TESTS_DEVICE_METAL_MSL_RUN_H
 
@@ -8,17 +8,17 @@ struct msl_item {
     unsigned thread, threads, group, workgroups;
 };
 struct msl_runtime {
-    const struct msl_item *item; /* of the thread that runs */
+    const struct msl_item *item; /* of the running thread */
     void (*barrier)(void);
-    /* Lanes that go together hand each other a value of so many bytes; lane i's is in slot i, until the next but one.
-     */
+    /* Lanes of a simdgroup exchange values of `bytes` bytes. Lane i's is in slot i, valid until the exchange after the
+     * next. */
     const unsigned char *(*share)(const void *value, unsigned bytes);
 };
 struct msl_kernel {
     const char *name; /* NULL: the last one */
     void (*call)(void *const *buffers);
-    unsigned buffers;     /* a bit for each that it takes */
-    unsigned long shared; /* bytes of memory of a group */
+    unsigned buffers;     /* a bit for each index used */
+    unsigned long shared; /* shared memory of a workgroup, in bytes */
 };
 
 #endif

@@ -48,7 +48,7 @@ static void compile(const struct as_op *const *ops, size_t n, struct msl_program
 
 /* ---- one operation ---- */
 
-static void draw(enum as_op_domain domain, enum as_op_type type, struct as_rng *rng, char *block)
+static void draw_operands(enum as_op_domain domain, enum as_op_type type, struct as_rng *rng, char *block)
 {
     size_t bytes = as_op_bytes(type);
     for (size_t i = 0; i < STARTS; i++) {
@@ -64,9 +64,9 @@ static void draw_all(struct run *r)
     struct as_rng rng;
     union as_op_value word;
     as_rng_seed(&rng, 1);
-    draw(op->a, op->type, &rng, r->starts);
-    draw(op->b, op->btype, &rng, r->seconds);
-    draw(op->c, op->ctype, &rng, r->thirds);
+    draw_operands(op->a, op->type, &rng, r->starts);
+    draw_operands(op->b, op->btype, &rng, r->seconds);
+    draw_operands(op->c, op->ctype, &rng, r->thirds);
     as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, &rng, &word);
     r->words[0] = op->type == AS_OP_F16 ? word.u16 : word.u32;
 }

@@ -1,4 +1,4 @@
-/* The stand-in for the Objective-C runtime and Metal: what it can be asked for, and what the backend says then. */
+/* The stand-in for the Objective-C runtime and Metal: its faults, and the backend's messages for them. */
 #include "../stand_in.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The dialect's words as host C: indices, barriers, local memory and atomics behave as the contract says. */
+/* The dialect's words as host C: indices, barriers, shared memory and atomics behave as specified. */
 #include "device/dialect/dialect.h"
 #include "device/dialect/host_prelude.h"
 
@@ -11,7 +11,7 @@
 
 _Thread_local struct as_host_item as_host_item;
 
-/* Each thread passes its index to its neighbour through local memory; the sum goes out by an atomic. */
+/* Each thread passes its index to its neighbour through shared memory; the sum is stored by an atomic. */
 KERNEL(rotate)(ARG_GLOBAL(0, u32, out), ARG_GLOBAL(1, atomic_u32, totals), ARG_VALUE(2, u32, by) ARG_INDICES)
 {
     LOCAL u32 line[16];
@@ -85,7 +85,7 @@ static void test_additions_of_other_types(void **unused)
     assert_true(ATOMIC_ADD_F64(&c, 1, ORDER_ACQ_REL, SCOPE_DEVICE) == 0.25 && c == 1.25);
 }
 
-/* A word that one prelude has and another has not would make a kernel that builds on one API only. */
+/* A word that only one prelude has would make kernels that build on one API only. */
 static void test_preludes_have_the_same_words(void **unused)
 {
     static const char *const words[] = {"KERNEL(",
@@ -131,7 +131,7 @@ static void test_preludes_have_the_same_words(void **unused)
     static const char *const types[] = {" u8;",         " u16;",        " u32;",        " u64;",       " i8;",
                                         " i16;",        " i32;",        " i64;",        " f32;",       " f64;",
                                         " atomic_u32;", " atomic_u64;", " atomic_f32;", " atomic_f64;"};
-    /* words for types that a language does not have */
+    /* words for types that a language lacks */
     static const char *const lacking[AS_DIALECT_N] = {
         [AS_DIALECT_METAL] = " f64; atomic_u64; atomic_f64; ATOMIC_ADD_U64( ATOMIC_ADD_F64("};
     (void)unused;

@@ -1,6 +1,5 @@
 /* Every kernel of the probes, every operation and every GEMM as OpenCL C of each version, with and without extensions,
- * compiled by clang for generic and for GPU targets: what drivers for GPUs compile, without one. Skipped where there is
- * no clang. */
+ * compiled by clang for generic and GPU targets: what GPU drivers compile, without a GPU. Skipped without clang. */
 #include "../kernel_trials.h"
 #include "../ops_batch.h"
 #include "base/buf.h"
@@ -37,7 +36,7 @@ static void need_clang(void)
     skip();
 }
 
-/* The LLVM IR, or what clang says; false: it does not compile. */
+/* The LLVM IR, or clang's messages; false: it does not compile. */
 static bool compiles(const char *source, const char *options, struct as_buf *out)
 {
     char log[40], path[] = "/tmp/assay-cl-XXXXXX";
@@ -64,9 +63,9 @@ static bool compiles(const char *source, const char *options, struct as_buf *out
     return good;
 }
 
-/* ---- what drivers offer: language, target and extensions ---- */
+/* ---- driver variants: language, target and extensions ---- */
 
-/* The options of the driver's compiler are those of the program; warnings of ours are errors. */
+/* The options are those of the driver's compiler; our own warnings are errors. */
 #define STRICT " -Werror -Wno-pass-failed"
 #define GENERIC " -target spir64 -O0"
 #define NO_ATOMIC_FEATURES                                                                                             \
@@ -89,7 +88,7 @@ static const struct variant {
      AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS},
     {"1.2 without extensions", "-cl-std=CL1.2 -Xclang -cl-ext=-all" GENERIC,
      AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS},
-    /* with the clock of these GPUs, whose driver has no fp16 and no device-wide orders */
+    /* with the clock of these GPUs, whose driver lacks fp16 and device-wide orders */
     {"1.2 for a GPU with a clock",
      "-cl-std=CL1.2 -Xclang -cl-ext=-all,+cl_khr_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics "
      "-target "
@@ -122,7 +121,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
     return st;
 }
 
-/* Only whether there is such a kernel. */
+/* Only whether such a kernel exists. */
 static enum as_status code_bytes(const unsigned char *code, size_t bytes, const char *kernel, uint64_t *n,
                                  struct as_error *err)
 {
@@ -146,7 +145,7 @@ static bool is_whole(const struct variant *v)
 
 static void test_variant(void **state)
 {
-    /* No machine code to look at, and no clock but on some GPUs, whose variant has one. */
+    /* No machine code to inspect, and a clock only on some GPUs, whose variant has one. */
     static const struct kernel_lack no_code[] = {{"codegen", ""}, {NULL, NULL}};
     static const struct kernel_lack no_clock[] = {
         {"codegen", ""}, {"onchip_bandwidth", ""}, {"l2_latency", ""}, {NULL, NULL}};
@@ -165,7 +164,7 @@ static void test_variant(void **state)
     kernel_trials_check(&by, v->options);
 }
 
-/* Operations whose types the variant lacks are not asked for; a device of all extensions has all. */
+/* Operations whose types the variant lacks are skipped; a device with all extensions has all. */
 static void test_operations(void **state)
 {
     const struct ops_batch dialect = {.dialect = AS_DIALECT_OPENCL};
@@ -200,7 +199,7 @@ static void test_operations(void **state)
 
 /* ---- packed bytes ---- */
 
-static size_t count(const char *text, const char *word)
+static size_t count_words(const char *text, const char *word)
 {
     size_t n = 0;
     for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
@@ -218,12 +217,12 @@ static void test_dot(void **unused)
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         snprintf(options, sizeof options, "-target spir64 -O2 %s -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT", languages[i]);
         assert_true(compiles(as_kernel_gemm_simple, options, &out));
-        /* each result of a thread in each word of a piece, and once one after the other */
-        assert_int_equal(count(as_buf_get(&out), "call spir_func i32 @_Z20dot_4x8packed_ss_int"),
+        /* each result of a thread in each word of a vector, and once sequentially */
+        assert_int_equal(count_words(as_buf_get(&out), "call spir_func i32 @_Z20dot_4x8packed_ss_int"),
                          MET * SIDE * SIDE + 1);
         snprintf(options, sizeof options, "-target spir64 -O2 %s -DIN_S8 -DEPILOGUE=0 -DTILED", languages[i]);
         assert_true(compiles(as_kernel_gemm_simple, options, &out));
-        assert_int_equal(count(as_buf_get(&out), "dot_4x8packed"), 0);
+        assert_int_equal(count_words(as_buf_get(&out), "dot_4x8packed"), 0);
     }
     /* A compiler that does not report the extension rejects it. */
     assert_false(compiles(as_kernel_gemm_simple,

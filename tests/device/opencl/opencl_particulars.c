@@ -1,5 +1,5 @@
-/* What is the OpenCL backend's own, on a stand-in for the library: hostile text, old drivers, errors by name; the rest
- * is in the conformance suite. */
+/* What is particular to the OpenCL backend, on a stand-in for the library: hostile text, old drivers, errors by name;
+ * the rest is in the conformance suite. */
 #include "../stand_in.h"
 
 #include "device/opencl/opencl.h"
@@ -19,16 +19,16 @@ static void test_text_and_uuid(void **unused)
     assert_true(o.dev.info.capabilities & AS_CAP_FP16);
     assert_true(o.dev.info.capabilities & AS_CAP_DOT_4X8);
     close_card(&o);
-    open_card(&o, 1); /* C0 AF is an overlong '/': two bytes that are no UTF-8 */
+    open_card(&o, 1); /* C0 AF is an overlong '/': two bytes that are not UTF-8 */
     assert_string_equal(o.dev.info.name, "\x1B[31mred \xEF\xBF\xBD\xEF\xBF\xBD end");
     close_card(&o);
-    open_card(&o, 2); /* an extension whose name only begins like another is not that other */
+    open_card(&o, 2); /* an extension whose name is only a prefix is not that extension */
     assert_string_equal(o.dev.info.name, "<script>alert(1)</script>");
     assert_false(o.dev.info.capabilities & (AS_CAP_FP16 | AS_CAP_DOT_4X8));
     close_card(&o);
 }
 
-/* What is not given is not taken for known, and nothing beyond what was asked for is read. */
+/* Missing values stay unknown, and nothing beyond the requested size is read. */
 static void test_driver_lies_about_sizes(void **unused)
 {
     (void)unused;
@@ -47,7 +47,7 @@ static void test_driver_lies_about_sizes(void **unused)
     }
 }
 
-/* The cache of a GPU is its own, also where its memory is the host's. */
+/* The cache of a GPU is its own, even if it uses host memory. */
 static void test_cache_of_an_integrated_gpu(void **unused)
 {
     struct opened o;
@@ -57,7 +57,7 @@ static void test_cache_of_an_integrated_gpu(void **unused)
     fake("unified");
     open_card(&o, 0);
     assert_true(o.dev.info.is_host_memory && !o.dev.info.is_host_cpu);
-    assert_int_equal(o.dev.info.caches_n, 0); /* no level is told */
+    assert_int_equal(o.dev.info.caches_n, 0); /* no level is reported */
     assert_int_equal(o.dev.device->topology(&o.dev, &json, &err), AS_OK);
     assert_null(strstr(as_buf_get(&json), "\"L2\""));
     assert_null(strstr(as_buf_get(&json), "\"L3\""));
@@ -93,7 +93,7 @@ static void test_part_errors(void **unused)
     (void)unused;
     fake("");
     open_card(&o, 0);
-    assert_null(o.dev.memory->part); /* no CPU */
+    assert_null(o.dev.memory->part); /* not a CPU */
     assert_int_equal(o.dev.memory->alloc(&o.dev, &want, &whole, &err), AS_OK);
     assert_int_equal(as_cl_cpu_memory_ops.part(&o.dev, whole, 4000, 97, &part, &err), AS_USAGE);
     fake("nopart");
@@ -143,7 +143,7 @@ static void test_kernels(void **unused)
     check_ok(o.dev.program->kernel(&o.dev, p, "there", &k, &err), &err);
     l.kernel = k;
     check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
-    assert_true(isnan(t.device_s)); /* the stand-in's stamps run backwards */
+    assert_true(isnan(t.device_s)); /* the stand-in's timestamps run backwards */
     l.args_n = 5;
     check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_FAILED, &err, "CL_INVALID_ARG_INDEX");
     o.dev.program->kernel_destroy(&o.dev, k);

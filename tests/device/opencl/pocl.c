@@ -1,4 +1,4 @@
-/* OpenCL on whatever driver this machine has: PoCL on one without a GPU. */
+/* OpenCL with any driver of this machine: PoCL on one without a GPU. */
 #include "../stand_in.h"
 
 extern const struct as_backend as_backend_opencl;

@@ -1,4 +1,4 @@
-/* The stand-in for libOpenCL.so.1: what it can be asked for, and what the backend says then. It runs no kernels. */
+/* The stand-in for libOpenCL.so.1: its faults, and the backend's messages for them. It runs no kernels. */
 #include "../stand_in.h"
 
 extern const struct as_backend as_backend_opencl;

@@ -202,7 +202,7 @@ static uint32_t word_of(const unsigned char *at)
     return word;
 }
 
-static void put(unsigned char *at, uint32_t word)
+static void store_word(unsigned char *at, uint32_t word)
 {
     memcpy(at, &word, sizeof word);
 }
@@ -231,14 +231,14 @@ static int answer(const unsigned char *in, unsigned char *out)
     const struct line *l = is_count ? NULL : key_line(key);
     if (in[AT_COMMAND] == 8) { /* the key at an index */
         l = word_of(in + AT_INDEX) ? line_at("smc", word_of(in + AT_INDEX) - 1) : NULL;
-        put(out, l ? letters(l->field[1]) : letters("#KEY"));
+        store_word(out, l ? letters(l->field[1]) : letters("#KEY"));
         return l || !word_of(in + AT_INDEX) ? 0 : 0x84;
     }
     if (!l && !is_count)
         return 0x84; /* no such key */
     if (in[AT_COMMAND] == 9) {
-        put(out + AT_SIZE, is_count ? 4 : (uint32_t)l->format);
-        put(out + AT_TYPE, letters(is_count ? "ui32" : l->field[2]));
+        store_word(out + AT_SIZE, is_count ? 4 : (uint32_t)l->format);
+        store_word(out + AT_TYPE, letters(is_count ? "ui32" : l->field[2]));
         return 0;
     }
     if (in[AT_COMMAND] != 5 || word_of(in + AT_SIZE) != 4)
@@ -253,8 +253,8 @@ static int answer(const unsigned char *in, unsigned char *out)
 /* What is in a record that was refused means nothing. */
 static int refuse(unsigned char *out)
 {
-    put(out + AT_SIZE, 4);
-    put(out + AT_TYPE, letters("ui32"));
+    store_word(out + AT_SIZE, 4);
+    store_word(out + AT_TYPE, letters("ui32"));
     out[AT_BYTES + 3] = 9;
     return 0x85;
 }

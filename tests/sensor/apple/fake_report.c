@@ -56,7 +56,7 @@ static struct object *make_set(long n)
     return set;
 }
 
-static void add(struct object *set, const struct line *line)
+static void add_channel(struct object *set, const struct line *line)
 {
     struct object *list = set->parts[0], *channel = fake_make(DICTIONARY);
     channel->line = line;
@@ -79,7 +79,7 @@ ref IOReportCopyChannelsInGroup(ref group, ref subgroup, uint64_t a, uint64_t b,
     for (size_t i = 0; i < fake_lines_n && !fake_asked("empty"); i++)
         for (int k = 0; k < fake_lines[i].copies; k++)
             if (strcmp(fake_lines[i].field[0], g->text) == 0 && (!s || strcmp(fake_lines[i].field[1], s->text) == 0))
-                add(set, &fake_lines[i]);
+                add_channel(set, &fake_lines[i]);
     return set;
 }
 
@@ -88,7 +88,7 @@ static struct object *copy_of(const struct object *set)
     const struct object *list = set->parts[0];
     struct object *copy = make_set(list->n);
     for (long i = 0; i < list->n; i++)
-        add(copy, list->parts[i]->line);
+        add_channel(copy, list->parts[i]->line);
     return copy;
 }
 

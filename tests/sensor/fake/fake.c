@@ -30,15 +30,15 @@ static struct nvml_device device;
 static unsigned opened;
 static unsigned long long errors;
 
-static int asked(const char *word)
+static int has_word(const char *word)
 {
     const char *list = getenv("FAKE_NVML");
     return list && strstr(list, word);
 }
 
-static nvml_return give(unsigned v, unsigned *out)
+static nvml_return give_number(unsigned v, unsigned *out)
 {
-    if (asked("lost") || !opened)
+    if (has_word("lost") || !opened)
         return FAILED;
     *out = v;
     return NVML_SUCCESS;
@@ -46,8 +46,8 @@ static nvml_return give(unsigned v, unsigned *out)
 
 API nvml_return nvmlInit_v2(void)
 {
-    opened += !asked("noinit");
-    return asked("noinit") ? FAILED : NVML_SUCCESS;
+    opened += !has_word("noinit");
+    return has_word("noinit") ? FAILED : NVML_SUCCESS;
 }
 API nvml_return nvmlShutdown(void)
 {
@@ -57,7 +57,7 @@ API nvml_return nvmlShutdown(void)
 API const char *nvmlErrorString(nvml_return code)
 {
     (void)code;
-    return asked("hostile") ? "\x1B[2Jred <script>\xFF" : "GPU is lost";
+    return has_word("hostile") ? "\x1B[2Jred <script>\xFF" : "GPU is lost";
 }
 API nvml_return nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, nvml_device *out)
 {
@@ -67,19 +67,19 @@ API nvml_return nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, nvml_device
 API nvml_return nvmlDeviceGetClockInfo(nvml_device d, unsigned which, unsigned *mhz)
 {
     (void)d;
-    return give(which == NVML_CLOCK_SM ? 1980 : which == NVML_CLOCK_MEM ? 3201 : 1, mhz);
+    return give_number(which == NVML_CLOCK_SM ? 1980 : which == NVML_CLOCK_MEM ? 3201 : 1, mhz);
 }
 API nvml_return nvmlDeviceGetPowerUsage(nvml_device d, unsigned *mw)
 {
     (void)d;
-    return give(250000, mw);
+    return give_number(250000, mw);
 }
 API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field_value *values)
 {
     (void)d;
     for (int i = 0; i < n; i++) {
         const int links = values[i].field == NVML_FIELD_C2C_LINKS;
-        const int known = links ? asked("c2c") : values[i].field == NVML_FIELD_POWER_INSTANT && asked("instant");
+        const int known = links ? has_word("c2c") : values[i].field == NVML_FIELD_POWER_INSTANT && has_word("instant");
         values[i].status = known ? NVML_SUCCESS : 3;
         values[i].type = NVML_VALUE_UNSIGNED_INT;
         values[i].value.u = links ? 10 : 312500;
@@ -89,53 +89,53 @@ API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field
 API nvml_return nvmlDeviceGetTemperature(nvml_device d, unsigned which, unsigned *celsius)
 {
     (void)d;
-    return give(which == NVML_TEMPERATURE_GPU ? 61 : 0, celsius);
+    return give_number(which == NVML_TEMPERATURE_GPU ? 61 : 0, celsius);
 }
 API nvml_return nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device d, unsigned long long *bits)
 {
     (void)d;
-    *bits = (asked("thermal") ? 0x40u : 0) | (asked("cap") ? 0x4u : 0) | (asked("idle") ? 0x1u : 0) |
-            (asked("strange") ? 0x8000u : 0);
-    return asked("lost") ? FAILED : NVML_SUCCESS;
+    *bits = (has_word("thermal") ? 0x40u : 0) | (has_word("cap") ? 0x4u : 0) | (has_word("idle") ? 0x1u : 0) |
+            (has_word("strange") ? 0x8000u : 0);
+    return has_word("lost") ? FAILED : NVML_SUCCESS;
 }
 API nvml_return nvmlDeviceGetCurrPcieLinkGeneration(nvml_device d, unsigned *generation)
 {
     (void)d;
-    return give(4, generation);
+    return give_number(4, generation);
 }
 API nvml_return nvmlDeviceGetMaxPcieLinkGeneration(nvml_device d, unsigned *generation)
 {
     (void)d;
-    return give(5, generation);
+    return give_number(5, generation);
 }
 API nvml_return nvmlDeviceGetCurrPcieLinkWidth(nvml_device d, unsigned *width)
 {
     (void)d;
-    return give(8, width);
+    return give_number(8, width);
 }
 API nvml_return nvmlDeviceGetMaxPcieLinkWidth(nvml_device d, unsigned *width)
 {
     (void)d;
-    return give(16, width);
+    return give_number(16, width);
 }
 API nvml_return nvmlDeviceGetTotalEccErrors(nvml_device d, unsigned kind, unsigned counter, unsigned long long *n)
 {
     (void)d;
     (void)counter;
-    *n = kind == NVML_ECC_UNCORRECTED ? (errors += asked("growing") ? 1 : 0) : 7;
-    return asked("lost") ? FAILED : NVML_SUCCESS;
+    *n = kind == NVML_ECC_UNCORRECTED ? (errors += has_word("growing") ? 1 : 0) : 7;
+    return has_word("lost") ? FAILED : NVML_SUCCESS;
 }
 API nvml_return nvmlDeviceGetUtilizationRates(nvml_device d, struct nvml_utilization *out)
 {
     (void)d;
     *out = (struct nvml_utilization){.gpu = 75, .memory = 20};
-    return asked("lost") ? FAILED : NVML_SUCCESS;
+    return has_word("lost") ? FAILED : NVML_SUCCESS;
 }
 /* A sample is a number: the count of earlier ones. */
 API nvml_return nvmlGpmQueryDeviceSupport(nvml_device d, struct nvml_gpm_support *out)
 {
     (void)d;
-    out->is_supported = out->version == NVML_GPM_VERSION && asked("hopper");
+    out->is_supported = out->version == NVML_GPM_VERSION && has_word("hopper");
     return NVML_SUCCESS;
 }
 API nvml_return nvmlGpmSampleAlloc(void **sample)
@@ -153,14 +153,14 @@ API nvml_return nvmlGpmSampleGet(nvml_device d, void *sample)
     static int taken;
     (void)d;
     *(int *)sample = taken++;
-    return asked("lost") ? FAILED : NVML_SUCCESS;
+    return has_word("lost") ? FAILED : NVML_SUCCESS;
 }
 API nvml_return nvmlGpmMetricsGet(struct nvml_gpm_request *r)
 {
     if (r->version != NVML_GPM_VERSION || *(int *)r->first >= *(int *)r->second)
         return FAILED;
     for (unsigned i = 0; i < r->n; i++) {
-        r->metrics[i].status = asked("silent") ? FAILED : NVML_SUCCESS;
+        r->metrics[i].status = has_word("silent") ? FAILED : NVML_SUCCESS;
         r->metrics[i].value = r->metrics[i].id == NVML_GPM_DRAM_PERCENT ? 62.5 : r->metrics[i].id;
     }
     return NVML_SUCCESS;
@@ -169,26 +169,26 @@ API nvml_return nvmlDeviceGetComputeRunningProcesses_v3(nvml_device d, unsigned 
 {
     (void)d;
     unsigned room = *n, k = 0;
-    if (asked("lost"))
+    if (has_word("lost"))
         return FAILED;
-    if (asked("crowd")) {
+    if (has_word("crowd")) {
         *n = room + 5;
         return NVML_INSUFFICIENT_SIZE;
     }
-    if (asked("self") && k < room)
+    if (has_word("self") && k < room)
         out[k++] = (struct nvml_process){.pid = (unsigned)getpid()};
-    if (asked("other") && k < room)
+    if (has_word("other") && k < room)
         out[k++] = (struct nvml_process){.pid = 1};
-    *n = asked("liar") ? room + 1000000 : k;
+    *n = has_word("liar") ? room + 1000000 : k;
     return NVML_SUCCESS;
 }
 API nvml_return nvmlDeviceGetGraphicsRunningProcesses_v3(nvml_device d, unsigned *n, struct nvml_process *out)
 {
     (void)d;
-    if (asked("lost") || asked("crowd") || asked("liar"))
+    if (has_word("lost") || has_word("crowd") || has_word("liar"))
         return FAILED;
     *n = 0;
-    if (asked("other")) /* the same process again: computes and draws */
+    if (has_word("other")) /* the same process again: computes and draws */
         out[(*n)++] = (struct nvml_process){.pid = 1};
     return NVML_SUCCESS;
 }

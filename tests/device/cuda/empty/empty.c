@@ -1,4 +1,4 @@
-/* A library by the name of libcuda in which nothing is of CUDA. */
+/* A library named libcuda without any CUDA function. */
 __attribute__((visibility("default"))) int not_cuda(void);
 int not_cuda(void)
 {

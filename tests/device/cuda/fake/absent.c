@@ -1,5 +1,5 @@
-/* What the stand-in for the CUDA driver has no meaning for: it is there, and refuses whatever it is given. The real
- * ones of fake.c win. */
+/* CUDA functions that the stand-in does not implement: they exist and refuse all arguments. Those of fake.c take
+ * precedence. */
 #include "device/cuda/driver_functions.h"
 
 enum { NOT_SUPPORTED = 801 };

@@ -83,7 +83,7 @@ CUresult fake_entered(const char *what)
 
 /* ---- start ---- */
 
-/* CUDA_VISIBLE_DEVICES: which of the devices, in which order. */
+/* CUDA_VISIBLE_DEVICES: selects and orders the devices. */
 static int visible(int list[DEVICES])
 {
     const char *text = getenv("CUDA_VISIBLE_DEVICES");
@@ -101,7 +101,7 @@ static int visible(int list[DEVICES])
     return fake_asked("zero") ? 0 : n;
 }
 
-/* Ordinals are places in that list. */
+/* Ordinals are positions in that list. */
 int fake_real(CUdevice device)
 {
     int list[DEVICES] = {0}, n = visible(list);
@@ -142,7 +142,7 @@ API CUresult cuGetErrorString(CUresult error, const char **text)
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* NVRTC looks for the driver too, and asks it for tables that nobody else knows; without the function it crashes. */
+/* NVRTC looks for the driver too, and requests undocumented tables from it; without the function it crashes. */
 API CUresult cuGetExportTable(const void **table, const void *id);
 API CUresult cuGetExportTable(const void **table, const void *id)
 {
@@ -166,7 +166,7 @@ API CUresult cuDeviceGet(CUdevice *device, int ordinal)
     return fake_real(ordinal) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
-/* The last one fills all that it gets and does not end it. */
+/* The last device's name fills the buffer without a terminator. */
 API CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
     static const char *const names[] = {"<script>alert(1)</script>", "\x1B[31mred \xC0\xAF end"};

@@ -1,4 +1,4 @@
-/* What the files of the stand-in share. */
+/* Shared by the files of the stand-in. */
 #ifndef AS_TESTS_FAKE_CUDA_INSIDE_H
 #define AS_TESTS_FAKE_CUDA_INSIDE_H
 
@@ -24,17 +24,17 @@ struct as_gpu_stream {
 };
 struct as_gpu_event {
     CUcontext context;
-    double seconds; /* when it was recorded */
+    double seconds; /* time of its recording */
 };
 struct as_gpu_function {
     CUmodule module;
     char name[32];
-    unsigned dynamic_bytes; /* that it may ask for */
+    unsigned dynamic_bytes; /* maximum that it may request */
 };
 struct as_gpu_module {
-    struct as_gpu_module *next; /* of all that are loaded */
+    struct as_gpu_module *next; /* list of all loaded ones */
     CUcontext context;
-    void *bytes; /* of its static variable, NULL none */
+    void *bytes; /* name of its static variable; NULL: none */
     size_t size;
     struct as_gpu_function functions[8];
 };
@@ -53,20 +53,20 @@ struct block {
 
 extern __thread CUcontext fake_current;
 extern struct block *fake_blocks;
-extern int fake_things, fake_handles; /* made and not given back; blocks are things too */
+extern int fake_things, fake_handles; /* created and not released; blocks count too */
 
-/* Whether the word is in FAKE_CUDA. */
+/* Is the word in FAKE_CUDA? */
 int fake_asked(const char *word);
-/* Notes the first broken rule; gives code back. */
+/* Notes the first broken rule; returns code. */
 CUresult fake_broke(const char *what, CUresult code);
-/* What a device was before CUDA_VISIBLE_DEVICES; -1: there is none. */
+/* A device's number before CUDA_VISIBLE_DEVICES; -1: there is none. */
 int fake_real(CUdevice device);
-/* The context that a call works in, or why it does not. */
+/* The context of a call, or why it has none. */
 CUresult fake_entered(const char *what);
 CUresult fake_add(void **at, size_t size, enum kind kind);
-/* What every wait does: all that was launched is over, or the context is lost. */
+/* The effect of every wait: all launches are complete, or the context is lost. */
 CUresult fake_waited(void);
-/* kinds: bits of those that the call may give back */
+/* kinds: bits of the kinds that the call may release */
 CUresult fake_drop(void *at, const char *what, unsigned kinds);
 
 #define MAKE(type, handle)                                                                                             \

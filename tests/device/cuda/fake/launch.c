@@ -103,7 +103,7 @@ API CUresult cuEventRecord(CUevent event, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-/* The event may be another context's. */
+/* The event may belong to another context. */
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
     IN_CONTEXT(stream);
@@ -198,7 +198,7 @@ API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
                : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
 }
 
-/* As the driver's documents bind its parameters. */
+/* As the driver's documentation binds its parameters. */
 API CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                     const cuuint64_t *extents, const cuuint64_t *strides, const cuuint32_t *box,
                                     const cuuint32_t *steps, CUtensorMapInterleave interleave,
@@ -209,7 +209,7 @@ API CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, 
                                      [CU_TENSOR_MAP_DATA_TYPE_UINT16] = 2,
                                      [CU_TENSOR_MAP_DATA_TYPE_UINT32] = 4,
                                      [CU_TENSOR_MAP_DATA_TYPE_UINT64] = 8};
-    static const unsigned rows[] = {UINT32_MAX, 32, 64, 128}; /* bytes that a row of the box has at most */
+    static const unsigned rows[] = {UINT32_MAX, 32, 64, 128}; /* maximum bytes per row of the box */
     ENTER();
     bool good = rank == 2 && (uintptr_t)map % 64 == 0 && (uintptr_t)address % 16 == 0 && extents[0] && extents[1] &&
                 strides[0] == extents[0] * bytes[type] && strides[0] % 16 == 0 && box[0] && box[0] <= 256 && box[1] &&

@@ -1,5 +1,5 @@
-/* Memory of the stand-in: allocated, mapped, copied; every block knows its kind and its context. It is not the C
- * library's, which fills what it hands out in tests (MALLOC_PERTURB_): touching 2 MiB costs more than a test does. */
+/* Memory of the stand-in: allocated, mapped, copied; every block knows its kind and its context. It does not use
+ * malloc, which fills its blocks in tests (MALLOC_PERTURB_): touching 2 MiB costs more than a test does. */
 #include "inside.h"
 
 #include <stdio.h>
@@ -180,7 +180,7 @@ API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsi
     return CUDA_SUCCESS;
 }
 
-/* ---- memory that is mapped ---- */
+/* ---- mapped memory ---- */
 
 static int good_property(const CUmemAllocationProp *p)
 {
@@ -294,7 +294,7 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
     return code;
 }
 
-/* Memory that the driver did not give is the host's, which these devices read. */
+/* Memory not from the driver is host memory, which these devices can read. */
 static CUresult reached_or_pageable(CUdeviceptr address, size_t bytes)
 {
     return !find(address, 1) && !fake_asked("plain") ? CUDA_SUCCESS : reached(address, bytes);

@@ -68,7 +68,7 @@ static void append_number(const char *path, long number)
     append(path, line);
 }
 
-/* It leaves the group, so that a kill of that does not reach it, and keeps all descriptors. */
+/* It leaves the process group, so that killing the group does not reach it, and keeps all descriptors. */
 static void start_helper(const char *file, const char *log)
 {
     const pid_t helper = fork();

@@ -35,7 +35,7 @@ API int fake_hipblaslt_live(void)
     return live;
 }
 
-/* How often it was asked to multiply. */
+/* Number of multiplications so far. */
 API int fake_hipblaslt_products(void)
 {
     return gemms;
@@ -70,7 +70,7 @@ static const char *format_of(hipDataType type)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].type == type)
             return types[i].word;
-    return NULL; /* as a chip without it */
+    return NULL; /* like a chip without it */
 }
 
 #ifdef FAKE_CUBLASLT
@@ -171,7 +171,7 @@ hipblasStatus_t hipblasLtMatmulPreferenceSetAttribute(hipblasLtMatmulPreference_
     return HIPBLAS_STATUS_SUCCESS;
 }
 
-/* The first of three cannot be used, the second then fails. */
+/* The first of three algorithms cannot be used, the second then fails. */
 hipblasStatus_t hipblasLtMatmulAlgoGetHeuristic(hipblasLtHandle_t handle, hipblasLtMatmulDesc_t operation,
                                                 hipblasLtMatrixLayout_t a, hipblasLtMatrixLayout_t b,
                                                 hipblasLtMatrixLayout_t c, hipblasLtMatrixLayout_t d,

@@ -1,5 +1,4 @@
-/* What the stand-ins for GEMM libraries do alike. FAKE_BLAS in the environment is a list of words that say what
- * they do wrong. */
+/* Shared by the stand-ins for GEMM libraries. FAKE_BLAS in the environment is a list of words that select faults. */
 #ifndef AS_TESTS_FAKE_BLAS_PRODUCT_H
 #define AS_TESTS_FAKE_BLAS_PRODUCT_H
 
@@ -13,7 +12,7 @@
 
 #define API __attribute__((visibility("default")))
 
-/* Things that were made and not given back. */
+/* Objects created and not released. */
 API int fake_hipblaslt_live(void);
 API int fake_hipblaslt_products(void);
 API int fake_rocblas_live(void);
@@ -24,7 +23,7 @@ static inline bool fake_asked(const char *word)
     return list && strstr(list, word);
 }
 
-struct fake_matrix { /* columns one after the other */
+struct fake_matrix { /* column-major */
     const char *format;
     bool transposed;
     const void *at;
@@ -39,7 +38,7 @@ static inline double fake_get(const struct fake_matrix *m, size_t i)
     return as_number_decode(f, code);
 }
 
-/* d = a x b of m x n numbers, in f64, rounded once. */
+/* d = a x b with m x n numbers, in f64, rounded once. */
 static inline void fake_multiply(const struct fake_matrix *a, const struct fake_matrix *b, void *d, const char *out,
                                  size_t m, size_t n, size_t k)
 {

@@ -55,7 +55,7 @@ const char *rocblas_status_to_string(rocblas_status status)
 
 rocblas_status rocblas_get_version_string(char *text, size_t bytes)
 {
-    memset(text, '4', bytes); /* it ends nowhere */
+    memset(text, '4', bytes); /* unterminated */
     return rocblas_status_success;
 }
 

@@ -79,7 +79,7 @@ API void fake_hip_reset(void)
 
 /* ---- start ---- */
 
-/* HIP_VISIBLE_DEVICES: which of the devices, in which order. */
+/* HIP_VISIBLE_DEVICES: selects and orders the devices. */
 static int visible(int list[DEVICES])
 {
     const char *text = getenv("HIP_VISIBLE_DEVICES");
@@ -97,7 +97,7 @@ static int visible(int list[DEVICES])
     return fake_asked("zero") ? 0 : n;
 }
 
-/* Ordinals are places in that list. */
+/* Ordinals are positions in that list. */
 int fake_real(int device)
 {
     int list[DEVICES] = {0}, n = visible(list);
@@ -152,7 +152,7 @@ API hipError_t hipSetDevice(int device)
     return hipSuccess;
 }
 
-/* The last one fills all that it gets and does not end it. */
+/* The last device's name fills the buffer without a terminator. */
 API hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
 {
     static const char *const names[] = {"<script>alert(1)</script>", "\x1B[31mred \xC0\xAF end"};
@@ -168,7 +168,7 @@ API hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
     return hipSuccess;
 }
 
-/* The first in digits, the second none, the third in bytes. */
+/* The first UUID in digits, the second missing, the third in bytes. */
 API hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
     int d = fake_real(device);
@@ -248,7 +248,7 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
     return hipErrorInvalidValue;
 }
 
-/* Of all the properties, the name of the target where ROCm 6 has it. */
+/* Of all properties only the target's name, at its place in ROCm 6. */
 API hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_t *properties, int device)
 {
     const char *target = fake_asked("unknown") ? "gfx; rm -rf /"

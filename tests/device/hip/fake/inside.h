@@ -1,4 +1,4 @@
-/* What the files of the stand-in share. */
+/* Shared by the files of the stand-in. */
 #ifndef AS_TESTS_FAKE_HIP_INSIDE_H
 #define AS_TESTS_FAKE_HIP_INSIDE_H
 
@@ -45,7 +45,7 @@ struct fake_entry {
 struct as_gpu_module {
     void *library;
     const struct fake_entry *table;
-    const struct fake_item **(*current)(void); /* where this thread's item is looked for */
+    const struct fake_item **(*current)(void); /* where the kernel looks for this thread's item */
 };
 struct as_gpu_function {
     const struct as_gpu_module *module;
@@ -60,19 +60,19 @@ struct launch {
 };
 
 extern __thread int fake_current;
-/* Whether the word is in FAKE_HIP. */
+/* Is the word in FAKE_HIP? */
 bool fake_asked(const char *word);
-/* Notes the first broken rule; gives code back. */
+/* Notes the first broken rule; returns code. */
 hipError_t fake_broke(const char *what, hipError_t code);
-/* What a device was before HIP_VISIBLE_DEVICES; -1: there is none. */
+/* A device's number before HIP_VISIBLE_DEVICES; -1: there is none. */
 int fake_real(int device);
-/* Counts things that were made and not given back. */
+/* Counts objects created and not released. */
 void fake_count(int n);
-/* The block that holds the range, or NULL. */
+/* The block that contains the range, or NULL. */
 const struct block *fake_find(const void *at, size_t size);
-/* Runs all groups, UNITS of them at a time. */
+/* Runs all workgroups, UNITS of them at a time. */
 void fake_run(struct launch *l);
-/* From here on every call for a device fails. */
+/* From here on every call for the device fails. */
 void fake_lose(void);
 bool fake_is_lost(void);
 

@@ -1,4 +1,4 @@
-/* Memory of the stand-in: every block knows its kind. It is not the C library's, which fills what it hands out in tests
+/* Memory of the stand-in: every block knows its kind. It does not use malloc, which fills its blocks in tests
  * (MALLOC_PERTURB_): touching 2 MiB costs more than a test does. */
 #include "inside.h"
 

@@ -1,4 +1,4 @@
-/* Modules of the stand-in: libraries for the host that say they are for AMD GPUs; and how their kernels run. */
+/* Modules of the stand-in: host libraries labelled as AMD GPU code; and how their kernels run. */
 #include "inside.h"
 
 #include <dlfcn.h>
@@ -15,9 +15,9 @@ enum { MACHINE_AMDGPU = 0xe0, MACHINE_HOST_AT = offsetof(Elf64_Ehdr, e_machine),
 
 /* ---- modules ---- */
 
-static struct as_gpu_function *symbols; /* of all modules, for as long as the process lives */
+static struct as_gpu_function *symbols; /* of all modules, for the life of the process */
 
-/* The image is as long as its table of sections says, which stands at its end. */
+/* The image ends with its section table, which gives its length. */
 static bool write_library(const char *path, const void *image)
 {
     static const Elf64_Half host =
@@ -105,9 +105,9 @@ API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, h
     return hipSuccess;
 }
 
-/* ---- a group: its work-items take turns on one thread, each until it ends or meets the others ---- */
+/* ---- a workgroup: its work-items take turns on one thread, each until it ends or reaches a barrier ---- */
 
-/* The compiler's own jumps: those of the C library are watched by sanitizers, which know of one stack only. */
+/* The compiler's own jumps: sanitizers intercept those of the C library, and expect a single stack. */
 typedef void *place[5];
 
 struct fiber {
@@ -119,13 +119,13 @@ struct fiber {
 struct group {
     const struct launch *l;
     struct fiber *fibers;
-    char *stacks; /* for all of them; mapped, so that only what is used of them costs anything */
+    char *stacks; /* for all of them; mapped, so that only used pages cost anything */
     place back;
     unsigned running;
 };
 static __thread struct group *group;
 
-/* A function may not hold both a jump and where one comes in. */
+/* A function may not contain both a jump and its target. */
 static __attribute__((noinline, noreturn)) void jump(void **to)
 {
     __builtin_longjmp(to, 1);
@@ -162,7 +162,7 @@ static void resume(struct fiber *f)
     setcontext(&start);
 }
 
-/* A stack that its item has left is the next one's. */
+/* The stack of an item that ended is reused. */
 static void run_group(struct group *g, unsigned index, const struct fake_item **current)
 {
     const struct launch *l = g->l;

@@ -4,7 +4,7 @@
 typedef u16 f16; /* its bits */
 typedef u32 f16x2;
 
-/* To the nearest, of two the even one. */
+/* Rounds to nearest, ties to even. */
 static u32 fake_f16(float x)
 {
     const float size = x < 0 ? -x : x, least = 6.103515625e-5f;
@@ -61,7 +61,7 @@ static double fake_number(fake_kind kind, const unsigned char *operand, unsigned
     return code >> (bytes * 8 - 1) ? -v : v;
 }
 
-/* From the lane of the team whose number times four is the address. */
+/* From the lane of the wave whose number times four is the address. */
 static thread_local unsigned fake_lanes;
 static thread_local int fake_left[1024];
 static int __builtin_amdgcn_ds_bpermute(int address, int value)
@@ -88,7 +88,7 @@ template <unsigned LANES, unsigned N, fake_kind KIND> static unsigned fake_row(u
 template <unsigned LANES, unsigned M, unsigned N, unsigned K, fake_kind KIND, class A, class B, class C>
 [[gnu::noinline]] static C fake_multiply(A a, B b, C c)
 {
-    /* halves of a team of 32 hold the same factors: each takes its own, so that it is seen where they do not */
+    /* both halves of a wave of 32 hold the same factors: each uses its own, so that a difference shows */
     const unsigned each = LANES == 32 ? K : M * K / LANES, lane = THREAD % LANES;
     const unsigned first = THREAD - (LANES == 32 ? lane % N : lane);
     fake_lanes = LANES;

@@ -1,5 +1,5 @@
-/* The stand-in's compiler: a program becomes a library for the host, by the clang that FAKE_HIP_CLANG names ("clang"),
- * and says that it is for AMD GPUs. */
+/* The stand-in's compiler: builds a program as a host library, with the clang named by FAKE_HIP_CLANG ("clang"), and
+ * labels it as AMD GPU code. */
 #include "inside.h"
 
 #include "device/dialect/dialect.h"
@@ -24,7 +24,7 @@ struct as_gpu_compilation {
     size_t code_bytes;
 };
 
-/* What this process has compiled: tests build the same source again and again, and a compiler takes a second. */
+/* Programs compiled by this process: tests build the same source repeatedly, and a compilation takes a second. */
 static struct compiled {
     struct compiled *next;
     char *text; /* options and source */
@@ -59,8 +59,8 @@ static bool is_known(struct as_gpu_compilation *program, const char *text)
     return true;
 }
 
-/* Takes text. */
-static void keep(const struct as_gpu_compilation *program, char *text)
+/* Takes ownership of text. */
+static void remember_program(const struct as_gpu_compilation *program, char *text)
 {
     struct compiled *c = malloc(sizeof *c);
     *c = (struct compiled){.text = text, .code = malloc(program->code_bytes), .code_bytes = program->code_bytes};
@@ -102,7 +102,7 @@ API hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
     return HIPRTC_SUCCESS;
 }
 
-/* "X(walk) X(bind)": whatever stands in the source as a kernel or is made one by a macro, each name once. */
+/* "X(walk) X(bind)": each kernel in the source, also those made by a macro, once. */
 static void list_names(struct as_buf *out, const char *source)
 {
     static const char word[] = "KERNEL(";
@@ -119,7 +119,7 @@ static void list_names(struct as_buf *out, const char *source)
     }
 }
 
-/* The source behind the prelude for AMD GPUs, behind one for the host instead. */
+/* Replaces the prelude for AMD GPUs before the source by one for the host. */
 static bool write_source(const char *path, const char *source)
 {
     const char *prelude = as_dialect_prelude(AS_DIALECT_HIP);
@@ -149,7 +149,7 @@ static bool compile(const char *folder, int options_n, const char **options)
 {
     char source[80], out[80], log[80], *words[WORDS_MAX] = {NULL};
     const char *clang = getenv("FAKE_HIP_CLANG");
-    /* Loops that are written out take longer to compile than they save. */
+    /* Unrolled loops take longer to compile than they save. */
     const char *const fixed[] = {clang ? clang : "clang",
                                  "-x",
                                  "c++",
@@ -219,7 +219,7 @@ API hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int options_n, cons
     }
     if (program->code_bytes) {
         put_machine(program->code, MACHINE_AMDGPU);
-        keep(program, text);
+        remember_program(program, text);
     } else {
         free(text);
     }

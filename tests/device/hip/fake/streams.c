@@ -48,7 +48,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Without the lock. */
+/* Without holding the lock. */
 static void perform(struct work *w)
 {
     if (w->what == LAUNCH)
@@ -167,7 +167,7 @@ API hipError_t hipStreamDestroy(hipStream_t stream)
     return hipSuccess;
 }
 
-/* Where it fails it has waited: what was copied to may be gone when the caller hears of it. */
+/* If it fails, it has waited: the destination may be freed when the caller gets the error. */
 API hipError_t hipStreamSynchronize(hipStream_t stream)
 {
     pthread_mutex_lock(&lock);
@@ -314,7 +314,7 @@ API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x
     return hipSuccess;
 }
 
-/* ---- graphs: rows of launches ---- */
+/* ---- graphs: sequences of launches ---- */
 
 static void free_row(struct work *w)
 {
@@ -344,7 +344,7 @@ API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
     return *graph ? hipSuccess : fake_broke(__func__, hipErrorInvalidValue);
 }
 
-/* The launches, each with its arguments beside it. */
+/* The launches, each with its arguments. */
 static struct work *copy_row(const struct work *from)
 {
     struct work *first = NULL, **last = &first;

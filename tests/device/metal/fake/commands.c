@@ -1,5 +1,4 @@
-/* Queues and command buffers of the stand-in: each queue is a thread that runs what was committed, in order.
- */
+/* Queues and command buffers of the stand-in: each queue is a thread that runs committed buffers in order. */
 #include "commands.h"
 
 #include <stdlib.h>
@@ -107,7 +106,7 @@ static const char *planned_text(NSInteger code)
                         : "Internal Error";
 }
 
-/* What the command buffer held is given back before it counts as done. */
+/* The objects that the command buffer held are released before it counts as completed. */
 static void finish(struct commands *c, const char *why, double start)
 {
     pthread_mutex_lock(&lock);
@@ -138,7 +137,7 @@ static void *queue_main(void *context)
             clock_gettime(CLOCK_REALTIME, &soon);
             soon.tv_nsec = (soon.tv_nsec + 1000000) % 1000000000;
             soon.tv_sec += soon.tv_nsec < 1000000;
-            pthread_cond_timedwait(&changed, &lock, &soon); /* a queue is let go of without the lock */
+            pthread_cond_timedwait(&changed, &lock, &soon); /* releases queues without holding the lock */
             continue;
         }
         q->first = c->next;
@@ -202,7 +201,7 @@ static id commands_blit(id self, SEL sel)
     return commands_encoder((struct commands *)self, false, sel);
 }
 
-/* With FAKE_METAL_ONCE, the name of a file, a fault happens once: to whoever removes it. */
+/* If FAKE_METAL_ONCE names a file, the fault happens once: to the process that removes it. */
 static bool happens(const char *word)
 {
     const char *once = getenv("FAKE_METAL_ONCE");
@@ -258,7 +257,8 @@ static NSUInteger commands_status(id self, SEL sel)
 {
     (void)sel;
     const NSUInteger status = __atomic_load_n(&((struct commands *)self)->status, __ATOMIC_ACQUIRE);
-    /* ThreadSanitizer, which is not in this library, sees by the lock that what the queue's thread made is done. */
+    /* ThreadSanitizer does not see into this library; the lock shows it that the queue thread's results are
+     * complete. */
     if (status >= COMPLETED) {
         pthread_mutex_lock(&lock);
         pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-/* Command buffers and their encoders, which the files of the stand-in share. */
+/* Command buffers and their encoders, shared by the files of the stand-in. */
 #ifndef AS_TESTS_FAKE_COMMANDS_H
 #define AS_TESTS_FAKE_COMMANDS_H
 
@@ -6,14 +6,14 @@
 
 struct queue;
 enum what { DISPATCH, COPY, SYNCHRONIZE, PRODUCT };
-/* One command with what it needs, which it holds. */
+/* A command and the objects that it holds. */
 struct command {
     struct command *next;
     enum what what;
     struct pipeline *pipeline;
     struct buffer *buffers[BUFFERS];
     NSUInteger offsets[BUFFERS];
-    unsigned bound, in_bytes; /* a bit for each place */
+    unsigned bound, in_bytes; /* one bit per index */
     unsigned char bytes[BUFFERS][16];
     unsigned groups, threads;
     struct buffer *from, *to;
@@ -28,9 +28,9 @@ struct commands {
     bool encoding, hangs, timeless;
     NSUInteger status;
     id error;
-    NSInteger planned; /* MTLCommandBufferError to come, 0 none */
+    NSInteger planned; /* MTLCommandBufferError to report; 0: none */
     double start, end;
-    unsigned number; /* with "scripted": the n-th one takes from second n to n and a half */
+    unsigned number; /* with "scripted": the n-th one takes from second n to n + 0.5 */
 };
 struct encoder {
     struct fake_object object;
@@ -40,6 +40,6 @@ struct encoder {
 };
 
 extern struct fake_class fake_encoder_class;
-void fake_drop_command(struct command *c); /* what it holds */
+void fake_drop_command(struct command *c); /* objects held */
 
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 API id MTLCopyAllDevices(void);
-API int fake_metal_options(void); /* of the buffer that was made last, for tests */
+API int fake_metal_options(void); /* of the latest buffer, for tests */
 
 struct array {
     struct fake_object object;
@@ -90,7 +90,7 @@ static id array_at(id self, SEL sel, NSUInteger index)
     return index < a->n ? a->items[index] : NULL;
 }
 
-/* ---- what a device says ---- */
+/* ---- device properties ---- */
 
 static id device_name(id self, SEL sel)
 {
@@ -180,7 +180,7 @@ static id device_buffer(id self, SEL sel, NSUInteger length, NSUInteger options)
     (void)self;
     if (!b)
         return NULL;
-    /* fresh memory comes in pages */
+    /* fresh memory is page aligned */
     if (posix_memalign((void **)&b->at, (size_t)sysconf(_SC_PAGESIZE), length))
         abort();
     memset(b->at, 0, length);

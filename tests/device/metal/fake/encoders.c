@@ -1,4 +1,4 @@
-/* Encoders of the stand-in: what they put into command buffers, and what those hold. */
+/* Encoders of the stand-in: they write commands into command buffers, which hold the objects used. */
 #include "commands.h"
 
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static void encoder_synchronize(id self, SEL sel, id buffer)
     add(e->commands, (struct command){.what = SYNCHRONIZE, .from = (struct buffer *)buffer});
 }
 
-/* What a library encodes, with encoders of its own. */
+/* Commands encoded by a library, with its own encoders. */
 void fake_encode_product(id commands, const struct fake_product *p, const char *sel)
 {
     struct commands *c = (struct commands *)commands;

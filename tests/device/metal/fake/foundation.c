@@ -1,4 +1,4 @@
-/* What the stand-in has of Foundation: strings, numbers, the process, and what every object answers. */
+/* Foundation in the stand-in: strings, numbers, the process, and messages that every object answers. */
 #include "objc.h"
 
 #include <stdlib.h>

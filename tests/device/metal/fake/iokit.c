@@ -1,4 +1,4 @@
-/* The registry of macOS, as far as it has the number of a GPU's cores. */
+/* The registry of macOS, as far as needed for the number of a GPU's cores. */
 #include "metal.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ id IORegistryEntryIDMatching(uint64_t registry_id)
     return fake_number((long long)registry_id);
 }
 
-/* It takes the reference of what is matched. */
+/* It consumes a reference to the matching dictionary. */
 unsigned IOServiceGetMatchingService(unsigned port, id matching)
 {
     struct number {

@@ -1,5 +1,5 @@
-/* The stand-in's compiler: the strict one of kernels in the Metal Shading Language (msl.py), which makes code of the
- * host. */
+/* The stand-in's compiler: the strict one for kernels in the Metal Shading Language (msl.py), which generates host
+ * code. */
 #include "../msl.h"
 #include "metal.h"
 
@@ -12,14 +12,14 @@ struct options {
     bool safe;
 };
 
-/* What this process has compiled, and what came of it: devices try the same programs whenever they are opened, and a
- * compiler takes a second. */
+/* Programs that this process has compiled, with the results: devices try the same programs whenever they are opened,
+ * and a compilation takes a second. */
 static struct compiled {
     struct compiled *next;
     unsigned version;
     char *source;
     struct msl_program program;
-    struct as_error err; /* code: AS_OK it is a program */
+    struct as_error err; /* code: AS_OK: it is a program */
 } * compiled;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -89,7 +89,7 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
         *error = NULL;
         return NULL;
     }
-    /* Without a compiler there is what the backend opens a device with. */
+    /* Without a compiler there are only the programs with which the backend opens a device. */
     if (msl_missing() && strstr(fake_chars(source), "kernel void nothing(")) {
         static const struct msl_kernel kernels[] = {{"nothing", NULL, 1, 0}, {NULL, NULL, 0, 0}};
         struct library *bare = (struct library *)fake_new(&fake_library_class);

@@ -1,4 +1,4 @@
-/* What the files of the stand-in for Metal.framework share. */
+/* Shared by the files of the stand-in for Metal.framework. */
 #ifndef AS_TESTS_FAKE_METAL_H
 #define AS_TESTS_FAKE_METAL_H
 
@@ -18,7 +18,7 @@ typedef struct {
     NSUInteger location, length;
 } NSRange;
 
-/* As Metal's headers have them, written once more: the backend has its own. */
+/* Declared as in Metal's headers, independently of the backend's declarations. */
 enum { STORAGE_MASK = 0xf0, STORAGE_SHARED = 0x00, STORAGE_MANAGED = 0x10, STORAGE_PRIVATE = 0x20, CACHE_MASK = 0x0f };
 enum { ENQUEUED = 1, COMMITTED = 2, COMPLETED = 4, FAILED = 5 };
 enum { OLD_VERSION = 230, METAL4_VERSION = 400, METAL41_VERSION = 410 }; /* of the language */
@@ -33,10 +33,10 @@ struct device {
 };
 struct buffer {
     struct fake_object object;
-    char *at;    /* what the GPU sees */
-    char *shown; /* managed: what the host sees */
+    char *at;    /* the GPU's view */
+    char *shown; /* managed: the host's view */
     NSUInteger length, options;
-    bool borrowed; /* memory of the host */
+    bool borrowed; /* host memory */
 };
 struct library {
     struct fake_object object;
@@ -59,7 +59,7 @@ struct error {
 
 API extern struct fake_class fake_device_class, fake_buffer_class, fake_library_class, fake_function_class,
     fake_pipeline_class, fake_error_class, fake_queue_class;
-/* One of three matrices, and their product, which a queue's thread performs. */
+/* One of three matrices, and the multiplication, performed by a queue's thread. */
 struct fake_factor {
     struct buffer *buffer;
     NSUInteger row_bytes;
@@ -74,7 +74,7 @@ struct fake_product {
 API void fake_encode_product(id commands, const struct fake_product *p, const char *sel);
 
 id fake_error(const char *text, NSInteger code); /* of the pool */
-/* Bytes of all buffers that are there. */
+/* Bytes of all live buffers. */
 NSUInteger fake_allocated(void);
 API bool fake_is(id object, const struct fake_class *of);
 

@@ -1,4 +1,4 @@
-/* Metal Performance Shaders of the stand-in: matrices, and their product by the definition. */
+/* Metal Performance Shaders of the stand-in: matrices, and multiplication by definition. */
 #include "metal.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ static id product_init(id self, SEL sel, id device, BOOL left, BOOL right, NSUIn
     return self;
 }
 
-/* f16, without what a compiler may lack. */
+/* f16 without a compiler's type, which may be missing. */
 static float of_half(uint16_t code)
 {
     const int exponent = code >> 10 & 31, digits = code & 1023;
@@ -107,7 +107,7 @@ static uint16_t to_half(float x)
     if (isnan(x))
         return 0x7e00;
     frexpf(x, &exponent);
-    /* the exponent of a unit in the last place, and how many of those it is, to the nearest even */
+    /* exponent of the last place, and the value in these units, rounded to nearest even */
     const int unit = exponent - 11 < -24 || x == 0 ? -24 : exponent - 11;
     const double units = rint(ldexp(fabs((double)x), -unit));
     const double code = units + (unit + 24) * 1024.0;

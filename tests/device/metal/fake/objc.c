@@ -25,7 +25,7 @@ API void *objc_autoreleasePoolPush(void);
 API void objc_autoreleasePoolPop(void *pool);
 void (*fake_lookup(id self, SEL sel))(void);
 
-/* ---- what tests ask ---- */
+/* ---- queries of tests ---- */
 
 int fake_metal_live(void)
 {
@@ -96,7 +96,7 @@ id fake_retain(id object)
     return object;
 }
 
-/* The memory of the object stays, so that a message that comes too late is seen. */
+/* The object's memory stays, so that a late message is detected. */
 void fake_drop(id object)
 {
     if (object && object->magic != MAGIC)
@@ -113,7 +113,7 @@ void fake_drop(id object)
     __atomic_sub_fetch(&live, 1, __ATOMIC_RELEASE);
 }
 
-/* ---- pools: a stack of each thread ---- */
+/* ---- autorelease pools: one stack per thread ---- */
 
 static __thread id pooled[POOLED_MAX];
 static __thread size_t pooled_n;
@@ -196,7 +196,7 @@ static const struct fake_method *find(id self, SEL sel)
     return NULL;
 }
 
-/* 0 in the registers of numbers and of floats. */
+/* 0 in the integer and float registers. */
 struct nothing {
     long whole;
     double real;
@@ -222,8 +222,8 @@ __attribute__((used)) void (*fake_lookup(id self, SEL sel))(void)
     abort();
 }
 
-/* Arguments of integers and floats are put aside while the method is looked up; structs by value lie on the stack of
- * the sender, where the method finds them. */
+/* Integer and float arguments are saved during method look-up; structs passed by value lie on the sender's stack, where
+ * the method finds them. */
 #if defined __x86_64__
 #define SEND(name, self, sel)                                                                                          \
     __asm__(".text\n.globl " name "\n.type " name ",@function\n" name ":\n"                                            \
@@ -239,7 +239,7 @@ __attribute__((used)) void (*fake_lookup(id self, SEL sel))(void)
             "movups 128(%rsp),%xmm4\n movups 144(%rsp),%xmm5\n movups 160(%rsp),%xmm6\n movups 176(%rsp),%xmm7\n"      \
             "leave\n jmp *%r11\n .size " name ",.-" name "\n")
 SEND("objc_msgSend", "0", "8");
-SEND("objc_msgSend_stret", "8", "16"); /* in front of the object goes where the result is put */
+SEND("objc_msgSend_stret", "8", "16"); /* the address for the result comes before the object */
 #elif defined __aarch64__
 __asm__(".text\n.globl objc_msgSend\n.type objc_msgSend,%function\nobjc_msgSend:\n"
         "stp x29,x30,[sp,#-208]!\n stp x0,x1,[sp,#16]\n stp x2,x3,[sp,#32]\n stp x4,x5,[sp,#48]\n stp x6,x7,[sp,#64]\n"

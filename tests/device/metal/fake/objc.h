@@ -1,6 +1,5 @@
-/* A stand-in for the Objective-C runtime: objects that count their references, classes by name, pools, and messages
- * that jump to a method with all registers and the stack as the sender left them. Whatever breaks a rule of memory is
- * noted. */
+/* A stand-in for the Objective-C runtime: reference-counted objects, classes by name, pools, and messages that jump to
+ * a method with all registers and the stack as the sender left them. Violations of memory rules are noted. */
 #ifndef AS_TESTS_FAKE_OBJC_H
 #define AS_TESTS_FAKE_OBJC_H
 
@@ -14,7 +13,7 @@ struct fake_object {
     const struct fake_class *isa;
     unsigned magic;
     int references;
-    struct fake_object *gone; /* of those that are gone, the one before */
+    struct fake_object *gone; /* list of released objects: the previous one */
 };
 typedef struct fake_object *id;
 typedef const char *SEL;
@@ -23,11 +22,11 @@ struct fake_class {
     struct fake_object object; /* isa NULL */
     const char *name;
     size_t size;
-    void (*dealloc)(id self); /* (optional) what the object holds; not the object */
+    void (*dealloc)(id self); /* (optional) releases what the object holds, not the object */
 };
 struct fake_method {
-    const struct fake_class *of; /* NULL: of every object */
-    bool by_class;               /* to the class and not to its objects */
+    const struct fake_class *of; /* NULL: of every class */
+    bool by_class;               /* a class method */
     SEL name;
     void (*function)(void);
 };
@@ -39,25 +38,25 @@ struct fake_method {
     {                                                                                                                  \
         class, true, name, (void (*)(void))(function)                                                                  \
     }
-/* A table that ends with a NULL name; and classes that end with NULL. */
+/* A table that ends with a NULL name, and classes that end with NULL. */
 API void fake_methods(const struct fake_method *table);
 API void fake_classes(struct fake_class *const *classes);
 
 API id fake_new(const struct fake_class *of); /* one reference, zeroed */
-API id fake_retain(id object);                /* takes NULL */
-API void fake_drop(id object);                /* takes NULL */
+API id fake_retain(id object);                /* accepts NULL */
+API void fake_drop(id object);                /* accepts NULL */
 API id fake_autorelease(id object);           /* into this thread's pool */
 API id fake_string(const char *text);         /* one reference */
 API const char *fake_chars(id string);        /* "" for NULL */
 API id fake_number(long long value);
-/* Whether the word is in FAKE_METAL. */
+/* Is the word in FAKE_METAL? */
 API bool fake_asked(const char *word);
 /* Notes the first broken rule. */
 API void fake_broke(const char *what, const char *name);
 
 /* ---- for tests, by dlsym ---- */
 
-API int fake_metal_live(void); /* objects that are there */
+API int fake_metal_live(void); /* number of live objects */
 API const char *fake_metal_broken(void);
 API void fake_metal_reset(void);
 

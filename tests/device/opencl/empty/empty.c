@@ -1,4 +1,4 @@
-/* A library by the name of libOpenCL in which nothing is of OpenCL. */
+/* A library named libOpenCL without any OpenCL function. */
 __attribute__((visibility("default"))) int not_opencl(void);
 int not_opencl(void)
 {

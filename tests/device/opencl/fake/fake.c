@@ -14,7 +14,7 @@
 
 #define API __attribute__((visibility("default")))
 
-/* Things that were made and not given back: contexts, queues, memory, programs, kernels, events. */
+/* Objects created and not released: contexts, queues, memory, programs, kernels, events. */
 API int fake_opencl_live(void);
 static int live;
 API int fake_opencl_live(void)
@@ -27,18 +27,18 @@ struct thing {
     int number;
     size_t size;
     unsigned char *bytes;
-    int part; /* of another, which owns the bytes */
+    int part; /* of another buffer, which owns the bytes */
 };
 static struct thing devices[DEVICES] = {{.number = 0}, {.number = 1}, {.number = 2}};
 static struct thing platform, context, queue, program, kernel, event;
 
-static int asked(const char *word)
+static int has_word(const char *word)
 {
     const char *list = getenv("FAKE_OPENCL");
     return list && strstr(list, word);
 }
 
-/* Success, and a size that is none: nothing of out is as it should be. */
+/* Success with an invalid size: nothing in out is valid. */
 static cl_int lie(size_t size, void *out, size_t *got)
 {
     if (got)
@@ -48,7 +48,7 @@ static cl_int lie(size_t size, void *out, size_t *got)
     return CL_SUCCESS;
 }
 
-static cl_int give(const void *from, size_t n, size_t size, void *out, size_t *got)
+static cl_int copy_out(const void *from, size_t n, size_t size, void *out, size_t *got)
 {
     if (got)
         *got = n;
@@ -58,14 +58,14 @@ static cl_int give(const void *from, size_t n, size_t size, void *out, size_t *g
         memcpy(out, from, n);
     return CL_SUCCESS;
 }
-#define GIVE(value) give(&(value), sizeof(value), size, out, got)
-#define GIVE_TEXT(text) give(text, strlen(text) + 1, size, out, got)
+#define GIVE(value) copy_out(&(value), sizeof(value), size, out, got)
+#define GIVE_TEXT(text) copy_out(text, strlen(text) + 1, size, out, got)
 
 API cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *ids, cl_uint *got)
 {
-    if (asked("none"))
+    if (has_word("none"))
         return -1001;
-    *got = asked("lies") ? 4000000000u : 1;
+    *got = has_word("lies") ? 4000000000u : 1;
     if (ids && n)
         ids[0] = (cl_platform_id)(void *)&platform;
     return CL_SUCCESS;
@@ -74,7 +74,7 @@ API cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t siz
 {
     (void)p;
     (void)what;
-    if (asked("lies"))
+    if (has_word("lies"))
         return lie(size, out, got);
     return GIVE_TEXT("Fake\xFFPlatform");
 }
@@ -82,10 +82,10 @@ API cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_d
 {
     (void)p;
     (void)type;
-    *got = asked("empty") ? 0 : asked("lies") ? 4000000000u : DEVICES;
+    *got = has_word("empty") ? 0 : has_word("lies") ? 4000000000u : DEVICES;
     for (cl_uint i = 0; ids && i < n && i < DEVICES; i++)
         ids[i] = (cl_device_id)(void *)&devices[i];
-    return asked("empty") ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
+    return has_word("empty") ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
 }
 
 static const char *const names[DEVICES] = {"<script>alert(1)</script>", "  \x1B[31mred \xC0\xAF end  ", ""};
@@ -95,7 +95,7 @@ static const char *const extensions[DEVICES] = {
 
 static cl_int device_number(int d, cl_device_info what, size_t size, void *out, size_t *got)
 {
-    const cl_bool yes = CL_TRUE, available = !asked("off");
+    const cl_bool yes = CL_TRUE, available = !has_word("off");
     const cl_device_type type = CL_DEVICE_TYPE_GPU;
     const cl_ulong memory = 1u << 20, largest = 1u << 18;
     const cl_uint slot = 3u << 3 | 1u, bus = 0x41, domain = 0;
@@ -112,9 +112,9 @@ static cl_int device_number(int d, cl_device_info what, size_t size, void *out, 
         return GIVE(memory);
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
         return GIVE(largest);
-    if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && asked("unified"))
+    if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && has_word("unified"))
         return GIVE(yes);
-    if (what == CL_DEVICE_GLOBAL_MEM_CACHE_SIZE && asked("unified"))
+    if (what == CL_DEVICE_GLOBAL_MEM_CACHE_SIZE && has_word("unified"))
         return GIVE(largest);
     if (what == CL_DEVICE_MAX_WORK_GROUP_SIZE)
         return GIVE(group);
@@ -133,7 +133,7 @@ static cl_int device_number(int d, cl_device_info what, size_t size, void *out, 
 API cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void *out, size_t *got)
 {
     int d = ((struct thing *)(void *)id)->number;
-    if (asked("lies") && what != CL_DEVICE_EXTENSIONS && what != CL_DEVICE_AVAILABLE &&
+    if (has_word("lies") && what != CL_DEVICE_EXTENSIONS && what != CL_DEVICE_AVAILABLE &&
         what != CL_DEVICE_COMPILER_AVAILABLE)
         return lie(size, out, got);
     if (what == CL_DEVICE_NAME)
@@ -149,9 +149,9 @@ API cl_context clCreateContext(const cl_context_properties *p, cl_uint n, const 
                                void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *user, cl_int *e)
 {
     (void)p, (void)n, (void)ids, (void)f, (void)user;
-    *e = asked("taken") ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
-    live += !asked("taken");
-    return asked("taken") ? NULL : (cl_context)(void *)&context;
+    *e = has_word("taken") ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
+    live += !has_word("taken");
+    return has_word("taken") ? NULL : (cl_context)(void *)&context;
 }
 API cl_int clReleaseContext(cl_context c)
 {
@@ -175,7 +175,7 @@ API cl_int clReleaseCommandQueue(cl_command_queue q)
 API cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *e)
 {
     (void)c, (void)flags, (void)host;
-    struct thing *t = asked("nomem") ? NULL : calloc(1, sizeof *t);
+    struct thing *t = has_word("nomem") ? NULL : calloc(1, sizeof *t);
     *e = t ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
     if (t)
         *t = (struct thing){.size = size, .bytes = calloc(1, size)};
@@ -185,7 +185,7 @@ API cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void *h
 API cl_mem clCreateSubBuffer(cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *e)
 {
     const cl_buffer_region *region = what;
-    struct thing *t = asked("nopart") || flags || type != CL_BUFFER_CREATE_TYPE_REGION ? NULL : calloc(1, sizeof *t);
+    struct thing *t = has_word("nopart") || flags || type != CL_BUFFER_CREATE_TYPE_REGION ? NULL : calloc(1, sizeof *t);
     *e = t ? CL_SUCCESS : CL_MISALIGNED_SUB_BUFFER_OFFSET;
     if (t)
         *t = (struct thing){
@@ -246,7 +246,7 @@ API cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *ids, cons
                           void(CL_CALLBACK *f)(cl_program, void *), void *user)
 {
     (void)p, (void)n, (void)ids, (void)options, (void)f, (void)user;
-    return asked("nobuild") ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
+    return has_word("nobuild") ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
 }
 API cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_info what, size_t size, void *out,
                                  size_t *got)
@@ -255,7 +255,7 @@ API cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_
     (void)p, (void)d, (void)what;
     memset(log, 'w', 2000);
     strcpy(log + 2000, "\nline 7: error: too \xFE strange\n");
-    return give(log, strlen(log) + 1, size, out, got);
+    return copy_out(log, strlen(log) + 1, size, out, got);
 }
 API cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t size, void *out, size_t *got)
 {
@@ -303,11 +303,11 @@ API cl_int clFlush(cl_command_queue q)
 API cl_int clFinish(cl_command_queue q)
 {
     (void)q;
-    return asked("norun") ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+    return has_word("norun") ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 API cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t size, void *out, size_t *got)
 {
-    const cl_int state = asked("norun") ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
+    const cl_int state = has_word("norun") ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
     (void)e, (void)what;
     return GIVE(state);
 }

@@ -1,6 +1,6 @@
-/* An OpenCL layer (OPENCL_LAYERS of the ICD loader) that shows the driver's CPU as a GPU with memory of its own: what
- * the backend and the probes do on GPUs then runs on any machine. Words in ASSAY_LAYER take more away: "plain" what is
- * optional in the language, "coarse" shared memory that both sides use at once. */
+/* An OpenCL layer (OPENCL_LAYERS of the ICD loader) that shows the driver's CPU as a GPU with its own memory, so that
+ * what the backend and the probes do on GPUs runs on any machine. Words in ASSAY_LAYER remove more: "plain" optional
+ * language features, "coarse" shared memory for concurrent use. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_layer.h>
 
@@ -18,7 +18,7 @@ static int has_word(const char *word)
     return words && strstr(words, word);
 }
 
-/* What the device says in place of the driver's number. */
+/* The device's value in place of the driver's. */
 static const struct {
     cl_device_info what;
     cl_ulong value;
@@ -60,7 +60,7 @@ static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size
     return CL_SUCCESS;
 }
 
-/* The driver would compile every kernel once more to give its binary. */
+/* Else the driver would compile every kernel once more for its binary. */
 static cl_int CL_API_CALL program_info(cl_program program, cl_program_info what, size_t size, void *value,
                                        size_t *size_ret)
 {
