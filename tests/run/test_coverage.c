@@ -1,7 +1,7 @@
 /* Coverage of stated intervals end to end: the null device plays a machine whose truth is known, and its cells go
  * through worker, reference loop, scheduler, judge and store. Nothing depends on the wall clock, so a seed gives one
- * result. With a number of runs, prints the table of docs/statistics.md: ASSAY_WORKER=build/assay
- * build/tests/run/test_run_coverage 40 */
+ * result. With a number of runs and a first seed, prints the table of docs/statistics.md for these:
+ * ASSAY_WORKER=build/assay build/tests/run/test_run_coverage 4 41005 */
 #include "fixture.h"
 
 #include "run/run.h"
@@ -161,6 +161,8 @@ static void measure(struct fixture *f, const struct scenario *s, const struct wa
     as_run_finish(&run);
 }
 
+static uint64_t first_seed = FIRST_SEED;
+
 static void tally_runs(struct fixture *f, const struct scenario *s, const struct way *way, size_t n, struct tally *t)
 {
     char script[128];
@@ -168,7 +170,7 @@ static void tally_runs(struct fixture *f, const struct scenario *s, const struct
     assert_int_equal(setenv("ASSAY_NULL", script, 1), 0);
     *t = (struct tally){0};
     for (size_t i = 0; i < n; i++) {
-        const uint64_t seed = FIRST_SEED + i;
+        const uint64_t seed = first_seed + i;
         write_script(script, s, seed);
         measure(f, s, way, seed, t);
     }
@@ -216,6 +218,8 @@ int main(int argc, char **argv)
 {
     is_brief = getenv("ASSAY_BRIEF") != NULL;
     runs = argc > 1 ? (size_t)atoi(argv[1]) : is_brief ? 1 : RUNS;
+    if (argc > 2)
+        first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_coverage, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
