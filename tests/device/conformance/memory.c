@@ -1,5 +1,6 @@
 /* Memory: every allocator delivers what it declares or gives a reason, sizes are bounded, and all memory is freed. */
 #include "conformance.h"
+#include "device/host_limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,6 +103,24 @@ void conformance_sizes(void **state)
             gpu.dev.memory->time_alloc(&gpu.dev, conformance_plain(), GIB, SIZE_MAX / 2, &a, &f, &err);
         assert_true(st != AS_OK && err.text[0]);
     }
+}
+
+/* What was freed is the system's again, of all but a sanitizer's quarantine. */
+void conformance_given_back(void **state)
+{
+    enum { BYTES = 32 << 20, TIMES = 16 };
+    const uint64_t before = as_host_resident();
+    (void)state;
+    if (stand_in.library) /* counts what it gave */
+        skip();
+    for (int i = 0; i < TIMES; i++) {
+        struct as_memory *m = conformance_memory(conformance_plain(), BYTES);
+        struct as_error err = {0};
+        check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
+        memset(m->host, 1, BYTES);
+        gpu.dev.memory->free(&gpu.dev, m);
+    }
+    assert_true(as_host_resident() < before + (uint64_t)BYTES * TIMES / 4 * 3);
 }
 
 /* Every allocator backed by the driver; what was allocated before the failing step is freed. */

@@ -335,13 +335,27 @@ API hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mo
     return hipSuccess;
 }
 
+static void drop_graph(hipGraph_t graph)
+{
+    free_row(graph->first);
+    free(graph);
+    fake_count(-1);
+}
+
+/* Where it fails, the stream captures no longer. */
 API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
 {
-    CAN_FAIL();
-    *graph = stream->capture;
-    stream->capture = NULL;
-    fake_count(*graph != NULL);
-    return *graph ? hipSuccess : fake_broke(__func__, hipErrorInvalidValue);
+    hipGraph_t captured = stream->capture;
+    stream->capture = *graph = NULL;
+    if (!captured)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    fake_count(1);
+    if (fail_at(getenv("FAKE_HIP"), __func__)) {
+        drop_graph(captured);
+        return hipErrorNotSupported;
+    }
+    *graph = captured;
+    return hipSuccess;
 }
 
 /* The launches, each with its arguments beside it. */
@@ -393,8 +407,6 @@ API hipError_t hipGraphExecDestroy(hipGraphExec_t exec)
 
 API hipError_t hipGraphDestroy(hipGraph_t graph)
 {
-    free_row(graph->first);
-    free(graph);
-    fake_count(-1);
+    drop_graph(graph);
     return hipSuccess;
 }
