@@ -108,7 +108,7 @@ void conformance_sizes(void **state)
 /* What was freed is the system's again, of all but a sanitizer's quarantine. */
 void conformance_given_back(void **state)
 {
-    enum { BYTES = 32 << 20, TIMES = 16 };
+    enum { BYTES = 32 << 20, TIMES = 12 };
     const uint64_t before = as_host_resident();
     (void)state;
     if (stand_in.library) /* counts what it gave */

@@ -2,8 +2,7 @@
 #ifndef AS_TESTS_FAKE_CUDA_INSIDE_H
 #define AS_TESTS_FAKE_CUDA_INSIDE_H
 
-#include "../../fail_at.h"
-#include "fake.h"
+#include "../../driver_base.h"
 
 #include "device/cuda/driver_functions.h"
 #include "device/cuda/driver_types.h"
@@ -14,7 +13,7 @@
 AS_CU_REQUIRED(DECLARE)
 AS_CU_OPTIONAL(DECLARE)
 
-enum { DEVICES = 3, PAGE = 2 << 20 };
+enum { PAGE = 2 << 20 };
 struct as_gpu_context {
     int device, retained, lost;
     unsigned peers; /* bits */
@@ -38,49 +37,26 @@ struct as_gpu_module {
     size_t size;
     struct as_gpu_function functions[8];
 };
-enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
 extern struct as_gpu_module *fake_modules;
-struct block {
-    struct block *next;
-    char *at;
-    size_t size;
-    enum kind kind;
-    CUcontext context;
-    size_t mapped;   /* RESERVED: bytes */
-    unsigned access; /* RESERVED: bits of devices */
-    unsigned flags;  /* PINNED */
-};
-
 extern __thread CUcontext fake_current;
-extern struct block *fake_blocks;
-extern int fake_things, fake_handles; /* made and not given back; blocks are things too */
 
-/* Whether the word is in FAKE_CUDA. */
-int fake_asked(const char *word);
-/* Notes the first broken rule; gives code back. */
-CUresult fake_broke(const char *what, CUresult code);
-/* What a device was before CUDA_VISIBLE_DEVICES; -1: there is none. */
-int fake_real(CUdevice device);
 /* The context that a call works in, or why it does not. */
 CUresult fake_entered(const char *what);
-CUresult fake_add(void **at, size_t size, enum kind kind);
 /* What every wait does: all that was launched is over, or the context is lost. */
 CUresult fake_waited(void);
-/* kinds: bits of those that the call may give back */
-CUresult fake_drop(void *at, const char *what, unsigned kinds);
 
 #define MAKE(type, handle)                                                                                             \
     do {                                                                                                               \
         ENTER();                                                                                                       \
         *(handle) = calloc(1, sizeof(struct type));                                                                    \
         (*(handle))->context = fake_current;                                                                           \
-        fake_things++;                                                                                                 \
+        fake_count(1);                                                                                                 \
     } while (0)
 #define UNMAKE(handle)                                                                                                 \
     do {                                                                                                               \
         if (!(handle) || (handle)->context != fake_current)                                                            \
             return fake_broke(__func__, CUDA_ERROR_INVALID_HANDLE);                                                    \
-        fake_things--;                                                                                                 \
+        fake_count(-1);                                                                                                \
         free(handle);                                                                                                  \
     } while (0)
 #define ENTER()                                                                                                        \

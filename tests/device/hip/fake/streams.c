@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum what { LAUNCH, COPY, STAMP, AWAIT };
@@ -41,13 +40,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool counting; /* a launch of "count" was not waited for */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Without the lock. */
 static void perform(struct work *w)
 {
@@ -76,7 +68,7 @@ static void *stream_main(void *context)
         perform(w);
         pthread_mutex_lock(&lock);
         if (w->what == STAMP) {
-            w->event->seconds = now();
+            w->event->seconds = fake_now();
             w->event->done = w->turn;
         }
         s->busy = false;
@@ -350,7 +342,7 @@ API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
     if (!captured)
         return fake_broke(__func__, hipErrorInvalidValue);
     fake_count(1);
-    if (fail_at(getenv("FAKE_HIP"), __func__)) {
+    if (fake_fails(__func__)) {
         drop_graph(captured);
         return hipErrorNotSupported;
     }
