@@ -164,6 +164,17 @@ void conformance_order(void **state)
     unsetenv(stand_in.visible);
 }
 
+/* A driver's number below zero, or a name that does not end, is none of these. */
+static void check_sane(const struct as_device_info *info)
+{
+    enum { MOST = 1 << 24 };
+    assert_true(memchr(info->name, 0, sizeof info->name) && memchr(info->uuid, 0, sizeof info->uuid));
+    assert_true(info->compute_units < MOST && info->threads < MOST && info->warp < MOST);
+    assert_true(info->compute_unit_threads < MOST && info->compute_unit_registers < MOST);
+    assert_true(info->compute_unit_shared < GIB && info->workgroup_shared < GIB);
+    assert_true(info->peak_bandwidth >= 0 && info->clock_max_hz >= 0 && info->caches_n <= AS_CACHES_MAX);
+}
+
 /* Of every device, however hostile its name: JSON with nothing in it that a page or a terminal would act on. */
 void conformance_topology(void **state)
 {
@@ -177,6 +188,7 @@ void conformance_topology(void **state)
         struct as_error err = {0};
         json_error_t why;
         open_device(&o, i);
+        check_sane(&o.dev.info);
         check_ok(o.dev.device->topology(&o.dev, &json, &err), &err);
         json_t *tree = json_loads(as_buf_get(&json), 0, &why);
         if (!tree)
