@@ -14,8 +14,8 @@ HIP = [*LAUNCH, *SHORT, "--device", "hip:0"]
 APU, CARD = "apu xnack", "card"
 # Where the probes of shared memory are not what suite upm asks of them.
 SHARED = (
-    (CARD, "latency", "size=64KiB allocator=all instrument=persistent"),
-    (CARD, "copy", "size=1MiB from=all to=first direction=one"),
+    (CARD, "latency", "size=64KiB pattern=random allocator=all instrument=persistent"),
+    (CARD, "copy", "size=64KiB from=all to=first direction=one"),
     (APU, "c2c", "peer=device allocator=all"),
 )
 SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "suites", "upm.ini")

@@ -38,11 +38,11 @@ direction = one
 [tlb]
 pages = 16
 [onchip]
-what = global,readonly,constant,shared
+what = global,shared
 size = 4KiB
 [matmul]
 path = library,mma,tiled,naive
-type = f32,f16
+type = f16
 size = 128
 [layout]
 instruction = simdgroup_m8n8k8_f16_f32

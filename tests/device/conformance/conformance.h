@@ -40,6 +40,7 @@ void conformance_topology(void **state);
 
 void conformance_allocators(void **state);
 void conformance_sizes(void **state);
+void conformance_given_back(void **state);
 void conformance_no_memory(void **state);
 void conformance_alloc_times(void **state);
 void conformance_parts(void **state);

@@ -126,6 +126,7 @@ int main(void)
         WITH_DEVICE(conformance_topology),
         cmocka_unit_test(conformance_allocators),
         WITH_DEVICE(conformance_sizes),
+        WITH_DEVICE(conformance_given_back),
         cmocka_unit_test(conformance_no_memory),
         WITH_DEVICE(conformance_alloc_times),
         WITH_DEVICE(conformance_parts),

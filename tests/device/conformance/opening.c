@@ -1,5 +1,4 @@
-/* Opening: the record is complete, refusals give the reason, devices are ordered, and their descriptions are
- * plausible. */
+/* Opening: the record is whole, refusals say why, devices come in order, what they are told is sane. */
 #include "conformance.h"
 
 #include "device/sensor.h"
@@ -8,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A capability, and whether the slot that implements it is set. */
+/* A capability, and whether the slot that does it is there. */
 static void check_slot(unsigned capability, bool there)
 {
     if (gpu.dev.info.capabilities & capability && !there)
@@ -31,7 +30,7 @@ static void check_allocators(const struct as_device_info *info)
     for (size_t i = 0; i < info->allocators_n; i++) {
         const struct as_allocator *a = &info->allocators[i];
         assert_true(a->name[0]);
-        assert_ptr_equal(as_info_allocator(info, a->name), a); /* names are unique */
+        assert_ptr_equal(as_info_allocator(info, a->name), a); /* no name twice */
         if (stand_in.backend->roles)
             assert_int_not_equal(as_role_in(stand_in.backend->roles, a->name), AS_ROLE_UNKNOWN);
     }
@@ -134,7 +133,7 @@ void conformance_refuses(void **state)
     }
 }
 
-/* Devices are ordered by PCI address, whatever the environment selects, in any order. */
+/* Devices come by PCI address, whatever the environment chooses and in which order. */
 void conformance_order(void **state)
 {
     static const char *const lists[] = {NULL, "0,1,2", "2,1,0", "1,2,0"};
@@ -165,7 +164,18 @@ void conformance_order(void **state)
     unsetenv(stand_in.visible);
 }
 
-/* For every device, however hostile its name: JSON without text that a page or a terminal would act on. */
+/* A driver's number below zero, or a name that does not end, is none of these. */
+static void check_sane(const struct as_device_info *info)
+{
+    enum { MOST = 1 << 24 };
+    assert_true(memchr(info->name, 0, sizeof info->name) && memchr(info->uuid, 0, sizeof info->uuid));
+    assert_true(info->compute_units < MOST && info->threads < MOST && info->warp < MOST);
+    assert_true(info->compute_unit_threads < MOST && info->compute_unit_registers < MOST);
+    assert_true(info->compute_unit_shared < GIB && info->workgroup_shared < GIB);
+    assert_true(info->peak_bandwidth >= 0 && info->clock_max_hz >= 0 && info->caches_n <= AS_CACHES_MAX);
+}
+
+/* Of every device, however hostile its name: JSON with nothing in it that a page or a terminal would act on. */
 void conformance_topology(void **state)
 {
     const size_t n = stand_in.backend->count(gpu.backend);
@@ -178,6 +188,7 @@ void conformance_topology(void **state)
         struct as_error err = {0};
         json_error_t why;
         open_device(&o, i);
+        check_sane(&o.dev.info);
         check_ok(o.dev.device->topology(&o.dev, &json, &err), &err);
         json_t *tree = json_loads(as_buf_get(&json), 0, &why);
         if (!tree)

@@ -3,7 +3,7 @@
 #define AS_TESTS_CUDA_DRIVER_H
 
 #define AS_FAKE_DRIVER                                                                                                 \
-    .library = "libcuda.so.1", .words = "FAKE_CUDA", .visible = "CUDA_VISIBLE_DEVICES", .live = "fake_cuda_live",      \
-    .broken = "fake_cuda_broken", .reset = "fake_cuda_reset", .failed = "fake_failed_call"
+    .library = "libcuda.so.1", .words = "FAKE_CUDA", .visible = "CUDA_VISIBLE_DEVICES", .live = "fake_driver_live",    \
+    .broken = "fake_driver_broken", .reset = "fake_driver_reset", .failed = "fake_driver_failed"
 
 #endif

@@ -10,112 +10,47 @@
  *   plain      attributes of everything newer than plain memory are 0
  *   noaccess   mapped memory cannot be made accessible
  *   runs       any module is taken; see launch.c for what its kernels do
- *   fail=N     the N-th call that works in a context fails once with CUDA_ERROR_NOT_SUPPORTED; see fail_at.c
+ *   fail=N     the N-th call that works in a context fails once with CUDA_ERROR_NOT_SUPPORTED; see driver_base.c
  * FAKE_CUDA_STATIC is the size of the only variable of every module. Built with FAKE_OLD it has only those advice
  * functions that old drivers have. What is not here is in memory.c, launch.c and absent.c. */
 #include "inside.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static const size_t total_bytes = (size_t)141 << 30, free_bytes = (size_t)139 << 30;
 
 static struct as_gpu_context contexts[DEVICES] = {{.device = 0}, {.device = 1}, {.device = 2}};
-static char broken[160];
+const char fake_words[] = "FAKE_CUDA", fake_visible[] = "CUDA_VISIBLE_DEVICES";
 __thread CUcontext fake_current;
-struct block *fake_blocks;
-int fake_things, fake_handles;
 
-int fake_asked(const char *word)
-{
-    const char *list = getenv("FAKE_CUDA");
-    return list && strstr(list, word);
-}
-
-CUresult fake_broke(const char *what, CUresult code)
-{
-    if (!broken[0])
-        snprintf(broken, sizeof broken, "%s", what);
-    return code;
-}
-
-API int fake_cuda_live(void)
-{
-    int n = fake_things + fake_handles;
-    for (int i = 0; i < DEVICES; i++)
-        n += contexts[i].retained;
-    return n;
-}
-
-API const char *fake_cuda_broken(void)
-{
-    return broken;
-}
-
-API void fake_cuda_reset(void)
+void fake_forget(void)
 {
     while (fake_modules) {
         struct as_gpu_module *next = fake_modules->next;
         free(fake_modules);
         fake_modules = next;
     }
-    while (fake_blocks) {
-        struct block *next = fake_blocks->next;
-        if (fake_blocks->kind != REGISTERED)
-            munmap(fake_blocks->at, fake_blocks->size);
-        free(fake_blocks);
-        fake_blocks = next;
-    }
-    fake_things = fake_handles = 0;
-    broken[0] = 0;
 }
 
 CUresult fake_entered(const char *what)
 {
     if (!fake_current || !fake_current->retained)
         return fake_broke(what, CUDA_ERROR_INVALID_CONTEXT);
-    if (fail_at(getenv("FAKE_CUDA"), what))
+    if (fake_fails(what))
         return CUDA_ERROR_NOT_SUPPORTED;
     return fake_current->lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }
 
 /* ---- start ---- */
 
-/* CUDA_VISIBLE_DEVICES: selects and orders the devices. */
-static int visible(int list[DEVICES])
-{
-    const char *text = getenv("CUDA_VISIBLE_DEVICES");
-    int n = 0;
-    if (!text)
-        text = "0,1,2";
-    for (; *text && n < DEVICES; text += *text == ',') {
-        char *end;
-        long i = strtol(text, &end, 10);
-        if (end == text || i < 0 || i >= DEVICES)
-            break;
-        list[n++] = (int)i;
-        text = end;
-    }
-    return fake_asked("zero") ? 0 : n;
-}
-
-/* Ordinals are positions in that list. */
-int fake_real(CUdevice device)
-{
-    int list[DEVICES] = {0}, n = visible(list);
-    return device >= 0 && device < n ? list[device] : -1;
-}
-
 API CUresult cuInit(unsigned int flags)
 {
-    int list[DEVICES];
     if (fake_asked("mismatch"))
         return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
     if (fake_asked("nameless"))
         return 31337;
-    if (fake_asked("none") || (visible(list) == 0 && !fake_asked("zero")))
+    if (fake_asked("none") || (fake_devices() == 0 && !fake_asked("zero")))
         return CUDA_ERROR_NO_DEVICE;
     return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
@@ -142,7 +77,7 @@ API CUresult cuGetErrorString(CUresult error, const char **text)
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* NVRTC looks for the driver too, and requests undocumented tables from it; without the function it crashes. */
+/* NVRTC looks for the driver too, and asks it for tables that nobody else knows; without the function it crashes. */
 API CUresult cuGetExportTable(const void **table, const void *id);
 API CUresult cuGetExportTable(const void **table, const void *id)
 {
@@ -155,8 +90,7 @@ API CUresult cuGetExportTable(const void **table, const void *id)
 
 API CUresult cuDeviceGetCount(int *count)
 {
-    int list[DEVICES];
-    *count = visible(list);
+    *count = fake_devices();
     return CUDA_SUCCESS;
 }
 
@@ -166,17 +100,12 @@ API CUresult cuDeviceGet(CUdevice *device, int ordinal)
     return fake_real(ordinal) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
-/* The last device's name fills the buffer without a terminator. */
 API CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
-    static const char *const names[] = {"<script>alert(1)</script>", "\x1B[31mred \xC0\xAF end"};
     int d = fake_real(device);
     if (d < 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    if (d == 2)
-        memset(name, 'A', (size_t)size);
-    else
-        snprintf(name, (size_t)size, "%s", names[d]);
+    fake_name(name, size, d);
     return CUDA_SUCCESS;
 }
 
@@ -189,11 +118,10 @@ API CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 
 API CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
 {
-    static const char *const ids[] = {"0000:C1:00.0", "no address", "0000:41:1F.7"};
     int d = fake_real(device);
     if (d < 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    snprintf(id, (size_t)size, "%s", ids[d]);
+    fake_bus_id(id, size, d);
     return CUDA_SUCCESS;
 }
 
@@ -203,10 +131,7 @@ API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
     return fake_real(device) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
-struct attribute {
-    int attribute, value;
-};
-static const struct attribute everywhere[] = {
+static const struct fake_attribute everywhere[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
@@ -234,19 +159,15 @@ static const int newer[] = {
 
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    int d = fake_real(device);
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
         if (newer[i] == attribute) {
             *value = !fake_asked("plain");
             return CUDA_SUCCESS;
         }
-    for (size_t i = 0; i < sizeof everywhere / sizeof *everywhere; i++)
-        if (everywhere[i].attribute == attribute) {
-            *value = d == 2 ? -everywhere[i].value : everywhere[i].value;
-            return CUDA_SUCCESS;
-        }
-    *value = -7;
-    return CUDA_ERROR_INVALID_VALUE;
+    const int d = fake_real(device);
+    return fake_attribute(everywhere, sizeof everywhere / sizeof *everywhere, (int)attribute, d, value)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
 API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
@@ -265,6 +186,7 @@ API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
         return CUDA_ERROR_INVALID_DEVICE;
     *context = &contexts[fake_real(device)];
     (*context)->retained++;
+    fake_count(1);
     return CUDA_SUCCESS;
 }
 
@@ -273,6 +195,7 @@ API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
     CUcontext c = &contexts[fake_real(device)];
     if (!c->retained)
         return fake_broke(__func__, CUDA_ERROR_INVALID_CONTEXT);
+    fake_count(-1);
     if (--c->retained == 0)
         c->lost = 0, c->peers = 0;
     return CUDA_SUCCESS;

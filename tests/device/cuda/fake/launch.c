@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 _Thread_local struct as_host_item as_host_item;
@@ -27,13 +26,6 @@ _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic pop
 
 static int counting; /* a launch of "count" was not waited for */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 CUresult fake_waited(void)
 {
@@ -99,7 +91,7 @@ API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     IN_CONTEXT(stream);
     IN_CONTEXT(event);
-    event->seconds = now();
+    event->seconds = fake_now();
     return CUDA_SUCCESS;
 }
 
@@ -139,15 +131,11 @@ API CUresult cuModuleLoadData(CUmodule *module, const void *image)
     if (!image || !(size || fake_asked("runs")))
         return CUDA_ERROR_INVALID_IMAGE;
     MAKE(as_gpu_module, module);
-    CUresult code = CUDA_SUCCESS;
-    if (size) {
-        (*module)->size = strtoul(size, NULL, 10);
-        code = fake_add(&(*module)->bytes, (*module)->size, MANAGED);
-    }
-    if (code) {
-        fake_things--;
+    (*module)->size = size ? strtoul(size, NULL, 10) : 0;
+    if (size && !fake_block(&(*module)->bytes, (*module)->size, MANAGED, fake_current, 0)) {
+        fake_count(-1);
         free(*module);
-        return code;
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     (*module)->next = fake_modules;
     fake_modules = *module;
@@ -157,14 +145,15 @@ API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 API CUresult cuModuleUnload(CUmodule module)
 {
     ENTER();
-    CUresult code = module->bytes ? fake_drop(module->bytes, __func__, 1u << MANAGED) : CUDA_SUCCESS;
+    if (module->bytes && !fake_drop(module->bytes, 1u << MANAGED, fake_current))
+        return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
     struct as_gpu_module **at = &fake_modules;
     while (*at && *at != module)
         at = &(*at)->next;
     if (*at)
         *at = module->next;
     UNMAKE(module);
-    return code;
+    return CUDA_SUCCESS;
 }
 
 API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)

@@ -1,63 +1,29 @@
-/* Memory of the stand-in: allocated, mapped, copied; every block knows its kind and its context. It does not use
- * malloc, which fills its blocks in tests (MALLOC_PERTURB_): touching 2 MiB costs more than a test does. */
+/* Memory of the stand-in: allocated, mapped, copied; every block knows its kind and its context. */
 #include "inside.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* ---- memory ---- */
 
+static CUresult drop(void *at, const char *what, unsigned kinds)
+{
+    return fake_drop(at, kinds, fake_current) ? CUDA_SUCCESS : fake_broke(what, CUDA_ERROR_INVALID_VALUE);
+}
+
 static struct block *find(CUdeviceptr address, size_t size)
 {
-    const char *at = (const char *)(uintptr_t)address;
-    for (struct block *b = fake_blocks; b; b = b->next)
-        if (at >= b->at && size <= b->size && (size_t)(at - b->at) <= b->size - size)
-            return b;
-    return NULL;
+    return fake_find((const void *)(uintptr_t)address, size);
 }
 
-CUresult fake_add(void **at, size_t size, enum kind kind)
+static CUresult add(void **at, size_t size, enum kind kind, unsigned flags)
 {
-    struct block *b = fake_asked("nomem") && kind != REGISTERED ? NULL : calloc(1, sizeof *b);
-    if (!b)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *b = (struct block){.next = fake_blocks, .at = *at, .size = size, .kind = kind, .context = fake_current};
-    if (kind != REGISTERED)
-        b->at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (b->at == MAP_FAILED) {
-        free(b);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    fake_blocks = b;
-    fake_things++;
-    *at = b->at;
-    return CUDA_SUCCESS;
-}
-
-CUresult fake_drop(void *at, const char *what, unsigned kinds)
-{
-    for (struct block **link = &fake_blocks; *link; link = &(*link)->next) {
-        struct block *b = *link;
-        if (b->at != at)
-            continue;
-        if (!(kinds & 1u << b->kind) || b->context != fake_current || b->mapped)
-            return fake_broke(what, CUDA_ERROR_INVALID_VALUE);
-        *link = b->next;
-        fake_things--;
-        if (b->kind != REGISTERED)
-            munmap(b->at, b->size);
-        free(b);
-        return CUDA_SUCCESS;
-    }
-    return fake_broke(what, CUDA_ERROR_INVALID_VALUE);
+    return fake_block(at, size, kind, fake_current, flags) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult add_address(CUdeviceptr *address, size_t size, enum kind kind)
 {
     void *at = NULL;
-    CUresult code = fake_add(&at, size, kind);
+    CUresult code = add(&at, size, kind, 0);
     *address = (CUdeviceptr)(uintptr_t)at;
     return code;
 }
@@ -72,7 +38,7 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 API CUresult cuMemFree_v2(CUdeviceptr address)
 {
     ENTER();
-    return fake_drop(POINTER(address), __func__, 1u << DEVICE_MEMORY | 1u << MANAGED);
+    return drop(POINTER(address), __func__, 1u << DEVICE_MEMORY | 1u << MANAGED);
 }
 
 API CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
@@ -84,7 +50,7 @@ API CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream
 API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     IN_CONTEXT(stream);
-    return fake_drop(POINTER(address), __func__, 1u << POOLED);
+    return drop(POINTER(address), __func__, 1u << POOLED);
 }
 
 API CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
@@ -142,32 +108,27 @@ API CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned int flags)
 {
     ENTER();
     *host = NULL;
-    CUresult code = fake_add(host, bytes, PINNED);
-    if (!code)
-        fake_blocks->flags = flags;
-    return code;
+    return add(host, bytes, PINNED, flags);
 }
 
 API CUresult cuMemFreeHost(void *host)
 {
     ENTER();
-    return fake_drop(host, __func__, 1u << PINNED);
+    return drop(host, __func__, 1u << PINNED);
 }
 
 API CUresult cuMemHostRegister_v2(void *host, size_t bytes, unsigned int flags)
 {
     ENTER();
-    if (fake_asked("nomem"))
-        return CUDA_ERROR_OUT_OF_MEMORY;
     if (!(flags & CU_MEMHOSTREGISTER_DEVICEMAP) || (uintptr_t)host % 4096 || bytes % 4096)
         return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
-    return fake_add(&host, bytes, REGISTERED);
+    return add(&host, bytes, REGISTERED, 0);
 }
 
 API CUresult cuMemHostUnregister(void *host)
 {
     ENTER();
-    return fake_drop(host, __func__, 1u << REGISTERED);
+    return drop(host, __func__, 1u << REGISTERED);
 }
 
 API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags)
@@ -180,7 +141,7 @@ API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsi
     return CUDA_SUCCESS;
 }
 
-/* ---- mapped memory ---- */
+/* ---- memory that is mapped ---- */
 
 static int good_property(const CUmemAllocationProp *p)
 {
@@ -202,14 +163,14 @@ API CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, con
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (flags || bytes % PAGE || !good_property(property))
         return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
-    fake_handles++;
+    fake_count(1);
     *handle = bytes;
     return CUDA_SUCCESS;
 }
 
 API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-    fake_handles--;
+    fake_count(-1);
     return handle % PAGE ? fake_broke(__func__, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
 }
 
@@ -226,7 +187,7 @@ API CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 {
     struct block *b = find(address, bytes);
     ENTER();
-    return b && b->size == bytes ? fake_drop(POINTER(address), __func__, 1u << RESERVED)
+    return b && b->size == bytes ? drop(POINTER(address), __func__, 1u << RESERVED)
                                  : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -271,7 +232,8 @@ static CUresult reached(CUdeviceptr address, size_t bytes)
         return fake_broke("a copy outside of memory", CUDA_ERROR_INVALID_VALUE);
     if (b->kind == RESERVED && !(b->mapped && b->access & 1u << fake_current->device))
         return fake_broke("a copy without access", CUDA_ERROR_INVALID_VALUE);
-    if (b->kind == DEVICE_MEMORY && b->context != fake_current && !(fake_current->peers & 1u << b->context->device))
+    const struct as_gpu_context *of = b->owner;
+    if (b->kind == DEVICE_MEMORY && of != fake_current && !(fake_current->peers & 1u << of->device))
         return fake_broke("a copy to a peer that was not enabled", CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
@@ -294,7 +256,7 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
     return code;
 }
 
-/* Memory not from the driver is host memory, which these devices can read. */
+/* Memory that the driver did not give is the host's, which these devices read. */
 static CUresult reached_or_pageable(CUdeviceptr address, size_t bytes)
 {
     return !find(address, 1) && !fake_asked("plain") ? CUDA_SUCCESS : reached(address, bytes);

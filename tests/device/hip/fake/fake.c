@@ -8,7 +8,7 @@
  *   nopeer     no device reaches another    peererror peer access cannot be switched on
  *   plain      attributes of everything newer than plain memory are 0
  *   equal      streams have no priorities
- *   fail=N     the N-th call for memory, streams or modules fails once with hipErrorNotSupported; see fail_at.c
+ *   fail=N     the N-th call for memory, streams or modules fails once with hipErrorNotSupported; see driver_base.c
  *   apu        devices and host have one memory
  *   mi300a     their name is that of an APU whose memory has a cache; they report an L2 cache of 4 MiB
  *   xnack      page faults are replayed
@@ -18,38 +18,15 @@
  * does where it does not know the chip. */
 #include "inside.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const size_t total_bytes = (size_t)4 << 30, free_bytes = (size_t)3 << 30;
 
-static char broken[160];
-static int things, lost;
+const char fake_words[] = "FAKE_HIP", fake_visible[] = "HIP_VISIBLE_DEVICES";
+static int lost;
 static unsigned peers[DEVICES]; /* bits */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 __thread int fake_current;
-
-bool fake_asked(const char *word)
-{
-    const char *list = getenv("FAKE_HIP");
-    return list && strstr(list, word);
-}
-
-hipError_t fake_broke(const char *what, hipError_t code)
-{
-    pthread_mutex_lock(&lock);
-    if (!broken[0])
-        snprintf(broken, sizeof broken, "%s", what);
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
-void fake_count(int n)
-{
-    __atomic_fetch_add(&things, n, __ATOMIC_SEQ_CST);
-}
 
 void fake_lose(void)
 {
@@ -61,55 +38,18 @@ bool fake_is_lost(void)
     return __atomic_load_n(&lost, __ATOMIC_SEQ_CST) != 0;
 }
 
-API int fake_hip_live(void)
+void fake_forget(void)
 {
-    return things;
-}
-
-API const char *fake_hip_broken(void)
-{
-    return broken;
-}
-
-API void fake_hip_reset(void)
-{
-    things = lost = 0;
-    broken[0] = 0;
+    lost = 0;
 }
 
 /* ---- start ---- */
 
-/* HIP_VISIBLE_DEVICES: selects and orders the devices. */
-static int visible(int list[DEVICES])
-{
-    const char *text = getenv("HIP_VISIBLE_DEVICES");
-    int n = 0;
-    if (!text)
-        text = "0,1,2";
-    for (; *text && n < DEVICES; text += *text == ',') {
-        char *end;
-        long i = strtol(text, &end, 10);
-        if (end == text || i < 0 || i >= DEVICES)
-            break;
-        list[n++] = (int)i;
-        text = end;
-    }
-    return fake_asked("zero") ? 0 : n;
-}
-
-/* Ordinals are positions in that list. */
-int fake_real(int device)
-{
-    int list[DEVICES] = {0}, n = visible(list);
-    return device >= 0 && device < n ? list[device] : -1;
-}
-
 API hipError_t hipInit(unsigned int flags)
 {
-    int list[DEVICES];
     if (fake_asked("nameless"))
         return 31337;
-    if (fake_asked("none") || (visible(list) == 0 && !fake_asked("zero")))
+    if (fake_asked("none") || (fake_devices() == 0 && !fake_asked("zero")))
         return hipErrorNoDevice;
     return flags ? hipErrorInvalidValue : hipSuccess;
 }
@@ -139,8 +79,7 @@ API const char *hipGetErrorString(hipError_t error)
 
 API hipError_t hipGetDeviceCount(int *count)
 {
-    int list[DEVICES];
-    *count = visible(list);
+    *count = fake_devices();
     return *count ? hipSuccess : hipErrorNoDevice;
 }
 
@@ -152,23 +91,19 @@ API hipError_t hipSetDevice(int device)
     return hipSuccess;
 }
 
-/* The last device's name fills the buffer without a terminator. */
 API hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
 {
-    static const char *const names[] = {"<script>alert(1)</script>", "\x1B[31mred \xC0\xAF end"};
     int d = fake_real(device);
     if (d < 0)
         return hipErrorInvalidDevice;
     if (fake_asked("mi300a"))
         snprintf(name, (size_t)size, "AMD Instinct MI300A");
-    else if (d == 2)
-        memset(name, 'A', (size_t)size);
     else
-        snprintf(name, (size_t)size, "%s", names[d]);
+        fake_name(name, size, d);
     return hipSuccess;
 }
 
-/* The first UUID in digits, the second missing, the third in bytes. */
+/* The first in digits, the second none, the third in bytes. */
 API hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
     int d = fake_real(device);
@@ -180,11 +115,10 @@ API hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 
 API hipError_t hipDeviceGetPCIBusId(char *id, int size, int device)
 {
-    static const char *const ids[] = {"0000:C1:00.0", "no address", "0000:41:1F.7"};
     int d = fake_real(device);
     if (d < 0)
         return hipErrorInvalidDevice;
-    snprintf(id, (size_t)size, "%s", ids[d]);
+    fake_bus_id(id, size, d);
     return hipSuccess;
 }
 
@@ -201,9 +135,7 @@ API hipError_t hipMemGetInfo(size_t *free, size_t *total)
     return fake_is_lost() ? hipErrorIllegalAddress : hipSuccess;
 }
 
-static const struct {
-    int attribute, value;
-} everywhere[] = {
+static const struct fake_attribute everywhere[] = {
     {hipDeviceAttributeMaxThreadsPerBlock, GROUP_MOST},
     {hipDeviceAttributeClockRate, 1700000},
     {hipDeviceAttributeMultiprocessorCount, UNITS},
@@ -222,33 +154,23 @@ static const struct {
 
 API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
 {
-    const struct {
-        int attribute, value;
-    } chosen[] = {
-        {hipDeviceAttributeWarpSize, (fake_asked("rdna") ? 32 : 64) * (fake_real(device) == 2 ? -1 : 1)},
+    const struct fake_attribute by_words[] = {
+        {hipDeviceAttributeWarpSize, fake_asked("rdna") ? 32 : 64},
         {hipDeviceAttributeIntegrated, fake_asked("apu")},
-        {hipDeviceAttributeL2CacheSize, (fake_asked("mi300a") ? 4 << 20 : 1 << 20) * (fake_real(device) == 2 ? -1 : 1)},
+        {hipDeviceAttributeL2CacheSize, fake_asked("mi300a") ? 4 << 20 : 1 << 20},
         {hipDeviceAttributePageableMemoryAccess, fake_asked("xnack")},
         {hipDeviceAttributeManagedMemory, !fake_asked("plain")},
         {hipDeviceAttributeConcurrentManagedAccess, !fake_asked("plain")},
         {hipDeviceAttributeFineGrainSupport, !fake_asked("plain")},
     };
-    int d = fake_real(device);
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-        if (chosen[i].attribute == attribute) {
-            *value = chosen[i].value;
-            return hipSuccess;
-        }
-    for (size_t i = 0; i < sizeof everywhere / sizeof *everywhere; i++)
-        if (everywhere[i].attribute == attribute) {
-            *value = d == 2 ? -everywhere[i].value : everywhere[i].value;
-            return hipSuccess;
-        }
-    *value = -7;
-    return hipErrorInvalidValue;
+    const int d = fake_real(device);
+    return fake_attribute(by_words, sizeof by_words / sizeof *by_words, attribute, d, value) ||
+                   fake_attribute(everywhere, sizeof everywhere / sizeof *everywhere, attribute, d, value)
+               ? hipSuccess
+               : hipErrorInvalidValue;
 }
 
-/* Of all properties only the target's name, at its place in ROCm 6. */
+/* Of all the properties, the name of the target where ROCm 6 has it. */
 API hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_t *properties, int device)
 {
     const char *target = fake_asked("unknown") ? "gfx; rm -rf /"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum what { LAUNCH, COPY, STAMP, AWAIT };
@@ -41,14 +40,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool counting; /* a launch of "count" was not waited for */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Without holding the lock. */
+/* Without the lock. */
 static void perform(struct work *w)
 {
     if (w->what == LAUNCH)
@@ -76,7 +68,7 @@ static void *stream_main(void *context)
         perform(w);
         pthread_mutex_lock(&lock);
         if (w->what == STAMP) {
-            w->event->seconds = now();
+            w->event->seconds = fake_now();
             w->event->done = w->turn;
         }
         s->busy = false;
@@ -167,7 +159,7 @@ API hipError_t hipStreamDestroy(hipStream_t stream)
     return hipSuccess;
 }
 
-/* If it fails, it has waited: the destination may be freed when the caller gets the error. */
+/* Where it fails it has waited: what was copied to may be gone when the caller hears of it. */
 API hipError_t hipStreamSynchronize(hipStream_t stream)
 {
     pthread_mutex_lock(&lock);
@@ -314,7 +306,7 @@ API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x
     return hipSuccess;
 }
 
-/* ---- graphs: sequences of launches ---- */
+/* ---- graphs: rows of launches ---- */
 
 static void free_row(struct work *w)
 {
@@ -335,16 +327,30 @@ API hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mo
     return hipSuccess;
 }
 
-API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
+static void drop_graph(hipGraph_t graph)
 {
-    CAN_FAIL();
-    *graph = stream->capture;
-    stream->capture = NULL;
-    fake_count(*graph != NULL);
-    return *graph ? hipSuccess : fake_broke(__func__, hipErrorInvalidValue);
+    free_row(graph->first);
+    free(graph);
+    fake_count(-1);
 }
 
-/* The launches, each with its arguments. */
+/* Where it fails, the stream captures no longer. */
+API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
+{
+    hipGraph_t captured = stream->capture;
+    stream->capture = *graph = NULL;
+    if (!captured)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    fake_count(1);
+    if (fake_fails(__func__)) {
+        drop_graph(captured);
+        return hipErrorNotSupported;
+    }
+    *graph = captured;
+    return hipSuccess;
+}
+
+/* The launches, each with its arguments beside it. */
 static struct work *copy_row(const struct work *from)
 {
     struct work *first = NULL, **last = &first;
@@ -393,8 +399,6 @@ API hipError_t hipGraphExecDestroy(hipGraphExec_t exec)
 
 API hipError_t hipGraphDestroy(hipGraph_t graph)
 {
-    free_row(graph->first);
-    free(graph);
-    fake_count(-1);
+    drop_graph(graph);
     return hipSuccess;
 }
