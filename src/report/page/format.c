@@ -109,8 +109,6 @@ bool as_page_drawable(double lo, double hi)
     return lo >= 1e-60 && hi <= 1e60 && lo < hi;
 }
 
-const char as_page_not_drawn[] = "<p class=\"note\">Not drawn: its numbers are too far apart for a picture.</p>\n";
-
 enum as_said as_page_said(const struct as_fact *f)
 {
     const double wide = 0.10; /* relative width above which a midpoint would pretend precision */
@@ -143,13 +141,6 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
     else
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
-}
-
-void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value)
-{
-    as_buf_printf(b, "<%s data-device=\"", element);
-    as_buf_html(b, device);
-    as_buf_printf(b, "\" data-quantity=\"%s\" data-value=\"%.9g\">", q->name, value);
 }
 
 void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,

@@ -28,8 +28,6 @@ void as_page_value(struct as_buf *b, double v, const char *unit);
 void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* Can a picture have a logarithmic axis from lo to hi? No machine's numbers are further apart. */
 bool as_page_drawable(double lo, double hi);
-/* Placeholder for a figure that cannot be drawn. */
-extern const char as_page_not_drawn[];
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_cell_value(struct as_buf *b, const struct as_cell *cell); /* median, or the answer */
 void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell);
@@ -40,8 +38,6 @@ enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
 enum as_said as_page_said(const struct as_fact *f);
 /* The value of a fact as as_page_said chose: "32 KiB" or "16–64 KiB". */
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
-/* Opens the element in which the text of a quantity's value stands, and names the quantity and the value. */
-void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
 void as_page_range(struct as_buf *b, double low, double high, const char *unit);
 /* What the device's API calls shared memory, in one word: "shared", "LDS". info: NULL where the run does not say. */
