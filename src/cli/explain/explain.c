@@ -391,7 +391,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     as_buf_clear(&b);
     as_buf_terminal(&b, c->counts);
     as_explain_member(out, "counts", as_buf_get(&b), style);
-    if (as_text_measured(c)) {
+    if (as_report_has_number(c)) {
         explain_numbers(c, style, out);
         distribution(e, style, out);
     }

@@ -23,7 +23,7 @@ enum as_status as_page_probes(const struct as_page *p, const char ***names, size
     for (size_t r = 0; r < p->n; r++) {
         for (size_t i = 0; i < p->runs[r].cells_n; i++) {
             const struct as_cell *c = &p->runs[r].cells[i];
-            if (as_probe_find(c->probe) || !as_page_measured(c))
+            if (as_probe_find(c->probe) || !as_report_is_measured(c))
                 continue;
             size_t k = 0;
             while (k < *n && strcmp((*names)[k], c->probe) != 0)
@@ -116,7 +116,7 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     const struct as_run *run = &rr->run;
     size_t measured = 0, rejected = 0;
     for (size_t i = 0; i < rr->cells_n; i++) {
-        measured += as_page_measured(&rr->cells[i]);
+        measured += as_report_is_measured(&rr->cells[i]);
         rejected += rr->cells[i].status == AS_CELL_REJECTED;
     }
     as_html_open(b, "dl", "run");

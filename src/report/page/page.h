@@ -4,6 +4,7 @@
 #define AS_REPORT_PAGE_H
 
 #include "probe/probe.h"
+#include "report/model/view_table.h"
 #include "report/report.h"
 
 /* Built-in texts: style, script, the Vega bundle and the compiled figures (both empty when charts were not built), and
@@ -50,7 +51,6 @@ void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct a
 void as_page_slug(struct as_buf *b, const char *s);
 /* The values of an interval overlap or touch. False when either is unknown. */
 bool as_page_apart(struct as_interval a, struct as_interval b);
-bool as_page_measured(const struct as_cell *c);
 /* "run 7" as HTML */
 void as_page_run_name(struct as_buf *b, const struct as_run *run);
 /* Has any run a measured cell of it? */
@@ -86,6 +86,10 @@ void as_page_provenance(struct as_page *p);
 void as_page_roofline(struct as_page *p);
 /* The table of one probe: one run, or runs beside each other. */
 enum as_status as_page_table(struct as_page *p, const char *probe);
+/* A table's model on the page: class and label (for screen readers) of the table. */
+void as_view_page(const struct as_view_table *t, const char *class, const char *label, struct as_buf *out);
+/* The same without the enclosing elements, from <thead> on. */
+void as_view_page_rows(const struct as_view_table *t, struct as_buf *out);
 /* Cells with numbers as columns for the pictures: {"latency":{...},...} */
 enum as_status as_page_data(struct as_page *p, const char *const *probes, size_t n);
 

@@ -145,7 +145,7 @@ static const char *probe_of(const struct as_report_run *rr, const struct as_fact
 {
     const struct as_cell *c = f->evidence_n ? as_report_cell(rr, f->evidence[0]) : NULL;
     const struct as_probe *known = c ? as_probe_find(c->probe) : NULL;
-    return c && as_page_measured(c) && !(known && known->hidden) ? c->probe : NULL;
+    return c && as_report_is_measured(c) && !(known && known->hidden) ? c->probe : NULL;
 }
 
 static bool stands_with(const struct as_report_run *rr, const struct as_fact *f, const char *probe)

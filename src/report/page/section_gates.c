@@ -10,7 +10,7 @@ static void gate_counts(const struct as_page *p, enum as_gate g, size_t counts[s
     memset(counts, 0, 3 * sizeof *counts);
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            if (as_page_measured(&p->runs[r].cells[i]))
+            if (as_report_is_measured(&p->runs[r].cells[i]))
                 counts[p->runs[r].cells[i].gates[g].state]++;
 }
 
@@ -22,7 +22,7 @@ static void examples(struct as_page *p, enum as_gate g)
     for (size_t r = 0; r < p->n; r++) {
         for (size_t i = 0; i < p->runs[r].cells_n && shown < 3; i++) {
             const struct as_cell *c = &p->runs[r].cells[i];
-            if (!as_page_measured(c) || c->gates[g].state != AS_GATE_FAIL)
+            if (!as_report_is_measured(c) || c->gates[g].state != AS_GATE_FAIL)
                 continue;
             if (shown++ == 0)
                 as_html_open(b, "ul", NULL);
@@ -119,7 +119,7 @@ enum as_status as_page_missing(struct as_page *p)
         return as_nomem(p->err, total * sizeof *cells, "cells without numbers");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            if (!as_page_measured(&p->runs[r].cells[i]))
+            if (!as_report_is_measured(&p->runs[r].cells[i]))
                 cells[n++] = &p->runs[r].cells[i];
     qsort(cells, n, sizeof *cells, by_reason);
     as_html_section(b, "missing", "Not measured", NULL);

@@ -27,7 +27,7 @@ struct place {
 
 static bool matrix_is_of(const struct as_cell *c, const char *device, enum as_view_role role)
 {
-    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
+    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_report_is_measured(c);
 }
 
 static bool matrix_has(const struct as_report_run *run, const char *device, enum as_view_role role)

@@ -49,7 +49,7 @@ static struct tally section_probe_count(const struct as_page *p, const struct as
                 continue;
             t.total++;
             t.alike = t.alike && strcmp(c->unit, known->unit) == 0;
-            t.measured += as_page_measured(c);
+            t.measured += as_report_is_measured(c);
             t.rejected += c->status == AS_CELL_REJECTED;
         }
     }

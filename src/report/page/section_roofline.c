@@ -280,7 +280,7 @@ static bool has_peak_cell(const struct as_report_run *rr, const char *device)
 {
     for (size_t i = 0; i < rr->cells_n; i++)
         if (strcmp(rr->cells[i].device, device) == 0 && as_has_role(&rr->cells[i], AS_VIEW_ROOFLINE) &&
-            as_page_measured(&rr->cells[i]))
+            as_report_is_measured(&rr->cells[i]))
             return true;
     return false;
 }

@@ -169,7 +169,7 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
 enum as_status as_page_table(struct as_page *p, const char *probe)
 {
     struct as_probe_table t;
-    enum as_status st = as_probe_table_make(p, probe, &t);
+    enum as_status st = as_probe_table_make(p->runs, p->n, probe, &t, p->err);
     if (st)
         return st;
     for (size_t i = 0, end; i < t.c.rows_n; i = end) {
