@@ -3,6 +3,7 @@
 #include "page_asserts.h"
 #include "report/operations/operations.h"
 #include "report/page/page.h"
+#include "report/terminal/terminal.h"
 #include "synth.h"
 
 #include <math.h>
