@@ -128,9 +128,8 @@ static void draw_links(struct as_map_drawing *d)
                     "class='end' x='%.1f' y='%.1f' width='%.1f' height='%.1f' rx='5' fill='none' stroke='%s' "
                     "stroke-dasharray='4 3'",
                     x, y, w - 6, d->s.box_h, AS_MAP_MUTED);
-        as_map_text_at(d->b, x + (w - 6) / 2, y + d->s.box_h / 2 + 4.5, "box", AS_MAP_INK, size, "middle");
-        as_buf_html(d->b, (double)strlen(l->about) * size * 0.56 < w - 12 ? l->about : l->name);
-        as_html_close(d->b, "text");
+        as_map_textf(d->b, x + (w - 6) / 2, y + d->s.box_h / 2 + 4.5, "box", AS_MAP_INK, size, "middle", "%s",
+                     (double)strlen(l->about) * size * 0.56 < w - 12 ? l->about : l->name);
     }
 }
 
@@ -138,9 +137,7 @@ static void draw_links(struct as_map_drawing *d)
 static void draw_more(struct as_map_drawing *d, const struct as_map_node *node, double x, double w)
 {
     double size = d->s.wide ? 13 : 11, y = d->box.row[node->row] + d->s.box_h / 2;
-    as_map_text_at(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle");
-    as_buf_printf(d->b, "× %u", node->more);
-    as_html_close(d->b, "text");
+    as_map_textf(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle", "× %u", node->more);
     as_map_text_at(d->b, x + w / 2, y + size, "more", AS_MAP_MUTED, size - 2.5, "middle");
     char name[24];
     if (node->label[0])
@@ -190,9 +187,7 @@ static void draw_outlines(struct as_map_drawing *d)
         double x = node->col * d->col_w + 0.5, y = d->top - 6;
         as_html_tag(d->b, "rect/", "x='%.1f' y='%.1f' width='%.1f' height='%.1f' rx='8' fill='none' stroke='%s'", x, y,
                     node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, AS_MAP_LINE);
-        as_map_text_at(d->b, x + 6, y - 4, "box", AS_MAP_MUTED, 11, "start");
-        as_buf_html(d->b, node->label);
-        as_html_close(d->b, "text");
+        as_map_textf(d->b, x + 6, y - 4, "box", AS_MAP_MUTED, 11, "start", "%s", node->label);
     }
 }
 

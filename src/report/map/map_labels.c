@@ -17,6 +17,17 @@ void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class,
                 fill, size, anchor);
 }
 
+void as_map_textf(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
+                  const char *anchor, const char *fmt, ...)
+{
+    va_list ap;
+    as_map_text_at(b, x, y, css_class, fill, size, anchor);
+    va_start(ap, fmt);
+    as_html_vprintf(b, fmt, ap);
+    va_end(ap);
+    as_html_close(b, "text");
+}
+
 enum { FITS = 9, ONE_LINE = 7 }; /* letters of a word; of a name on one line of a narrow page */
 
 const char *as_map_row_name(const struct as_map_drawing *d, int row, char name[static 24])
@@ -150,14 +161,10 @@ static void row_title(struct as_map_drawing *d, const char *name, double y)
     const size_t longest = blank && strlen(blank + 1) > strlen(first) ? strlen(blank + 1) : strlen(first);
     const double size =
         ((d->s.wide ? 15 : 12) - (blank ? 2 : 0)) * (longest > FITS ? (double)FITS / (double)longest : 1);
-    as_map_text_at(d->b, d->s.label_x, blank ? y - size / 2 : y, "level", AS_MAP_INK, size, "start");
-    as_buf_html(d->b, first);
-    as_html_close(d->b, "text");
+    as_map_textf(d->b, d->s.label_x, blank ? y - size / 2 : y, "level", AS_MAP_INK, size, "start", "%s", first);
     if (!blank)
         return;
-    as_map_text_at(d->b, d->s.label_x, y + size / 2 + 2, "level", AS_MAP_INK, size, "start");
-    as_buf_html(d->b, blank + 1);
-    as_html_close(d->b, "text");
+    as_map_textf(d->b, d->s.label_x, y + size / 2 + 2, "level", AS_MAP_INK, size, "start", "%s", blank + 1);
 }
 
 /* Kinds from first to last: a core has only a clock, a link no size. */
@@ -173,9 +180,7 @@ static void column_heads(struct as_map_drawing *d, double y)
 {
     static const char *const heads[AS_MAP_KINDS] = {"size, clock", "latency", "bandwidth"};
     for (int k = 0; k < AS_MAP_KINDS; k++) {
-        as_map_text_at(d->b, d->s.number_x[k], y, "head", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
-        as_buf_printf(d->b, "%s", heads[k]);
-        as_html_close(d->b, "text");
+        as_map_textf(d->b, d->s.number_x[k], y, "head", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start", "%s", heads[k]);
     }
 }
 
@@ -198,9 +203,8 @@ void as_map_draw_numbers(struct as_map_drawing *d, double *y)
 {
     if (!as_map_has_numbers(&d->numbers, -1)) {
         if (d->s.wide) {
-            as_map_text_at(d->b, d->s.label_x, d->top + 20, "note", AS_MAP_MUTED, 13, "start");
-            as_buf_str(d->b, "no fact about its levels was derived");
-            as_html_close(d->b, "text");
+            as_map_textf(d->b, d->s.label_x, d->top + 20, "note", AS_MAP_MUTED, 13, "start",
+                         "no fact about its levels was derived");
         }
         return;
     }

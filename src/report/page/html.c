@@ -196,9 +196,8 @@ static const char *nav_heading(struct as_buf *b, const char *probe, const char *
 static void nav_link(struct as_buf *b, const char *id, const char *text)
 {
     as_html_open(b, "li", NULL);
-    as_html_link(b, id, "");
-    as_buf_str(b, text);
-    as_html_close(b, "a/li");
+    as_html_link_text(b, id, "", text);
+    as_html_close(b, "li");
 }
 
 /* The sections of several probes that a page may lack. */
@@ -230,9 +229,8 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
         const struct as_probe *probe = as_probe_find(probes[i]);
         heading = nav_heading(b, probes[i], heading);
         as_html_open(b, "li", "probe");
-        as_html_link(b, "probe-", probes[i]);
-        as_buf_html(b, probe ? probe->title : probes[i]);
-        as_html_close(b, "a/li");
+        as_html_link_text(b, "probe-", probes[i], probe ? probe->title : probes[i]);
+        as_html_close(b, "li");
     }
     nav_link(b, "missing", "Not measured");
     nav_link(b, "gates", "Gates");

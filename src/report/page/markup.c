@@ -93,6 +93,23 @@ void as_html_text(struct as_buf *b, const char *tag, const char *class, const ch
     as_html_close(b, tag);
 }
 
+void as_html_vprintf(struct as_buf *b, const char *fmt, va_list ap)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_vprintf(&text, fmt, ap);
+    as_buf_html(b, as_buf_get(&text));
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+void as_html_printf(struct as_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    as_html_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
 /* Length of "[words](#id)" at text; 0: it is none. *words, *id: lengths of its parts. */
 static size_t prose_link(const char *text, size_t *words, size_t *id)
 {
@@ -174,6 +191,13 @@ void as_html_link(struct as_buf *b, const char *prefix, const char *name)
     as_buf_str(b, "\">");
 }
 
+void as_html_link_text(struct as_buf *b, const char *prefix, const char *name, const char *text)
+{
+    as_html_link(b, prefix, name);
+    as_buf_html(b, text);
+    as_html_close(b, "a");
+}
+
 void as_html_cite(struct as_buf *b, const char *tag, const char *class, const char *device, const struct as_quantity *q,
                   double value)
 {
@@ -204,6 +228,17 @@ void as_svg_open(struct as_buf *b, const char *class, double w, double h, const 
 void as_svg_text(struct as_buf *b, double x, double y, const char *anchor, const char *fill, double size)
 {
     as_html_tag(b, "text", "x='%.1f' y='%.1f' text-anchor='%s' fill='%s' font-size='%.1f'", x, y, anchor, fill, size);
+}
+
+void as_svg_textf(struct as_buf *b, double x, double y, const char *anchor, const char *fill, double size,
+                  const char *fmt, ...)
+{
+    va_list ap;
+    as_svg_text(b, x, y, anchor, fill, size);
+    va_start(ap, fmt);
+    as_html_vprintf(b, fmt, ap);
+    va_end(ap);
+    as_html_close(b, "text");
 }
 
 void as_svg_not_drawn(struct as_buf *b)
@@ -378,6 +413,16 @@ void as_html_interval(struct as_buf *b, double value, struct as_interval ci, con
 void as_html_cell_link(struct as_buf *b, int64_t cell)
 {
     as_buf_printf(b, "<a href=\"#c%lld\">", (long long)cell);
+}
+
+void as_html_cell_linkf(struct as_buf *b, int64_t cell, const char *fmt, ...)
+{
+    va_list ap;
+    as_html_cell_link(b, cell);
+    va_start(ap, fmt);
+    as_html_vprintf(b, fmt, ap);
+    va_end(ap);
+    as_html_close(b, "a");
 }
 
 void as_html_open_measured(struct as_buf *b, const char *tag, int64_t cell, bool rejected)

@@ -24,6 +24,9 @@ void as_html_started(struct as_buf *b);
 
 /* The whole element; text is escaped. */
 void as_html_text(struct as_buf *b, const char *tag, const char *class, const char *text);
+/* Text that is escaped as a whole. */
+void as_html_printf(struct as_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void as_html_vprintf(struct as_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Text in which `x` is code, **x** bold and [x](#id) a link. */
 void as_html_prose(struct as_buf *b, const char *text);
 /* A paragraph of prose. */
@@ -34,6 +37,8 @@ void as_html_paragraphf(struct as_buf *b, const char *class, const char *fmt, ..
 void as_html_details(struct as_buf *b, const char *class, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Opens a link to the element with the id of prefix and name; close it with as_html_close(b, "a"). */
 void as_html_link(struct as_buf *b, const char *prefix, const char *name);
+/* The same with its text. */
+void as_html_link_text(struct as_buf *b, const char *prefix, const char *name, const char *text);
 /* Opens the element in which the text of a quantity's value stands, and names the quantity and the value. */
 void as_html_cite(struct as_buf *b, const char *tag, const char *class, const char *device, const struct as_quantity *q,
                   double value);
@@ -43,6 +48,9 @@ void as_svg_open(struct as_buf *b, const char *class, double w, double h, const 
     __attribute__((format(printf, 5, 6)));
 /* Opens a text; close it with as_html_close(b, "text"). */
 void as_svg_text(struct as_buf *b, double x, double y, const char *anchor, const char *fill, double size);
+/* The same with its text, which is escaped. */
+void as_svg_textf(struct as_buf *b, double x, double y, const char *anchor, const char *fill, double size,
+                  const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 /* Placeholder for a picture whose numbers are too far apart. */
 void as_svg_not_drawn(struct as_buf *b);
 
@@ -89,6 +97,7 @@ void as_html_ref_value(struct as_buf *b, const struct as_ref *ref);
 void as_html_interval(struct as_buf *b, double value, struct as_interval ci, const char *unit);
 /* Opens a link to the row of a measured cell; close it with as_html_close(b, "a"). */
 void as_html_cell_link(struct as_buf *b, int64_t cell);
+void as_html_cell_linkf(struct as_buf *b, int64_t cell, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Opens the row or table cell of a measured cell, where such links lead. */
 void as_html_open_measured(struct as_buf *b, const char *tag, int64_t cell, bool rejected);
 

@@ -85,9 +85,7 @@ static void matrix_draw_frame(struct as_buf *b, const struct axes *a, const stru
     for (double size = a->x_lo; size <= a->x_hi;) {
         double next = INFINITY;
         if (matrix_draw_at_x(a, size) - last > 34) {
-            as_svg_text(b, matrix_draw_at_x(a, size), BOTTOM + 15, "middle", "var(--muted)", 10.5);
-            as_buf_printf(b, "%.0f", size);
-            as_html_close(b, "text");
+            as_svg_textf(b, matrix_draw_at_x(a, size), BOTTOM + 15, "middle", "var(--muted)", 10.5, "%.0f", size);
             last = matrix_draw_at_x(a, size);
         }
         for (size_t i = 0; i < n; i++)
@@ -95,9 +93,7 @@ static void matrix_draw_frame(struct as_buf *b, const struct axes *a, const stru
                 next = fmin(next, points[i].size);
         size = next;
     }
-    as_svg_text(b, (LEFT + RIGHT) / 2, BOTTOM + 30, "middle", "var(--muted)", 10.5);
-    as_buf_str(b, "rows and columns");
-    as_html_close(b, "text");
+    as_svg_textf(b, (LEFT + RIGHT) / 2, BOTTOM + 30, "middle", "var(--muted)", 10.5, "rows and columns");
 }
 
 /* The label is above the curves. */
@@ -139,9 +135,7 @@ void as_matrix_draw_gemms(struct as_buf *b, const char *type, const struct as_ma
         return;
     }
     as_svg_open(b, "matrix-plot", WIDE, HIGH, "GEMM rate over size by path, type %s", type);
-    as_svg_text(b, 0, 14, "start", "var(--ink)", 13);
-    as_buf_html(b, type);
-    as_html_close(b, "text");
+    as_svg_textf(b, 0, 14, "start", "var(--ink)", 13, "%s", type);
     matrix_draw_frame(b, &a, points, n);
     for (size_t i = 0; i < n; i++) {
         bool goes_on = i > 0 && strcmp(points[i].path, points[i - 1].path) == 0;
@@ -194,9 +188,7 @@ static void number_cell(struct as_buf *b, unsigned row, unsigned column, unsigne
 
 static void edge_number(struct as_buf *b, double x, double y, const char *anchor, unsigned n)
 {
-    as_svg_text(b, x, y, anchor, "var(--muted)", 9.5);
-    as_buf_printf(b, "%u", n);
-    as_html_close(b, "text");
+    as_svg_textf(b, x, y, anchor, "var(--muted)", 9.5, "%u", n);
 }
 
 bool as_matrix_draw_fragment(struct as_buf *b, const char *name, unsigned rows, unsigned columns, const char *lanes,
@@ -267,9 +259,7 @@ static void matrix_draw_bar(struct as_buf *b, const struct as_matrix_bar *matrix
     const char *colour = as_matrix_colour(matrix_draw_bar->path);
     double from = matrix_draw_along(s, s->from), to = matrix_draw_along(s, matrix_draw_bar->value),
            last = fmax(fmax(from, to), matrix_draw_along(s, matrix_draw_bar->ci.hi));
-    as_svg_text(b, BAR_LEFT - 8, y + 14, "end", "var(--ink)", 12);
-    as_buf_html(b, matrix_draw_bar->label);
-    as_html_close(b, "text");
+    as_svg_textf(b, BAR_LEFT - 8, y + 14, "end", "var(--ink)", 12, "%s", matrix_draw_bar->label);
     as_html_tag(b, "rect/", "x='%.1f' y='%.1f' width='%.1f' height='%d' rx='2' fill='%s' fill-opacity='%s' stroke='%s'",
                 fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, matrix_draw_bar->valid ? "0.75" : "0",
                 colour);

@@ -42,9 +42,8 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
             as_buf_char(b, ')');
         }
         as_buf_str(b, ", ");
-        as_html_cell_link(b, number->cell);
-        as_buf_printf(b, "cell %lld", (long long)number->cell);
-        as_html_close(b, "a/dd");
+        as_html_cell_linkf(b, number->cell, "cell %lld", (long long)number->cell);
+        as_html_close(b, "dd");
     }
     as_html_close(b, "dl/details/li");
 }

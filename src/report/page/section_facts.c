@@ -20,9 +20,7 @@ static void evidence(struct as_page *p, const struct as_fact *f)
         as_buf_str(b, "no cell");
     for (size_t i = 0; i < n; i++) {
         as_buf_str(b, i ? " " : n == 1 ? "cell " : "cells ");
-        as_html_cell_link(b, f->evidence[i]);
-        as_buf_printf(b, "%lld", (long long)f->evidence[i]);
-        as_html_close(b, "a");
+        as_html_cell_linkf(b, f->evidence[i], "%lld", (long long)f->evidence[i]);
     }
     as_html_close(b, "dd");
 }

@@ -27,9 +27,7 @@ static void examples(struct as_page *p, enum as_gate g)
             if (shown++ == 0)
                 as_html_open(b, "ul", NULL);
             as_html_open(b, "li", NULL);
-            as_html_cell_link(b, c->id);
-            as_buf_printf(b, "cell %lld", (long long)c->id);
-            as_html_close(b, "a");
+            as_html_cell_linkf(b, c->id, "cell %lld", (long long)c->id);
             as_buf_char(b, ' ');
             as_buf_html(b, c->gates[g].text);
             as_html_close(b, "li");

@@ -132,9 +132,7 @@ static void instruction(const struct place *p, const struct zeros *on_zeros, con
     as_html_row(b, as_cell_is_valid(c) ? NULL : "u", matrix_axis(c, "instruction"));
     as_html_text(b, "small", NULL, w ? w->title : "not known to this assay");
     as_html_open(b, "td", NULL);
-    as_html_cell_link(b, c->id);
-    as_buf_printf(b, "%.0f", c->sum.median);
-    as_html_close(b, "a");
+    as_html_cell_linkf(b, c->id, "%.0f", c->sum.median);
     documented(b, c);
     if (zeros)
         as_html_cellf(b, NULL, "%.0f", zeros->sum.median);
@@ -255,9 +253,7 @@ static void gemms(const struct place *p)
     as_html_open(p->b, "p", "meta");
     as_buf_str(p->b, "Operations per second; the dashed line is the peak of fused multiply-adds in the vector ALU. "
                      "Hollow points are rejected. All cells: ");
-    as_html_link(p->b, "probe-", as_view_probes[AS_VIEW_GEMM]);
-    as_buf_str(p->b, "matrix multiplication");
-    as_html_close(p->b, "a");
+    as_html_link_text(p->b, "probe-", as_view_probes[AS_VIEW_GEMM], "matrix multiplication");
     as_buf_char(p->b, '.');
     as_html_close(p->b, "p");
 }

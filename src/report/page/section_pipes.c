@@ -116,9 +116,7 @@ static void pipes_row(struct as_buf *b, const struct as_unit_pipes *u, size_t op
 {
     as_html_row(b, NULL, u->name[op]);
     as_html_open(b, "td", NULL);
-    as_html_cell_link(b, u->cells[u->pipes.alone_in[op]]->id);
-    as_buf_printf(b, "%.3g", u->pipes.alone[op]);
-    as_html_close(b, "a");
+    as_html_cell_linkf(b, u->cells[u->pipes.alone_in[op]]->id, "%.3g", u->pipes.alone[op]);
     for (size_t r = 0; r < u->fit.resources; r++)
         if (is_taken(u, r))
             load_cell(b, u, op, r);

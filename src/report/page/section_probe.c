@@ -122,9 +122,8 @@ static void section_probe_lead(struct as_page *p, const char *name)
     as_html_start(b, "h3");
     as_html_attribute_id(b, "id", "curve-", name);
     as_html_started(b);
-    as_html_link(b, "probe-", name);
-    as_buf_html(b, probe->title);
-    as_html_close(b, "a/h3");
+    as_html_link_text(b, "probe-", name, probe->title);
+    as_html_close(b, "h3");
     if (draw)
         draw(p);
     else
@@ -169,9 +168,7 @@ static void led_elsewhere(struct as_page *p, const char *name)
 {
     as_html_open(p->out, "p", "meta");
     as_buf_str(p->out, "Its main curve is ");
-    as_html_link(p->out, "curve-", name);
-    as_buf_str(p->out, "at the top of the page");
-    as_html_close(p->out, "a");
+    as_html_link_text(p->out, "curve-", name, "at the top of the page");
     as_buf_char(p->out, '.');
     as_html_close(p->out, "p");
 }

@@ -146,9 +146,7 @@ static void memory_side_term(struct as_buf *b, const struct as_device_info *d)
     as_cache_label(c, label);
     as_html_term(b, label);
     as_format_size(b, c->size);
-    as_buf_str(b, " (known from ");
-    as_buf_html(b, as_cache_source_text(c));
-    as_buf_str(b, ")");
+    as_html_printf(b, " (known from %s)", as_cache_source_text(c));
     as_html_term_end(b);
 }
 

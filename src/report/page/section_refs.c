@@ -44,9 +44,7 @@ static void measured_cell(const struct refs *all, size_t run, const struct as_re
     as_html_close(b, "a");
     as_buf_char(b, ' ');
     as_html_open(b, "code", NULL);
-    as_buf_html(b, found.cell->device);
-    as_buf_char(b, ' ');
-    as_buf_html(b, found.cell->probe);
+    as_html_printf(b, "%s %s", found.cell->device, found.cell->probe);
     as_html_close(b, "code");
     name_run(all->page, run);
 }
@@ -67,9 +65,7 @@ static void refs_measured(const struct refs *all, const struct as_ref *ref)
             as_page_fact_value(b, f);
             as_buf_char(b, ' ');
             as_html_open(b, "code", NULL);
-            as_buf_html(b, f->device);
-            as_buf_char(b, ' ');
-            as_buf_html(b, f->id);
+            as_html_printf(b, "%s %s", f->device, f->id);
             as_html_close(b, "code");
             name_run(p, r);
         }

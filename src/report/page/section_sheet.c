@@ -197,12 +197,8 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
 {
     struct as_buf text = AS_BUF_INIT;
     as_sheet_not_in_suite(sheet, &text);
-    if (text.len) {
-        as_html_open(p->out, "p", "note");
-        as_buf_str(p->out, "Not in this suite: ");
-        as_buf_html(p->out, as_buf_get(&text));
-        as_html_close(p->out, "p");
-    }
+    if (text.len)
+        as_html_paragraphf(p->out, "note", "Not in this suite: %s", as_buf_get(&text));
     as_buf_finish(&text);
 }
 
@@ -227,15 +223,8 @@ static void source(struct as_buf *b, const struct as_sheet_row *row, const char 
 {
     const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
     as_html_open(b, "li", NULL);
-    as_buf_html(b, row->title);
-    as_buf_char(b, ' ');
-    as_buf_html(b, row->label);
-    as_buf_printf(b, ", %s for ", kind);
-    as_buf_html(b, ref->chip);
-    as_buf_str(b, ": ");
-    as_buf_html(b, ref->conditions);
-    as_buf_str(b, ". ");
-    as_buf_html(b, ref->source);
+    as_html_printf(b, "%s %s, %s for %s: %s. %s", row->title, row->label, kind, ref->chip, ref->conditions,
+                   ref->source);
     if (address) {
         as_buf_str(b, ", ");
         as_html_text(b, "code", NULL, address + 3);

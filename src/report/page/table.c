@@ -14,9 +14,7 @@ static void table_caption(struct as_page *p, const struct as_probe_table *t, siz
     struct as_buf *b = p->out, common = AS_BUF_INIT;
     const struct as_cell *c = t->c.rows[t->order[from]].cell;
     as_html_open(b, "caption", NULL);
-    as_buf_html(b, t->c.probe ? t->c.probe->title : c->probe);
-    as_buf_str(b, " on ");
-    as_buf_html(b, c->device);
+    as_html_printf(b, "%s on %s", t->c.probe ? t->c.probe->title : c->probe, c->device);
     as_probe_table_common(t, from, to, &common);
     as_buf_str(b, common.len ? ". In all rows: " : "");
     as_buf_html(b, as_buf_get(&common));

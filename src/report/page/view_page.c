@@ -24,9 +24,7 @@ static void view_page_write_words(struct as_buf *b, const struct as_view_cell *c
         as_buf_html(b, c->text);
         return;
     }
-    as_html_link(b, c->anchor, c->text);
-    as_buf_html(b, c->text);
-    as_html_close(b, "a");
+    as_html_link_text(b, c->anchor, c->text, c->text);
 }
 
 static void write_number(struct as_buf *b, const struct as_view_cell *c, bool link)
