@@ -14,7 +14,8 @@ import sys
 
 # What views look for: enum as_view_role (src/probe/view_role.h), in lower case.
 ROLES = ("operation_throughput", "operation_latency", "operation_sequences", "roofline", "matrix_instructions", "gemm",
-         "matrix_arithmetic", "operand_layout", "fused_epilogues", "attention")
+         "matrix_arithmetic", "operand_layout", "fused_epilogues", "attention",
+         "link_bandwidth", "link_latency")
 
 
 def is_section(section):

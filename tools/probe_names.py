@@ -21,8 +21,6 @@ OTHER_MEANING = {
     "src/report/sheet/sheet_read.c": {"latency"},          # lines of the data sheet
     "src/report/sheet/sheet.c": {"latency"},
 }
-# Files that choose cells by their probe.
-BY_NAME = {"src/report/map/map_numbers.c"}
 
 
 def names_of(top):
@@ -38,7 +36,7 @@ def check(top, paths):
     probes = names_of(top)
     anchor = re.compile(r"probe-(%s)\b" % "|".join(sorted(probes))) if probes else re.compile(r"(?!)")
     wrong = []
-    for path in (p for p in paths if p.startswith("src/report/") and p not in BY_NAME):
+    for path in (p for p in paths if p.startswith("src/report/")):
         with open(os.path.join(top, path), encoding="utf-8") as f:
             text = COMMENT.sub(lambda m: "\n" * m.group(0).count("\n"), f.read())
         for number, line in enumerate(text.splitlines(), 1):

@@ -18,6 +18,8 @@ enum as_view_role {
     AS_VIEW_OPERAND_LAYOUT,    /* which lane holds which element */
     AS_VIEW_FUSED_EPILOGUES,
     AS_VIEW_ATTENTION,
+    AS_VIEW_LINK_BANDWIDTH, /* between a device and the memory of the host or of another device */
+    AS_VIEW_LINK_LATENCY,
     AS_VIEW_ROLES
 };
 

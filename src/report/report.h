@@ -58,6 +58,9 @@ void as_report_run_finish(struct as_report_run *r);
 void as_report_tell_apart(struct as_report_run *runs, size_t n);
 /* A cell of the run by its id; NULL: it has none, or it is not loaded. */
 const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id);
+/* It has a number, and one that counts or was rejected. */
+bool as_report_has_number(const struct as_cell *c);
+bool as_report_is_measured(const struct as_cell *c);
 /* The gates that the cell failed: ": limit, checksum", nothing where there is none. */
 void as_report_failed_gates(const struct as_cell *c, struct as_buf *out);
 /* A device of the run by its id; NULL, and "", where it is none of them. */

@@ -145,11 +145,18 @@ const char *const as_probe_headings[] = {"Memory",     "Memory",     "Memory",  
 const unsigned as_probe_leads[] = {2, 1, 4, 0, 0, 3, 0, 0, 0, 0};
 
 const char *const as_view_probes[] = {
-    [AS_VIEW_OPERATION_THROUGHPUT] = "alu",        [AS_VIEW_OPERATION_LATENCY] = "alu_latency",
-    [AS_VIEW_OPERATION_SEQUENCES] = "mix",         [AS_VIEW_ROOFLINE] = "roofline",
-    [AS_VIEW_MATRIX_INSTRUCTIONS] = "matmul_peak", [AS_VIEW_GEMM] = "matmul",
-    [AS_VIEW_MATRIX_ARITHMETIC] = "numerics",      [AS_VIEW_OPERAND_LAYOUT] = "layout",
-    [AS_VIEW_FUSED_EPILOGUES] = "fusion",          [AS_VIEW_ATTENTION] = "attention",
+    [AS_VIEW_OPERATION_THROUGHPUT] = "alu",
+    [AS_VIEW_OPERATION_LATENCY] = "alu_latency",
+    [AS_VIEW_OPERATION_SEQUENCES] = "mix",
+    [AS_VIEW_ROOFLINE] = "roofline",
+    [AS_VIEW_MATRIX_INSTRUCTIONS] = "matmul_peak",
+    [AS_VIEW_GEMM] = "matmul",
+    [AS_VIEW_MATRIX_ARITHMETIC] = "numerics",
+    [AS_VIEW_OPERAND_LAYOUT] = "layout",
+    [AS_VIEW_FUSED_EPILOGUES] = "fusion",
+    [AS_VIEW_ATTENTION] = "attention",
+    [AS_VIEW_LINK_BANDWIDTH] = "link",
+    [AS_VIEW_LINK_LATENCY] = "link_latency",
 };
 
 const char *const as_probe_methods[] = {synth_method, synth_method, "", "", "", "", "", "", "", "", NULL};

@@ -32,8 +32,8 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_axes_to_json(&c->axes, &b);
     as_json_add_text(&b, "unit", c->unit);
     as_json_add_text(&b, "better", c->lower_is_better ? "less" : "more");
-    as_json_add_number(&b, "a", p->a && as_text_measured(p->a) ? p->a->sum.median : NAN);
-    as_json_add_number(&b, "b", p->b && as_text_measured(p->b) ? p->b->sum.median : NAN);
+    as_json_add_number(&b, "a", p->a && as_report_has_number(p->a) ? p->a->sum.median : NAN);
+    as_json_add_number(&b, "b", p->b && as_report_has_number(p->b) ? p->b->sum.median : NAN);
     as_json_add_text(&b, "status_a", p->a ? as_cell_status_word(p->a->status) : "");
     as_json_add_text(&b, "status_b", p->b ? as_cell_status_word(p->b->status) : "");
     as_json_add_number(&b, "ratio", p->comparison.ratio);

@@ -7,8 +7,43 @@
 #include "cli/output/ndjson.h"
 #include "run/run.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Cells of a row: the first strong, the others plain. Ends with NULL. */
+static void list_row(struct as_table *t, const char *first, ...) __attribute__((sentinel));
+static void list_row(struct as_table *t, const char *first, ...)
+{
+    va_list more;
+    as_table_add(t, first, AS_PAINT_STRONG);
+    va_start(more, first);
+    for (const char *text; (text = va_arg(more, const char *)) != NULL;)
+        as_table_add(t, text, AS_PAINT_NONE);
+    va_end(more);
+}
+
+/* Members of an object: name, text, ... and NULL. */
+static void list_members(struct as_buf *line, ...) __attribute__((sentinel));
+static void list_members(struct as_buf *line, ...)
+{
+    va_list pairs;
+    va_start(pairs, line);
+    for (const char *name; (name = va_arg(pairs, const char *)) != NULL;)
+        as_json_add_text(line, name, va_arg(pairs, const char *));
+    va_end(pairs);
+}
+
+/* The end of a list: its table, where it is not JSON. */
+static enum as_status list_write(const struct as_listing *l, enum as_status st, struct as_table *t,
+                                 struct as_error *err)
+{
+    if (!st && !l->json)
+        st = as_table_write(t, l->style, l->out, err);
+    as_table_finish(t);
+    return st;
+}
 
 void as_list_json_line(struct as_buf *line, struct as_buf *out)
 {
@@ -51,20 +86,13 @@ static enum as_status list_probes(const struct as_listing *l, struct as_error *e
             as_table_add(&t, as_buf_get(&b), AS_PAINT_DIM);
             continue;
         }
-        as_json_add_text(&line, "probe", p->name);
-        as_json_add_text(&line, "title", p->title);
-        as_json_add_text(&line, "question", p->question);
-        as_json_add_text(&line, "metric", p->metric);
-        as_json_add_text(&line, "unit", p->unit);
-        as_json_add_text(&line, "counts", p->counts);
-        as_json_add_text(&line, "axes", as_buf_get(&b));
+        list_members(&line, "probe", p->name, "title", p->title, "question", p->question, "metric", p->metric, "unit",
+                     p->unit, "counts", p->counts, "axes", as_buf_get(&b), NULL);
         as_list_json_line(&line, l->out);
     }
-    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
-    as_table_finish(&t);
     as_buf_finish(&line);
     as_buf_finish(&b);
-    return st;
+    return list_write(l, AS_OK, &t, err);
 }
 
 /* "latency alloc (20%)": probes in order, with the precision of those that have their own. */
@@ -128,10 +156,7 @@ static enum as_status list_suites(const struct as_listing *l, struct as_error *e
             as_suite_finish(&s);
         }
     }
-    if (!st && !l->json)
-        st = as_table_write(&t, l->style, l->out, err);
-    as_table_finish(&t);
-    return st;
+    return list_write(l, st, &t, err);
 }
 
 static void add_run(const struct as_listing *l, struct as_table *t, const struct as_run *r)
@@ -146,10 +171,9 @@ static void add_run(const struct as_listing *l, struct as_table *t, const struct
         as_json_add_int(&line, "cells_ok", r->cells_ok);
         as_list_json_line(&line, l->out);
     } else {
-        as_table_addf(t, AS_PAINT_STRONG, "%lld", (long long)r->id);
-        as_table_add(t, started, AS_PAINT_NONE);
-        as_table_add(t, r->suite, AS_PAINT_NONE);
-        as_table_add(t, r->host, AS_PAINT_NONE);
+        char id[24];
+        snprintf(id, sizeof id, "%lld", (long long)r->id);
+        list_row(t, id, started, r->suite, r->host, NULL);
         as_table_add(t, as_run_state_word(r->state), r->state == AS_RUN_COMPLETE ? AS_PAINT_NONE : AS_PAINT_BAD);
         as_table_addf(t, AS_PAINT_NONE, "%d", r->cells);
         as_table_addf(t, AS_PAINT_NONE, "%d", r->cells_ok);
@@ -188,14 +212,12 @@ static void add_check(const struct as_listing *l, struct as_table *t, const char
                       const char *help)
 {
     if (!l->json) {
-        as_table_add(t, name, AS_PAINT_STRONG);
-        as_table_add(t, help, AS_PAINT_NONE);
+        list_row(t, name, help, NULL);
         return;
     }
     struct as_buf line = AS_BUF_INIT;
     as_buf_char(&line, '{');
-    as_json_add_text(&line, kind, name);
-    as_json_add_text(&line, "help", help);
+    list_members(&line, kind, name, "help", help, NULL);
     as_list_json_line(&line, l->out);
     as_buf_finish(&line);
 }
@@ -211,33 +233,23 @@ static enum as_status list_gates(const struct as_listing *l, struct as_error *er
         add_check(l, &gates, "gate", as_gate_name((enum as_gate)g), as_gate_help((enum as_gate)g));
     for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
         add_check(l, &causes, "cause", as_wide_word(1u << i), as_cause_help(as_wide_word(1u << i)));
-    enum as_status st = l->json ? AS_OK : as_table_write(&gates, l->style, l->out, err);
-    if (!st && !l->json) {
+    const enum as_status st = list_write(l, AS_OK, &gates, err);
+    if (!st && !l->json)
         as_text_title(l->out, "Why an interval is wider than requested", l->style);
-        st = as_table_write(&causes, l->style, l->out, err);
-    }
-    as_table_finish(&gates);
-    as_table_finish(&causes);
-    return st;
+    return list_write(l, st, &causes, err);
 }
 
 static void add_op(const struct as_listing *l, struct as_table *t, const struct as_word *w)
 {
     if (!l->json) {
-        as_table_add(t, w->name, AS_PAINT_STRONG);
-        as_table_add(t, w->kind, AS_PAINT_NONE);
-        as_table_add(t, w->type, AS_PAINT_NONE);
-        as_table_add(t, w->title, AS_PAINT_NONE);
+        list_row(t, w->name, w->kind, w->type, w->title, NULL);
         as_table_add(t, w->dialects, AS_PAINT_DIM);
         return;
     }
     struct as_buf line = AS_BUF_INIT;
     as_buf_char(&line, '{');
-    as_json_add_text(&line, "op", w->name);
-    as_json_add_text(&line, "kind", w->kind);
-    as_json_add_text(&line, "type", w->type);
-    as_json_add_text(&line, "title", w->title);
-    as_json_add_text(&line, "dialects", w->dialects);
+    list_members(&line, "op", w->name, "kind", w->kind, "type", w->type, "title", w->title, "dialects", w->dialects,
+                 NULL);
     for (const char *const *more = w->more; more && more[0]; more += 2) {
         char name[32];
         as_copy_text(name, sizeof name, more[0]);
@@ -263,9 +275,7 @@ static enum as_status list_ops(const struct as_listing *l, struct as_error *err)
         for (const struct as_word *w = last; w->name; w++)
             add_op(l, &t, w);
     }
-    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
-    as_table_finish(&t);
-    return st;
+    return list_write(l, AS_OK, &t, err);
 }
 
 static void json_device(const struct as_found_device *d, struct as_buf *out)
@@ -289,13 +299,11 @@ static void json_device(const struct as_found_device *d, struct as_buf *out)
 static void list_add_device(struct as_table *t, const struct as_found_device *d)
 {
     struct as_buf b = AS_BUF_INIT;
-    as_table_add(t, d->info.id, AS_PAINT_STRONG);
-    as_table_add(t, d->info.name, AS_PAINT_NONE);
-    as_table_addf(t, AS_PAINT_NONE, "%u", d->info.compute_units);
+    char units[16];
+    snprintf(units, sizeof units, "%u", d->info.compute_units);
     as_format_size(&b, d->info.memory_bytes);
-    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    as_table_add(t, d->info.bus_id[0] ? d->info.bus_id : "-", AS_PAINT_NONE);
-    as_table_add(t, d->info.sensor[0] ? d->info.sensor : "none", AS_PAINT_NONE);
+    list_row(t, d->info.id, d->info.name, units, as_buf_get(&b), d->info.bus_id[0] ? d->info.bus_id : "-",
+             d->info.sensor[0] ? d->info.sensor : "none", NULL);
     as_table_add(t, d->info.driver, AS_PAINT_DIM);
     as_buf_finish(&b);
 }
@@ -418,8 +426,8 @@ const struct as_command as_command_list = {
         "Lists the probes and suites of this build, the runs of the store, or the devices of this machine. Gates are "
         "the checks that a number must pass to be valid; the list also has the causes of width, which explain why an "
         "interval is wider than requested. Refs are published figures, shown beside the measured numbers: those of "
-        "gpus "
-        "and cpus in the data sheet of a device of that name, others on request (--refs); with NAME, one of them, a "
+        "gpus and cpus in the data sheet of a device of that name, others on request (--refs); with NAME, one of them, "
+        "a "
         "chip or a CSV file, its figures are listed. Ops are "
         "the operations of the probes alu and alu_latency; 'assay explain alu/OP' describes one. Roles say what "
         "allocators are for, with each API's own names; an axis of allocators takes either.",

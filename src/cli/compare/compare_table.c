@@ -109,7 +109,7 @@ static void axes_words(const struct rows *r, const struct as_cell *c, bool that_
 static void compare_table_add_value(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf b = AS_BUF_INIT;
-    if (as_text_measured(c))
+    if (as_report_has_number(c))
         as_cell_value(c, c->sum.median, &b);
     else
         as_buf_str(&b, as_cell_status_word(c->status));

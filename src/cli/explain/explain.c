@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +56,24 @@ void as_explain_member(struct as_buf *out, const char *name, const char *text, c
     as_paint_off(out, AS_PAINT_DIM, style);
     as_buf_char(out, ' ');
     as_text_fill(out, text, style->width, 13, 13);
+}
+
+/* Text that is not from assay is escaped. */
+static void format_member(struct as_buf *out, const struct as_table_style *style, const char *name, const char *fmt,
+                          ...) __attribute__((format(printf, 4, 5)));
+static void format_member(struct as_buf *out, const struct as_table_style *style, const char *name, const char *fmt,
+                          ...)
+{
+    struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    as_buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    as_buf_terminal(&shown, as_buf_get(&text));
+    as_explain_member(out, name, as_buf_get(&shown), style);
+    out->failed |= text.failed || shown.failed;
+    as_buf_finish(&text);
+    as_buf_finish(&shown);
 }
 
 enum { BINS = 10, DIGITS_MIN = 3, DIGITS_MAX = 7 };
@@ -121,14 +141,10 @@ static void explain_numbers(const struct as_cell *c, const struct as_table_style
     value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);
     value_member(out, "minimum", c->sum.min, c->unit, digits, style);
     value_member(out, "maximum", c->sum.max, c->unit, digits, style);
-    as_buf_clear(&b);
-    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
-        as_buf_printf(&b, "interval width %.3g%% of the median, %.3g%% requested", 100 * reached, 100 * c->precision);
-        as_explain_member(out, "precision", as_buf_get(&b), style);
-        as_buf_clear(&b);
-    }
-    as_buf_printf(&b, "%zu in %zu trial%s", c->sum.n, c->sum.trials, c->sum.trials == 1 ? "" : "s");
-    as_explain_member(out, "samples", as_buf_get(&b), style);
+    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit))
+        format_member(out, style, "precision", "interval width %.3g%% of the median, %.3g%% requested", 100 * reached,
+                      100 * c->precision);
+    format_member(out, style, "samples", "%zu in %zu trial%s", c->sum.n, c->sum.trials, c->sum.trials == 1 ? "" : "s");
     if (c->sum.modes == 2) {
         as_buf_clear(&b);
         as_format_value_to(&b, c->sum.mode[0], c->unit, digits);
@@ -280,21 +296,18 @@ static void explain_sensor(const struct as_explained *e, const struct as_table_s
     bool titled = false;
     for (size_t i = 0; i < e->trials_n; i++) {
         const struct as_trial *v = &e->trials[i];
-        struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT, name = AS_BUF_INIT;
+        struct as_buf text = AS_BUF_INIT;
+        char name[24];
         as_readings_text(&v->readings, &text);
         if (text.len) {
             if (!titled)
                 as_text_title(out, "Sensor", style);
             titled = true;
-            as_buf_terminal(&shown, v->readings.sensor);
-            as_buf_printf(&shown, ": %s", as_buf_get(&text));
-            as_buf_printf(&name, "trial %d", v->number);
-            as_explain_member(out, as_buf_get(&name), as_buf_get(&shown), style);
+            snprintf(name, sizeof name, "trial %d", v->number);
+            format_member(out, style, name, "%s: %s", v->readings.sensor, as_buf_get(&text));
         }
-        out->failed |= text.failed || shown.failed || name.failed;
+        out->failed |= text.failed;
         as_buf_finish(&text);
-        as_buf_finish(&shown);
-        as_buf_finish(&name);
     }
 }
 
@@ -339,36 +352,17 @@ static void explain_notes(const struct as_cell *c, const struct as_table_style *
 static void provenance(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     const struct as_run *r = &e->run;
-    struct as_buf b = AS_BUF_INIT;
     char started[32];
     as_format_wall(r->started_at, started, sizeof started);
     as_text_title(out, "Provenance", style);
-    as_buf_printf(&b, "%lld (", (long long)r->id);
-    as_buf_terminal(&b, r->uuid);
-    as_buf_printf(&b, "), %s, started %s", as_run_state_word(r->state), started);
-    as_explain_member(out, "run", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_terminal(&b, r->host);
-    as_explain_member(out, "host", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_str(&b, "assay ");
-    as_buf_terminal(&b, r->tool_version);
-    as_buf_str(&b, ", commit ");
-    as_buf_terminal(&b, r->tool_commit);
-    as_explain_member(out, "tool", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_terminal(&b, r->command);
-    as_explain_member(out, "command", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_printf(&b, "%llu", (unsigned long long)r->seed);
-    as_explain_member(out, "seed", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_printf(&b, "%016llx", (unsigned long long)e->cell.key);
-    as_explain_member(out, "key", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_printf(&b, "assay replay %lld", (long long)e->cell.id);
-    as_explain_member(out, "again", as_buf_get(&b), style);
-    as_buf_finish(&b);
+    format_member(out, style, "run", "%lld (%s), %s, started %s", (long long)r->id, r->uuid,
+                  as_run_state_word(r->state), started);
+    format_member(out, style, "host", "%s", r->host);
+    format_member(out, style, "tool", "assay %s, commit %s", r->tool_version, r->tool_commit);
+    format_member(out, style, "command", "%s", r->command ? r->command : "");
+    format_member(out, style, "seed", "%llu", (unsigned long long)r->seed);
+    format_member(out, style, "key", "%016llx", (unsigned long long)e->cell.key);
+    format_member(out, style, "again", "assay replay %lld", (long long)e->cell.id);
 }
 
 enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
@@ -381,17 +375,9 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&b), style->width, 2, 2);
     as_paint_off(out, AS_PAINT_STRONG, style);
-    as_buf_clear(&b);
-    as_buf_str(&b, as_cell_status_word(c->status));
-    if (c->reason[0]) {
-        as_buf_str(&b, ": ");
-        as_buf_terminal(&b, c->reason);
-    }
-    as_explain_member(out, "status", as_buf_get(&b), style);
-    as_buf_clear(&b);
-    as_buf_terminal(&b, c->counts);
-    as_explain_member(out, "counts", as_buf_get(&b), style);
-    if (as_text_measured(c)) {
+    format_member(out, style, "status", "%s%s%s", as_cell_status_word(c->status), c->reason[0] ? ": " : "", c->reason);
+    format_member(out, style, "counts", "%s", c->counts);
+    if (as_report_has_number(c)) {
         explain_numbers(c, style, out);
         distribution(e, style, out);
     }

@@ -1,6 +1,7 @@
 /* The table of cells that two backends measured on the same hardware, for page and terminal. */
 #include "base/text.h"
 #include "report/backends/backend_pairs.h"
+#include "report/model/column.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 #include "report/map/map_draw.h"
 #include "base/text.h"
+#include "report/page/markup.h"
 #include "report/page/page.h"
 
 #include <math.h>
@@ -68,13 +69,13 @@ static void box_label(struct as_map_drawing *d, const struct as_map_node *node, 
     bool threads = core && node->threads > 1;
     as_map_text_at(d->b, x + w / 2, y + h / 2 + (threads ? -2 : 4.5), "box", AS_MAP_INK, size, "middle");
     as_buf_str(d->b, as_buf_get(&text));
-    as_buf_str(d->b, "</text>\n");
+    as_html_close(d->b, "text");
     d->b->failed |= text.failed;
     as_buf_finish(&text);
     for (unsigned i = 0; threads && i < node->threads && i < 8; i++)
-        as_buf_printf(d->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>",
-                      x + w / 2 + 9.0 * ((double)i - ((node->threads > 8 ? 8 : node->threads) - 1) / 2.0), y + h - 10,
-                      AS_MAP_MUTED);
+        as_html_tag(d->b, "circle/", "cx='%.1f' cy='%.1f' r='2.6' fill='%s'",
+                    x + w / 2 + 9.0 * ((double)i - ((node->threads > 8 ? 8 : node->threads) - 1) / 2.0), y + h - 10,
+                    AS_MAP_MUTED);
 }
 
 /* A line down to y_to, as wide as the bandwidth; dashed if not measured. */
@@ -82,9 +83,9 @@ static void line_down(struct as_map_drawing *d, double x, double y_from, double 
                       const struct as_map_number *bandwidth)
 {
     double share = as_map_bar_share(bandwidth);
-    as_buf_printf(d->b, "<path class=\"link\" d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n", x,
-                  y_from, y_to, share > 0 ? as_map_bar_fill[AS_MAP_BANDWIDTH] : AS_MAP_MUTED,
-                  share > 0 ? 1.5 + 6 * share : 1, share > 0 ? "" : " stroke-dasharray=\"2 3\"");
+    as_html_tag(d->b, "path/", "class='link' d='M%.1f %.1fV%.1f' stroke='%s' stroke-width='%.1f'%s", x, y_from, y_to,
+                share > 0 ? as_map_bar_fill[AS_MAP_BANDWIDTH] : AS_MAP_MUTED, share > 0 ? 1.5 + 6 * share : 1,
+                share > 0 ? "" : " stroke-dasharray='2 3'");
 }
 
 /* The next row below that this device has. */
@@ -123,13 +124,12 @@ static void draw_links(struct as_map_drawing *d)
         double x = (double)i * w + 3, y = d->box.link[i], size = d->s.wide ? 12.5 : 10.5;
         if (isfinite(memory))
             line_down(d, x + (w - 6) / 2, memory + d->s.box_h, y, &l->number[AS_MAP_BANDWIDTH]);
-        as_buf_printf(d->b,
-                      "<rect class=\"end\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"none\" "
-                      "stroke=\"%s\" stroke-dasharray=\"4 3\"/>\n",
-                      x, y, w - 6, d->s.box_h, AS_MAP_MUTED);
-        as_map_text_at(d->b, x + (w - 6) / 2, y + d->s.box_h / 2 + 4.5, "box", AS_MAP_INK, size, "middle");
-        as_buf_html(d->b, (double)strlen(l->about) * size * 0.56 < w - 12 ? l->about : l->name);
-        as_buf_str(d->b, "</text>\n");
+        as_html_tag(d->b, "rect/",
+                    "class='end' x='%.1f' y='%.1f' width='%.1f' height='%.1f' rx='5' fill='none' stroke='%s' "
+                    "stroke-dasharray='4 3'",
+                    x, y, w - 6, d->s.box_h, AS_MAP_MUTED);
+        as_map_textf(d->b, x + (w - 6) / 2, y + d->s.box_h / 2 + 4.5, "box", AS_MAP_INK, size, "middle", "%s",
+                     (double)strlen(l->about) * size * 0.56 < w - 12 ? l->about : l->name);
     }
 }
 
@@ -137,15 +137,14 @@ static void draw_links(struct as_map_drawing *d)
 static void draw_more(struct as_map_drawing *d, const struct as_map_node *node, double x, double w)
 {
     double size = d->s.wide ? 13 : 11, y = d->box.row[node->row] + d->s.box_h / 2;
-    as_map_text_at(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle");
-    as_buf_printf(d->b, "× %u</text>\n", node->more);
+    as_map_textf(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle", "× %u", node->more);
     as_map_text_at(d->b, x + w / 2, y + size, "more", AS_MAP_MUTED, size - 2.5, "middle");
     char name[24];
     if (node->label[0])
         as_buf_html(d->b, node->label);
     else
         as_buf_printf(d->b, "%ss", as_map_row_name(d, AS_MAP_CORE, name));
-    as_buf_str(d->b, "</text>\n");
+    as_html_close(d->b, "text");
 }
 
 static void draw_node(struct as_map_drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
@@ -164,9 +163,8 @@ static void draw_node(struct as_map_drawing *d, size_t index, unsigned memory_at
         double y = d->box.row[node->level];
         if (node->level != AS_MAP_MEMORY)
             link_down(d, x + w / 2, node->level);
-        as_buf_printf(
-            d->b, "<rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"%s\"/>\n",
-            x, y, w, box_height(d, node->level), row_fill[node->level]);
+        as_html_tag(d->b, "rect/", "class='node' x='%.1f' y='%.1f' width='%.1f' height='%.1f' rx='5' fill='%s'", x, y,
+                    w, box_height(d, node->level), row_fill[node->level]);
         box_label(d, node, x, y, w, d->s.box_h);
     }
     unsigned memories = 0, at = 0;
@@ -187,12 +185,9 @@ static void draw_outlines(struct as_map_drawing *d)
         if (!node->shown || node->level != AS_MAP_BOX || node->cols == d->tree.cols)
             continue;
         double x = node->col * d->col_w + 0.5, y = d->top - 6;
-        as_buf_printf(
-            d->b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" fill=\"none\" stroke=\"%s\"/>\n",
-            x, y, node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, AS_MAP_LINE);
-        as_map_text_at(d->b, x + 6, y - 4, "box", AS_MAP_MUTED, 11, "start");
-        as_buf_html(d->b, node->label);
-        as_buf_str(d->b, "</text>\n");
+        as_html_tag(d->b, "rect/", "x='%.1f' y='%.1f' width='%.1f' height='%.1f' rx='8' fill='none' stroke='%s'", x, y,
+                    node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, AS_MAP_LINE);
+        as_map_textf(d->b, x + 6, y - 4, "box", AS_MAP_MUTED, 11, "start", "%s", node->label);
     }
 }
 
@@ -203,7 +198,8 @@ static void device_head(struct as_map_drawing *d, double y)
     as_copy_text(name, room < sizeof name ? room : sizeof name, d->info->name);
     as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
     as_buf_html(d->b, name);
-    as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…</text>\n" : "</text>\n");
+    as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…" : "");
+    as_html_close(d->b, "text");
     as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
     as_buf_html(d->b, d->info->id);
     if (d->info->compute_units) {
@@ -218,7 +214,7 @@ static void device_head(struct as_map_drawing *d, double y)
         as_buf_str(d->b, ", ");
         as_buf_html(d->b, d->info->bus_id);
     }
-    as_buf_str(d->b, "</text>\n");
+    as_html_close(d->b, "text");
 }
 
 /* Where each row stands; returns the y behind the last box. */
@@ -273,13 +269,13 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
         d.top = *y + s->head_h + (has_outlines(&d.tree) ? 22 : 0);
         double y_end = place_boxes(&d, d.top);
         d.col_w = s->boxes_w / (d.tree.cols ? d.tree.cols : 1);
-        as_buf_str(b, "<g class=\"dev\">\n");
+        as_html_open(b, "g", "dev");
         device_head(&d, *y);
         draw_outlines(&d);
         draw_links(&d);
         draw_node(&d, 1, 0, 0);
         as_map_draw_numbers(&d, &y_end);
-        as_buf_str(b, "</g>\n");
+        as_html_close(b, "g");
         as_map_describe(&d, desc);
         *y = y_end + s->gap;
     }
@@ -300,16 +296,18 @@ enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const
     if (st == AS_OK)
         st = as_buf_check(body.failed ? &body : &desc, err);
     if (st == AS_OK) {
-        as_buf_printf(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" viewBox=\"0 0 %u %.0f\" role=\"img\" "
-            "aria-labelledby=\"%s-t %s-d\" font-family=\"system-ui, sans-serif\">\n<title id=\"%s-t\">Machine "
-            "map</title>\n<desc id=\"%s-d\">",
-            css_class, width, y, id, id, id, id);
+        as_html_tag(out, "svg",
+                    "xmlns='http://www.w3.org/2000/svg' class='%s' viewBox='0 0 %u %.0f' role='img' "
+                    "aria-labelledby='%s-t %s-d' font-family='system-ui, sans-serif'",
+                    css_class, width, y, id, id);
+        as_html_tag(out, "title", "id='%s-t'", id);
+        as_buf_str(out, "Machine map");
+        as_html_close(out, "title");
+        as_html_tag(out, "desc", "id='%s-d'", id);
         as_buf_add(out, as_buf_get(&desc), desc.len);
-        as_buf_str(out, "</desc>\n");
+        as_html_close(out, "desc");
         as_buf_add(out, as_buf_get(&body), body.len);
-        as_buf_str(out, "</svg>\n");
+        as_html_close(out, "svg");
         st = as_buf_check(out, err);
     }
     as_buf_finish(&body);

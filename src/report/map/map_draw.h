@@ -38,8 +38,11 @@ struct as_map_drawing {
     double col_w;
 };
 
+/* Opens a text; the other one is whole, and escaped. */
 void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
                     const char *anchor);
+void as_map_textf(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
+                  const char *anchor, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 const char *as_map_row_name(const struct as_map_drawing *d, int row, char name[static 24]);
 /* Length of a bar, 0 to 1: logarithmic, over what memory systems of today span. */
 double as_map_bar_share(const struct as_map_number *n);

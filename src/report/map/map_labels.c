@@ -1,6 +1,7 @@
 /* The numbers beside the boxes of the machine map, or under them on a narrow page. */
 #include "base/text.h"
 #include "report/map/map_draw.h"
+#include "report/page/markup.h"
 #include "report/page/page.h"
 
 #include <math.h>
@@ -12,8 +13,19 @@ const char *const as_map_bar_fill[AS_MAP_KINDS] = {NULL, "var(--latency,#d55e00)
 void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
                     const char *anchor)
 {
-    as_buf_printf(b, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\" font-size=\"%.1f\" text-anchor=\"%s\">",
-                  css_class, x, y, fill, size, anchor);
+    as_html_tag(b, "text", "class='%s' x='%.1f' y='%.1f' fill='%s' font-size='%.1f' text-anchor='%s'", css_class, x, y,
+                fill, size, anchor);
+}
+
+void as_map_textf(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
+                  const char *anchor, const char *fmt, ...)
+{
+    va_list ap;
+    as_map_text_at(b, x, y, css_class, fill, size, anchor);
+    va_start(ap, fmt);
+    as_html_vprintf(b, fmt, ap);
+    va_end(ap);
+    as_html_close(b, "text");
 }
 
 enum { FITS = 9, ONE_LINE = 7 }; /* letters of a word; of a name on one line of a narrow page */
@@ -72,7 +84,8 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
     if (!claim) {
         as_buf_html(d->b, n->note);
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {
-        as_buf_str(d->b, "reported</text>\n");
+        as_buf_str(d->b, "reported");
+        as_html_close(d->b, "text");
         as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
         as_buf_str(d->b, "measured ");
         as_page_range(d->b, f->ci.lo, f->ci.hi, "B");
@@ -80,19 +93,19 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
         as_buf_str(d->b, "reported ");
         as_page_value(d->b, f->claimed, f->unit);
     }
-    as_buf_str(d->b, "</text>\n");
+    as_html_close(d->b, "text");
 }
 
 /* Opens the group of a measured number with what it cites. */
 static void map_labels_cite(struct as_map_drawing *d, const struct as_map_number *n)
 {
     if (n->of) {
-        as_page_cite(d->b, "g", d->info->id, n->of, n->value);
+        as_html_cite(d->b, "g", NULL, d->info->id, n->of, n->value);
         return;
     }
-    as_buf_str(d->b, "<g data-fact=\"");
-    as_buf_html(d->b, n->fact ? n->fact->id : "several");
-    as_buf_str(d->b, "\">");
+    as_html_start(d->b, "g");
+    as_html_attribute(d->b, "data-fact", n->fact ? n->fact->id : "several");
+    as_html_started(d->b);
 }
 
 static void map_labels_number(struct as_map_drawing *d, const struct as_map_number *n, enum as_map_kind kind, double y)
@@ -107,14 +120,14 @@ static void map_labels_number(struct as_map_drawing *d, const struct as_map_numb
                             : "said",
                    measured ? AS_MAP_INK : AS_MAP_MUTED, absent ? small : big, "start");
     as_map_number_text(d->b, n);
-    as_buf_str(d->b, measured ? "</text></g>\n" : "</text>\n");
+    as_html_close(d->b, measured ? "text/g" : "text");
     double share = as_map_bar_share(n);
-    if (share > 0)
-        as_buf_printf(d->b,
-                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\" opacity=\"0.18\"/>"
-                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\"/>\n",
-                      x, y + 27, d->s.number_w, as_map_bar_fill[kind], x, y + 27, d->s.number_w * share,
-                      as_map_bar_fill[kind]);
+    if (share > 0) {
+        as_html_tag(d->b, "rect/", "x='%.1f' y='%.1f' width='%.1f' height='4' rx='2' fill='%s' opacity='0.18'", x,
+                    y + 27, d->s.number_w, as_map_bar_fill[kind]);
+        as_html_tag(d->b, "rect/", "x='%.1f' y='%.1f' width='%.1f' height='4' rx='2' fill='%s'", x, y + 27,
+                    d->s.number_w * share, as_map_bar_fill[kind]);
+    }
     number_note(d, n, x, y + (share > 0 ? 44 : 36));
 }
 
@@ -127,11 +140,15 @@ static void map_labels_title(struct as_map_drawing *d, int row, const char *link
         bool about = link ? strcmp(f->object, link) == 0 : as_map_row(f->object) == row;
         if (!about || strcmp(f->device, d->info->id) != 0)
             continue;
-        as_buf_str(d->b, any ? "\n" : "<title>");
+        if (any)
+            as_buf_char(d->b, '\n');
+        else
+            as_html_open(d->b, "title", NULL);
         as_buf_html(d->b, f->sentence);
         any = true;
     }
-    as_buf_str(d->b, any ? "</title>" : "");
+    if (any)
+        as_html_close(d->b, "title");
 }
 
 /* The column is narrow: a long name takes two lines, and smaller letters where one of them is long. */
@@ -144,14 +161,10 @@ static void row_title(struct as_map_drawing *d, const char *name, double y)
     const size_t longest = blank && strlen(blank + 1) > strlen(first) ? strlen(blank + 1) : strlen(first);
     const double size =
         ((d->s.wide ? 15 : 12) - (blank ? 2 : 0)) * (longest > FITS ? (double)FITS / (double)longest : 1);
-    as_map_text_at(d->b, d->s.label_x, blank ? y - size / 2 : y, "level", AS_MAP_INK, size, "start");
-    as_buf_html(d->b, first);
-    as_buf_str(d->b, "</text>\n");
+    as_map_textf(d->b, d->s.label_x, blank ? y - size / 2 : y, "level", AS_MAP_INK, size, "start", "%s", first);
     if (!blank)
         return;
-    as_map_text_at(d->b, d->s.label_x, y + size / 2 + 2, "level", AS_MAP_INK, size, "start");
-    as_buf_html(d->b, blank + 1);
-    as_buf_str(d->b, "</text>\n");
+    as_map_textf(d->b, d->s.label_x, y + size / 2 + 2, "level", AS_MAP_INK, size, "start", "%s", blank + 1);
 }
 
 /* Kinds from first to last: a core has only a clock, a link no size. */
@@ -167,8 +180,7 @@ static void column_heads(struct as_map_drawing *d, double y)
 {
     static const char *const heads[AS_MAP_KINDS] = {"size, clock", "latency", "bandwidth"};
     for (int k = 0; k < AS_MAP_KINDS; k++) {
-        as_map_text_at(d->b, d->s.number_x[k], y, "head", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
-        as_buf_printf(d->b, "%s</text>\n", heads[k]);
+        as_map_textf(d->b, d->s.number_x[k], y, "head", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start", "%s", heads[k]);
     }
 }
 
@@ -191,8 +203,8 @@ void as_map_draw_numbers(struct as_map_drawing *d, double *y)
 {
     if (!as_map_has_numbers(&d->numbers, -1)) {
         if (d->s.wide) {
-            as_map_text_at(d->b, d->s.label_x, d->top + 20, "note", AS_MAP_MUTED, 13, "start");
-            as_buf_str(d->b, "no fact about its levels was derived</text>\n");
+            as_map_textf(d->b, d->s.label_x, d->top + 20, "note", AS_MAP_MUTED, 13, "start",
+                         "no fact about its levels was derived");
         }
         return;
     }
@@ -204,19 +216,19 @@ void as_map_draw_numbers(struct as_map_drawing *d, double *y)
         char name[24];
         if (!isfinite(d->line.row[r]))
             continue;
-        as_buf_str(d->b, "<g class=\"row\">");
+        as_html_open(d->b, "g", "row");
         map_labels_title(d, r, NULL);
         map_labels_line(d, as_map_row_name(d, r, name), d->numbers.row[r], AS_MAP_HOLDS,
                         r == AS_MAP_CORE ? AS_MAP_HOLDS : AS_MAP_BANDWIDTH, d->line.row[r]);
-        as_buf_str(d->b, "</g>\n");
+        as_html_close(d->b, "g");
     }
     for (size_t i = 0; i < d->numbers.links_n; i++) {
         const struct as_map_link *l = &d->numbers.link[i];
-        as_buf_str(d->b, "<g class=\"row\">");
+        as_html_open(d->b, "g", "row");
         if (l->object[0])
             map_labels_title(d, -1, l->object);
         map_labels_line(d, l->name, l->number, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, d->line.link[i]);
-        as_buf_str(d->b, "</g>\n");
+        as_html_close(d->b, "g");
     }
 }
 

@@ -1,5 +1,6 @@
 /* Values of the machine map: quantities by level and kind, and the facts about links. */
 #include "base/text.h"
+#include "probe/view_role.h"
 #include "report/map/map.h"
 #include "report/page/page.h"
 
@@ -333,9 +334,9 @@ static void find_rejected_links(const struct as_report_run *run, const struct as
 {
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
-        bool bandwidth = strcmp(c->probe, "link") == 0;
+        const bool bandwidth = as_has_role(c, AS_VIEW_LINK_BANDWIDTH);
         if (c->status != AS_CELL_REJECTED || strcmp(c->device, info->id) != 0 ||
-            (!bandwidth && strcmp(c->probe, "link_latency") != 0))
+            (!bandwidth && !as_has_role(c, AS_VIEW_LINK_LATENCY)))
             continue;
         bool host = sort_of(as_axes_text(&c->axes, "peer")) == HOST;
         for (size_t k = 0; k < out->links_n; k++) {

@@ -111,20 +111,21 @@ done:
     return st;
 }
 
-static enum as_status column_collect(const struct as_page *p, const char *probe, struct as_columns *out)
+static enum as_status column_collect(const struct as_report_run *runs, size_t runs_n, const char *probe,
+                                     struct as_columns *out, struct as_error *err)
 {
     size_t n = 0;
-    for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            n += strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_page_measured(&p->runs[r].cells[i]);
+    for (size_t r = 0; r < runs_n; r++)
+        for (size_t i = 0; i < runs[r].cells_n; i++)
+            n += strcmp(runs[r].cells[i].probe, probe) == 0 && as_report_is_measured(&runs[r].cells[i]);
     out->rows_n = 0;
     out->rows = calloc(n ? n : 1, sizeof *out->rows);
     if (!out->rows)
-        return as_nomem(p->err, n * sizeof *out->rows, "table rows");
-    for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            if (strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_page_measured(&p->runs[r].cells[i]))
-                out->rows[out->rows_n++] = (struct as_row){&p->runs[r].cells[i], r};
+        return as_nomem(err, n * sizeof *out->rows, "table rows");
+    for (size_t r = 0; r < runs_n; r++)
+        for (size_t i = 0; i < runs[r].cells_n; i++)
+            if (strcmp(runs[r].cells[i].probe, probe) == 0 && as_report_is_measured(&runs[r].cells[i]))
+                out->rows[out->rows_n++] = (struct as_row){&runs[r].cells[i], r};
     return AS_OK;
 }
 
@@ -145,26 +146,27 @@ static size_t axis_names(const struct as_columns *c, const char *names[static AS
     return n;
 }
 
-enum as_status as_columns_make(const struct as_page *p, const char *probe, struct as_columns *out)
+enum as_status as_columns_make(const struct as_report_run *runs, size_t runs_n, const char *probe,
+                               struct as_columns *out, struct as_error *err)
 {
     const char *names[AS_AXES_MAX] = {0};
     *out = (struct as_columns){.probe = as_probe_find(probe)};
-    enum as_status st = column_collect(p, probe, out);
+    enum as_status st = column_collect(runs, runs_n, probe, out, err);
     if (st != AS_OK)
         goto fail;
     size_t n = axis_names(out, names);
     out->axes_n = 0;
     out->axes = calloc(n ? n : 1, sizeof *out->axes);
     if (!out->axes) {
-        st = as_nomem(p->err, n * sizeof *out->axes, "table columns");
+        st = as_nomem(err, n * sizeof *out->axes, "table columns");
         goto fail;
     }
-    if ((st = make_column(out, "device", column_read_device, &out->device, p->err)) != AS_OK)
+    if ((st = make_column(out, "device", column_read_device, &out->device, err)) != AS_OK)
         goto fail;
-    if ((st = make_column(out, "metric", read_metric, &out->metric, p->err)) != AS_OK)
+    if ((st = make_column(out, "metric", read_metric, &out->metric, err)) != AS_OK)
         goto fail;
     for (; out->axes_n < n; out->axes_n++) {
-        st = make_column(out, names[out->axes_n], read_axis, &out->axes[out->axes_n], p->err);
+        st = make_column(out, names[out->axes_n], read_axis, &out->axes[out->axes_n], err);
         if (st != AS_OK) {
             out->axes_n++;
             goto fail;
@@ -191,4 +193,14 @@ void as_columns_finish(struct as_columns *c)
     free(c->axes);
     free(c->rows);
     *c = (struct as_columns){0};
+}
+
+void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
+                   void (*escape)(struct as_buf *b, const char *text))
+{
+    const bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
+    if (size && v->number >= 0 && v->number < 1.8e19)
+        as_format_size(b, (uint64_t)v->number);
+    else
+        escape(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
 }

@@ -3,11 +3,12 @@
 #ifndef AS_REPORT_COLUMN_H
 #define AS_REPORT_COLUMN_H
 
-#include "report/page/page.h"
+#include "probe/probe.h"
+#include "report/report.h"
 
 struct as_row {
     const struct as_cell *cell;
-    size_t run; /* index in the page's runs */
+    size_t run; /* index in the runs */
 };
 
 struct as_column {
@@ -28,8 +29,14 @@ struct as_columns {
     const struct as_probe *probe; /* NULL: unknown to this build */
 };
 
-/* The measured cells of a probe in all runs of the page. */
-enum as_status as_columns_make(const struct as_page *p, const char *probe, struct as_columns *out);
+/* The measured cells of a probe in these runs. */
+enum as_status as_columns_make(const struct as_report_run *runs, size_t runs_n, const char *probe,
+                               struct as_columns *out, struct as_error *err);
 void as_columns_finish(struct as_columns *c);
+
+/* An axis value as people write it: 32 KiB for sizes, the text otherwise, escaped for where it goes. axis: NULL
+ * unknown. */
+void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
+                   void (*escape)(struct as_buf *b, const char *text));
 
 #endif

@@ -5,6 +5,7 @@
 #include "report/sheet/sheet.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,16 @@ struct as_quantity_subject as_report_subject(const struct as_report_run *r, cons
                                     .facts_n = r->facts_n};
     as_quantity_use_clock(&s);
     return s;
+}
+
+bool as_report_has_number(const struct as_cell *c)
+{
+    return c->sum.n > 0 && isfinite(c->sum.median);
+}
+
+bool as_report_is_measured(const struct as_cell *c)
+{
+    return (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && as_report_has_number(c);
 }
 
 const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id)

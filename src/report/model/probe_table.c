@@ -93,13 +93,14 @@ static void choose_columns(struct as_probe_table *t, size_t from, size_t to)
 
 /* ---- interface of page and terminal ---- */
 
-enum as_status as_probe_table_make(const struct as_page *p, const char *probe, struct as_probe_table *t)
+enum as_status as_probe_table_make(const struct as_report_run *runs, size_t runs_n, const char *probe,
+                                   struct as_probe_table *t, struct as_error *err)
 {
     *t = (struct as_probe_table){0};
-    enum as_status st = as_columns_make(p, probe, &t->c);
+    enum as_status st = as_columns_make(runs, runs_n, probe, &t->c, err);
     if (st)
         return st;
-    st = sort_rows(t, p->err);
+    st = sort_rows(t, err);
     if (st)
         as_columns_finish(&t->c);
     return st;

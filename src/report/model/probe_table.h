@@ -18,7 +18,8 @@ struct as_probe_table {
     size_t numbers[AS_AXES_MAX], numbers_n;
     bool grouped;
 };
-enum as_status as_probe_table_make(const struct as_page *p, const char *probe, struct as_probe_table *t);
+enum as_status as_probe_table_make(const struct as_report_run *runs, size_t runs_n, const char *probe,
+                                   struct as_probe_table *t, struct as_error *err);
 void as_probe_table_finish(struct as_probe_table *t);
 /* Chooses the columns for the device of the row order[from]; returns the end of its rows. */
 size_t as_probe_table_device(struct as_probe_table *t, size_t from);

@@ -68,7 +68,7 @@ void as_view_link(struct as_view_table *t, const char *text, const char *anchor)
 
 void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const char *unit)
 {
-    const bool has = cell && as_text_measured(cell);
+    const bool has = cell && as_report_has_number(cell);
     struct as_view_cell v = {.measure = {NAN, {NAN, NAN}}, .unit = has ? unit : "", .paint = AS_PAINT_DIM};
     if (has) {
         v.cell = cell;
@@ -97,4 +97,14 @@ void as_view_finish(struct as_view_table *t)
     free(t->cells);
     free(t->rows);
     *t = (struct as_view_table){0};
+}
+
+enum as_paint as_status_paint(enum as_cell_status s)
+{
+    static const unsigned char of[AS_CELL_STATUS_N] = {
+        [AS_CELL_OK] = AS_PAINT_NONE,         [AS_CELL_WIDE] = AS_PAINT_NONE,   [AS_CELL_REJECTED] = AS_PAINT_BAD,
+        [AS_CELL_FAILED] = AS_PAINT_BAD,      [AS_CELL_CRASHED] = AS_PAINT_BAD, [AS_CELL_TIMEOUT] = AS_PAINT_BAD,
+        [AS_CELL_UNSUPPORTED] = AS_PAINT_DIM, [AS_CELL_SKIPPED] = AS_PAINT_DIM, [AS_CELL_PLANNED] = AS_PAINT_DIM,
+    };
+    return (unsigned)s < AS_CELL_STATUS_N ? (enum as_paint)of[s] : AS_PAINT_NONE;
 }

@@ -3,7 +3,11 @@
 #ifndef AS_REPORT_VIEW_TABLE_H
 #define AS_REPORT_VIEW_TABLE_H
 
-#include "report/terminal/terminal.h"
+#include "report/report.h"
+
+/* How words and numbers stand out. */
+enum as_paint { AS_PAINT_NONE, AS_PAINT_GOOD, AS_PAINT_BAD, AS_PAINT_DIM, AS_PAINT_STRONG };
+enum as_paint as_status_paint(enum as_cell_status s);
 
 struct as_measure {
     double value; /* NAN unknown */
@@ -60,12 +64,5 @@ void as_view_interval(struct as_view_table *t, const struct as_cell *cell);
 /* A number derived from several. Its interval is shown where it has one. */
 void as_view_derived(struct as_view_table *t, struct as_measure m, const char *unit);
 void as_view_finish(struct as_view_table *t);
-
-/* The page: class and label (for screen readers) of the table. */
-void as_view_page(const struct as_view_table *t, const char *class, const char *label, struct as_buf *out);
-/* The same without the enclosing elements, from <thead> on. */
-void as_view_page_rows(const struct as_view_table *t, struct as_buf *out);
-enum as_status as_view_terminal(const struct as_view_table *t, const struct as_table_style *style, struct as_buf *out,
-                                struct as_error *err);
 
 #endif

@@ -49,8 +49,4 @@ size_t as_operations_end(const struct as_operation *rows, size_t n, size_t from)
 /* The table of one device's operations, in groups by kind. *out is the caller's (as_view_finish). */
 void as_operations_view(const struct as_operation *rows, size_t n, struct as_view_table *out);
 
-/* The table in the terminal, under a title; op: NULL all. Nothing where the run has none. */
-enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,
-                                  struct as_buf *out, struct as_error *err);
-
 #endif

@@ -4,6 +4,7 @@
 #include "report/map/map.h"
 #include "report/model/column.h"
 #include "report/model/further.h"
+#include "report/page/page.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,7 +167,7 @@ static void further_measures(struct as_buf *b, const struct as_columns *c)
 static enum as_status probe_data(struct as_page *p, const char *name)
 {
     struct as_columns c;
-    enum as_status st = as_columns_make(p, name, &c);
+    enum as_status st = as_columns_make(p->runs, p->n, name, &c, p->err);
     if (st != AS_OK)
         return st;
     struct as_buf *b = p->out;

@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "model/metrics.h"
+#include "report/model/column.h"
 #include "report/page/page.h"
-#include "report/terminal/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,8 +109,6 @@ bool as_page_drawable(double lo, double hi)
     return lo >= 1e-60 && hi <= 1e60 && lo < hi;
 }
 
-const char as_page_not_drawn[] = "<p class=\"note\">Not drawn: its numbers are too far apart for a picture.</p>\n";
-
 enum as_said as_page_said(const struct as_fact *f)
 {
     const double wide = 0.10; /* relative width above which a midpoint would pretend precision */
@@ -143,23 +141,6 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
     else
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
-}
-
-void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value)
-{
-    as_buf_printf(b, "<%s data-device=\"", element);
-    as_buf_html(b, device);
-    as_buf_printf(b, "\" data-quantity=\"%s\" data-value=\"%.9g\">", q->name, value);
-}
-
-void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
-                   void (*escape)(struct as_buf *b, const char *text))
-{
-    const bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
-    if (size && v->number >= 0 && v->number < 1.8e19)
-        as_format_size(b, (uint64_t)v->number);
-    else
-        escape(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
 }
 
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)
@@ -195,11 +176,6 @@ bool as_page_apart(struct as_interval a, struct as_interval b)
     return a.hi < b.lo || b.hi < a.lo;
 }
 
-bool as_page_measured(const struct as_cell *c)
-{
-    return (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && c->sum.n > 0 && isfinite(c->sum.median);
-}
-
 void as_page_run_name(struct as_buf *b, const struct as_run *run)
 {
     as_buf_printf(b, "run\u00a0%lld", (long long)run->id);
@@ -209,7 +185,7 @@ bool as_page_has_probe(const struct as_page *p, const char *probe)
 {
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            if (strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_page_measured(&p->runs[r].cells[i]))
+            if (strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_report_is_measured(&p->runs[r].cells[i]))
                 return true;
     return false;
 }

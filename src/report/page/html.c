@@ -23,7 +23,7 @@ enum as_status as_page_probes(const struct as_page *p, const char ***names, size
     for (size_t r = 0; r < p->n; r++) {
         for (size_t i = 0; i < p->runs[r].cells_n; i++) {
             const struct as_cell *c = &p->runs[r].cells[i];
-            if (as_probe_find(c->probe) || !as_page_measured(c))
+            if (as_probe_find(c->probe) || !as_report_is_measured(c))
                 continue;
             size_t k = 0;
             while (k < *n && strcmp((*names)[k], c->probe) != 0)
@@ -45,13 +45,14 @@ fail:
 
 static void document_title(struct as_page *p)
 {
-    as_buf_str(p->out, "<title>assay");
+    as_html_open(p->out, "title", NULL);
+    as_buf_str(p->out, "assay");
     for (size_t r = 0; r < p->n && r < 4; r++) {
         as_buf_str(p->out, r ? ", " : ": ");
         as_buf_html(p->out, p->runs[r].run.host[0] ? p->runs[r].run.host : "a machine");
         as_buf_printf(p->out, " (run %lld)", (long long)p->runs[r].run.id);
     }
-    as_buf_str(p->out, "</title>\n");
+    as_html_close(p->out, "title");
 }
 
 static bool has_charts(void)
@@ -62,23 +63,15 @@ static bool has_charts(void)
 static void html_head(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
-                  "form-action 'none'; style-src '");
-    as_buf_str(b, as_page_hash_css);
-    as_buf_str(b, "'; script-src '");
-    as_buf_str(b, as_page_hash_js);
-    if (has_charts()) {
-        as_buf_str(b, "' '");
-        as_buf_str(b, as_page_hash_vega);
-    }
-    as_buf_str(
-        b, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-           "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
+    as_html_document(b, as_page_hash_css, as_page_hash_js, has_charts() ? as_page_hash_vega : NULL);
     document_title(p);
-    as_buf_str(b, "<style>");
+    as_html_open(b, "style", NULL);
     as_buf_add(b, as_page_css, as_page_css_size);
-    as_buf_str(b, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+    as_html_close(b, "style/head");
+    as_html_open(b, "body", NULL);
+    as_html_tag(b, "a", "class='skip' href='#main'");
+    as_buf_str(b, "Skip to the content");
+    as_html_close(b, "a");
 }
 
 static void devices_term(struct as_buf *b, const struct as_report_run *rr)
@@ -101,9 +94,10 @@ static void measured_term(struct as_buf *b, const struct as_run *run)
         when[16] = '\0';
     }
     as_html_term(b, "Measured");
-    as_buf_str(b, "<time>");
+    as_html_open(b, "time", NULL);
     as_buf_html(b, when);
-    as_buf_str(b, " UTC</time>");
+    as_buf_str(b, " UTC");
+    as_html_close(b, "time");
     const double length = as_run_length(run);
     if (isfinite(length)) {
         as_buf_str(b, ", ");
@@ -122,7 +116,7 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     const struct as_run *run = &rr->run;
     size_t measured = 0, rejected = 0;
     for (size_t i = 0; i < rr->cells_n; i++) {
-        measured += as_page_measured(&rr->cells[i]);
+        measured += as_report_is_measured(&rr->cells[i]);
         rejected += rr->cells[i].status == AS_CELL_REJECTED;
     }
     as_html_open(b, "dl", "run");
@@ -140,21 +134,24 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     measured_term(b, run);
     as_html_term(b, "Cells");
     as_buf_printf(b, "%zu of %zu have a number", measured, rr->cells_n);
-    if (rejected)
-        as_buf_printf(b, ", <a href=\"#gates\">%zu rejected</a>", rejected);
-    as_html_term_end(b);
-    as_buf_str(b, "</dl>\n");
-    if (rr->against_earlier) {
-        as_buf_str(b, "<p class=\"note\">");
-        as_buf_html(b, rr->against_earlier);
-        as_buf_str(b, ".</p>\n");
+    if (rejected) {
+        as_buf_str(b, ", ");
+        as_html_link(b, "gates", "");
+        as_buf_printf(b, "%zu rejected", rejected);
+        as_html_close(b, "a");
     }
+    as_html_term_end(b);
+    as_html_close(b, "dl");
+    if (rr->against_earlier)
+        as_html_paragraphf(b, "note", "%s.", rr->against_earlier);
 }
 
 static void header(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<header><p class=\"mark\">assay</p><h1>");
+    as_html_open(b, "header", NULL);
+    as_html_paragraph(b, "mark", "assay");
+    as_html_open(b, "h1", NULL);
     if (p->n == 0) {
         as_buf_str(b, "No run");
     } else if (p->n == 1) {
@@ -165,7 +162,7 @@ static void header(struct as_page *p)
     } else {
         as_buf_printf(b, "%zu runs side by side", p->n);
     }
-    as_buf_str(b, "</h1>\n");
+    as_html_close(b, "h1");
     for (size_t r = 0; r < p->n; r++)
         run_line(p, &p->runs[r]);
     if (p->n && p->runs[0].renumbered)
@@ -174,8 +171,8 @@ static void header(struct as_page *p)
         as_html_paragraph(
             b, "note",
             "The pictures were not built into this assay: its tables hold the same numbers. To have pictures, install "
-            "Node.js and npm, run <code>npm ci</code> in <code>charts/</code>, and build assay again.");
-    as_buf_str(b, "</header>\n");
+            "Node.js and npm, run `npm ci` in `charts/`, and build assay again.");
+    as_html_close(b, "header");
 }
 
 static const char *heading_of(const char *probe)
@@ -198,7 +195,9 @@ static const char *nav_heading(struct as_buf *b, const char *probe, const char *
 
 static void nav_link(struct as_buf *b, const char *id, const char *text)
 {
-    as_buf_printf(b, "<li><a href=\"#%s\">%s</a></li>", id, text);
+    as_html_open(b, "li", NULL);
+    as_html_link_text(b, id, "", text);
+    as_html_close(b, "li");
 }
 
 /* The sections of several probes that a page may lack. */
@@ -215,7 +214,8 @@ static const struct {
 static void html_nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<nav aria-label=\"Contents\"><ul>");
+    as_html_tag(b, "nav", "aria-label='Contents'");
+    as_html_open(b, "ul", NULL);
     nav_link(b, "map", "Machine map");
     nav_link(b, "sheet", "Data sheet");
     if (as_page_has_curves(probes, n))
@@ -228,16 +228,14 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct as_probe *probe = as_probe_find(probes[i]);
         heading = nav_heading(b, probes[i], heading);
-        as_buf_str(b, "<li class=\"probe\"><a href=\"#probe-");
-        as_page_slug(b, probes[i]);
-        as_buf_str(b, "\">");
-        as_buf_html(b, probe ? probe->title : probes[i]);
-        as_buf_str(b, "</a></li>");
+        as_html_open(b, "li", "probe");
+        as_html_link_text(b, "probe-", probes[i], probe ? probe->title : probes[i]);
+        as_html_close(b, "li");
     }
     nav_link(b, "missing", "Not measured");
     nav_link(b, "gates", "Gates");
     nav_link(b, "provenance", "Provenance");
-    as_buf_str(b, "</ul></nav>\n");
+    as_html_close(b, "ul/nav");
 }
 
 /* Inside <script type="application/json"> only "</script" and "<!--" could end the text; the figures are compiled
@@ -246,11 +244,13 @@ static enum as_status scripts(struct as_page *p, const char *const *probes, size
 {
     struct as_buf *b = p->out;
     if (has_charts()) {
-        as_buf_str(b, "<script type=\"application/json\" id=\"data\">");
+        as_html_tag(b, "script", "type='application/json' id='data'");
         enum as_status st = as_page_data(p, probes, n);
         if (st != AS_OK)
             return st;
-        as_buf_str(b, "</script>\n<script type=\"application/json\" id=\"figures\">{");
+        as_html_close(b, "script");
+        as_html_tag(b, "script", "type='application/json' id='figures'");
+        as_buf_char(b, '{');
         bool first = true;
         for (size_t i = 0; i < n; i++) {
             const struct as_probe *probe = as_probe_find(probes[i]);
@@ -265,22 +265,30 @@ static enum as_status scripts(struct as_page *p, const char *const *probes, size
             as_buf_char(b, ':');
             as_buf_add(b, figure, len);
         }
-        as_buf_str(b, "}</script>\n<script>");
+        as_buf_char(b, '}');
+        as_html_close(b, "script");
+        as_html_open(b, "script", NULL);
         as_buf_add(b, as_page_vega, as_page_vega_size);
-        as_buf_str(b, "</script>\n");
+        as_html_close(b, "script");
     }
-    as_buf_str(b, "<script>");
+    as_html_open(b, "script", NULL);
     as_buf_add(b, as_page_js, as_page_js_size);
-    as_buf_str(b, "</script>\n");
+    as_html_close(b, "script");
     return AS_OK;
 }
 
 static void footer(struct as_page *p)
 {
-    as_buf_str(p->out, "</main>\n<footer><p>Made by assay ");
+    as_html_close(p->out, "main");
+    as_html_open(p->out, "footer", NULL);
+    as_html_open(p->out, "p", NULL);
+    as_buf_str(p->out, "Made by assay ");
     as_buf_html(p->out, p->n ? p->runs[0].run.tool_version : "");
     as_buf_str(p->out, ". Values are medians with three significant digits; intervals contain the median with 95% "
-                       "confidence. 1 KiB is 1024 bytes, 1 GB/s is 10<sup>9</sup> bytes per second.</p></footer>\n");
+                       "confidence. 1 KiB is 1024 bytes, 1 GB/s is 10");
+    as_html_text(p->out, "sup", NULL, "9");
+    as_buf_str(p->out, " bytes per second.");
+    as_html_close(p->out, "p/footer");
 }
 
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
@@ -294,7 +302,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     html_head(&page);
     header(&page);
     html_nav(&page, probes, probes_n);
-    as_buf_str(out, "<main id=\"main\">\n");
+    as_html_tag(out, "main", "id='main'");
     st = as_page_maps(&page);
     if (st == AS_OK)
         st = as_page_sheets(&page);
@@ -324,7 +332,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     st = scripts(&page, probes, probes_n);
     if (st != AS_OK)
         goto done;
-    as_buf_str(out, "</body>\n</html>\n");
+    as_html_close(out, "body/html");
     st = as_buf_check(out, err);
 done:
     free((void *)probes);

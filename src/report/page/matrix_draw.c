@@ -1,6 +1,7 @@
 #include "report/page/matrix_draw.h"
 
 #include "base/text.h"
+#include "report/page/markup.h"
 #include "report/page/page.h"
 
 #include <math.h>
@@ -22,20 +23,6 @@ const char *as_matrix_colour(const char *path)
         if (strcmp(colours[i].path, path) == 0)
             return colours[i].colour;
     return "var(--c7)";
-}
-
-static void matrix_draw_begin(struct as_buf *b, double w, double h, const char *what, const char *name)
-{
-    as_buf_printf(b, "<svg class=\"matrix-plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" fill=\"none\" aria-label=\"%s",
-                  w, h, what);
-    as_buf_html(b, name);
-    as_buf_str(b, "\">\n");
-}
-
-static void text_at(struct as_buf *b, double x, double y, const char *anchor, const char *fill, double size)
-{
-    as_buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\" font-size=\"%.1f\">", x, y, anchor,
-                  fill, size);
 }
 
 /* ---- GEMM over size ---- */
@@ -80,25 +67,25 @@ static void rate_tick(struct as_buf *b, double v, const char *unit)
     const int prefix = (int)(strlen(s->shown) - strlen(unit));
     if (shown >= 999.5 && shown < 999999.5) {
         const int whole = (int)lround(shown);
-        as_buf_printf(b, "%d,%03d %.*s</text>\n", whole / 1000, whole % 1000, prefix, s->shown);
+        as_buf_printf(b, "%d,%03d %.*s", whole / 1000, whole % 1000, prefix, s->shown);
     } else
-        as_buf_printf(b, "%.6g %.*s</text>\n", shown, prefix, s->shown);
+        as_buf_printf(b, "%.6g %.*s", shown, prefix, s->shown);
+    as_html_close(b, "text");
 }
 
 static void matrix_draw_frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
 {
     for (int e = (int)lround(log10(a->y_lo)); e <= (int)lround(log10(a->y_hi)); e++) {
         const double v = pow(10, e);
-        as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--grid)\"/>\n", LEFT, matrix_draw_at_y(a, v), RIGHT);
-        text_at(b, LEFT - 6, matrix_draw_at_y(a, v) + 4, "end", "var(--muted)", 10.5);
+        as_html_tag(b, "path/", "d='M%.1f %.1fH%.1f' stroke='var(--grid)'", LEFT, matrix_draw_at_y(a, v), RIGHT);
+        as_svg_text(b, LEFT - 6, matrix_draw_at_y(a, v) + 4, "end", "var(--muted)", 10.5);
         rate_tick(b, v, a->unit);
     }
     double last = -INFINITY;
     for (double size = a->x_lo; size <= a->x_hi;) {
         double next = INFINITY;
         if (matrix_draw_at_x(a, size) - last > 34) {
-            text_at(b, matrix_draw_at_x(a, size), BOTTOM + 15, "middle", "var(--muted)", 10.5);
-            as_buf_printf(b, "%.0f</text>\n", size);
+            as_svg_textf(b, matrix_draw_at_x(a, size), BOTTOM + 15, "middle", "var(--muted)", 10.5, "%.0f", size);
             last = matrix_draw_at_x(a, size);
         }
         for (size_t i = 0; i < n; i++)
@@ -106,21 +93,20 @@ static void matrix_draw_frame(struct as_buf *b, const struct axes *a, const stru
                 next = fmin(next, points[i].size);
         size = next;
     }
-    text_at(b, (LEFT + RIGHT) / 2, BOTTOM + 30, "middle", "var(--muted)", 10.5);
-    as_buf_str(b, "rows and columns</text>\n");
+    as_svg_textf(b, (LEFT + RIGHT) / 2, BOTTOM + 30, "middle", "var(--muted)", 10.5, "rows and columns");
 }
 
 /* The label is above the curves. */
 static void roof_line(struct as_buf *b, const struct axes *a, double roof, const char *type)
 {
-    as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1fM%.1f 10H%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
-                  LEFT, matrix_draw_at_y(a, roof), RIGHT, LEFT + 44, LEFT + 70);
-    text_at(b, LEFT + 76, 14, "start", "var(--muted)", 10.5);
+    as_html_tag(b, "path/", "d='M%.1f %.1fH%.1fM%.1f 10H%.1f' stroke='var(--ink)' stroke-dasharray='5 4'", LEFT,
+                matrix_draw_at_y(a, roof), RIGHT, LEFT + 44, LEFT + 70);
+    as_svg_text(b, LEFT + 76, 14, "start", "var(--muted)", 10.5);
     as_buf_str(b, "vector ALU, ");
     as_buf_html(b, type);
     as_buf_str(b, ": ");
     as_page_value(b, roof, "FLOP/s");
-    as_buf_str(b, "</text>\n");
+    as_html_close(b, "text");
 }
 
 static void matrix_draw_point(struct as_buf *b, const struct axes *a, const struct as_matrix_point *p)
@@ -128,14 +114,16 @@ static void matrix_draw_point(struct as_buf *b, const struct axes *a, const stru
     const char *colour = as_matrix_colour(p->path);
     double x = matrix_draw_at_x(a, p->size);
     if (p->ci.lo >= a->y_lo && p->ci.hi > p->ci.lo)
-        as_buf_printf(b, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"5\" opacity=\".35\"/>", x,
-                      matrix_draw_at_y(a, p->ci.lo), matrix_draw_at_y(a, fmin(p->ci.hi, a->y_hi)), colour);
-    as_buf_printf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\"><title>",
-                  x, matrix_draw_at_y(a, p->rate), colour, p->valid ? colour : "var(--paper)");
+        as_html_tag(b, "path/", "d='M%.1f %.1fV%.1f' stroke='%s' stroke-width='5' opacity='.35'", x,
+                    matrix_draw_at_y(a, p->ci.lo), matrix_draw_at_y(a, fmin(p->ci.hi, a->y_hi)), colour);
+    as_html_tag(b, "circle", "cx='%.1f' cy='%.1f' r='3' stroke='%s' stroke-width='1.4' fill='%s'", x,
+                matrix_draw_at_y(a, p->rate), colour, p->valid ? colour : "var(--paper)");
+    as_html_open(b, "title", NULL);
     as_buf_html(b, p->path);
     as_buf_printf(b, " %.0f: ", p->size);
     as_page_value(b, p->rate, a->unit);
-    as_buf_str(b, p->valid ? "</title></circle>\n" : ", rejected</title></circle>\n");
+    as_buf_str(b, p->valid ? "" : ", rejected");
+    as_html_close(b, "title/circle");
 }
 
 void as_matrix_draw_gemms(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
@@ -143,27 +131,25 @@ void as_matrix_draw_gemms(struct as_buf *b, const char *type, const struct as_ma
 {
     const struct axes a = axes_of(points, n, roof, type);
     if (!as_page_drawable(a.y_lo, a.y_hi) || !as_page_drawable(a.x_lo, 2 * a.x_hi)) {
-        as_buf_str(b, as_page_not_drawn);
+        as_svg_not_drawn(b);
         return;
     }
-    matrix_draw_begin(b, WIDE, HIGH, "GEMM rate over size by path, type ", type);
-    text_at(b, 0, 14, "start", "var(--ink)", 13);
-    as_buf_html(b, type);
-    as_buf_str(b, "</text>\n");
+    as_svg_open(b, "matrix-plot", WIDE, HIGH, "GEMM rate over size by path, type %s", type);
+    as_svg_textf(b, 0, 14, "start", "var(--ink)", 13, "%s", type);
     matrix_draw_frame(b, &a, points, n);
     for (size_t i = 0; i < n; i++) {
         bool goes_on = i > 0 && strcmp(points[i].path, points[i - 1].path) == 0;
         if (goes_on)
-            as_buf_printf(b, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"1.8\"/>",
-                          matrix_draw_at_x(&a, points[i - 1].size), matrix_draw_at_y(&a, points[i - 1].rate),
-                          matrix_draw_at_x(&a, points[i].size), matrix_draw_at_y(&a, points[i].rate),
-                          as_matrix_colour(points[i].path));
+            as_html_tag(b, "path/", "d='M%.1f %.1fL%.1f %.1f' stroke='%s' stroke-width='1.8'",
+                        matrix_draw_at_x(&a, points[i - 1].size), matrix_draw_at_y(&a, points[i - 1].rate),
+                        matrix_draw_at_x(&a, points[i].size), matrix_draw_at_y(&a, points[i].rate),
+                        as_matrix_colour(points[i].path));
     }
     for (size_t i = 0; i < n; i++)
         matrix_draw_point(b, &a, &points[i]);
     if (roof > 0)
         roof_line(b, &a, roof, roof_type);
-    as_buf_str(b, "</svg>\n");
+    as_html_close(b, "svg");
 }
 
 /* ---- fragments ---- */
@@ -190,20 +176,19 @@ static bool matrix_draw_read_numbers(const char *text, uint16_t *out, size_t n)
 static void number_cell(struct as_buf *b, unsigned row, unsigned column, unsigned lane, unsigned place)
 {
     unsigned x = EDGE + column * CELL_W, y = EDGE + row * CELL_H;
-    as_buf_printf(b,
-                  "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" rx=\"2\" fill=\"var(--c%u)\" "
-                  "fill-opacity=\"%.2f\"/>",
-                  x, y, CELL_W - 1, CELL_H - 1, 1 + lane / 4 % 8, 0.16 + 0.13 * (lane % 4));
-    as_buf_printf(b,
-                  "<text x=\"%.1f\" y=\"%u\" text-anchor=\"middle\" fill=\"var(--ink)\" font-size=\"10\">%u<tspan "
-                  "fill=\"var(--muted)\">:%u</tspan></text>\n",
-                  x + (CELL_W - 1) / 2.0, y + 13, lane, place);
+    as_html_tag(b, "rect/", "x='%u' y='%u' width='%d' height='%d' rx='2' fill='var(--c%u)' fill-opacity='%.2f'", x, y,
+                CELL_W - 1, CELL_H - 1, 1 + lane / 4 % 8, 0.16 + 0.13 * (lane % 4));
+    as_html_tag(b, "text", "x='%.1f' y='%u' text-anchor='middle' fill='var(--ink)' font-size='10'",
+                x + (CELL_W - 1) / 2.0, y + 13);
+    as_buf_printf(b, "%u", lane);
+    as_html_tag(b, "tspan", "fill='var(--muted)'");
+    as_buf_printf(b, ":%u", place);
+    as_html_close(b, "tspan/text");
 }
 
 static void edge_number(struct as_buf *b, double x, double y, const char *anchor, unsigned n)
 {
-    text_at(b, x, y, anchor, "var(--muted)", 9.5);
-    as_buf_printf(b, "%u</text>\n", n);
+    as_svg_textf(b, x, y, anchor, "var(--muted)", 9.5, "%u", n);
 }
 
 bool as_matrix_draw_fragment(struct as_buf *b, const char *name, unsigned rows, unsigned columns, const char *lanes,
@@ -217,19 +202,22 @@ bool as_matrix_draw_fragment(struct as_buf *b, const char *name, unsigned rows, 
         numbers && matrix_draw_read_numbers(lanes, numbers, n) && matrix_draw_read_numbers(places, numbers + n, n);
     if (good) {
         const unsigned w = EDGE + columns * CELL_W + 2, h = EDGE + rows * CELL_H + 2;
-        as_buf_printf(b,
-                      "<svg class=\"fragment\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\" "
-                      "fill=\"none\" aria-label=\"Lane and place of each number of ",
-                      w, h, w, h);
-        as_buf_html(b, name);
-        as_buf_str(b, "\">\n");
+        struct as_buf label = AS_BUF_INIT;
+        as_buf_printf(&label, "Lane and place of each number of %s", name);
+        as_html_start(b, "svg");
+        as_html_attributes(b, "class='fragment' width='%u' height='%u' viewBox='0 0 %u %u' role='img' fill='none'", w,
+                           h, w, h);
+        as_html_attribute(b, "aria-label", as_buf_get(&label));
+        as_html_started(b);
+        b->failed |= label.failed;
+        as_buf_finish(&label);
         for (unsigned column = 0; column < columns; column++)
             edge_number(b, EDGE + (column + 0.5) * CELL_W, EDGE - 8, "middle", column);
         for (unsigned row = 0; row < rows; row++)
             edge_number(b, EDGE - 6, EDGE + row * CELL_H + 13, "end", row);
         for (size_t i = 0; i < n; i++)
             number_cell(b, (unsigned)(i / columns), (unsigned)(i % columns), numbers[i], numbers[n + i]);
-        as_buf_str(b, "</svg>\n");
+        as_html_close(b, "svg");
     }
     free(numbers);
     return good;
@@ -271,20 +259,18 @@ static void matrix_draw_bar(struct as_buf *b, const struct as_matrix_bar *matrix
     const char *colour = as_matrix_colour(matrix_draw_bar->path);
     double from = matrix_draw_along(s, s->from), to = matrix_draw_along(s, matrix_draw_bar->value),
            last = fmax(fmax(from, to), matrix_draw_along(s, matrix_draw_bar->ci.hi));
-    text_at(b, BAR_LEFT - 8, y + 14, "end", "var(--ink)", 12);
-    as_buf_html(b, matrix_draw_bar->label);
-    as_buf_printf(b,
-                  "</text><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\" "
-                  "fill-opacity=\"%s\" stroke=\"%s\"/>",
-                  fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, matrix_draw_bar->valid ? "0.75" : "0",
-                  colour);
+    as_svg_textf(b, BAR_LEFT - 8, y + 14, "end", "var(--ink)", 12, "%s", matrix_draw_bar->label);
+    as_html_tag(b, "rect/", "x='%.1f' y='%.1f' width='%.1f' height='%d' rx='2' fill='%s' fill-opacity='%s' stroke='%s'",
+                fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, matrix_draw_bar->valid ? "0.75" : "0",
+                colour);
     if (matrix_draw_bar->ci.hi > matrix_draw_bar->ci.lo)
-        as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\"/>",
-                      matrix_draw_along(s, matrix_draw_bar->ci.lo), y + 3 + (BAR_H - 7) / 2.0,
-                      matrix_draw_along(s, matrix_draw_bar->ci.hi));
-    text_at(b, (isfinite(last) ? last : to) + 6, y + 14, "start", "var(--ink)", 12);
+        as_html_tag(b, "path/", "d='M%.1f %.1fH%.1f' stroke='var(--ink)' stroke-width='2'",
+                    matrix_draw_along(s, matrix_draw_bar->ci.lo), y + 3 + (BAR_H - 7) / 2.0,
+                    matrix_draw_along(s, matrix_draw_bar->ci.hi));
+    as_svg_text(b, (isfinite(last) ? last : to) + 6, y + 14, "start", "var(--ink)", 12);
     as_page_value(b, matrix_draw_bar->value, unit);
-    as_buf_str(b, matrix_draw_bar->valid ? "</text>\n" : " rejected</text>\n");
+    as_buf_str(b, matrix_draw_bar->valid ? "" : " rejected");
+    as_html_close(b, "text");
 }
 
 void as_matrix_draw_bars(struct as_buf *b, const char *name, const struct as_matrix_bar *bars, size_t n,
@@ -292,11 +278,11 @@ void as_matrix_draw_bars(struct as_buf *b, const char *name, const struct as_mat
 {
     const struct scale s = scale_of(bars, n, mark);
     const double h = (double)n * BAR_H + 8;
-    matrix_draw_begin(b, BAR_W, h, "Bars: ", name);
+    as_svg_open(b, "matrix-plot", BAR_W, h, "Bars: %s", name);
     for (size_t i = 0; i < n; i++)
         matrix_draw_bar(b, &bars[i], 2 + (double)i * BAR_H, &s, unit);
     if (mark > 0)
-        as_buf_printf(b, "<path d=\"M%.1f 0V%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
-                      matrix_draw_along(&s, mark), h);
-    as_buf_str(b, "</svg>\n");
+        as_html_tag(b, "path/", "d='M%.1f 0V%.1f' stroke='var(--ink)' stroke-dasharray='5 4'",
+                    matrix_draw_along(&s, mark), h);
+    as_html_close(b, "svg");
 }

@@ -4,6 +4,7 @@
 #define AS_REPORT_PAGE_H
 
 #include "probe/probe.h"
+#include "report/model/view_table.h"
 #include "report/report.h"
 
 /* Built-in texts: style, script, the Vega bundle and the compiled figures (both empty when charts were not built), and
@@ -28,8 +29,6 @@ void as_page_value(struct as_buf *b, double v, const char *unit);
 void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* Can a picture have a logarithmic axis from lo to hi? No machine's numbers are further apart. */
 bool as_page_drawable(double lo, double hi);
-/* Placeholder for a figure that cannot be drawn. */
-extern const char as_page_not_drawn[];
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_cell_value(struct as_buf *b, const struct as_cell *cell); /* median, or the answer */
 void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell);
@@ -40,8 +39,6 @@ enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
 enum as_said as_page_said(const struct as_fact *f);
 /* The value of a fact as as_page_said chose: "32 KiB" or "16–64 KiB". */
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
-/* Opens the element in which the text of a quantity's value stands, and names the quantity and the value. */
-void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
 void as_page_range(struct as_buf *b, double low, double high, const char *unit);
 /* What the device's API calls shared memory, in one word: "shared", "LDS". info: NULL where the run does not say. */
@@ -54,7 +51,6 @@ void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct a
 void as_page_slug(struct as_buf *b, const char *s);
 /* The values of an interval overlap or touch. False when either is unknown. */
 bool as_page_apart(struct as_interval a, struct as_interval b);
-bool as_page_measured(const struct as_cell *c);
 /* "run 7" as HTML */
 void as_page_run_name(struct as_buf *b, const struct as_run *run);
 /* Has any run a measured cell of it? */
@@ -90,6 +86,10 @@ void as_page_provenance(struct as_page *p);
 void as_page_roofline(struct as_page *p);
 /* The table of one probe: one run, or runs beside each other. */
 enum as_status as_page_table(struct as_page *p, const char *probe);
+/* A table's model on the page: class and label (for screen readers) of the table. */
+void as_view_page(const struct as_view_table *t, const char *class, const char *label, struct as_buf *out);
+/* The same without the enclosing elements, from <thead> on. */
+void as_view_page_rows(const struct as_view_table *t, struct as_buf *out);
 /* Cells with numbers as columns for the pictures: {"latency":{...},...} */
 enum as_status as_page_data(struct as_page *p, const char *const *probes, size_t n);
 

@@ -17,31 +17,35 @@ bool as_page_has_advice(const struct as_page *p)
 static void advice(struct as_page *p, const struct as_report_run *rr, const struct as_advice *a)
 {
     struct as_buf *b = p->out;
-    as_buf_printf(b, "<li class=\"fact %s\"><p class=\"verdict\">", a->warning ? "refuted" : "supported");
+    as_html_tag(b, "li", "class='fact %s'", a->warning ? "refuted" : "supported");
+    as_html_open(b, "p", "verdict");
     as_buf_html(b, a->question);
-    as_buf_str(b, " <span class=\"of\">");
+    as_buf_char(b, ' ');
+    as_html_open(b, "span", "of");
     as_html_text(b, "code", NULL, a->device);
     if (p->n > 1) {
         as_buf_char(b, ' ');
         as_page_run_name(b, &rr->run);
     }
-    as_buf_str(b, "</span></p><p class=\"sentence\">");
-    as_buf_html(b, a->sentence);
-    as_buf_str(b, "</p><details><summary>Why</summary><dl>");
+    as_html_close(b, "span/p");
+    as_html_text(b, "p", "sentence", a->sentence);
+    as_html_details(b, NULL, "Why");
+    as_html_open(b, "dl", NULL);
     for (size_t i = 0; i < a->numbers_n; i++) {
         const struct as_advice_number *number = &a->numbers[i];
-        as_html_open(b, "dt", NULL);
-        as_buf_html(b, number->what);
-        as_buf_str(b, "</dt><dd>");
+        as_html_text(b, "dt", NULL, number->what);
+        as_html_open(b, "dd", NULL);
         as_page_value(b, number->value, number->unit);
         if (number->ci.hi > number->ci.lo) {
             as_buf_str(b, " (");
             as_page_interval(b, number->value, number->ci, number->unit);
             as_buf_char(b, ')');
         }
-        as_buf_printf(b, ", <a href=\"#c%lld\">cell %lld</a></dd>", (long long)number->cell, (long long)number->cell);
+        as_buf_str(b, ", ");
+        as_html_cell_linkf(b, number->cell, "cell %lld", (long long)number->cell);
+        as_html_close(b, "dd");
     }
-    as_buf_str(b, "</dl></details></li>\n");
+    as_html_close(b, "dl/details/li");
 }
 
 void as_page_advice(struct as_page *p)
@@ -52,18 +56,18 @@ void as_page_advice(struct as_page *p)
     as_html_section(
         p->out, "advice", "Advice for ports",
         "How code that moves to memory shared by CPU and device should use this machine, from valid cells.");
-    as_buf_str(p->out, "<ul class=\"facts\">\n");
+    as_html_open(p->out, "ul", "facts");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
             if (p->runs[r].advice[i].known)
                 advice(p, &p->runs[r], &p->runs[r].advice[i]);
             open += !p->runs[r].advice[i].known;
         }
-    as_buf_str(p->out, "</ul>\n");
+    as_html_close(p->out, "ul");
     if (open)
-        as_buf_printf(p->out,
-                      "<p>%zu more question%s no valid cells here; <code>assay advise</code> names the "
-                      "commands that would measure them.</p>\n",
-                      open, open == 1 ? " has" : "s have");
+        as_html_paragraphf(
+            p->out, NULL,
+            "%zu more question%s no valid cells here; `assay advise` names the commands that would measure them.", open,
+            open == 1 ? " has" : "s have");
     as_html_section_end(p->out);
 }

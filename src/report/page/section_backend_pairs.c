@@ -17,13 +17,15 @@ static void backend_pairs_write(struct as_page *p, const struct as_report_run *r
     as_html_text(b, "code", NULL, pairs->b->device);
     if (p->n > 1)
         as_html_of_run(b, &rr->run);
-    as_buf_str(b, "</h3>\n<p>");
+    as_html_close(b, "h3");
+    as_html_open(b, "p", NULL);
     if (one && other && as_is_same_hardware(one, other, how, sizeof how)) {
         as_buf_html(b, how);
         as_buf_str(b, ". ");
     }
     as_backend_pairs_summary(b, pairs, n);
-    as_buf_str(b, ".</p>\n");
+    as_buf_char(b, '.');
+    as_html_close(b, "p");
     as_backend_pairs_view(pairs, n, &table);
     as_view_page(&table, "twins", "Two backends", b);
     as_view_finish(&table);

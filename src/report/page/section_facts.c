@@ -4,6 +4,7 @@
 #include "report/sheet/worth.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A symbol before the word, so that colour alone does not carry the verdict. */
@@ -13,15 +14,14 @@ static void evidence(struct as_page *p, const struct as_fact *f)
 {
     struct as_buf *b = p->out;
     size_t n = f->evidence_n < AS_EVIDENCE_MAX ? f->evidence_n : AS_EVIDENCE_MAX;
-    as_buf_str(b, "<dt>Evidence</dt><dd class=\"cells\">");
+    as_html_text(b, "dt", NULL, "Evidence");
+    as_html_open(b, "dd", "cells");
     if (n == 0)
         as_buf_str(b, "no cell");
-    for (size_t i = 0; i < n; i++)
-        as_buf_printf(b, "%s<a href=\"#c%lld\">%lld</a>",
-                      i        ? " "
-                      : n == 1 ? "cell "
-                               : "cells ",
-                      (long long)f->evidence[i], (long long)f->evidence[i]);
+    for (size_t i = 0; i < n; i++) {
+        as_buf_str(b, i ? " " : n == 1 ? "cell " : "cells ");
+        as_html_cell_linkf(b, f->evidence[i], "%lld", (long long)f->evidence[i]);
+    }
     as_html_close(b, "dd");
 }
 
@@ -29,9 +29,15 @@ static void facts_term(struct as_buf *b, const char *name, const char *text)
 {
     if (!text || !text[0])
         return;
-    as_buf_printf(b, "<dt>%s</dt><dd>", name);
-    as_buf_html(b, text);
-    as_html_close(b, "dd");
+    as_html_text(b, "dt", NULL, name);
+    as_html_text(b, "dd", NULL, text);
+}
+
+static void number_aside(struct as_buf *b, const char *what)
+{
+    as_buf_char(b, ' ');
+    as_html_open(b, "span", NULL);
+    as_buf_str(b, what);
 }
 
 static void facts_numbers(struct as_page *p, const struct as_fact *f)
@@ -39,35 +45,37 @@ static void facts_numbers(struct as_page *p, const struct as_fact *f)
     struct as_buf *b = p->out;
     if (!isfinite(f->value))
         return;
-    as_buf_str(b, "<p class=\"num\"><b>");
+    as_html_open(b, "p", "num");
+    as_html_open(b, "b", NULL);
     as_page_fact_value(b, f);
     as_html_close(b, "b");
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_CLAIMED) {
-        as_buf_str(b, " <span>reported; measured ");
+        number_aside(b, "reported; measured ");
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
-        as_buf_str(b, "</span></p>");
+        as_html_close(b, "span/p");
         return;
     }
     if (said == AS_SAID_VALUE && isfinite(f->ci.lo) && isfinite(f->ci.hi)) {
-        as_buf_str(b, " <span>");
+        number_aside(b, "");
         as_page_interval(b, f->value, f->ci, f->unit);
         as_html_close(b, "span");
     }
     if (isfinite(f->claimed)) {
-        as_buf_str(b, " <span>reported ");
+        number_aside(b, "reported ");
         as_page_value(b, f->claimed, f->unit);
         as_html_close(b, "span");
     }
-    as_buf_str(b, "</p>");
+    as_html_close(b, "p");
 }
 
 /* "f12" in the first run, "f12-1" in the second. */
-static void fact_id(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f)
+static const char *fact_id(const struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
+                           char id[static 48])
 {
-    as_buf_printf(p->out, "f%zu", (size_t)(f - rr->facts));
-    if (rr != p->runs)
-        as_buf_printf(p->out, "-%zu", (size_t)(rr - p->runs));
+    const size_t run = (size_t)(rr - p->runs), fact = (size_t)(f - rr->facts);
+    snprintf(id, 48, run ? "f%zu-%zu" : "f%zu", fact, run);
+    return id;
 }
 
 /* again: the same fact of an earlier run above, NULL for the first; its sentence is not repeated. */
@@ -75,26 +83,28 @@ static void facts_fact(struct as_page *p, const struct as_report_run *rr, const 
                        const struct as_fact *again)
 {
     struct as_buf *b = p->out;
-    const char *word = as_fact_verdict_word(f->verdict);
-    as_buf_printf(b, "<li class=\"fact %s%s\" id=\"", again ? "again " : "", word);
-    fact_id(p, rr, f);
-    as_buf_str(b, "\">");
-    as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict],
-                  as_fact_verdict_text(f->verdict));
+    char id[48];
+    as_html_tag(b, "li", "class='fact %s%s' id='%s'", again ? "again " : "", as_fact_verdict_word(f->verdict),
+                fact_id(p, rr, f, id));
+    as_html_open(b, "p", "verdict");
+    as_html_tag(b, "span", "aria-hidden='true'");
+    as_buf_str(b, verdict_signs[f->verdict]);
+    as_html_close(b, "span");
+    as_buf_printf(b, " %s", as_fact_verdict_text(f->verdict));
     if (p->n > 1)
         as_html_of_run(b, &rr->run);
-    as_buf_str(b, "</p><p class=\"sentence\">");
-    if (!again || strcmp(again->sentence, f->sentence) != 0)
-        as_buf_html(b, f->sentence);
-    as_buf_str(b, "</p>");
+    as_html_close(b, "p");
+    as_html_text(b, "p", "sentence", again && strcmp(again->sentence, f->sentence) == 0 ? "" : f->sentence);
     facts_numbers(p, f);
-    as_buf_str(b, "<details><summary>Why</summary><dl>");
+    as_html_details(b, NULL, "Why");
+    as_html_open(b, "dl", NULL);
     facts_term(b, "Rule", f->rule);
     facts_term(b, "Refuted by", f->refuted_by);
     evidence(p, f);
-    as_buf_str(b, "<dt>Name</dt><dd>");
+    as_html_text(b, "dt", NULL, "Name");
+    as_html_open(b, "dd", NULL);
     as_html_text(b, "code", NULL, f->id);
-    as_buf_str(b, "</dd></dl></details></li>\n");
+    as_html_close(b, "dd/dl/details/li");
 }
 
 /* The same fact in every run, so that runs stand beside each other. */
@@ -128,13 +138,12 @@ static bool device_seen(const struct as_page *p, size_t run, size_t index)
     return false;
 }
 
-/* The cells of a run come in the order of their ids, mostly without a gap. */
 /* The probe in whose section a fact stands: that of its first cell. NULL: it has none on this page. */
 static const char *probe_of(const struct as_report_run *rr, const struct as_fact *f)
 {
     const struct as_cell *c = f->evidence_n ? as_report_cell(rr, f->evidence[0]) : NULL;
     const struct as_probe *known = c ? as_probe_find(c->probe) : NULL;
-    return c && as_page_measured(c) && !(known && known->hidden) ? c->probe : NULL;
+    return c && as_report_is_measured(c) && !(known && known->hidden) ? c->probe : NULL;
 }
 
 static bool stands_with(const struct as_report_run *rr, const struct as_fact *f, const char *probe)
@@ -159,13 +168,13 @@ static size_t facts_list(struct as_page *p, const struct choice *c, bool write)
             if (strcmp(f->device, c->device) != 0 || seen_in_earlier_run(p, r, f) || !stands_with(rr, f, c->probe) ||
                 as_fact_is_collapsed(rr->facts, rr->facts_n, i) != c->collapsed)
                 continue;
-            if (write)
-                as_buf_str(p->out, n ? "" : "<ul class=\"facts\">\n");
-            n++;
+            if (n++ == 0 && write)
+                as_html_open(p->out, "ul", "facts");
             if (write)
                 fact_of_all(p, r, f);
         }
-    as_buf_str(p->out, write && n ? "</ul>\n" : "");
+    if (n && write)
+        as_html_close(p->out, "ul");
     return n;
 }
 
@@ -180,9 +189,9 @@ static void facts_of_device(struct as_page *p, const struct as_report_run *rr, c
     facts_list(p, &first, true);
     if (!more_n)
         return;
-    as_buf_printf(b, "<details class=\"more\"><summary>%zu more</summary>\n", more_n);
+    as_html_details(b, "more", "%zu more", more_n);
     facts_list(p, &more, true);
-    as_buf_str(b, "</details>\n");
+    as_html_close(b, "details");
 }
 
 void as_page_facts_of(struct as_page *p, const char *probe)
@@ -194,13 +203,12 @@ void as_page_facts_of(struct as_page *p, const char *probe)
                  stands_with(&p->runs[r], &p->runs[r].facts[i], probe);
     if (!n)
         return;
-    as_buf_printf(p->out, "<details class=\"more\"><summary>%zu %sfact%s</summary>\n", n, probe ? "" : "further ",
-                  n == 1 ? "" : "s");
+    as_html_details(p->out, "more", "%zu %sfact%s", n, probe ? "" : "further ", n == 1 ? "" : "s");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].facts_n; i++)
             if (!device_seen(p, r, i))
                 facts_of_device(p, &p->runs[r], p->runs[r].facts[i].device, probe);
-    as_buf_str(p->out, "</details>\n");
+    as_html_close(p->out, "details");
 }
 
 static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
@@ -209,38 +217,36 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
     const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
     if (!n)
         return 0;
-    as_html_open(p->out, "h3", NULL);
-    as_html_text(p->out, "code", NULL, info->id);
-    as_buf_char(p->out, ' ');
-    as_buf_html(p->out, info->name);
-    as_buf_str(p->out, "</h3>\n<ul class=\"worth\">\n");
+    as_html_device(p->out, rr, info->id, false);
+    as_html_open(p->out, "ul", "worth");
     for (size_t i = 0; i < n; i++) {
-        as_buf_printf(p->out, "<li%s>", facts[i]->verdict == AS_REFUTED ? " class=\"refuted\"" : "");
+        char id[48];
+        as_html_open(p->out, "li", facts[i]->verdict == AS_REFUTED ? "refuted" : NULL);
         as_buf_html(p->out, facts[i]->sentence);
-        as_buf_str(p->out, " <a class=\"why\" href=\"#");
-        fact_id(p, rr, facts[i]);
-        as_buf_str(p->out, "\">why</a></li>\n");
+        as_buf_char(p->out, ' ');
+        as_html_tag(p->out, "a", "class='why' href='#%s'", fact_id(p, rr, facts[i], id));
+        as_buf_str(p->out, "why");
+        as_html_close(p->out, "a/li");
     }
-    as_buf_str(p->out, "</ul>\n");
+    as_html_close(p->out, "ul");
     return n;
 }
 
 void as_page_facts(struct as_page *p)
 {
     size_t total = 0, ranked = 0;
-    as_buf_printf(p->out, "<section id=\"facts\" aria-labelledby=\"facts-h\"><h2 id=\"facts-h\">%s</h2>\n",
-                  p->n == 1 ? "Worth knowing" : "Facts");
+    as_html_section(p->out, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
     for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
         ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
-    as_buf_printf(p->out, "<p class=\"lead\">%s</p>\n",
-                  total == 0 ? "No fact could be derived: too few valid cells."
-                  : ranked == 0
-                      ? "Facts stand in the section of the probe whose cells they rest on. Each was derived "
-                        "by a rule from valid cells."
-                      : "All other facts stand in the section of the probe whose cells they rest on. Each was "
-                        "derived by a rule from valid cells.");
+    as_html_paragraph(p->out, "lead",
+                      total == 0 ? "No fact could be derived: too few valid cells."
+                      : ranked == 0
+                          ? "Facts stand in the section of the probe whose cells they rest on. Each was derived "
+                            "by a rule from valid cells."
+                          : "All other facts stand in the section of the probe whose cells they rest on. Each was "
+                            "derived by a rule from valid cells.");
     as_page_facts_of(p, NULL);
     as_html_section_end(p->out);
 }

@@ -10,7 +10,7 @@ static void gate_counts(const struct as_page *p, enum as_gate g, size_t counts[s
     memset(counts, 0, 3 * sizeof *counts);
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            if (as_page_measured(&p->runs[r].cells[i]))
+            if (as_report_is_measured(&p->runs[r].cells[i]))
                 counts[p->runs[r].cells[i].gates[g].state]++;
 }
 
@@ -22,15 +22,19 @@ static void examples(struct as_page *p, enum as_gate g)
     for (size_t r = 0; r < p->n; r++) {
         for (size_t i = 0; i < p->runs[r].cells_n && shown < 3; i++) {
             const struct as_cell *c = &p->runs[r].cells[i];
-            if (!as_page_measured(c) || c->gates[g].state != AS_GATE_FAIL)
+            if (!as_report_is_measured(c) || c->gates[g].state != AS_GATE_FAIL)
                 continue;
-            as_buf_printf(b, "%s<li><a href=\"#c%lld\">cell %lld</a> ", shown++ ? "" : "<ul>", (long long)c->id,
-                          (long long)c->id);
+            if (shown++ == 0)
+                as_html_open(b, "ul", NULL);
+            as_html_open(b, "li", NULL);
+            as_html_cell_linkf(b, c->id, "cell %lld", (long long)c->id);
+            as_buf_char(b, ' ');
             as_buf_html(b, c->gates[g].text);
             as_html_close(b, "li");
         }
     }
-    as_buf_str(b, shown ? "</ul>" : "");
+    if (shown)
+        as_html_close(b, "ul");
 }
 
 void as_page_gates(struct as_page *p)
@@ -89,14 +93,17 @@ static void missing_row(struct as_buf *b, const struct as_cell *const *cells, si
                  : c->status == AS_CELL_PLANNED ? "the run ended before its first trial"
                                                 : "no reason was stored");
     as_html_cellf(b, NULL, "%zu", n);
-    as_html_cellf(b, NULL, "<ul>");
+    as_html_open(b, "td", NULL);
+    as_html_open(b, "ul", NULL);
     for (size_t i = 0; i < n && i < SHOWN_CELLS; i++) {
-        as_buf_printf(b, "<li id=\"c%lld\">", (long long)cells[i]->id);
+        as_html_tag(b, "li", "id='c%lld'", (long long)cells[i]->id);
         as_page_axes(b, probe, &cells[i]->axes, 0);
     }
-    if (n > SHOWN_CELLS)
-        as_buf_printf(b, "<li>and %zu more", n - SHOWN_CELLS);
-    as_buf_str(b, "</ul>\n");
+    if (n > SHOWN_CELLS) {
+        as_html_open(b, "li", NULL);
+        as_buf_printf(b, "and %zu more", n - SHOWN_CELLS);
+    }
+    as_html_close(b, "ul");
 }
 
 enum as_status as_page_missing(struct as_page *p)
@@ -110,7 +117,7 @@ enum as_status as_page_missing(struct as_page *p)
         return as_nomem(p->err, total * sizeof *cells, "cells without numbers");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
-            if (!as_page_measured(&p->runs[r].cells[i]))
+            if (!as_report_is_measured(&p->runs[r].cells[i]))
                 cells[n++] = &p->runs[r].cells[i];
     qsort(cells, n, sizeof *cells, by_reason);
     as_html_section(b, "missing", "Not measured", NULL);

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "report/map/map.h"
+#include "report/page/markup.h"
 #include "report/page/page.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static const struct as_fact *one_way(const struct as_report_run *rr, const struc
 
 static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct as_fact *latency)
 {
-    as_buf_str(b, "<td>");
+    as_html_open(b, "td", NULL);
     if (!gbs && !latency) {
         as_buf_str(b, "not measured");
         return;
@@ -34,9 +35,9 @@ static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct 
     if (gbs)
         as_page_fact_value(b, gbs);
     if (latency) {
-        as_buf_str(b, "<small>");
+        as_html_open(b, "small", NULL);
         as_page_fact_value(b, latency);
-        as_buf_str(b, "</small>");
+        as_html_close(b, "small");
     }
 }
 
@@ -51,23 +52,22 @@ static void host_cell(struct as_buf *b, const struct as_report_run *rr, const st
         link_cell(b, one_way(rr, from, NULL, "to"), one_way(rr, from, NULL, "load"));
         return;
     }
-    as_page_cite(b, "td", from->id, gbs.of, gbs.value);
+    as_html_cite(b, "td", NULL, from->id, gbs.of, gbs.value);
     as_page_value(b, gbs.value, gbs.unit);
     if (!has_load)
         return;
-    as_page_cite(b, "small", from->id, load.of, load.value);
+    as_html_cite(b, "small", NULL, from->id, load.of, load.value);
     as_page_value(b, load.value, load.unit);
-    as_buf_str(b, "</small>");
+    as_html_close(b, "small");
 }
 
 /* NULL is the host, whose own accesses these probes do not measure. */
 static void link_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *from)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<tr><th scope=\"row\">");
-    as_buf_html(b, from ? from->id : "host");
+    as_html_row(b, NULL, from ? from->id : "host");
     if (!from)
-        as_buf_str(b, "<td>–");
+        as_html_cell(b, NULL, "–");
     else
         host_cell(b, rr, from);
     for (size_t i = 0; i < rr->devices_n; i++) {
@@ -75,7 +75,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
         if (!as_map_has_own_memory(to))
             continue;
         if (to == from) {
-            as_buf_str(b, "<td>–");
+            as_html_cell(b, NULL, "–");
             continue;
         }
         const struct as_fact *gbs = one_way(rr, from, to, "to");
@@ -96,22 +96,27 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
         links += strncmp(rr->facts[i].object, "link:", 5) == 0;
     if (devices < 2 || links == 0)
         return;
-    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"figures\">"
-                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and below "
-                  "it the latency of a load by the row's device from there</caption>\n"
-                  "<thead><tr><th scope=\"col\">from<th scope=\"col\">to host");
+    as_html_tag(b, "div", "class='scroll' tabindex='0' role='region' aria-label='Links'");
+    as_html_open(b, "table", "figures");
+    as_html_text(b, "caption", NULL,
+                 "Links: bandwidth of the fastest copy from the row's memory to the column's, and below it the latency "
+                 "of a load by the row's device from there");
+    as_html_heads(b);
+    as_html_head(b, "from");
+    as_html_head(b, "to host");
     for (size_t i = 0; i < rr->devices_n; i++) {
         if (!as_map_has_own_memory(&rr->devices[i]))
             continue;
-        as_buf_str(b, "<th scope=\"col\">to ");
+        as_html_head(b, "to ");
         as_buf_html(b, rr->devices[i].id);
     }
-    as_buf_str(b, "\n<tbody>");
+    as_buf_char(b, '\n');
+    as_html_body(b);
     link_row(p, rr, NULL);
     for (size_t i = 0; i < rr->devices_n; i++)
         if (as_map_has_own_memory(&rr->devices[i]))
             link_row(p, rr, &rr->devices[i]);
-    as_buf_str(b, "</table></div>\n");
+    as_html_table_end(b);
 }
 
 /* ---- devices that are alike, of which the map draws the first only ---- */
@@ -128,16 +133,14 @@ static void alike_row(struct as_page *p, const struct as_report_run *rr, const s
                    {AS_MAP_MEMORY, AS_MAP_BANDWIDTH}};
     struct as_map_numbers n;
     as_map_numbers_find(rr, info, &n);
-    as_buf_str(p->out, "<tr><th scope=\"row\">");
-    as_buf_html(p->out, info->id);
-    as_buf_str(p->out, "<td>");
-    as_buf_html(p->out, info->bus_id);
+    as_html_row(p->out, NULL, info->id);
+    as_html_cell(p->out, NULL, info->bus_id);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const struct as_map_number *number = &n.row[columns[i].row][columns[i].kind];
         if (number->of)
-            as_page_cite(p->out, "td", info->id, number->of, number->value);
+            as_html_cite(p->out, "td", NULL, info->id, number->of, number->value);
         else
-            as_buf_str(p->out, "<td>");
+            as_html_open(p->out, "td", NULL);
         as_map_number_text(p->out, number);
     }
     as_buf_char(p->out, '\n');
@@ -153,40 +156,46 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
     }
     if (most < AS_MAP_ALIKE_MAX)
         return;
-    as_buf_printf(
-        b,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices\"><table "
-        "class=\"figures\"><caption>Every device with memory of its own. Of those that are alike the map draws "
-        "the first %d.</caption>\n<thead><tr><th scope=\"col\">device<th scope=\"col\">bus<th "
-        "scope=\"col\">clock<th scope=\"col\">L2 latency<th scope=\"col\">L2 bandwidth<th "
-        "scope=\"col\">memory latency<th scope=\"col\">memory bandwidth\n<tbody>",
-        (int)AS_MAP_ALIKE_MAX);
+    static const char *const heads[] = {
+        "device", "bus", "clock", "L2 latency", "L2 bandwidth", "memory latency", "memory bandwidth"};
+    as_html_region(b, "scroll", "figures", "Devices");
+    as_html_open(b, "caption", NULL);
+    as_buf_printf(b, "Every device with memory of its own. Of those that are alike the map draws the first %d.",
+                  (int)AS_MAP_ALIKE_MAX);
+    as_html_close(b, "caption");
+    as_html_heads(b);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        as_html_head(b, heads[i]);
+    as_html_body(b);
     for (size_t i = 0; i < rr->devices_n; i++)
         if (as_map_has_own_memory(&rr->devices[i]))
             alike_row(p, rr, &rr->devices[i]);
-    as_buf_str(b, "</table></div>\n");
+    as_html_table_end(b);
 }
 
 enum as_status as_page_maps(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b,
-               "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
-               "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
-               "numbers are measured unless marked as reported. The width of a line is the bandwidth of what it leads "
-               "to; dashed boxes are remote memory that the device reaches over a link.</p>\n");
+    as_html_tag(b, "section", "id='map' aria-labelledby='map-h'");
+    as_html_tag(b, "h2", "id='map-h'");
+    as_buf_str(b, "Machine map");
+    as_html_close(b, "h2");
+    as_html_paragraph(b, "lead",
+                      "Boxes are drawn as the operating system or the driver describes the machine; the numbers are "
+                      "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
+                      "dashed boxes are remote memory that the device reaches over a link.");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];
         if (p->n > 1) {
-            as_buf_str(b, "<h3>");
+            as_html_open(b, "h3", NULL);
             as_page_run_name(b, &rr->run);
-            as_buf_str(b, " <span class=\"of\">");
-            as_buf_html(b, rr->run.host);
-            as_buf_str(b, "</span></h3>\n");
+            as_buf_char(b, ' ');
+            as_html_text(b, "span", "of", rr->run.host);
+            as_html_close(b, "h3");
         }
         if (rr->devices_n == 0) {
-            as_buf_str(b, "<p class=\"note\">The run has no device.</p>\n");
+            as_html_paragraph(b, "note", "The run has no device.");
             continue;
         }
         snprintf(id, sizeof id, "map-w%zu", r);
@@ -199,7 +208,7 @@ enum as_status as_page_maps(struct as_page *p)
         alike_table(p, rr);
         link_table(p, rr);
     }
-    as_buf_str(b, "</section>\n");
+    as_html_section_end(b);
     return AS_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ struct place {
 
 static bool matrix_is_of(const struct as_cell *c, const char *device, enum as_view_role role)
 {
-    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
+    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_report_is_measured(c);
 }
 
 static bool matrix_has(const struct as_report_run *run, const char *device, enum as_view_role role)
@@ -67,7 +68,7 @@ static bool drawable(const struct as_cell *c)
 
 static void heading(const struct place *p, const char *text)
 {
-    as_buf_printf(p->b, "<h4>%s</h4>\n", text);
+    as_html_text(p->b, "h4", NULL, text);
 }
 
 /* ---- instructions ---- */
@@ -109,15 +110,18 @@ static const struct as_cell *with_zeros(const struct zeros *zeros, const struct 
 static void documented(struct as_buf *b, const struct as_cell *c)
 {
     if (!(c->limit >= 1)) {
-        as_buf_str(b, "<td>–<td>–");
+        as_html_cell(b, NULL, "–");
+        as_html_cell(b, NULL, "–");
         return;
     }
     double share = 100 * c->sum.median / c->limit;
-    as_buf_printf(b,
-                  "<td>%.0f<td>%.1f%%<svg class=\"share\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
-                  "aria-hidden=\"true\"><rect width=\"100\" height=\"10\" fill=\"var(--soft)\"/><rect width=\"%.1f\" "
-                  "height=\"10\" fill=\"var(--c%d)\"/></svg>",
-                  c->limit, share, fmin(fmax(share, 0), 100), share >= 98 ? 3 : 5);
+    as_html_cellf(b, NULL, "%.0f", c->limit);
+    as_html_cellf(b, NULL, "%.1f%%", share);
+    as_html_tag(b, "svg", "class='share' viewBox='0 0 100 10' preserveAspectRatio='none' aria-hidden='true'");
+    as_html_tag(b, "rect/", "width='100' height='10' fill='var(--soft)'");
+    as_html_tag(b, "rect/", "width='%.1f' height='10' fill='var(--c%d)'", fmin(fmax(share, 0), 100),
+                share >= 98 ? 3 : 5);
+    as_html_close(b, "svg");
 }
 
 static void instruction(const struct place *p, const struct zeros *on_zeros, const struct as_cell *c)
@@ -128,8 +132,7 @@ static void instruction(const struct place *p, const struct zeros *on_zeros, con
     as_html_row(b, as_cell_is_valid(c) ? NULL : "u", matrix_axis(c, "instruction"));
     as_html_text(b, "small", NULL, w ? w->title : "not known to this assay");
     as_html_open(b, "td", NULL);
-    as_html_cell_link(b, c->id);
-    as_buf_printf(b, "%.0f</a>", c->sum.median);
+    as_html_cell_linkf(b, c->id, "%.0f", c->sum.median);
     documented(b, c);
     if (zeros)
         as_html_cellf(b, NULL, "%.0f", zeros->sum.median);
@@ -212,13 +215,17 @@ static const struct as_cell *roof_of(const struct place *p, const char *type)
 
 static void matrix_key(struct as_buf *b, const char *const *paths)
 {
-    as_buf_str(b, "<ul class=\"matrix-key\">");
-    for (; *paths; paths++)
-        as_buf_printf(b,
-                      "<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path d=\"M0 5H26\" stroke=\"%s\" "
-                      "stroke-width=\"2\"/><circle cx=\"13\" cy=\"5\" r=\"3.4\" fill=\"%s\"/></svg>%s</li>",
-                      as_matrix_colour(*paths), as_matrix_colour(*paths), *paths);
-    as_buf_str(b, "</ul>\n");
+    as_html_open(b, "ul", "matrix-key");
+    for (; *paths; paths++) {
+        as_html_open(b, "li", NULL);
+        as_html_tag(b, "svg", "viewBox='0 0 26 10' aria-hidden='true'");
+        as_html_tag(b, "path/", "d='M0 5H26' stroke='%s' stroke-width='2'", as_matrix_colour(*paths));
+        as_html_tag(b, "circle/", "cx='13' cy='5' r='3.4' fill='%s'", as_matrix_colour(*paths));
+        as_html_close(b, "svg");
+        as_buf_printf(b, "%s", *paths);
+        as_html_close(b, "li");
+    }
+    as_html_close(b, "ul");
 }
 
 static void gemms(const struct place *p)
@@ -231,21 +238,24 @@ static void gemms(const struct place *p)
         return;
     heading(p, "GEMM of square matrices, random operands in bursts");
     matrix_key(p->b, paths);
-    as_buf_str(p->b, "<div class=\"panels several thirds\">\n");
+    as_html_open(p->b, "div", "panels several thirds");
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         size_t n = points_of(p, types[t], points);
         const struct as_cell *roof = roof_of(p, types[t]);
         if (!n)
             continue;
-        as_buf_str(p->b, "<div class=\"panel\">");
+        as_html_open(p->b, "div", "panel");
         as_matrix_draw_gemms(p->b, types[t], points, n, roof ? roof->sum.median : NAN,
                              roof ? matrix_axis(roof, "type") : "");
-        as_buf_str(p->b, "</div>\n");
+        as_html_close(p->b, "div");
     }
-    as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations per second; the dashed line is the peak of fused "
-                     "multiply-adds in the vector ALU. Hollow points are rejected. All cells: <a href=\"#probe-");
-    as_page_slug(p->b, as_view_probes[AS_VIEW_GEMM]);
-    as_buf_str(p->b, "\">matrix multiplication</a>.</p>\n");
+    as_html_close(p->b, "div");
+    as_html_open(p->b, "p", "meta");
+    as_buf_str(p->b, "Operations per second; the dashed line is the peak of fused multiply-adds in the vector ALU. "
+                     "Hollow points are rejected. All cells: ");
+    as_html_link_text(p->b, "probe-", as_view_probes[AS_VIEW_GEMM], "matrix multiplication");
+    as_buf_char(p->b, '.');
+    as_html_close(p->b, "p");
 }
 
 /* ---- arithmetic ---- */
@@ -286,23 +296,24 @@ static const struct as_cell *matrix_property_of(const struct place *p, const str
 static void matrix_found(struct as_buf *b, const struct as_cell *c)
 {
     if (!c) {
-        as_buf_str(b, "<td>–");
+        as_html_cell(b, NULL, "–");
         return;
     }
     json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     const char *words = json_string_value(json_object_get(detail, "found"));
-    as_buf_str(b, as_cell_is_valid(c) ? "<td>" : "<td class=\"u\">");
-    as_buf_printf(b, "<a href=\"#c%lld\"", (long long)c->id);
+    char first[96], id[24];
+    as_html_open(b, "td", as_cell_is_valid(c) ? NULL : "u");
     if (words && words[0]) {
-        char first[96];
         size_t len = strcspn(words, ",:;") + 1;
         as_copy_text(first, len < sizeof first ? len : sizeof first, words);
-        as_buf_str(b, " title=\"");
-        as_buf_html(b, words);
-        as_buf_str(b, "\">");
+        snprintf(id, sizeof id, "#c%lld", (long long)c->id);
+        as_html_start(b, "a");
+        as_html_attribute(b, "href", id);
+        as_html_attribute(b, "title", words);
+        as_html_started(b);
         as_buf_html(b, first);
     } else {
-        as_buf_char(b, '>');
+        as_html_cell_link(b, c->id);
         as_page_value(b, c->sum.median, "");
     }
     as_html_close(b, "a");
@@ -357,16 +368,21 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
                 as_matrix_draw_fragment(&drawing, as_buf_get(&name), count_of(detail, "rows"),
                                         count_of(detail, "columns"), lanes, places);
     if (good) {
-        as_buf_str(p->b, open ? "<details open><summary>" : "<details><summary>");
+        if (open)
+            as_html_tag(p->b, "details", "open");
+        else
+            as_html_open(p->b, "details", NULL);
+        as_html_open(p->b, "summary", NULL);
         as_buf_html(p->b, as_buf_get(&name));
         as_buf_str(p->b, c->sum.median > 0 ? " (NOT as documented)" : " (as documented)");
         if (bits) {
-            as_buf_str(p->b, "<br>");
+            as_html_open(p->b, "br", NULL);
             as_html_text(p->b, "code", NULL, bits);
         }
-        as_buf_str(p->b, "</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Fragment\">");
+        as_html_close(p->b, "summary");
+        as_html_tag(p->b, "div", "class='scroll' tabindex='0' role='region' aria-label='Fragment'");
         as_buf_str(p->b, as_buf_get(&drawing));
-        as_buf_str(p->b, "</div></details>\n");
+        as_html_close(p->b, "div/details");
     }
     p->b->failed |= drawing.failed || name.failed;
     as_buf_finish(&name);
@@ -381,15 +397,15 @@ static void fragments(const struct place *p)
     if (!matrix_has(p->run, p->device, AS_VIEW_OPERAND_LAYOUT))
         return;
     heading(p, "Operand layout");
-    as_buf_str(p->b,
-               "<p class=\"meta\">Each element of an operand in its row and column, as measured: the lane that "
-               "holds it, then its index within the lane. Four lanes share a colour. In bits, lowest first: which "
-               "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
-               "class=\"fragments\">\n");
+    as_html_paragraph(p->b, "meta",
+                      "Each element of an operand in its row and column, as measured: the lane that holds it, then its "
+                      "index within the lane. Four lanes share a colour. In bits, lowest first: which bit of lane (l), "
+                      "register (r) and element (e) each bit of row / column is.");
+    as_html_open(p->b, "div", "fragments");
     for (size_t i = 0; i < p->run->cells_n; i++)
         if (matrix_is_of(&p->run->cells[i], p->device, AS_VIEW_OPERAND_LAYOUT))
             shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
-    as_buf_str(p->b, "</div>\n");
+    as_html_close(p->b, "div");
     if (!shown)
         as_html_paragraph(p->b, "note", "All operands of the measured instructions are in shared memory.");
 }
@@ -417,7 +433,7 @@ static void matrix_bars(const struct place *p, enum as_view_role role, const cha
     if (n) {
         heading(p, title);
         as_matrix_draw_bars(p->b, title, all, n, unit, mark);
-        as_buf_printf(p->b, "<p class=\"meta\">%s</p>\n", note);
+        as_html_paragraphf(p->b, "meta", "%s", note);
     }
     free(all);
 }
@@ -446,8 +462,8 @@ void as_page_matrix(struct as_page *p)
         return;
     as_html_section(
         p->out, "matrix", "Matrix path",
-        "Matrix units compared with the vector ALU and with documented rates. A multiply-add is two operations. The <a "
-        "href=\"#facts\">facts</a> tell which types are accelerated, and by which unit.");
+        "Matrix units compared with the vector ALU and with documented rates. A multiply-add is two operations. The "
+        "[facts](#facts) tell which types are accelerated, and by which unit.");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};

@@ -34,11 +34,8 @@ static void operations_write_status(struct as_buf *b, const struct as_operation 
 /* With a link to its entry if the operation is known; unknown names may collide as ids. */
 static void write_name(struct as_buf *b, const struct as_operation *o)
 {
-    if (o->word) {
-        as_buf_str(b, "<a href=\"#" AS_OPERATION_ANCHOR);
-        as_page_slug(b, o->name);
-        as_buf_str(b, "\">");
-    }
+    if (o->word)
+        as_html_link(b, AS_OPERATION_ANCHOR, o->name);
     as_buf_html(b, o->name);
     if (o->word)
         as_html_close(b, "a");
@@ -60,7 +57,8 @@ static void write_published(struct as_page *p, const struct as_report_run *rr, c
                             const struct as_ref *ref, struct as_measure m)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<tr><th scope=\"row\">");
+    as_html_open(b, "tr", NULL);
+    as_html_row_head(b);
     write_name(b, o);
     as_html_ref(b, ref);
     as_html_cell(b, NULL, ref->chip);
@@ -114,11 +112,13 @@ static void report_operations_beside(const struct operations *all)
 
 static void operations_term(struct as_buf *b, const char *name, const char *text, bool code)
 {
-    as_html_open(b, "dt", NULL);
-    as_buf_html(b, name);
-    as_buf_str(b, code ? "</dt><dd><code>" : "</dt><dd>");
-    as_buf_html(b, text);
-    as_buf_str(b, code ? "</code></dd>" : "</dd>");
+    as_html_text(b, "dt", NULL, name);
+    as_html_open(b, "dd", NULL);
+    if (code)
+        as_html_text(b, "code", NULL, text);
+    else
+        as_buf_html(b, text);
+    as_html_close(b, "dd");
 }
 
 /* Its measurements, one line per device, run and form. */
@@ -137,7 +137,8 @@ static void operations_numbers(const struct operations *all, const char *name)
                 as_buf_char(b, ' ');
                 as_page_run_name(b, &p->runs[r].run);
             }
-            as_buf_str(b, "</dt><dd>");
+            as_html_close(b, "dt");
+            as_html_open(b, "dd", NULL);
             as_page_value(b, o->throughput ? o->throughput->sum.median : NAN, "ops/cycle");
             as_buf_str(b, ", latency ");
             as_page_value(b, o->latency ? o->latency->sum.median : NAN, "cycles");
@@ -153,7 +154,8 @@ static void operations_numbers(const struct operations *all, const char *name)
             as_buf_html(b, o->form);
             as_buf_str(b, "; ");
             operations_write_status(b, o);
-            as_buf_str(b, ")</dd>");
+            as_buf_char(b, ')');
+            as_html_close(b, "dd");
         }
 }
 
@@ -166,20 +168,20 @@ static bool is_code(const char *name, const struct as_word *w)
 static void operations_entry(const struct operations *all, const struct as_operation *o)
 {
     struct as_buf *b = all->page->out;
-    as_buf_str(b, "<details class=\"operation\"><summary>");
+    as_html_open(b, "details", "operation");
+    as_html_open(b, "summary", NULL);
     as_html_text(b, "b", NULL, o->name);
     as_buf_char(b, ' ');
     as_buf_html(b, o->word ? o->word->title : "not known to this assay");
-    as_buf_str(b, o->word ? "</summary><dl id=\"" : "</summary><dl>");
-    if (o->word) {
-        as_buf_str(b, AS_OPERATION_ANCHOR);
-        as_page_slug(b, o->name);
-        as_buf_str(b, "\">");
-    }
+    as_html_close(b, "summary");
+    as_html_start(b, "dl");
+    if (o->word)
+        as_html_attribute_id(b, "id", AS_OPERATION_ANCHOR, o->name);
+    as_html_started(b);
     operations_numbers(all, o->name);
     for (const char *const *more = o->word ? o->word->more : NULL; more && more[0]; more += 2)
         operations_term(b, more[0], more[1], is_code(more[0], o->word));
-    as_buf_str(b, "</dl></details>\n");
+    as_html_close(b, "dl/details");
 }
 
 static bool is_first(const struct operations *all, size_t run, size_t index)
@@ -195,14 +197,16 @@ static bool is_first(const struct operations *all, size_t run, size_t index)
 static void entries(const struct operations *all)
 {
     struct as_buf *b = all->page->out;
-    as_buf_str(b,
-               "<h3>Each operation</h3>\n<p class=\"meta\">What it is in the kernels of each API, what it is checked "
-               "against, how its chains are made, and its numbers.</p>\n<div class=\"entries\">\n");
+    as_html_text(b, "h3", NULL, "Each operation");
+    as_html_paragraph(
+        b, "meta",
+        "What it is in the kernels of each API, what it is checked against, how its chains are made, and its numbers.");
+    as_html_open(b, "div", "entries");
     for (size_t r = 0; r < all->page->n; r++)
         for (size_t i = 0; i < all->n[r]; i++)
             if (is_first(all, r, i))
                 operations_entry(all, &all->rows[r][i]);
-    as_buf_str(b, "</div>\n");
+    as_html_close(b, "div");
 }
 
 /* ---- all of it ---- */

@@ -84,20 +84,23 @@ static void pipes_head(struct as_buf *b, const struct as_unit_pipes *u)
         if (!is_taken(u, r))
             continue;
         if (r < u->pipes.pipes) {
-            as_buf_str(b, "<th scope=\"col\">pipe of ");
+            as_html_head(b, "pipe of ");
             as_buf_html(b, u->name[u->pipes.first[r]]);
         } else {
-            as_buf_printf(b, "<th scope=\"col\">shared %zu", ++others);
+            as_html_head(b, "");
+            as_buf_printf(b, "shared %zu", ++others);
         }
     }
-    as_buf_str(b, "\n<tbody>\n");
+    as_buf_char(b, '\n');
+    as_html_body(b);
 }
 
 static void load_cell(struct as_buf *b, const struct as_unit_pipes *u, size_t op, size_t resource)
 {
     double load = u->fit.load[op][resource], alone = u->pipes.alone[op];
     if (!is_told(u, op, resource)) {
-        as_buf_str(b, "<td class=\"of\">?");
+        as_html_open(b, "td", "of");
+        as_buf_char(b, '?');
         return;
     }
     if (!(load > 0)) {
@@ -105,14 +108,15 @@ static void load_cell(struct as_buf *b, const struct as_unit_pipes *u, size_t op
         return;
     }
     double share = fmin(load / alone, 1);
-    as_buf_printf(b, "<td class=\"s%d\">%.2f", (int)fmax(1, ceil(share * SHADES - 0.01)), load);
+    as_html_tag(b, "td", "class='s%d'", (int)fmax(1, ceil(share * SHADES - 0.01)));
+    as_buf_printf(b, "%.2f", load);
 }
 
 static void pipes_row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
 {
     as_html_row(b, NULL, u->name[op]);
-    as_buf_printf(b, "<td><a href=\"#c%lld\">%.3g</a>", (long long)u->cells[u->pipes.alone_in[op]]->id,
-                  u->pipes.alone[op]);
+    as_html_open(b, "td", NULL);
+    as_html_cell_linkf(b, u->cells[u->pipes.alone_in[op]]->id, "%.3g", u->pipes.alone[op]);
     for (size_t r = 0; r < u->fit.resources; r++)
         if (is_taken(u, r))
             load_cell(b, u, op, r);
@@ -124,13 +128,13 @@ static void pipes_caption(const struct drawing *d)
     const struct as_pipes_fit *fit = &d->unit->fit;
     struct as_buf *b = d->page->out;
     as_html_device(b, d->run, d->device, d->page->n > 1);
-    as_buf_printf(b,
-                  "<p class=\"meta\">Residual: these loads predict the cost of 90%% of %zu sequences within %.1f%%; in "
-                  "cross-validation they predict %.0f%% of the sequences within %.0f%%.%s</p>\n",
-                  fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
-                  as_unit_pipes_hold(d->unit)
-                      ? ""
-                      : " <b>Undecided: the residual is too large, or there are too few sequences.</b>");
+    as_html_paragraphf(b, "meta",
+                       "Residual: these loads predict the cost of 90%% of %zu sequences within %.1f%%; in "
+                       "cross-validation they predict %.0f%% of the sequences within %.0f%%.%s",
+                       fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
+                       as_unit_pipes_hold(d->unit)
+                           ? ""
+                           : " **Undecided: the residual is too large, or there are too few sequences.**");
 }
 
 static void pipes_draw(struct drawing *d)
@@ -140,7 +144,7 @@ static void pipes_draw(struct drawing *d)
     pipes_head(d->page->out, d->unit);
     for (size_t i = 0; i < d->rows; i++)
         pipes_row(d->page->out, d->unit, d->row[i]);
-    as_buf_str(d->page->out, "</table></div>\n");
+    as_html_table_end(d->page->out);
 }
 
 /* ---- all of it ---- */
@@ -183,8 +187,9 @@ enum as_status as_page_pipes(struct as_page *p)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++)
             st = one_device(p, &p->runs[r], &p->runs[r].devices[i]);
     if (p->out->len == before)
-        as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
-                           "are valid, to tell pipes: 'assay run pipes' measures all pairs.</p>\n");
+        as_html_paragraph(p->out, NULL,
+                          "The sequences of this run have too few operations whose costs alone are known, and are "
+                          "valid, to tell pipes: 'assay run pipes' measures all pairs.");
     as_html_section_end(p->out);
     return st;
 }

@@ -49,7 +49,7 @@ static struct tally section_probe_count(const struct as_page *p, const struct as
                 continue;
             t.total++;
             t.alike = t.alike && strcmp(c->unit, known->unit) == 0;
-            t.measured += as_page_measured(c);
+            t.measured += as_report_is_measured(c);
             t.rejected += c->status == AS_CELL_REJECTED;
         }
     }
@@ -60,21 +60,19 @@ static void section_probe_intro(struct as_page *p, const struct as_probe *probe,
 {
     struct as_buf *b = p->out;
     struct tally t = section_probe_count(p, probe, name);
-    if (probe) {
-        as_html_text(b, "p", "lead", probe->question);
-        as_buf_str(b, "\n");
-    } else {
-        as_html_paragraph(b, "lead",
-                          "This version of assay does not have the probe; another version measured its numbers.");
-    }
-    as_buf_printf(b, "<p class=\"meta\">%zu of %zu cells have a number", t.measured, t.total);
+    as_html_text(b, "p", "lead",
+                 probe ? probe->question
+                       : "This version of assay does not have the probe; another version measured its numbers.");
+    as_html_open(b, "p", "meta");
+    as_buf_printf(b, "%zu of %zu cells have a number", t.measured, t.total);
     if (t.rejected)
         as_buf_printf(b, "; %zu of them rejected, drawn hollow, with the failed gates in the table", t.rejected);
-    if (t.total > t.measured)
-        as_buf_str(b, "; <a href=\"#missing\">why the others have none</a>");
-    as_buf_str(b, ".</p>\n");
+    as_html_prose(b, t.total > t.measured ? "; [why the others have none](#missing)." : ".");
+    as_html_close(b, "p");
     if (probe && probe->counts) {
-        as_buf_str(b, "<p class=\"counts\"><b>What it counts</b> ");
+        as_html_open(b, "p", "counts");
+        as_html_text(b, "b", NULL, "What it counts");
+        as_buf_char(b, ' ');
         as_buf_html(b, probe->counts);
         as_buf_str(b, !t.alike && !probe->own_metrics ? "."
                       : probe->lower_is_better        ? ". Less is better."
@@ -84,7 +82,7 @@ static void section_probe_intro(struct as_page *p, const struct as_probe *probe,
             as_buf_html(b, own->metric.counts);
             as_buf_str(b, own->metric.lower_is_better ? ". Less is better." : ". More is better.");
         }
-        as_buf_str(b, "</p>\n");
+        as_html_close(b, "p");
     }
 }
 
@@ -94,20 +92,26 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
     if (!has_picture(probe))
         return;
     struct as_buf *b = p->out;
-    as_buf_printf(b, "<figure class=\"chart\"><div class=\"plots\" data-part=\"%s\" data-figure=\"", part);
-    as_buf_html(b, name);
-    as_buf_str(b, "\" data-title=\"");
-    as_buf_html(b, probe->title);
-    as_buf_str(b, "\"></div><figcaption>");
+    as_html_open(b, "figure", "chart");
+    as_html_start(b, "div");
+    as_html_attribute(b, "class", "plots");
+    as_html_attribute(b, "data-part", part);
+    as_html_attribute(b, "data-figure", name);
+    as_html_attribute(b, "data-title", probe->title);
+    as_html_started(b);
+    as_html_close(b, "div");
+    as_html_open(b, "figcaption", NULL);
     as_buf_html(b, probe->title);
     if (section_probe_count(p, probe, name).alike) {
         as_buf_str(b, ", in ");
         as_buf_html(b, probe->unit);
     }
-    as_buf_str(b,
-               "; bands and bars are 95% intervals, hollow points are rejected. Choose a point to go to its row in the "
-               "table.</figcaption><noscript><p class=\"note\">The picture needs scripts; the table below has its "
-               "numbers.</p></noscript></figure>\n");
+    as_buf_str(b, "; bands and bars are 95% intervals, hollow points are rejected. Choose a point to go to its row in "
+                  "the table.");
+    as_html_close(b, "figcaption");
+    as_html_open(b, "noscript", NULL);
+    as_html_paragraph(b, "note", "The picture needs scripts; the table below has its numbers.");
+    as_html_close(b, "noscript/figure");
 }
 
 static void section_probe_lead(struct as_page *p, const char *name)
@@ -115,13 +119,11 @@ static void section_probe_lead(struct as_page *p, const char *name)
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
     void (*draw)(struct as_page *) = drawing_of(name);
-    as_buf_str(b, "<h3 id=\"curve-");
-    as_page_slug(b, name);
-    as_buf_str(b, "\"><a href=\"#probe-");
-    as_page_slug(b, name);
-    as_buf_str(b, "\">");
-    as_buf_html(b, probe->title);
-    as_buf_str(b, "</a></h3>\n");
+    as_html_start(b, "h3");
+    as_html_attribute_id(b, "id", "curve-", name);
+    as_html_started(b);
+    as_html_link_text(b, "probe-", name, probe->title);
+    as_html_close(b, "h3");
     if (draw)
         draw(p);
     else
@@ -164,33 +166,38 @@ void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
 
 static void led_elsewhere(struct as_page *p, const char *name)
 {
-    as_buf_str(p->out, "<p class=\"meta\">Its main curve is <a href=\"#curve-");
-    as_page_slug(p->out, name);
-    as_buf_str(p->out, "\">at the top of the page</a>.</p>\n");
+    as_html_open(p->out, "p", "meta");
+    as_buf_str(p->out, "Its main curve is ");
+    as_html_link_text(p->out, "curve-", name, "at the top of the page");
+    as_buf_char(p->out, '.');
+    as_html_close(p->out, "p");
 }
 
 /* Safe as it is: made from the build's own texts (tools/markdown.py). */
 static void method(struct as_buf *b, const struct as_probe *probe)
 {
     for (size_t i = 0; as_probes[i]; i++)
-        if (as_probes[i] == probe && as_probe_methods[i][0])
-            as_buf_printf(b, "<details class=\"method\"><summary>Method</summary>\n%s</details>\n",
-                          as_probe_methods[i]);
+        if (as_probes[i] == probe && as_probe_methods[i][0]) {
+            as_html_details(b, "method", "Method");
+            as_buf_str(b, as_probe_methods[i]);
+            as_html_close(b, "details");
+        }
 }
 
 enum as_status as_page_probe(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
-    as_buf_str(b, "<section class=\"probe\" id=\"probe-");
-    as_page_slug(b, name);
-    as_buf_str(b, "\" aria-labelledby=\"h-");
-    as_page_slug(b, name);
-    as_buf_str(b, "\"><h2 id=\"h-");
-    as_page_slug(b, name);
-    as_buf_str(b, "\">");
+    as_html_start(b, "section");
+    as_html_attribute(b, "class", "probe");
+    as_html_attribute_id(b, "id", "probe-", name);
+    as_html_attribute_id(b, "aria-labelledby", "h-", name);
+    as_html_started(b);
+    as_html_start(b, "h2");
+    as_html_attribute_id(b, "id", "h-", name);
+    as_html_started(b);
     as_buf_html(b, probe ? probe->title : name);
-    as_buf_str(b, "</h2>\n");
+    as_html_close(b, "h2");
     section_probe_intro(p, probe, name);
     void (*draw)(struct as_page *) = drawing_of(name);
     if (section_probe_leads(name))
@@ -201,7 +208,7 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     if (p->n > 1)
         as_html_paragraph(b, "meta",
                           "The ratio to the first run is called better or worse where the two 95% intervals are apart, "
-                          "and ≈ where they are not. <code>assay compare</code> decides from the samples.");
+                          "and ≈ where they are not. `assay compare` decides from the samples.");
     enum as_status st = as_page_table(p, name);
     if (st != AS_OK)
         return st;

@@ -124,7 +124,7 @@ static void run_terms(struct as_buf *b, const struct as_run *run)
     text_term(b, "measured again alone", run->isolate ? "yes" : "");
     text_term(b, "assay", run->tool_version);
     text_term(b, "commit", run->tool_commit);
-    as_buf_str(b, "</dl>\n");
+    as_html_close(b, "dl");
 }
 
 static void size_term(struct as_buf *b, const char *name, uint64_t bytes)
@@ -146,9 +146,7 @@ static void memory_side_term(struct as_buf *b, const struct as_device_info *d)
     as_cache_label(c, label);
     as_html_term(b, label);
     as_format_size(b, c->size);
-    as_buf_str(b, " (known from ");
-    as_buf_html(b, as_cache_source_text(c));
-    as_buf_str(b, ")");
+    as_html_printf(b, " (known from %s)", as_cache_source_text(c));
     as_html_term_end(b);
 }
 
@@ -178,7 +176,9 @@ static void allocators_term(struct as_buf *b, const struct as_device_info *d)
         as_html_open(b, "li", NULL);
         as_buf_html(b, d->allocators[i].name);
         if (d->allocators[i].why_not[0]) {
-            as_buf_str(b, " <span class=\"of\">not usable: ");
+            as_buf_char(b, ' ');
+            as_html_open(b, "span", "of");
+            as_buf_str(b, "not usable: ");
             as_buf_html(b, d->allocators[i].why_not);
             as_html_close(b, "span");
         }
@@ -225,7 +225,8 @@ static void device_terms(struct as_buf *b, const struct as_device_info *d)
     as_html_text(b, "code", NULL, d->id);
     as_buf_char(b, ' ');
     as_buf_html(b, d->name);
-    as_buf_str(b, "</h4>\n<dl>");
+    as_html_close(b, "h4");
+    as_html_open(b, "dl", NULL);
     text_term(b, "vendor", d->vendor);
     text_term(b, "driver", d->driver);
     text_term(b, "bus", d->bus_id);
@@ -242,7 +243,7 @@ static void device_terms(struct as_buf *b, const struct as_device_info *d)
     memory_side_term(b, d);
     sensor_terms(b, d);
     allocators_term(b, d);
-    as_buf_str(b, "</dl>\n");
+    as_html_close(b, "dl");
 }
 
 void as_page_provenance(struct as_page *p)
@@ -257,7 +258,7 @@ void as_page_provenance(struct as_page *p)
             as_page_run_name(b, &rr->run);
         else
             as_buf_str(b, "Run");
-        as_buf_str(b, "</h3>\n");
+        as_html_close(b, "h3");
         as_html_open(b, "div", "prov");
         run_terms(b, &rr->run);
         json_t *root = rr->run.provenance ? json_loads(rr->run.provenance, 0, NULL) : NULL;
@@ -268,7 +269,7 @@ void as_page_provenance(struct as_page *p)
         json_decref(root);
         for (size_t i = 0; i < rr->devices_n; i++)
             device_terms(b, &rr->devices[i]);
-        as_buf_str(b, "</div>\n");
+        as_html_close(b, "div");
     }
     as_html_section_end(b);
 }

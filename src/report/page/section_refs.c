@@ -37,13 +37,14 @@ static void measured_cell(const struct refs *all, size_t run, const struct as_re
     struct as_ref_cell found;
     if (!as_ref_cells_find(&all->cells[run], ref, &found))
         return;
-    as_buf_str(b, first ? "" : "<br>");
+    if (!first)
+        as_html_open(b, "br", NULL);
     as_html_cell_link(b, found.cell->id);
     as_page_value(b, found.measured.value, ref->unit);
-    as_buf_str(b, "</a> <code>");
-    as_buf_html(b, found.cell->device);
+    as_html_close(b, "a");
     as_buf_char(b, ' ');
-    as_buf_html(b, found.cell->probe);
+    as_html_open(b, "code", NULL);
+    as_html_printf(b, "%s %s", found.cell->device, found.cell->probe);
     as_html_close(b, "code");
     name_run(all->page, run);
 }
@@ -60,12 +61,11 @@ static void refs_measured(const struct refs *all, const struct as_ref *ref)
             if (!as_ref_is_beside(ref, f))
                 continue;
             if (said++)
-                as_buf_str(b, "<br>");
+                as_html_open(b, "br", NULL);
             as_page_fact_value(b, f);
-            as_buf_str(b, " <code>");
-            as_buf_html(b, f->device);
             as_buf_char(b, ' ');
-            as_buf_html(b, f->id);
+            as_html_open(b, "code", NULL);
+            as_html_printf(b, "%s %s", f->device, f->id);
             as_html_close(b, "code");
             name_run(p, r);
         }
@@ -90,7 +90,7 @@ static enum place refs_place_of(const struct refs *all, const struct as_ref *ref
 static void figure(const struct refs *all, const struct as_ref *ref, bool with_measured)
 {
     struct as_buf *b = all->page->out;
-    as_buf_str(b, "<tr>");
+    as_html_open(b, "tr", NULL);
     as_html_cell(b, NULL, ref->chip);
     as_buf_str(b, strcmp(ref->device, "cpu") == 0 ? ", CPU" : strcmp(ref->device, "device") == 0 ? ", device" : "");
     as_html_ref(b, ref);
@@ -128,16 +128,21 @@ static void section(const struct refs *all)
     as_html_section(b, "refs", "Published figures",
                     "Figures of other machines as their sources state them, not measured here, beside what this page "
                     "has on the same question.");
-    if (n[OPERATION])
-        as_buf_printf(b, "<p>%zu figure%s of operations: see <a href=\"#operations\">operations</a>.</p>\n",
-                      n[OPERATION], n[OPERATION] == 1 ? "" : "s");
+    if (n[OPERATION]) {
+        as_html_open(b, "p", NULL);
+        as_buf_printf(b, "%zu figure%s of operations: see ", n[OPERATION], n[OPERATION] == 1 ? "" : "s");
+        as_html_tag(b, "a", "href='#operations'");
+        as_buf_str(b, "operations");
+        as_html_close(b, "a");
+        as_buf_char(b, '.');
+        as_html_close(b, "p");
+    }
     if (n[BESIDE])
         figures(all, BESIDE);
     if (n[ALONE]) {
-        as_buf_printf(b, "<details class=\"more\"><summary>%zu figure%s beside nothing measured here</summary>\n",
-                      n[ALONE], n[ALONE] == 1 ? "" : "s");
+        as_html_details(b, "more", "%zu figure%s beside nothing measured here", n[ALONE], n[ALONE] == 1 ? "" : "s");
         figures(all, ALONE);
-        as_buf_str(b, "</details>\n");
+        as_html_close(b, "details");
     }
     as_html_section_end(b);
 }

@@ -88,12 +88,6 @@ static double roofline_at_y(const struct plot *p, double ops_s)
     return p->bottom - (p->bottom - p->top) * log(ops_s / p->y_lo) / log(p->y_hi / p->y_lo);
 }
 
-static void roofline_text(struct plot *p, double x, double y, const char *anchor, const char *fill, double size)
-{
-    as_buf_printf(p->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\" font-size=\"%.1f\">", x, y, anchor,
-                  fill, size);
-}
-
 /* Labelled grid lines per decade, faint ones at 2 and 5. */
 static void roofline_grid(struct plot *p, bool vertical)
 {
@@ -104,18 +98,18 @@ static void roofline_grid(struct plot *p, bool vertical)
             double v = m * pow(10, e), at = vertical ? roofline_at_x(p, v) : roofline_at_y(p, v);
             if (v < lo || v > hi)
                 continue;
-            as_buf_printf(p->b, "<path d=\"M%.1f %.1f%c%.1f\" stroke=\"var(--grid)\" stroke-width=\"%s\"/>\n",
-                          vertical ? at : p->left, vertical ? p->top : at, vertical ? 'V' : 'H',
-                          vertical ? p->bottom : p->right, m == 1 ? "1" : ".4");
+            as_html_tag(p->b, "path/", "d='M%.1f %.1f%c%.1f' stroke='var(--grid)' stroke-width='%s'",
+                        vertical ? at : p->left, vertical ? p->top : at, vertical ? 'V' : 'H',
+                        vertical ? p->bottom : p->right, m == 1 ? "1" : ".4");
             if (m != 1 && !few)
                 continue;
-            roofline_text(p, vertical ? at : p->left - 7, vertical ? p->bottom + 17 : at + 4,
-                          vertical ? "middle" : "end", "var(--muted)", p->font - 1);
+            as_svg_text(p->b, vertical ? at : p->left - 7, vertical ? p->bottom + 17 : at + 4,
+                        vertical ? "middle" : "end", "var(--muted)", p->font - 1);
             if (vertical)
                 as_format_number(p->b, v, v < 1 ? 2 : 1);
             else
                 as_page_tick(p->b, v * (1 + 1e-9), "FLOP/s");
-            as_buf_str(p->b, "</text>\n");
+            as_html_close(p->b, "text");
         }
 }
 
@@ -125,11 +119,11 @@ static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "
 
 static void level_name(struct plot *p, size_t k)
 {
-    as_page_cite(p->b, "tspan", p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
+    as_html_cite(p->b, "tspan", NULL, p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
     roofline_level_text(p->b, p->r, k);
     as_buf_char(p->b, ' ');
     as_page_value(p->b, p->r->level[k].roof.value, "GB/s");
-    as_buf_str(p->b, "</tspan>");
+    as_html_close(p->b, "tspan");
 }
 
 /* Slopes are labelled along the line. */
@@ -141,17 +135,15 @@ static void slopes(struct plot *p, double peak)
     for (size_t k = 0; k < p->r->levels; k++) {
         double rate = p->r->level[k].bytes_s, x = fmax(p->x_lo, p->y_lo / rate), end = fmin(peak / rate, p->x_hi);
         double y = roofline_at_y(p, rate * x);
-        as_buf_printf(
-            p->b, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"2.2\" stroke-linecap=\"round\"/>\n",
-            roofline_at_x(p, x), y, roofline_at_x(p, end), roofline_at_y(p, rate * end), level_stroke[k]);
+        as_html_tag(p->b, "path/", "d='M%.1f %.1fL%.1f %.1f' stroke='%s' stroke-width='2.2' stroke-linecap='round'",
+                    roofline_at_x(p, x), y, roofline_at_x(p, end), roofline_at_y(p, rate * end), level_stroke[k]);
         bool together = k > 0 && fabs(y - last) < LABELS_APART;
         if (together)
             continue;
         last = y;
-        as_buf_printf(p->b,
-                      "<text transform=\"translate(%.1f %.1f) rotate(%.2f)\" x=\"8\" y=\"-6\" fill=\"var(--ink)\" "
-                      "font-size=\"%.1f\">",
-                      roofline_at_x(p, x), y, -steep * 180 / acos(-1), p->font);
+        as_html_tag(p->b, "text",
+                    "transform='translate(%.1f %.1f) rotate(%.2f)' x='8' y='-6' fill='var(--ink)' font-size='%.1f'",
+                    roofline_at_x(p, x), y, -steep * 180 / acos(-1), p->font);
         level_name(p, k);
         for (size_t n = k + 1; n < p->r->levels; n++) {
             double next = p->r->level[n].bytes_s;
@@ -160,7 +152,7 @@ static void slopes(struct plot *p, double peak)
             as_buf_str(p->b, ", ");
             level_name(p, n);
         }
-        as_buf_str(p->b, "</text>\n");
+        as_html_close(p->b, "text");
     }
 }
 
@@ -170,33 +162,30 @@ static void roofline_ceiling(struct plot *p, size_t t)
     double y = roofline_at_y(p, peak->value), from = p->x_hi, before = -INFINITY;
     for (size_t k = 0; k < p->r->levels; k++)
         from = fmin(from, peak->value / p->r->level[k].bytes_s);
-    as_buf_printf(p->b,
-                  "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
-                  roofline_at_x(p, from), y, p->right, type_dash[t]);
-    roofline_text(p, p->right - 2, y - 7, "end", "var(--ink)", p->font);
-    as_page_cite(p->b, "tspan", p->device, peak->of, peak->value);
+    as_html_tag(p->b, "path/", "d='M%.1f %.1fH%.1f' stroke='var(--ink)' stroke-width='2' stroke-dasharray='%s'",
+                roofline_at_x(p, from), y, p->right, type_dash[t]);
+    as_svg_text(p->b, p->right - 2, y - 7, "end", "var(--ink)", p->font);
+    as_html_cite(p->b, "tspan", NULL, p->device, peak->of, peak->value);
     as_buf_html(p->b, peak->of->label);
     as_buf_char(p->b, ' ');
     as_page_value(p->b, peak->value, peak->unit);
-    as_buf_str(p->b, "</tspan></text>\n");
+    as_html_close(p->b, "tspan/text");
     for (size_t k = 0; k < p->r->levels; k++) {
         const struct as_fact *ridge = p->r->level[k].ridge[t];
         if (!ridge)
             continue;
         double x = roofline_at_x(p, ridge->value);
-        as_buf_printf(p->b,
-                      "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"%s\" stroke=\"var(--paper)\" "
-                      "stroke-width=\"1.5\"><title>",
-                      x, y, level_stroke[k]);
-        as_buf_html(p->b, ridge->sentence);
-        as_buf_str(p->b, "</title></circle>\n");
+        as_html_tag(p->b, "circle", "cx='%.1f' cy='%.1f' r='4.5' fill='%s' stroke='var(--paper)' stroke-width='1.5'", x,
+                    y, level_stroke[k]);
+        as_html_text(p->b, "title", NULL, ridge->sentence);
+        as_html_close(p->b, "circle");
         if (x - before < 2.6 * p->font)
             continue;
         before = x;
-        as_buf_printf(p->b, "<text class=\"over\" x=\"%.1f\" y=\"%.1f\" fill=\"var(--muted)\" font-size=\"%.1f\">",
-                      x + 3, y + p->font + 5, p->font - 1.5);
+        as_html_tag(p->b, "text", "class='over' x='%.1f' y='%.1f' fill='var(--muted)' font-size='%.1f'", x + 3,
+                    y + p->font + 5, p->font - 1.5);
         as_format_number(p->b, ridge->value, 3);
-        as_buf_str(p->b, "</text>\n");
+        as_html_close(p->b, "text");
     }
 }
 
@@ -232,21 +221,20 @@ static void roofline_draw(struct as_buf *b, const struct roofline *r, const char
                      .font = wide ? 13 : 11};
     range_of(&p, &highest);
     if (!as_page_drawable(p.x_lo, p.x_hi) || !as_page_drawable(p.y_lo, p.y_hi)) {
-        as_buf_str(b, wide ? as_page_not_drawn : "");
+        if (wide)
+            as_svg_not_drawn(b);
         return;
     }
-    as_buf_printf(
-        b, "<svg class=\"roofline %s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" fill=\"none\" aria-label=\"Roofline of ",
-        wide ? "wide" : "narrow", w, h);
-    as_buf_html(b, device);
-    as_buf_str(b, "; its numbers are in the table below\">\n");
+    as_svg_open(b, wide ? "roofline wide" : "roofline narrow", w, h,
+                "Roofline of %s; its numbers are in the table below", device);
     roofline_grid(&p, true);
     roofline_grid(&p, false);
     slopes(&p, highest);
     for (size_t t = 0; t < r->types; t++)
         roofline_ceiling(&p, t);
-    roofline_text(&p, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
-    as_buf_str(b, "operations per byte</text>\n</svg>\n");
+    as_svg_text(p.b, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
+    as_buf_str(b, "operations per byte");
+    as_html_close(b, "text/svg");
 }
 
 /* ---- the table ---- */
@@ -254,24 +242,26 @@ static void roofline_draw(struct as_buf *b, const struct roofline *r, const char
 static void roofline_table(struct as_buf *b, const struct roofline *r, const char *device)
 {
     as_html_region(b, "scroll", "figures", "Roofline");
-    as_buf_str(b, "<caption>Ceilings and ridge points of ");
+    as_html_open(b, "caption", NULL);
+    as_buf_str(b, "Ceilings and ridge points of ");
     as_buf_html(b, device);
-    as_buf_str(b, ", in operations per byte, with 95% intervals</caption>\n<thead><tr>");
+    as_buf_str(b, ", in operations per byte, with 95% intervals");
+    as_html_close(b, "caption");
+    as_html_heads(b);
     as_html_head(b, "type");
     as_html_head(b, "peak");
     for (size_t k = 0; k < r->levels; k++) {
-        as_buf_str(b, "<th scope=\"col\">");
+        as_html_head(b, "");
         roofline_level_text(b, r, k);
-        as_page_cite(b, "small", device, r->level[k].roof.of, r->level[k].roof.value);
+        as_html_cite(b, "small", NULL, device, r->level[k].roof.of, r->level[k].roof.value);
         as_page_value(b, r->level[k].roof.value, "GB/s");
-        as_buf_str(b, "</small>");
+        as_html_close(b, "small");
     }
     as_html_body(b);
     for (size_t t = 0; t < r->types; t++) {
         const struct as_quantity_value *peak = &r->peak[t];
-        as_buf_str(b, "<tr><th scope=\"row\">");
-        as_buf_html(b, peak->of->label);
-        as_page_cite(b, "td", device, peak->of, peak->value);
+        as_html_row(b, NULL, peak->of->label);
+        as_html_cite(b, "td", NULL, device, peak->of, peak->value);
         as_page_value(b, peak->value, peak->unit);
         as_html_interval(b, peak->value, peak->ci, peak->unit);
         for (size_t k = 0; k < r->levels; k++) {
@@ -290,7 +280,7 @@ static bool has_peak_cell(const struct as_report_run *rr, const char *device)
 {
     for (size_t i = 0; i < rr->cells_n; i++)
         if (strcmp(rr->cells[i].device, device) == 0 && as_has_role(&rr->cells[i], AS_VIEW_ROOFLINE) &&
-            as_page_measured(&rr->cells[i]))
+            as_report_is_measured(&rr->cells[i]))
             return true;
     return false;
 }
@@ -300,25 +290,26 @@ static void roofline_one(struct as_page *p, const struct as_report_run *rr, cons
     struct as_buf *b = p->out;
     struct roofline r;
     roofline_find(rr, device, &r);
-    as_buf_str(b, "<h3>Roofline of ");
+    as_html_open(b, "h3", NULL);
+    as_buf_str(b, "Roofline of ");
     as_html_text(b, "code", NULL, device);
     if (p->n > 1)
         as_html_of_run(b, &rr->run);
-    as_buf_str(b, "</h3>\n");
+    as_html_close(b, "h3");
     if (r.types == 0 || r.levels == 0) {
-        as_buf_str(b, r.types
-                          ? "<p class=\"note\">Not drawn: there is no valid bandwidth of all threads or units.</p>\n"
-                          : "<p class=\"note\">Not drawn: there is no valid arithmetic peak.</p>\n");
+        as_html_paragraph(b, "note",
+                          r.types ? "Not drawn: there is no valid bandwidth of all threads or units."
+                                  : "Not drawn: there is no valid arithmetic peak.");
         return;
     }
-    as_buf_str(b, "<figure class=\"chart\">\n");
+    as_html_open(b, "figure", "chart");
     roofline_draw(b, &r, device, true);
     roofline_draw(b, &r, device, false);
-    as_buf_str(b,
-               "<figcaption>Slopes are the bandwidth of each level by its fastest operation, ceilings the rate of "
-               "fused multiply-adds of each "
-               "type; dots are the ridge points, where one binds as much as the other. Everything drawn was measured "
-               "and is valid.</figcaption></figure>\n");
+    as_html_text(b, "figcaption", NULL,
+                 "Slopes are the bandwidth of each level by its fastest operation, ceilings the rate of fused "
+                 "multiply-adds of each type; dots are the ridge points, where one binds as much as the other. "
+                 "Everything drawn was measured and is valid.");
+    as_html_close(b, "figure");
     roofline_table(b, &r, device);
 }
 

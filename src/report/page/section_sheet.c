@@ -1,5 +1,6 @@
 /* The data sheet on the page: one table per device, of several runs beside each other. */
 #include "base/text.h"
+#include "report/page/markup.h"
 #include "report/page/page.h"
 #include "report/sheet/sheet.h"
 
@@ -10,19 +11,22 @@
 static void sheet_value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row)
 {
     if (!row) {
-        as_buf_str(b, "<td class=\"v\">–<td>");
+        as_html_cell(b, "v", "–");
+        as_html_open(b, "td", NULL);
         return;
     }
-    as_page_cite(b, "td class=\"v\"", device, row->of, row->value);
+    as_html_cite(b, "td", "v", device, row->of, row->value);
     const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
     if (row->cell)
-        as_buf_printf(b, "<a href=\"#c%lld\">", (long long)row->cell);
+        as_html_cell_link(b, row->cell);
     const bool range = strcmp(row->unit, "B") == 0 && row->ci.lo < row->ci.hi; /* a measured size is one */
     if (range)
         as_format_range(b, row->ci.lo, row->ci.hi, row->value, row->unit, 3);
     else
         as_page_value(b, row->value, row->unit);
-    as_buf_str(b, row->cell ? "</a><td>" : "<td>");
+    if (row->cell)
+        as_html_close(b, "a");
+    as_html_open(b, "td", NULL);
     if (isfinite(half) && !range)
         as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
 }
@@ -30,14 +34,16 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
 /* The source of a figure, as its tooltip. */
 static void source_cell(struct as_buf *b, const struct as_ref *ref)
 {
-    as_buf_str(b, "<td title=\"");
-    if (ref) {
-        as_buf_html(b, ref->source);
-        as_buf_str(b, ": ");
-        as_buf_html(b, ref->conditions);
-    } else
-        as_buf_str(b, "reported by driver or OS, or computed from that");
-    as_buf_str(b, "\">");
+    struct as_buf text = AS_BUF_INIT;
+    if (ref)
+        as_buf_printf(&text, "%s: %s", ref->source, ref->conditions);
+    else
+        as_buf_str(&text, "reported by driver or OS, or computed from that");
+    as_html_start(b, "td");
+    as_html_attribute(b, "title", as_buf_get(&text));
+    as_html_started(b);
+    b->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
@@ -47,16 +53,17 @@ static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
         source_cell(b, row->specified_by);
         as_page_value(b, row->specified, row->unit);
     } else
-        as_buf_str(b, "<td>");
-    as_buf_str(b, "<td>");
-    if (isfinite(share))
-        as_buf_printf(b,
-                      "%.0f%%<td><svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" "
-                      "aria-hidden=\"true\"><rect class=\"all\" width=\"100\" height=\"8\"/><rect width=\"%.1f\" "
-                      "height=\"8\"/></svg>",
-                      100 * share, fmin(100, 100 * share));
-    else
-        as_buf_str(b, "<td>");
+        as_html_open(b, "td", NULL);
+    as_html_open(b, "td", NULL);
+    if (isfinite(share)) {
+        as_buf_printf(b, "%.0f%%", 100 * share);
+        as_html_open(b, "td", NULL);
+        as_html_tag(b, "svg", "class='bar' viewBox='0 0 100 8' preserveAspectRatio='none' aria-hidden='true'");
+        as_html_tag(b, "rect/", "class='all' width='100' height='8'");
+        as_html_tag(b, "rect/", "width='%.1f' height='8'", fmin(100, 100 * share));
+        as_html_close(b, "svg");
+    } else
+        as_html_open(b, "td", NULL);
 }
 
 static void published_of(struct as_buf *b, const struct as_sheet_row *row)
@@ -67,13 +74,13 @@ static void published_of(struct as_buf *b, const struct as_sheet_row *row)
         as_sheet_published(row, &text);
         as_buf_html(b, as_buf_get(&text));
     } else
-        as_buf_str(b, "<td>");
+        as_html_open(b, "td", NULL);
     as_buf_finish(&text);
 }
 
 static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
 {
-    as_buf_str(b, "<td>");
+    as_html_open(b, "td", NULL);
     if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
         as_format_number(b, row->value / first->value, 3);
         as_buf_str(b, as_page_apart(first->ci, row->ci) ? "×" : "× ≈");
@@ -100,35 +107,40 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_buf_str(b, "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Data sheet\"><table "
-                  "class=\"sheet\"><caption><code>");
-    as_buf_html(b, device);
-    as_buf_str(b, "</code>");
+    as_html_tag(b, "div", "class='scroll whole' tabindex='0' role='region' aria-label='Data sheet'");
+    as_html_open(b, "table", "sheet");
+    as_html_open(b, "caption", NULL);
+    as_html_text(b, "code", NULL, device);
     sheet_names_of(p, device);
-    as_buf_str(b, "</caption>\n<thead><tr><th scope=\"col\"><th scope=\"col\" class=\"l\">quantity");
+    as_html_close(b, "caption");
+    as_html_heads(b);
+    as_html_head(b, "");
+    as_html_head(b, "<quantity");
     for (size_t r = 0; r < p->n; r++) {
-        as_buf_str(b, "<th scope=\"col\">");
+        as_html_head(b, "");
         if (p->n == 1)
             as_buf_str(b, "measured");
         else
             as_page_run_name(b, &p->runs[r].run);
-        as_buf_str(b, r ? "<th scope=\"col\">±<th scope=\"col\">ratio" : "<th scope=\"col\">±");
+        as_html_head(b, "±");
+        if (r)
+            as_html_head(b, "ratio");
     }
     if (p->n == 1 && as_sheet_has_specified(sheet)) {
-        as_buf_str(b, "<th scope=\"col\">");
+        as_html_head(b, "");
         as_buf_html(b, chip);
         as_buf_str(b, chip[0] ? " " : "");
-        as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified<th scope=\"col\">of spec"
-                                                  : "reported<th scope=\"col\">share");
-        as_buf_str(b, "<th scope=\"col\">");
+        as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified" : "reported");
+        as_html_head(b, as_sheet_has_vendors(sheet) ? "of spec" : "share");
+        as_html_head(b, "");
     }
     if (p->n == 1 && as_sheet_has_published(sheet)) {
-        as_buf_str(b, "<th scope=\"col\">");
+        as_html_head(b, "");
         as_buf_html(b, chip);
         as_buf_printf(b, "%spublished", chip[0] ? " " : "");
     }
     if (p->n == 1)
-        as_buf_str(b, "<th scope=\"col\" class=\"l\">details");
+        as_html_head(b, "<details");
     as_buf_char(b, '\n');
 }
 
@@ -137,10 +149,8 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
 {
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
-    as_buf_printf(b, "<tr%s><th scope=\"row\">", first ? " class=\"first\"" : "");
-    as_buf_html(b, first ? row->title : "");
-    as_buf_str(b, "<td class=\"l\">");
-    as_buf_html(b, row->label);
+    as_html_row(b, first ? "first" : NULL, first ? row->title : "");
+    as_html_cell(b, "l", row->label);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
         sheet_value_of(b, device, own);
@@ -152,8 +162,7 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
     if (p->n == 1 && as_sheet_has_published(sheets))
         published_of(b, row);
     if (p->n == 1) {
-        as_buf_str(b, "<td class=\"l\">");
-        as_buf_html(b, row->remark);
+        as_html_cell(b, "l", row->remark);
     }
     as_buf_char(b, '\n');
 }
@@ -162,12 +171,10 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
 static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool first)
 {
     struct as_buf *b = p->out;
-    as_buf_printf(b, "<tr%s><th scope=\"row\">", first ? " class=\"first\"" : "");
-    as_buf_html(b, first ? gap->title : "");
-    as_buf_str(b, "<td class=\"l\">");
-    as_buf_html(b, gap->label);
+    as_html_row(b, first ? "first" : NULL, first ? gap->title : "");
+    as_html_cell(b, "l", gap->label);
     const int columns = 3 + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
-    as_buf_printf(b, "<td class=\"l\" colspan=\"%d\">", columns);
+    as_html_tag(b, "td", "class='l' colspan='%d'", columns);
     as_buf_html(b, gap->reason);
     as_buf_char(b, '\n');
 }
@@ -190,11 +197,8 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
 {
     struct as_buf text = AS_BUF_INIT;
     as_sheet_not_in_suite(sheet, &text);
-    if (text.len) {
-        as_buf_str(p->out, "<p class=\"note\">Not in this suite: ");
-        as_buf_html(p->out, as_buf_get(&text));
-        as_buf_str(p->out, "</p>\n");
-    }
+    if (text.len)
+        as_html_paragraphf(p->out, "note", "Not in this suite: %s", as_buf_get(&text));
     as_buf_finish(&text);
 }
 
@@ -218,22 +222,14 @@ static void sheet_lines(struct as_page *p, const char *device, const struct as_s
 static void source(struct as_buf *b, const struct as_sheet_row *row, const char *kind, const struct as_ref *ref)
 {
     const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
-    as_buf_str(b, "<li>");
-    as_buf_html(b, row->title);
-    as_buf_char(b, ' ');
-    as_buf_html(b, row->label);
-    as_buf_printf(b, ", %s for ", kind);
-    as_buf_html(b, ref->chip);
-    as_buf_str(b, ": ");
-    as_buf_html(b, ref->conditions);
-    as_buf_str(b, ". ");
-    as_buf_html(b, ref->source);
+    as_html_open(b, "li", NULL);
+    as_html_printf(b, "%s %s, %s for %s: %s. %s", row->title, row->label, kind, ref->chip, ref->conditions,
+                   ref->source);
     if (address) {
-        as_buf_str(b, ", <code>");
-        as_buf_html(b, address + 3);
-        as_buf_str(b, "</code>");
+        as_buf_str(b, ", ");
+        as_html_text(b, "code", NULL, address + 3);
     }
-    as_buf_str(b, "</li>\n");
+    as_html_close(b, "li");
 }
 
 /* Where the figures that are not the driver's come from. */
@@ -245,7 +241,8 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
         any |= sheet->rows[i].published || sheet->rows[i].specified_by;
     if (!any)
         return;
-    as_buf_str(b, "<details class=\"more\"><summary>Sources of specified and published figures</summary>\n<ul>\n");
+    as_html_details(b, "more", "Sources of specified and published figures");
+    as_html_open(b, "ul", NULL);
     for (size_t i = 0; i < sheet->n; i++) {
         const struct as_sheet_row *row = &sheet->rows[i];
         if (row->specified_by && as_sheet_shows_specified(row))
@@ -253,7 +250,7 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
         if (row->published)
             source(b, row, "published", row->published);
     }
-    as_buf_str(b, "</ul></details>\n");
+    as_html_close(b, "ul/details");
 }
 
 /* What disturbed the device in each run. */
@@ -263,16 +260,15 @@ static void sheet_seen(struct as_page *p, const char *device)
         struct as_buf text = AS_BUF_INIT;
         as_sheet_seen_text(&p->runs[r], device, &text);
         if (text.len) {
-            as_buf_str(p->out, "<p class=\"note\"><code>");
-            as_buf_html(p->out, device);
-            as_buf_str(p->out, "</code>");
+            as_html_open(p->out, "p", "note");
+            as_html_text(p->out, "code", NULL, device);
             if (p->n > 1) {
                 as_buf_str(p->out, ", ");
                 as_page_run_name(p->out, &p->runs[r].run);
             }
             as_buf_str(p->out, ": ");
             as_buf_html(p->out, as_buf_get(&text));
-            as_buf_str(p->out, "</p>\n");
+            as_html_close(p->out, "p");
         }
         as_buf_finish(&text);
     }
@@ -291,12 +287,12 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
     if (!st && rows) {
         sheet_seen(p, device);
         sheet_head(p, device, &sheets[0]);
-        as_buf_str(p->out, "<tbody>");
+        as_html_body(p->out);
         if (p->n == 1)
             lines_of_one(p, device, sheets);
         else
             sheet_lines(p, device, sheets);
-        as_buf_str(p->out, "</table></div>\n");
+        as_html_table_end(p->out);
         if (p->n == 1) {
             not_in_suite(p, sheets);
             sources(p, sheets);
@@ -319,13 +315,16 @@ static bool seen_before(const struct as_page *p, size_t run, const char *device)
 enum as_status as_page_sheets(struct as_page *p)
 {
     enum as_status st = AS_OK;
-    as_buf_str(p->out, "<section id=\"sheet\" aria-labelledby=\"sheet-h\"><h2 id=\"sheet-h\">Data sheet</h2>\n");
+    as_html_tag(p->out, "section", "id='sheet' aria-labelledby='sheet-h'");
+    as_html_tag(p->out, "h2", "id='sheet-h'");
+    as_buf_str(p->out, "Data sheet");
+    as_html_close(p->out, "h2");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
             const char *device = p->runs[r].devices[i].id;
             if (!seen_before(p, r, device))
                 st = sheet_of(p, device);
         }
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
     return st;
 }

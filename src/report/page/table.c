@@ -6,6 +6,7 @@
 #include "report/page/page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void table_caption(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
@@ -13,13 +14,11 @@ static void table_caption(struct as_page *p, const struct as_probe_table *t, siz
     struct as_buf *b = p->out, common = AS_BUF_INIT;
     const struct as_cell *c = t->c.rows[t->order[from]].cell;
     as_html_open(b, "caption", NULL);
-    as_buf_html(b, t->c.probe ? t->c.probe->title : c->probe);
-    as_buf_str(b, " on ");
-    as_buf_html(b, c->device);
+    as_html_printf(b, "%s on %s", t->c.probe ? t->c.probe->title : c->probe, c->device);
     as_probe_table_common(t, from, to, &common);
     as_buf_str(b, common.len ? ". In all rows: " : "");
     as_buf_html(b, as_buf_get(&common));
-    as_buf_str(b, "</caption>\n");
+    as_html_close(b, "caption");
     b->failed |= common.failed;
     as_buf_finish(&common);
 }
@@ -30,7 +29,7 @@ static void compared_heads(struct as_page *p, const struct as_probe_table *t)
 {
     struct as_buf *b = p->out;
     char words[AS_AXIS_WORDS];
-    as_buf_str(b, "<thead><tr>");
+    as_html_heads(b);
     for (size_t i = 0; i < as_probe_table_axes(t); i++)
         as_html_head(b, as_axis_words(as_probe_table_axis(t, i)->name, words));
     for (size_t r = 0; r < p->n; r++) {
@@ -71,17 +70,19 @@ static void against(struct as_buf *b, const struct as_cell *first, const struct 
     bool apart = as_page_apart(first->sum.ci, c->sum.ci);
     bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
     if (apart)
-        as_buf_printf(b, "<b class=%s>", worse ? "worse" : "better");
+        as_html_open(b, "b", worse ? "worse" : "better");
     as_format_number(b, ratio, 3);
     as_buf_str(b, "×");
-    as_buf_str(b, apart ? (worse ? " worse</b>" : " better</b>") : " ≈");
+    as_buf_str(b, !apart ? " ≈" : worse ? " worse" : " better");
+    if (apart)
+        as_html_close(b, "b");
 }
 
 static void compared_line(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
 {
     struct as_buf *b = p->out;
     const struct as_cell *first = NULL;
-    as_buf_str(b, "<tr>");
+    as_html_open(b, "tr", NULL);
     axis_cells(b, t, t->order[from]);
     for (size_t r = 0, i = from; r < p->n; r++) {
         const struct as_cell *c = NULL;
@@ -90,7 +91,7 @@ static void compared_line(struct as_page *p, const struct as_probe_table *t, siz
         if (r == 0)
             first = c;
         if (c) {
-            as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
+            as_html_open_measured(b, "td", c->id, c->status == AS_CELL_REJECTED);
             as_page_cell_value(b, c);
             if (c->status == AS_CELL_REJECTED) {
                 as_html_open(b, "small", NULL);
@@ -98,7 +99,7 @@ static void compared_line(struct as_page *p, const struct as_probe_table *t, siz
                 as_html_close(b, "small");
             }
         } else {
-            as_buf_str(b, "<td>–");
+            as_html_cell(b, NULL, "–");
         }
         if (r > 0)
             against(b, first, c);
@@ -109,13 +110,14 @@ static void compared_line(struct as_page *p, const struct as_probe_table *t, siz
 static void compared_rows(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
 {
     compared_heads(p, t);
-    as_buf_str(p->out, t->grouped ? "" : "<tbody>");
+    if (!t->grouped)
+        as_html_body(p->out);
     for (size_t i = from, end; i < to; i = end) {
         end = as_probe_table_line(t, i, to);
         if (as_probe_table_new_group(t, from, i)) {
             struct as_buf group = AS_BUF_INIT;
             as_probe_table_group(t, t->order[i], &group);
-            as_buf_str(p->out, "<tbody>");
+            as_html_body(p->out);
             as_html_group(p->out, as_probe_table_axes(t) + 2 * p->n - 1, as_buf_get(&group));
             p->out->failed |= group.failed;
             as_buf_finish(&group);
@@ -131,18 +133,22 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
 {
     struct as_buf *b = p->out;
     const struct as_cell *c = t->c.rows[t->order[from]].cell;
-    as_buf_printf(b, "<details class=\"rows\" open><summary>Table of %zu cells on ", to - from);
+    struct as_buf label = AS_BUF_INIT;
+    char class[48];
+    as_html_tag(b, "details", "class='rows' open");
+    as_html_open(b, "summary", NULL);
+    as_buf_printf(b, "Table of %zu cells on ", to - from);
     as_buf_html(b, c->device);
-    as_buf_str(b, "</summary>\n");
-    as_buf_printf(b, "<div class=\"scroll%s\" tabindex=\"0\" role=\"region\" aria-label=\"",
-                  to - from > HUGE_TABLE   ? " long huge"
-                  : to - from > LONG_TABLE ? " long"
-                                           : "");
-    as_buf_html(b, c->probe);
-    as_buf_str(b, " on ");
-    as_buf_html(b, c->device);
-    as_buf_printf(b, ", table of %zu cells\">\n<table class=\"cells w%zu%s\">\n", to - from,
-                  t->grouped ? (size_t)0 : t->words_n, p->n == 1 ? " one" : "");
+    as_html_close(b, "summary");
+    as_buf_printf(&label, "%s on %s, table of %zu cells", c->probe, c->device, to - from);
+    snprintf(class, sizeof class, "cells w%zu%s", t->grouped ? (size_t)0 : t->words_n, p->n == 1 ? " one" : "");
+    as_html_region(b,
+                   to - from > HUGE_TABLE   ? "scroll long huge"
+                   : to - from > LONG_TABLE ? "scroll long"
+                                            : "scroll",
+                   class, as_buf_get(&label));
+    b->failed |= label.failed;
+    as_buf_finish(&label);
     table_caption(p, t, from, to);
     if (p->n == 1) {
         struct as_view_table view;
@@ -152,7 +158,8 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
     } else {
         compared_rows(p, t, from, to);
     }
-    as_buf_str(b, "</table></div></details>\n");
+    as_html_table_end(b);
+    as_html_close(b, "details");
     if (to - from > LONG_TABLE)
         as_html_paragraphf(b, "long-note", "The table of %zu cells is left out on paper.", to - from);
 }
@@ -160,7 +167,7 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
 enum as_status as_page_table(struct as_page *p, const char *probe)
 {
     struct as_probe_table t;
-    enum as_status st = as_probe_table_make(p, probe, &t);
+    enum as_status st = as_probe_table_make(p->runs, p->n, probe, &t, p->err);
     if (st)
         return st;
     for (size_t i = 0, end; i < t.c.rows_n; i = end) {

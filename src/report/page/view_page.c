@@ -24,11 +24,7 @@ static void view_page_write_words(struct as_buf *b, const struct as_view_cell *c
         as_buf_html(b, c->text);
         return;
     }
-    as_buf_printf(b, "<a href=\"#%s", c->anchor);
-    as_page_slug(b, c->text);
-    as_buf_str(b, "\">");
-    as_buf_html(b, c->text);
-    as_html_close(b, "a");
+    as_html_link_text(b, c->anchor, c->text, c->text);
 }
 
 static void write_number(struct as_buf *b, const struct as_view_cell *c, bool link)
@@ -64,7 +60,7 @@ static void view_page_write_cell(const struct as_view_table *t, size_t row, size
     if (under)
         as_html_open(b, "small", NULL);
     else if (column == 0 && !t->of_cells)
-        as_buf_str(b, "<th scope=\"row\">");
+        as_html_row_head(b);
     else
         as_html_open(b, "td", class_of(t, column, c->paint));
     if (t->of_cells && t->rows[row].invalid && column + 1 == t->columns_n)
@@ -79,12 +75,12 @@ static void view_page_write_cell(const struct as_view_table *t, size_t row, size
 
 static void write_heads(const struct as_view_table *t, struct as_buf *b)
 {
-    as_buf_str(b, "<thead><tr>");
+    as_html_heads(b);
     for (size_t i = 0; i < t->columns_n; i++) {
         const bool words = t->of_cells ? i + 1 == t->columns_n : i > 0 && !t->columns[i].number;
         if (!is_own_column(t, i))
             continue;
-        as_buf_str(b, words ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">");
+        as_html_head(b, words ? "<" : "");
         as_buf_html(b, t->columns[i].title);
     }
 }
@@ -92,15 +88,16 @@ static void write_heads(const struct as_view_table *t, struct as_buf *b)
 void as_view_page_rows(const struct as_view_table *t, struct as_buf *out)
 {
     write_heads(t, out);
-    as_buf_str(out, t->rows_n && t->rows[0].group ? "\n" : "\n<tbody>");
+    if (!t->rows_n || !t->rows[0].group)
+        as_html_body(out);
     for (size_t r = 0; r < t->rows_n && !t->failed; r++) {
         const struct as_view_row *row = &t->rows[r];
         if (row->group) {
-            as_buf_str(out, "<tbody>");
+            as_html_body(out);
             as_html_group(out, count_page_columns(t), row->group);
         }
         if (t->of_cells)
-            as_buf_printf(out, row->invalid ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)row->id);
+            as_html_open_measured(out, "tr", row->id, row->invalid);
         else
             as_html_open(out, "tr", row->invalid ? "u" : NULL);
         for (size_t i = 0; i < t->columns_n; i++)

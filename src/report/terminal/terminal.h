@@ -5,6 +5,7 @@
 
 #include "probe/probe.h"
 #include "report/model/overview.h"
+#include "report/model/view_table.h"
 #include "report/report.h"
 
 /* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
@@ -20,7 +21,6 @@ void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned marg
 void as_text_line(struct as_buf *b, const char *lead, const char *text, unsigned margin, unsigned column,
                   const struct as_table_style *style);
 
-enum as_paint { AS_PAINT_NONE, AS_PAINT_GOOD, AS_PAINT_BAD, AS_PAINT_DIM, AS_PAINT_STRONG };
 void as_paint_on(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
 void as_paint_off(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
 /* "Title" on a line of its own, with an empty line before it. */
@@ -79,22 +79,22 @@ struct as_series {
 void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,
                   const struct as_table_style *style);
 
-/* Numbers of cells. */
-bool as_text_measured(const struct as_cell *c);
 /* Half the interval relative to the median: "0.4%", "-" when there is none. */
 void as_text_relative(struct as_buf *b, const struct as_summary *s);
-/* An axis value as people write it: 32 KiB for sizes, the text otherwise, escaped for where it goes. axis: NULL
- * unknown. */
-void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
-                   void (*escape)(struct as_buf *b, const char *text));
+/* An axis value as people write it. */
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
 /* Why cells are not ok, one line for cells with the same reason and a count of those beyond `most` lines; nothing when
  * all are. */
 enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,
                                struct as_buf *out, struct as_error *err);
+/* A table's model in the terminal. */
+enum as_status as_view_terminal(const struct as_view_table *t, const struct as_table_style *style, struct as_buf *out,
+                                struct as_error *err);
+/* The operations of a run under a title; op: NULL all. Nothing where the run has none. */
+enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,
+                                  struct as_buf *out, struct as_error *err);
 /* Where two backends on one device disagree; nothing when there are no such devices. */
 enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
                                      struct as_buf *out, struct as_error *err);
-enum as_paint as_status_paint(enum as_cell_status s);
 
 #endif

@@ -1,5 +1,6 @@
 /* The terminal's comparison of two backends on the same hardware: those cells that differ most. */
 #include "report/backends/backend_pairs.h"
+#include "report/terminal/terminal.h"
 
 enum { SHOWN_MAX = 12 };
 

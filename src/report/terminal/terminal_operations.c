@@ -1,5 +1,6 @@
 /* Operations in the terminal: one table per device, a row each, by kind. */
 #include "report/operations/operations.h"
+#include "report/terminal/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -42,13 +42,13 @@ static enum as_status view_init(struct view *v, const struct as_report_run *run,
     if (v->n == 0)
         return AS_OK;
     size_t first = 0;
-    while (first < v->n && !as_page_measured(v->cells[first]))
+    while (first < v->n && !as_report_is_measured(v->cells[first]))
         first++;
     v->measured = first < v->n;
     v->first = v->cells[v->measured ? first : 0];
     v->axes = &v->first->axes;
     for (size_t i = 0; i < v->n; i++) {
-        if (v->measured && !as_page_measured(v->cells[i]))
+        if (v->measured && !as_report_is_measured(v->cells[i]))
             continue;
         v->devices |= strcmp(v->cells[i]->device, v->first->device) != 0;
         for (size_t a = 0; a < v->axes->n; a++)
@@ -166,7 +166,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
     enum as_status st = AS_OK;
     size_t most = 0;
     for (size_t i = 0; i < v->n && !st; i++)
-        if (as_text_measured(v->cells[i]))
+        if (as_report_has_number(v->cells[i]))
             st = plot_add(&p, v, v->cells[i], err);
     for (size_t i = 0; i < p.n; i++)
         most = p.series[i].n > most ? p.series[i].n : most;
@@ -184,8 +184,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
 static enum as_status write_tables(const struct view *v, const char *probe, struct as_buf *out, struct as_error *err)
 {
     struct as_probe_table t;
-    const struct as_page page = {.runs = v->run, .n = 1, .err = err};
-    enum as_status st = as_probe_table_make(&page, probe, &t);
+    enum as_status st = as_probe_table_make(v->run, 1, probe, &t, err);
     if (st)
         return st;
     for (size_t i = 0, end; i < t.c.rows_n && !st; i = end) {

@@ -1,6 +1,7 @@
 /* Counting, cutting, filling and colouring text for terminals. */
 #include "base/text.h"
 #include "base/utf8.h"
+#include "report/model/column.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -160,11 +161,6 @@ void as_text_title(struct as_buf *b, const char *title, const struct as_table_st
     as_buf_char(b, '\n');
 }
 
-bool as_text_measured(const struct as_cell *c)
-{
-    return c->sum.n > 0 && isfinite(c->sum.median);
-}
-
 void as_text_relative(struct as_buf *b, const struct as_summary *s)
 {
     double half = 50 * (s->ci.hi - s->ci.lo) / fabs(s->median);
@@ -181,14 +177,4 @@ void as_text_relative(struct as_buf *b, const struct as_summary *s)
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe)
 {
     as_axis_write(b, probe ? as_probe_axis(probe, v->name) : NULL, v, as_buf_terminal);
-}
-
-enum as_paint as_status_paint(enum as_cell_status s)
-{
-    static const unsigned char of[AS_CELL_STATUS_N] = {
-        [AS_CELL_OK] = AS_PAINT_NONE,         [AS_CELL_WIDE] = AS_PAINT_NONE,   [AS_CELL_REJECTED] = AS_PAINT_BAD,
-        [AS_CELL_FAILED] = AS_PAINT_BAD,      [AS_CELL_CRASHED] = AS_PAINT_BAD, [AS_CELL_TIMEOUT] = AS_PAINT_BAD,
-        [AS_CELL_UNSUPPORTED] = AS_PAINT_DIM, [AS_CELL_SKIPPED] = AS_PAINT_DIM, [AS_CELL_PLANNED] = AS_PAINT_DIM,
-    };
-    return (unsigned)s < AS_CELL_STATUS_N ? (enum as_paint)of[s] : AS_PAINT_NONE;
 }

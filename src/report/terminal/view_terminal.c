@@ -1,7 +1,7 @@
 /* A table's model in the terminal. */
 #include "base/text.h"
 #include "model/metrics.h"
-#include "report/model/view_table.h"
+#include "report/terminal/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
