@@ -357,3 +357,21 @@ const struct as_cell *as_rule_cell(const struct as_rule_context *c, int64_t id)
             return c->cells[i];
     return NULL;
 }
+
+struct as_quantity_subject as_rule_subject(const struct as_rule_context *c)
+{
+    struct as_quantity_subject s = {.device = c->device,
+                                    .info = c->info,
+                                    .cells = {.p = c->cells, .n = c->n},
+                                    .facts = c->facts->v,
+                                    .facts_n = c->facts->n};
+    as_quantity_use_clock(&s);
+    return s;
+}
+
+const struct as_cell *as_rule_quantity_cell(const struct as_rule_context *c, const char *name)
+{
+    const struct as_quantity_subject s = as_rule_subject(c);
+    struct as_quantity_value v;
+    return as_quantity_get(&s, name, &v) && v.cell ? as_rule_cell(c, v.cell) : NULL;
+}
