@@ -4,6 +4,7 @@
 #include "facts/rule.h"
 #include "model/metrics.h"
 #include "probe/main_memory.h"
+#include "stats/order.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -271,15 +272,9 @@ const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n
     return best;
 }
 
-static int gather_by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct as_interval as_spread_interval(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, gather_by_value);
+    as_sort(v, n);
     return n < 6 ? (struct as_interval){v[0], v[n - 1]} : as_median_interval(v, n, 0.95);
 }
 
