@@ -306,7 +306,7 @@ static void test_tlb_of_wide_intervals(void **state)
 
 static struct made gpu(double share)
 {
-    return (struct made){.info = {.id = "card:0", .backend = "card"}, .share = share};
+    return (struct made){.info = {.id = "cuda:0", .backend = "cuda"}, .share = share};
 }
 
 static void add_place(struct made *m, const char *instrument, uint64_t size, double median)
