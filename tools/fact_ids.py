@@ -1,7 +1,8 @@
 """Facts are distinguished by their fields: only src/facts/relations.c makes ids and takes them apart.
 
-fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, and each sentence of a rule that names a field that facts
-do not have ("{levle}"), and fails where there is one. An id may be shown, copied and compared as a whole."""
+fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, each sentence of a rule that names a field that facts do
+not have ("{levle}"), and each axis, value of an axis or value of a field in a rule that no other code has as a text, and fails where
+there is one. An id may be shown, copied and compared as a whole."""
 import os
 import re
 import subprocess
@@ -10,6 +11,11 @@ import sys
 MAKER = "src/facts/relations.c"
 FIELDS = "src/facts/relations.h"
 RULES = ("/rule.c", "src/facts/joint_")
+COMPARED = ("src/facts/advice", "src/report/sheet/worth.c")
+TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+BY = re.compile(r"\bAS_BY\([^;]*|\{AS_FACT_[^\n]*")
+VALUES = (re.compile(r'\bas_cell_is\((?:[^;"]*?), "(\w+)", "([^"]*)"\)'),
+          re.compile(r'\bstrcmp\(as_(?:cell_axis|axes_text)\((?:[^;"]*?), "(\w+)"\), "([^"]*)"'))
 FACTS = re.compile(r"\bstruct as_fact \*(?:const )?(\w+)")
 CALLS = r"\b(?:strn(?:case)?cmp|str(?:r?chr|str|spn|cspn|pbrk|tok_r|dup)|sscanf|fnmatch|strlen|memcmp|\w*(?:starts|ends)_with)\s*\("
 
@@ -38,8 +44,28 @@ def misnamed(text, fields):
                 yield call.start() + m.start(), m.group(1)
 
 
+def words_of(top, paths):
+    """Every text outside of rules, among them the words of axes and levels."""
+    words = set()
+    for path in paths:
+        if not any(part in path for part in (*RULES, *COMPARED)) and not os.path.basename(path).startswith("test"):
+            with open(os.path.join(top, path), encoding="utf-8") as f:
+                words |= set(TEXT.findall(f.read()))
+    return words
+
+
+def misspelt(text, fields, words):
+    """Offsets and values of axes and fields that are words of none."""
+    of_fields = re.compile(r"\.(?:%s) = \"([^\"]*)\"" % "|".join(sorted(fields - {"value", "counted"})))
+    given = [(m.start(), m.groups()) for pattern in VALUES for m in pattern.finditer(text)]
+    for by in BY.finditer(text):
+        given += [(by.start() + m.start(), m.groups()) for m in of_fields.finditer(by.group(0))]
+    for at, values in given:
+        yield from ((at, value) for value in values if value and not re.fullmatch(r"[0-9.]+", value) and value not in words)
+
+
 def check(top, paths):
-    wrong, fields = [], fields_of(top)
+    wrong, fields, words = [], fields_of(top), words_of(top, paths)
     for path in paths:
         if path == MAKER:
             continue
@@ -49,6 +75,9 @@ def check(top, paths):
                   for at in looks_into(text)]
         if any(part in path for part in RULES):
             wrong += [f"{path}:{text.count(chr(10), 0, at) + 1}: facts have no field '{name}'" for at, name in misnamed(text, fields)]
+        if any(part in path for part in (*RULES, *COMPARED)):
+            wrong += [f"{path}:{text.count(chr(10), 0, at) + 1}: '{value}' is no word of an axis or field"
+                      for at, value in misspelt(text, fields, words)]
     return sorted(set(wrong))
 
 

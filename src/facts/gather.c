@@ -4,6 +4,7 @@
 #include "facts/rule.h"
 #include "model/metrics.h"
 #include "probe/main_memory.h"
+#include "stats/order.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -271,15 +272,9 @@ const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n
     return best;
 }
 
-static int gather_by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct as_interval as_spread_interval(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, gather_by_value);
+    as_sort(v, n);
     return n < 6 ? (struct as_interval){v[0], v[n - 1]} : as_median_interval(v, n, 0.95);
 }
 
@@ -356,4 +351,22 @@ const struct as_cell *as_rule_cell(const struct as_rule_context *c, int64_t id)
         if (c->cells[i]->id == id)
             return c->cells[i];
     return NULL;
+}
+
+struct as_quantity_subject as_rule_subject(const struct as_rule_context *c)
+{
+    struct as_quantity_subject s = {.device = c->device,
+                                    .info = c->info,
+                                    .cells = {.p = c->cells, .n = c->n},
+                                    .facts = c->facts->v,
+                                    .facts_n = c->facts->n};
+    as_quantity_use_clock(&s);
+    return s;
+}
+
+const struct as_cell *as_rule_quantity_cell(const struct as_rule_context *c, const char *name)
+{
+    const struct as_quantity_subject s = as_rule_subject(c);
+    struct as_quantity_value v;
+    return as_quantity_get(&s, name, &v) && v.cell ? as_rule_cell(c, v.cell) : NULL;
 }

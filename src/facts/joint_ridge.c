@@ -1,7 +1,6 @@
 /* The ridge points that peak rates of arithmetic make with the bandwidth of memory and caches. */
 #include "base/text.h"
 #include "facts/rule.h"
-#include "quantity/quantity.h"
 
 #include <string.h>
 
@@ -45,13 +44,8 @@ static void add_ridge(struct as_rule_context *c, const char *type, const struct 
 
 static void derive_ridges(struct as_rule_context *c)
 {
-    struct as_quantity_subject s = {.device = c->device,
-                                    .info = c->info,
-                                    .cells = {.p = c->cells, .n = c->n},
-                                    .facts = c->facts->v,
-                                    .facts_n = c->facts->n};
+    struct as_quantity_subject s = as_rule_subject(c);
     struct as_quantity_value peak, roofs[AS_ROOFS_MAX];
-    as_quantity_use_clock(&s);
     const size_t n = as_quantity_roofs(&s, roofs);
     for (size_t r = 0; r < n; r++)
         settle_cell(&roofs[r]);

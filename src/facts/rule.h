@@ -4,6 +4,7 @@
 #define AS_FACTS_RULE_H
 
 #include "facts/facts.h"
+#include "quantity/quantity.h"
 
 #include <math.h>
 
@@ -98,6 +99,10 @@ bool as_cell_has_note(const struct as_cell *cell, const char *name); /* a number
 size_t as_cells_of(struct as_rule_context *c, const char *probe, const struct as_cell ***out);
 /* The cell of this id, NULL where the rules do not see it. */
 const struct as_cell *as_rule_cell(const struct as_rule_context *c, int64_t id);
+/* The subject of quantities that the rules see; its list of facts moves when one is added. */
+struct as_quantity_subject as_rule_subject(const struct as_rule_context *c);
+/* The one cell that gives the quantity of this name; NULL where none does. */
+const struct as_cell *as_rule_quantity_cell(const struct as_rule_context *c, const char *name);
 /* Has the cell this value of an axis? A cell without the axis has every value. */
 bool as_cell_is(const struct as_cell *cell, const char *axis, const char *text);
 /* Are all axes but one the same? */

@@ -59,11 +59,14 @@ static enum as_status check_cells(const struct as_quantity *q, const char *cells
 enum as_status as_quantities_check(const struct as_quantity *table, struct as_error *err)
 {
     enum as_status st = AS_OK;
-    for (const struct as_quantity *q = table; q->name && !st; q++)
+    for (const struct as_quantity *q = table; q->name && !st; q++) {
+        for (const char *const *cells = q->bounds; *cells && !st; cells++)
+            st = check_cells(q, *cells, err);
         for (const struct as_quantity_source *s = q->sources; s->from && !st; s++) {
             const bool is_fact = !strchr(s->from, ' ');
             const char *cells = is_fact ? s->cells : s->from;
             st = cells ? check_cells(q, cells, err) : AS_OK;
         }
+    }
     return st;
 }

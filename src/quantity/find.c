@@ -304,6 +304,9 @@ static bool from_fact(const struct as_quantity_subject *s, const struct as_quant
     const struct as_fact *f = as_fact_find(s->facts, s->facts_n, s->device, id);
     if (!f || !isfinite(f->value))
         return false;
+    const bool decided = f->verdict != AS_UNDECIDED;
+    if (!decided && strcmp(f->unit, "B") == 0) /* a capacity that nothing confirms is none */
+        return false;
     const struct as_cell *cell = f->evidence_n ? find_cell(s, f->evidence[0]) : NULL;
     *out = (struct as_quantity_value){
         .of = q,
@@ -315,13 +318,13 @@ static bool from_fact(const struct as_quantity_subject *s, const struct as_quant
         .ci = f->ci,
         .wide = strcmp(f->unit, "Hz") != 0 && strcmp(f->unit, "B") != 0 &&
                 ((cell && cell->status == AS_CELL_WIDE) || f->ci.hi - f->ci.lo > WIDE * fabs(f->value)),
-        .decided = f->verdict != AS_UNDECIDED,
+        .decided = decided,
         .refuted = f->verdict == AS_REFUTED,
         .trials = cell ? cell->sum.trials : 0,
         .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
     as_copy_text(out->unit, sizeof out->unit, f->unit);
     name_axis(cell, source->named, out->named, sizeof out->named);
-    return out->decided || strcmp(out->unit, "B") != 0; /* a capacity that nothing confirms is none */
+    return true;
 }
 
 static enum as_quantity_found from_source(const struct as_quantity_subject *s, const struct as_quantity *q,

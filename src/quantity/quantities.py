@@ -1,4 +1,5 @@
-"""Writes the table of quantities as C: quantities.py IN.ini OUT.c. README.md has the keys; what does not fit them ends the build."""
+"""Writes the table of quantities as C: quantities.py IN.ini OUT.c, or with a further argument `bounds` the trials that lines of the data
+sheet bound. README.md has the keys; what does not fit them ends the build."""
 import configparser
 import re
 import sys
@@ -13,6 +14,8 @@ TEXTS = ["group", "label", "unit", "before", "behind"]
 FLAGS = {"claimed": "limit", "of_host": "yes", "off_map": "yes", "roof": "yes"}  # what they can only be
 KEYS = [*TEXTS, *FLAGS, "kind", "level", "beside"]
 SOURCE = re.compile(r"(cpu|device|both)([2-9]?)(?:\.(cells|said|named|fact))?")
+BOUND = re.compile(r"bound[2-3]?")
+BOUNDED = re.compile(r"([a-z0-9_]+) ([a-z_0-9]+)=([a-z_0-9]+)")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[a-z0-9_]+)*")
 FACT = re.compile(r"[A-Za-z0-9_.@-]+")
 CELLS = re.compile(r"[a-z0-9_]+( [a-z_0-9]+=[^ =]+)*")
@@ -49,7 +52,7 @@ def read_sources(name, section):
     """Sources in their order: {"side", "from", further keys}."""
     sources = {}
     for key, value in section.items():
-        if key in KEYS:
+        if key in KEYS or BOUND.fullmatch(key):
             continue
         found = SOURCE.fullmatch(key)
         if not found:
@@ -70,6 +73,23 @@ def read_sources(name, section):
     return list(sources.values())
 
 
+def read_bounds(name, section):
+    """The trials whose operations count for it: [(probe, axis, value)]."""
+    found = {key: BOUNDED.fullmatch(value) for key, value in section.items() if BOUND.fullmatch(key)}
+    for key, match in found.items():
+        if not match:
+            fail(name, f"'{key}': '{section[key]}' is not a probe with one axis")
+    return [match.groups() for match in found.values()]
+
+
+def write_bounds(out, sections):
+    out.write('#include "refs/bounds.h"\n\nconst struct as_bound_line as_bound_lines[] = {\n')
+    for name, section in sections.items():
+        for trials in read_bounds(name, section):
+            out.write("    {" + ", ".join(text(t) for t in (*trials, section["group"], section["label"])) + "},\n")
+    out.write("    {0}};\n")
+
+
 def write_sources(out, index, sources):
     out.write(f"static const struct as_quantity_source sources_{index}[] = {{\n")
     for s in sources:
@@ -85,6 +105,8 @@ def write_quantity(out, index, name, section, names):
     out.write(f", .kind = AS_KIND_{section['kind'].upper()}, .sources = sources_{index}")
     if "beside" in section:
         out.write(f", .beside = &as_quantities[{names[section['beside']]}]")
+    bounds = ", ".join(text(f"{probe} {axis}={value}") for probe, axis, value in read_bounds(name, section))
+    out.write(f", .bounds = {{{bounds}}}" if bounds else "")
     out.write("".join(f", .{key} = true" for key in FLAGS if key in section))
     out.write("},\n")
 
@@ -100,6 +122,9 @@ def main():
         sys.exit(f"quantities.ini: {e}")
     names, labels = {}, set()
     with open(sys.argv[2], "w", encoding="ascii") as out:
+        if sys.argv[3:] == ["bounds"]:
+            write_bounds(out, sections)
+            return
         out.write('#include "quantity/quantity.h"\n')
         for index, (name, section) in enumerate(sections.items()):
             if not NAME.fullmatch(name):

@@ -47,6 +47,7 @@ struct as_quantity {
     bool roof;                        /* the roofline draws this bandwidth as a slope */
     const struct as_quantity *beside; /* the line of the data sheet whose remark has it; NULL: a line of its own */
     const char *before, *behind;      /* around it in that remark: "submit", "per kernel" */
+    const char *bounds[4]; /* cells whose trials its specified value bounds: "matmul type=f16"; ends with NULL */
     const struct as_quantity_source *sources; /* ends with a NULL from */
 };
 extern const struct as_quantity as_quantities[];               /* ends with a NULL name */

@@ -70,17 +70,6 @@ struct demand {
 };
 enum { DEMANDS_MAX = 2 };
 
-static const struct {
-    const char *probe, *type;
-    struct demand demand;
-} arithmetic[] = {
-    {"roofline", "f64", {"Compute", "FP64", 1}}, {"roofline", "f32", {"Compute", "FP32", 1}},
-    {"roofline", "f16", {"Compute", "FP16", 1}}, {"matmul", "f64", {"Matrix", "FP64", 1}},
-    {"matmul", "tf32", {"Matrix", "TF32", 1}},   {"matmul", "f16", {"Matrix", "FP16", 1}},
-    {"matmul", "bf16", {"Matrix", "BF16", 1}},   {"matmul", "e4m3", {"Matrix", "FP8", 1}},
-    {"matmul", "e5m2", {"Matrix", "FP8", 1}},    {"matmul", "s8", {"Matrix", "INT8", 1}},
-};
-
 enum place { OWN, OF_HOST, ELSEWHERE };
 
 /* Where a device with its own memory finds an allocator's. What a driver may move is elsewhere. */
@@ -152,9 +141,9 @@ static const struct {
 
 static size_t demands_of(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
 {
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
-        if (strcmp(arithmetic[i].probe, t->probe) == 0 && axis_is(t, "type", arithmetic[i].type)) {
-            out[0] = arithmetic[i].demand;
+    for (const struct as_bound_line *l = as_bound_lines; l->probe; l++)
+        if (strcmp(l->probe, t->probe) == 0 && axis_is(t, l->axis, l->value)) {
+            out[0] = (struct demand){l->group, l->label, 1};
             return 1;
         }
     for (size_t i = 0; i < sizeof transfers / sizeof *transfers && strcmp(t->unit, "GB/s") == 0; i++)

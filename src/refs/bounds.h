@@ -20,6 +20,14 @@ double as_reported_line(const struct as_device_info *info, const char *group, co
 struct as_bound as_bound_of_line(const struct as_device_info *info, const struct as_refs *figures, const char *group,
                                  const char *label, const char *unit);
 
+/* A line that the operations of a probe's trials with that value of an axis count for. Made from the keys `bound` of
+ * src/quantity/quantities.ini; ends with a NULL probe. */
+struct as_bound_line {
+    const char *probe, *axis, *value;
+    const char *group, *label;
+};
+extern const struct as_bound_line as_bound_lines[];
+
 /* The work of a trial. */
 struct as_bound_trial {
     const char *probe;

@@ -129,8 +129,8 @@ void made_gpu_minimal(struct made *m)
 {
     *m = (struct made){
         .share = 0.01,
-        .info = {.id = "card:0",
-                 .backend = "card",
+        .info = {.id = "cuda:0",
+                 .backend = "cuda",
                  .clock_max_hz = 2e9,
                  .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
                  .caches_n = 1,

@@ -107,6 +107,12 @@ def facts(text):
     return found(fact_ids.check, (".c",), src__cli__main_dot_c=reader)
 
 
+def rule(text):
+    """What the check of facts says of a rule beside a probe that has the words size and 4KiB."""
+    return found(fact_ids.check, (".c",), src__facts__relations_dot_h="FIELD(OP, op)\n", probes__memory__chase__rule_dot_c=text,
+                 probes__memory__chase__probe_dot_c='AS_AXIS("size", "4KiB")\n')
+
+
 def one(wrong, part):
     return len(wrong) == 1 and part in wrong[0]
 
@@ -162,6 +168,11 @@ CASES = [
     ("so is a field that facts do not have, in the sentence of a rule",
      lambda: one(found(fact_ids.check, (".c",), src__facts__relations_dot_h="FIELD(OP, op)\n",
                        probes__memory__chase__rule_dot_c='as_fact_say(f, "%s {op} {levle} {value}", a);\n'), "no field 'levle'")),
+    ("so is a misspelt word of an axis in a rule",
+     lambda: one(rule('as_cell_is(a, "size", "4KiB") && as_cell_is(cells[i], "size", "regulra")'), "'regulra'")),
+    ("a misspelt axis", lambda: one(rule('strcmp(as_cell_axis(cell, "sise"), "4KiB") == 0'), "'sise'")),
+    ("and a misspelt value of a field",
+     lambda: one(rule('as_fact_add(c, X, cell, AS_BY(.object = "any", .op = "raed"));'), "'raed'")),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]

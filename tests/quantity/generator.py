@@ -11,6 +11,8 @@ PLANTED = (
     ("level = L2", "level = L22", "level 'L22'"),
     ("both.fact =", "both.fat =", "unknown key 'both.fat'"),
     ("beside = launch.wait", "beside = launch.waits", "launch.waits"),
+    ("bound = roofline type=f64", "bound = roofline", "'roofline' is not a probe with one axis"),
+    ("bound = roofline type=f64", "bound9 = roofline type=f64", "unknown key 'bound9'"),
     ("${words:curve}", "${words:curves}", "words:curves"),
     ("[launch.submit]", "[launch.wait]", "launch.wait"),
     ("cpu2 =", "cpu4 =", "comes before 'cpu2'"),

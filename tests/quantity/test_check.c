@@ -37,6 +37,17 @@ static void test_planted(void **state)
     }
 }
 
+static void test_planted_bound(void **state)
+{
+    (void)state;
+    static const struct as_quantity_source none[] = {{0}};
+    const struct as_quantity table[] = {
+        {.name = "a.quantity", .bounds = {"matmul type=f16", "matmul type=f17"}, .sources = none}, {0}};
+    struct as_error err = {0};
+    assert_int_equal(as_quantities_check(table, &err), AS_FAILED);
+    assert_non_null(strstr(err.text, "axis 'type' of probe 'matmul' has no value 'f17'"));
+}
+
 static void test_own(void **state)
 {
     (void)state;
@@ -48,6 +59,7 @@ static void test_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_planted_bound),
+                                       cmocka_unit_test(test_own)};
     return cmocka_run_group_tests_name("the table of quantities", tests, NULL, NULL);
 }

@@ -1,7 +1,10 @@
-"""A quantity has one value in a run, whichever view prints it: the page's sheet, map and roofline, the sheet as JSON, the C header.
+"""A quantity has one value in a run, whichever view prints it: the page's sheet, map and roofline, the sheet as JSON, the C header,
+hwloc's XML, and the sentences of facts on page and terminal.
 
 Views name the quantity (data-quantity) beside the value (data-value), or the fact that a number is (data-fact). A number that names
-neither is a fault too."""
+neither is a fault too. A fact that is a later source of a quantity says in its sentence how it was measured."""
+import configparser
+import html
 import json
 import math
 import os
@@ -11,22 +14,44 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "robust"))
 import harness  # noqa: E402  (beside the robust tests)
-from harness import OK, expect  # noqa: E402
+from harness import MEASURED, OK, Skip, expect  # noqa: E402
 
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SAMPLES = os.path.join(ROOT, "samples")
+TABLE = os.path.join(ROOT, "src", "quantity", "quantities.ini")
+SOURCE = re.compile(r"(?:cpu|device|both)[2-9]?")
+NUMBER = re.compile(r"(?<![\w.])([0-9][0-9,]*(?:\.[0-9]+)?) ?([nµmkMGT]?(?:FLOP/s|OP/s|B/cycle|B/s|cycles|Hz|s))(?![\w/])")
+INTERVAL = re.compile(r" \([0-9.]+ to [0-9.]+ [^ ;)]*(?:\)|; )")
+INSTRUCTION = re.compile(r'<a href="#c([0-9]+)">([0-9]+)</a>')
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
 SHOWN = 0.0055  # and the terminal three
+FOUR = 6e-4  # and hwloc's XML four
+UNITS = ("ns", "GB/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "Hz")  # of facts whose sentences print one number
+printed = {}  # of samples, by words
 LABEL = 20  # letters of a label that are in one line of the terminal
 BASES = ("updates/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "B/s", "Hz", "s", "x")
 PREFIXES = {"": 1, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def read(assay, sample, *words):
-    done = assay.run(*words, "--store", os.path.join(SAMPLES, sample))
-    expect(done.code == OK, f"'{' '.join(words)}' reads {sample}", done)
-    return done.out
+    """What assay prints of a sample, in which nothing changes."""
+    if (sample, words) not in printed:
+        done = assay.run(*words, "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": "160", "LC_ALL": "C.UTF-8"})
+        expect(done.code == OK, f"'{' '.join(words)}' reads {sample}", done)
+        printed[sample, words] = done.out
+    return printed[sample, words]
+
+
+def page_of(assay, sample):
+    if sample not in printed:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            expect(assay.run("report", "-o", path, "--store", os.path.join(SAMPLES, sample)).code == OK, f"a page of {sample}")
+            with open(path, encoding="utf-8") as f:
+                printed[sample] = f.read()
+    return printed[sample]
 
 
 def values_of_page(page):
@@ -97,6 +122,88 @@ def values_of_header(text):
             yield device, found.group(3), "header", float(found.group(2))
 
 
+def sentences_of_page(page):
+    """(view, sentence) of facts and of what is worth knowing."""
+    facts = re.sub(r'<section id="advice".*?</section>', "", page, flags=re.S)
+    for sentence in re.findall(r'<p class="sentence">(.+?)</p>', facts, re.S):
+        yield "fact", html.unescape(sentence)
+    for part in re.findall(r'<ul class="worth">(.*?)</ul>', page, re.S):
+        for sentence in re.findall(r'<li[^>]*>(.*?) <a class="why"', part, re.S):
+            yield "worth knowing", html.unescape(sentence)
+
+
+def sentences_of_terminal(shown):
+    part = re.search(r"\nWorth knowing\n(.*?)\n(?:[0-9]+ facts?:|\n)", shown, re.S)
+    for line in re.findall(r"^• (.*(?:\n  .*)*)", part.group(1) if part else "", re.M):
+        yield "worth knowing of the terminal", " ".join(line.split()).removesuffix(" (not as expected)")
+
+
+def foreign(sentences, facts):
+    """Sentences that no fact has."""
+    known = {" ".join(f["sentence"].split()) for f in facts}
+    return [(view, sentence) for view, sentence in sentences if " ".join(sentence.split()) not in known]
+
+
+def label_of(fact):
+    """A fact's sentence with '#' for its value, without the interval."""
+    value = in_base_unit(fact["value"], fact["unit"])
+
+    def hide(found):
+        number = in_base_unit(float(found.group(1).replace(",", "")), found.group(2))
+        return "#" if math.isclose(number, value, rel_tol=SHOWN) else found.group(0)
+
+    return re.sub(r"\bthe (L[0-9]) cache\b", r"\1", NUMBER.sub(hide, INTERVAL.sub("; ", fact["sentence"])))
+
+
+def table_of_sources():
+    """{quantity: [(the fact of a source, what is said of the source)]}, in their order."""
+    ini = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation(), delimiters=("=",), comment_prefixes=(";",),
+                                    default_section="")
+    ini.optionxform = str
+    ini.read(TABLE, encoding="ascii")
+    return {name: [(ini[name].get(f"{key}.fact", value), ini[name].get(f"{key}.said", "")) for key, value in ini[name].items()
+                   if SOURCE.fullmatch(key)] for name in ini.sections() if name != "words"}
+
+
+def sentences_apart(sheet, facts):
+    """Facts with another value than the quantity that they are a source of, whose sentences do not say what is said of that source;
+    sentences without their fact's value; and sentences that are alike but for the value."""
+    table = table_of_sources()
+    sources = {fact for of_quantity in table.values() for fact, _ in of_quantity}
+    numeric = {(f["device"], f["id"]): f for f in facts if f["value"] is not None and f["unit"] in UNITS}
+    for device in sheet["devices"]:
+        for line in device["lines"]:
+            for fact in {fact for fact, _ in table[line["name"]]}:
+                f = numeric.get((device["id"], fact))
+                told = f and any(said and said in f["sentence"] for name, said in table[line["name"]] if name == fact)
+                if f and not told and f["unit"] == line["unit"] and not math.isclose(f["value"], line["value"], rel_tol=ROUNDED):
+                    yield f"{device['id']} {line['name']} {line['value']}: {f['sentence']}"
+    alike = {}
+    for (device, fact), f in numeric.items():
+        label = label_of(f)
+        if fact in sources and "#" not in label:
+            yield f"{device} {fact} {f['value']} {f['unit']}: {f['sentence']}"
+        other = alike.setdefault((device, label, f["unit"]), f)
+        if not math.isclose(other["value"], f["value"], rel_tol=ROUNDED):
+            yield f"{device}: {other['sentence']} | {f['sentence']}"
+
+
+def rates_apart(page, facts):
+    """How many rates per compute unit the table of matrix instructions has of facts, and those that are not the facts'."""
+    table = re.search(r'aria-label="Matrix instructions"><table.*?</table>', page, re.S)
+    shown = {int(cell): int(rate) for cell, rate in INSTRUCTION.findall(table.group(0) if table else "")}
+    peaks = [f for f in facts if f["id"].startswith("matmul.peak.") and f["evidence"] and f["evidence"][0] in shown]
+    return len(peaks), [f["id"] for f in peaks if round(f["value"]) != shown[f["evidence"][0]]]
+
+
+def infos_apart(sheet, xml):
+    """How many lines of the sheet hwloc's XML has, and those with another value."""
+    infos = {html.unescape(name): value for name, value in re.findall(r'<info name="assay ([^"]*)" value="([^"]*)"', xml)}
+    lines = [(f"{line['group']} {line['quantity']}", line["value"]) for device in sheet["devices"] for line in device["lines"]]
+    found = [(name, value, float(infos[name].split()[0])) for name, value in lines if name in infos]
+    return len(found), [name for name, value, shown in found if not math.isclose(shown, value, rel_tol=FOUR)]
+
+
 def contradictions(values):
     """Values of one quantity of one device that differ, as text."""
     first = {}
@@ -107,11 +214,7 @@ def contradictions(values):
 
 
 def views(assay, sample):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "page.html")
-        read(assay, sample, "report", "-o", path)
-        with open(path, encoding="utf-8") as f:
-            page = f.read()
+    page = page_of(assay, sample)
     sheet = read(assay, sample, "export", "--format", "sheet")
     values = [*values_of_page(page), *values_of_sheet(sheet), *values_of_facts(sheet, read(assay, sample, "facts", "--json")),
               *values_of_header(read(assay, sample, "export", "--format", "header"))]
@@ -128,7 +231,7 @@ def test_one_value(assay):
 
 def compare_terminal(assay, sample, factor=1.0):
     """How many numbers there are, and those of the terminal that are not the sheet's times a factor."""
-    shown = assay.run("show", "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": "160", "LC_ALL": "C.UTF-8"}).out
+    shown = read(assay, sample, "show")
     values = list(values_of_terminal(read(assay, sample, "export", "--format", "sheet"), shown))
     return len(values), [v for v in values if not math.isclose(v[2] * factor, v[3], rel_tol=SHOWN)]
 
@@ -140,6 +243,62 @@ def test_terminal_shows_the_values(assay):
         numbers += count
         expect(not wrong, f"{sample}: the terminal shows the sheet", wrong)
     expect(numbers > 100, "the terminal has numbers", numbers)
+
+
+def facts_and_sheet(assay, sample):
+    return json.loads(read(assay, sample, "facts", "--json"))["facts"], json.loads(read(assay, sample, "export", "--format", "sheet"))
+
+
+def sentences_of(assay, sample, page):
+    shown = read(assay, sample, "show")
+    return [*sentences_of_page(page), *sentences_of_terminal(shown)]
+
+
+def test_sentences_have_the_values(assay):
+    rates = 0
+    for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        facts, sheet = facts_and_sheet(assay, sample)
+        page = page_of(assay, sample)
+        strange = foreign(sentences_of(assay, sample, page), facts)
+        expect(not strange, f"{sample}: page and terminal have sentences of facts", strange)
+        apart = list(sentences_apart(sheet, facts))
+        expect(not apart, f"{sample}: sentences have the values of the sheet", apart)
+        count, wrong = rates_apart(page, facts)
+        rates += count
+        expect(not wrong, f"{sample}: the table of matrix instructions has the values of facts", wrong)
+    expect(rates > 5, "tables have rates", rates)
+
+
+def test_hwloc_has_the_values(assay):
+    done = assay.run("run", "launch", "--set", "what=roundtrip", "--set", "wait=spin", "--set", "threads=1", "--device", "cpu",
+                     "--budget", "0", *harness.SHORT)
+    expect(done.code in MEASURED, "measured", done)
+    done = assay.run("export", "--format", "hwloc")
+    if done.code == harness.NOTHING or "lacks hwloc" in done.err:
+        raise Skip("this build lacks hwloc")
+    sheet = json.loads(assay.run("export", "--format", "sheet").out)
+    count, wrong = infos_apart(sheet, done.out)
+    expect(count and not wrong, "hwloc's XML has the lines of the sheet", (count, wrong))
+    second = re.sub(r'(<info name="assay [^"]*" value=")', r"\g<1>9", done.out)
+    expect(infos_apart(sheet, second)[1], "a second value in hwloc's XML is seen")
+
+
+def test_planted_sentences_are_seen(assay):
+    """A second value in each place that prints sentences, in a fact, and in the table of matrix instructions."""
+    facts, sheet = facts_and_sheet(assay, "h200-full.db")
+    sentences = sentences_of(assay, "h200-full.db", page_of(assay, "h200-full.db"))
+    for view in ("fact", "worth knowing", "worth knowing of the terminal"):
+        planted = next(text for where, text in sentences if where == view)
+        expect(foreign([(view, re.sub("[0-9]+", "77", planted))], facts), f"a second value is seen: {view}")
+    read_all = next(f for f in facts if f["id"] == "bandwidth.memory.read.all")
+    for planted in ({"value": read_all["value"] * 1.02}, {"sentence": "Memory read bandwidth: 9.99 TB/s"}):
+        expect(list(sentences_apart(sheet, [{**f, **planted} if f is read_all else f for f in facts])), f"seen: {planted}")
+    second = {**read_all, "id": "second", "value": 1000.0, "sentence": "Memory read bandwidth: 1.00 TB/s"}
+    sentence = {**read_all, "sentence": label_of(read_all).replace("#", "4.56 TB/s").removesuffix("; ")}
+    expect(list(sentences_apart(sheet, [sentence, second])), "a second fact with one title is seen")
+    facts, _ = facts_and_sheet(assay, "h200-tensor.db")
+    page = page_of(assay, "h200-tensor.db")
+    expect(rates_apart(INSTRUCTION.sub(r'<a href="#c\1">\g<2>1</a>', page), facts)[1], "a second rate is seen")
 
 
 def test_planted_faults_are_seen(assay):

@@ -6,7 +6,7 @@
 
 UNIT_TEST(test_peaks)
 {
-    struct made m = {.share = 0.01, .info = {.id = "card:0", .backend = "card", .clock_max_hz = 2e9}};
+    struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda", .clock_max_hz = 2e9}};
     struct as_cell *peak = made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     peak->limit = 40e12;
     peak->clock_hz = 1.5e9; /* of 2 GHz: the scaled bound is 30e12 */

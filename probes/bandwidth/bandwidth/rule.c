@@ -52,6 +52,16 @@ static const struct as_cell *best_in_memory(const struct as_rule_context *c, con
     return best;
 }
 
+/* The cell that gives the data sheet this bandwidth; where it has no such line, the best. */
+static const struct as_cell *memory_cell(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                                         const char *op, enum team team)
+{
+    char quantity[32];
+    snprintf(quantity, sizeof quantity, "memory.%s.%s", op, team == ONE ? "one" : "all");
+    const struct as_cell *quoted = as_rule_quantity_cell(c, quantity);
+    return quoted ? quoted : best_in_memory(c, cells, n, op, team);
+}
+
 /* "1 thread", "8 threads"; "" for a device */
 static const char *team_text(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
@@ -77,7 +87,7 @@ static struct as_fact *bandwidth_add(struct as_rule_context *c, const struct as_
     if (!bandwidth_is_memory(cell) && bytes > 0) /* the bandwidth of a cache depends on the size used */
         as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size);
     if (size[0] && isnan(threads_of(c, cell)))
-        snprintf(over, sizeof over, ", each %s on its own part of %s", as_unit_name(c), size);
+        snprintf(over, sizeof over, ", sequential, each %s on its own part of %s", as_unit_name(c), size);
     else if (size[0])
         snprintf(over, sizeof over, " over %s", size);
     const struct as_cache *cache = object[0] == 'L' ? as_info_cache_at(c->info, (unsigned)(object[1] - '0')) : NULL;
@@ -97,10 +107,10 @@ static void derive_memory_bandwidth(struct as_rule_context *c)
     size_t n = as_cells_of(c, "bandwidth", &cells);
     for (enum team team = ONE; team < TEAMS; team++)
         for (size_t o = 0; o < OPS; o++) {
-            const struct as_cell *best = best_in_memory(c, cells, n, ops[o], team);
-            if (!best)
+            const struct as_cell *cell = memory_cell(c, cells, n, ops[o], team);
+            if (!cell)
                 continue;
-            struct as_fact *f = bandwidth_add(c, best, "memory", "memory", ops[o], team);
+            struct as_fact *f = bandwidth_add(c, cell, "memory", "memory", ops[o], team);
             if (f && team == MANY && c->info && c->info->peak_bandwidth > 0 && strcmp(f->unit, "GB/s") == 0)
                 f->claimed = c->info->peak_bandwidth * 1e-9;
         }
@@ -275,7 +285,8 @@ static void derive_nontemporal(struct as_rule_context *c)
 
 const struct as_rule as_rules_bandwidth[] = {
     {"memory bandwidth", derive_memory_bandwidth,
-     "the best valid cell of the operation in memory, checked by the footprint gate",
+     "the cell of the data sheet; where it has no line for these threads, the best valid cell of the operation in "
+     "memory, checked by the footprint gate",
      "a faster cell that passes the same gates"},
     {"cache bandwidth", derive_cache_bandwidth,
      "the valid cell of the operation, with regular stores, by one thread or all, whose working set is nearest to the "

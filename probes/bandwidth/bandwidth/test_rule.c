@@ -70,7 +70,7 @@ UNIT_TEST(test_memory_side)
     }
     made_derive(m);
     const struct as_fact *f = made_near(m, "bandwidth.memory_side.read.all", 9500, 0);
-    made_says(f, "Infinity Cache read bandwidth, each SM on its own part of 128 MiB: 9.50 TB/s");
+    made_says(f, "Infinity Cache read bandwidth, sequential, each SM on its own part of 128 MiB: 9.50 TB/s");
     assert_string_equal(f->object, "L3");
     assert_null(made_find(m, "bandwidth.L3.read.all"));
     made_free(m);

@@ -260,9 +260,18 @@ static bool is_shared_by_units(const struct as_rule_context *c, const struct as_
 /* An end uncertain by more than this factor decides nothing. */
 static const double WIDE = 5;
 
-static void say_size(struct as_fact *f, const struct level *level, double claimed)
+/* What is said of a chase by a device, beside which other probes time loads by the device's own counter. */
+static const char *latency_instrument(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    char range[64], claim[32], title[24] = "";
+    const bool by_device = c->info && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
+    return by_device && as_cell_is(cell, "instrument", "timed") ? "chase timed from the host" : "";
+}
+
+static void say_size(struct as_fact *f, const struct level *level, double claimed, const char *instrument)
+{
+    char range[64], claim[32], title[24] = "", note[48] = "";
+    if (instrument[0])
+        snprintf(note, sizeof note, " (%s)", instrument);
     const bool listed = level->cache && strcmp(level->cache->source, "table") == 0;
     const char *told = listed ? "published" : "reported";
     if (level->cache)
@@ -270,14 +279,14 @@ static void say_size(struct as_fact *f, const struct level *level, double claime
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
     if (level->said[0] && !level->cache)
-        as_fact_say(f, "Capacity of %s: %s", level->said, range);
+        as_fact_say(f, "Capacity of %s: %s%s", level->said, range, note);
     else if (!level->cache)
-        as_fact_say(f, "%s capacity: %s", level->name, range);
+        as_fact_say(f, "%s capacity: %s%s", level->name, range, note);
     else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "%s capacity: %s, too wide to confirm the %s %s", title, range, told, claim);
+        as_fact_say(f, "%s capacity: %s, too wide to confirm the %s %s%s", title, range, told, claim, note);
     else
-        as_fact_say(f, "%s capacity: %s, %s the %s %s", title, range,
-                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim);
+        as_fact_say(f, "%s capacity: %s, %s the %s %s%s", title, range,
+                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim, note);
 }
 
 static void latency_add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
@@ -302,11 +311,11 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
     if (part)
-        as_fact_say(f, "%s that one %s reaches at the lowest latency: %s of %s (random chase by one thread)",
+        as_fact_say(f, "%s that a chase of one %s timed from the host finds at the lowest latency: %s of %s",
                     level->name, as_unit_name(c), as_fact_range_text(ci, "B", range, sizeof range),
                     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim));
     else
-        say_size(f, level, claimed);
+        say_size(f, level, claimed, latency_instrument(c, curve->cells[p->first]));
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
     as_curve_evidence(f, curve, p->first, past);
 }
@@ -316,6 +325,8 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
 {
     const struct as_plateau *p = level->plateau;
     const bool is_memory = strcmp(level->name, "memory") == 0;
+    const char *instrument = latency_instrument(c, curve->cells[p->first]);
+    char text[160];
     double cycles[CURVE_MAX];
     size_t n = 0;
     for (size_t i = p->first; i <= p->last; i++) {
@@ -331,29 +342,45 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
         return;
     double median = as_median(cycles, n);
     as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
-    as_fact_say(f, "A dependent load %s %s takes {value}", is_memory ? "from" : "that hits",
-                level->said[0] ? level->said : level->name);
+    as_fact_say(f, "A dependent load %s %s takes %s", is_memory ? "from" : "that hits",
+                level->said[0] ? level->said : level->name, as_fact_noted_text(f, "", instrument, text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
+}
+
+/* The index of the cell on the plateau that gives the data sheet the latency of memory; that after the plateau: none.
+ */
+static size_t latency_quoted(const struct as_rule_context *c, const struct as_curve *curve, const struct as_plateau *p)
+{
+    const struct as_cell *cell = as_rule_quantity_cell(c, "memory.latency");
+    size_t i = p->first;
+    while (i <= p->last && curve->cells[i] != cell)
+        i++;
+    return i;
 }
 
 static void latency_add(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
+    const char *instrument = latency_instrument(c, curve->cells[p->first]);
     bool memory = strcmp(level->name, "memory") == 0;
-    char text[160], reach[32], note[112];
+    char text[192], reach[32], note[128];
     struct as_fact *f = as_fact_add(c, memory ? AS_FACT_MEMORY_LATENCY : AS_FACT_CACHE_LATENCY, curve->cells[p->first],
                                     AS_BY(.object = level->name, .level = level->key));
     if (!f)
         return;
-    as_fact_number(f, p->level, p->ci);
+    const size_t quoted = memory ? latency_quoted(c, curve, p) : p->last + 1;
+    if (quoted <= p->last)
+        as_fact_number(f, curve->y[quoted], curve->ci[quoted]);
+    else
+        as_fact_number(f, p->level, p->ci);
     if (memory) {
-        snprintf(note, sizeof note, "%.48s, random order over up to %s",
+        snprintf(note, sizeof note, "%s%s%.48s, random order over up to %s", instrument, instrument[0] ? ", " : "",
                  as_cell_axis(curve->cells[p->first], "allocator"),
                  as_fact_value_text(curve->x[p->last], AS_NO_INTERVAL, "B", reach, sizeof reach));
         as_fact_say(f, "A dependent load from memory takes %s", as_fact_noted_text(f, "", note, text, sizeof text));
     } else
         as_fact_say(f, "A dependent load that hits %s takes %s", level->said[0] ? level->said : level->name,
-                    as_fact_noted_text(f, "", "", text, sizeof text));
+                    as_fact_noted_text(f, "", instrument, text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
     add_cycles(c, curve, level);
 }
@@ -436,7 +463,7 @@ const struct as_rule as_rules_latency[] = {
     {"cache levels", derive_levels,
      "plateaus of the random-chase latency over the size of the working set, on the largest pages measured; a level "
      "ends where the curve is half-way to the next plateau (on log axes), within the interval of the neighbouring "
-     "points",
+     "points; the latency of memory is that of the data sheet",
      "a curve on other pages or in another order whose knees lie outside the intervals"},
     {"instruments", derive_instruments,
      "ratio of two cells that differ in the instrument only, with an interval from both: they agree when all of it "

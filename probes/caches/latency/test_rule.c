@@ -182,8 +182,8 @@ static void test_cache_claims(void **state)
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
-    assert_non_null(strstr(part->sentence, "L3 that one core reaches at the lowest latency: "));
-    assert_non_null(strstr(part->sentence, " MiB of 250 MiB (random chase by one thread)"));
+    assert_non_null(strstr(part->sentence, "L3 that a chase of one core timed from the host finds at the lowest "));
+    assert_non_null(strstr(part->sentence, " MiB of 250 MiB"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches[0] = m.info.caches[3];
     m.info.caches_n = 1; /* only the last level is reported: the others get no names */
@@ -306,7 +306,7 @@ static void test_tlb_of_wide_intervals(void **state)
 
 static struct made gpu(double share)
 {
-    return (struct made){.info = {.id = "card:0", .backend = "card"}, .share = share};
+    return (struct made){.info = {.id = "cuda:0", .backend = "cuda"}, .share = share};
 }
 
 static void add_place(struct made *m, const char *instrument, uint64_t size, double median)

@@ -4,7 +4,7 @@
 
 UNIT_TEST(test_latencies)
 {
-    struct made m = {.share = 0.01, .info = {.id = "card:0", .backend = "card", .clock_max_hz = 2e9}};
+    struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda", .clock_max_hz = 2e9}};
     made_add(&m, "link_latency", "ns", 900, "peer=1 node=0 allocator=own what=load size=67108864 stride=128");
     made_add(&m, "link_latency", "ns", 800, "peer=1 node=0 allocator=own what=load size=2097152 stride=128");
     made_add(&m, "link_latency", "ns", 1200, "peer=host node=0 allocator=pinned what=atomic size=2097152 stride=128");

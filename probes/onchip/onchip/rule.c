@@ -92,7 +92,7 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
                     as_workgroup_name(c), as_fact_value_text(s->local, AS_NO_INTERVAL, "B", bytes, sizeof bytes),
                     as_shared_memory_name(c));
     } else if (s->part) {
-        as_fact_say(f, "L%zu that one %s reaches at the lowest latency: %s (loads one line apart)", s->level,
+        as_fact_say(f, "L%zu that one %s reaches at the lowest latency, by loads one line apart: %s", s->level,
                     as_unit_name(c), range);
     } else
         as_fact_say(f, "%s cache capacity: %s", name, range);

@@ -10,6 +10,7 @@ UNIT_TEST(test_queues)
 {
     struct made m;
     made_gpu_minimal(&m);
+    as_copy_text(m.info.backend, sizeof m.info.backend, "opencl"); /* whose queues are queues */
     made_add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
     made_derive(&m);
     assert_null(made_find(&m, "concurrency.kernels")); /* no baseline yet */
