@@ -1,5 +1,5 @@
-/* What varies between runs of one machine: a random-effects model on logarithms. The number of run i is y_i = mu + u_i +
- * e_i, with the run's own error e_i from its interval, and u_i of variance tau^2, that of this line on this machine.
+/* What varies between runs of one machine: a random-effects model on logarithms. The number of run i is y_i = mu + u_i
+ * + e_i, with the run's own error e_i from its interval, and u_i of variance tau^2, that of this line on this machine.
  * Shown on thirteen real runs and by simulation: docs/statistics.md. */
 #ifndef AS_STATS_BETWEEN_H
 #define AS_STATS_BETWEEN_H

@@ -373,11 +373,15 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directions),    cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_several_runs),  cmocka_unit_test(test_runs_of_a_line),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_several_runs),
+        cmocka_unit_test(test_runs_of_a_line),
         cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_lines_of_one_side),
-        cmocka_unit_test(test_damaged_lines), cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_false_alarms),
+        cmocka_unit_test(test_lines_of_one_side),
+        cmocka_unit_test(test_damaged_lines),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests_name("sheet check", tests, NULL, NULL);

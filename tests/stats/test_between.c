@@ -9,8 +9,7 @@ static const double NORMAL = 1.959964;
 
 static struct as_estimated number(double log_value, double error)
 {
-    return (struct as_estimated){
-        exp(log_value), {exp(log_value - NORMAL * error), exp(log_value + NORMAL * error)}};
+    return (struct as_estimated){exp(log_value), {exp(log_value - NORMAL * error), exp(log_value + NORMAL * error)}};
 }
 
 static void near(double a, double b, double tolerance)
@@ -98,7 +97,6 @@ UNIT_TEST(test_coverage)
         const double c = coverage(runs[i], &rng);
         print_message("%zu runs: %.3f\n", runs[i], c);
         assert_true(c >= 0.93 && c <= 0.98);
-        
     }
 }
 

@@ -41,8 +41,7 @@ bool as_check_is_incomplete(const struct as_checked *c)
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 {
     const size_t *n = c->check.counts;
-    const size_t compared =
-        n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE];
+    const size_t compared = n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE];
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
@@ -306,9 +305,9 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     struct as_buf text = AS_BUF_INIT;
     as_check_verdict_text(c, &text);
     as_buf_printf(out, "### %s assay check: %s\n\n",
-                  c->check.counts[AS_CHECK_WORSE]                                      ? "❌"
-                  : as_check_is_incomplete(c) ? "⚠️"
-                                                                                       : "✅",
+                  c->check.counts[AS_CHECK_WORSE] ? "❌"
+                  : as_check_is_incomplete(c)     ? "⚠️"
+                                                  : "✅",
                   as_buf_get(&text));
     as_buf_str(out, "Base: ");
     as_buf_clear(&text);

@@ -40,12 +40,12 @@ enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_mac
  * another unit, or there are more than AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
-/* Makes the rows numbers of the machine: the runs of each joined by as_join_runs (stats/between.h), so that the interval
- * covers what varies between runs too; with one run by the prior of its group of lines. Capacities and counts keep the
- * mean of the runs and the range of their intervals. To be called once, after all runs were added. */
+/* Makes the rows numbers of the machine: the runs of each joined by as_join_runs (stats/between.h), so that the
+ * interval covers what varies between runs too; with one run by the prior of its group of lines. Capacities and counts
+ * keep the mean of the runs and the range of their intervals. To be called once, after all runs were added. */
 enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err);
-/* The factor that carries a number of that row over from one clock to another: 1 where one is not known, or the row does
- * not follow the core's clock. */
+/* The factor that carries a number of that row over from one clock to another: 1 where one is not known, or the row
+ * does not follow the core's clock. */
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
 /* For those who fill one: room for so many devices and for one run; and that every row is of one run. */

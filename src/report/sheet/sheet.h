@@ -16,10 +16,10 @@ struct as_sheet_row {
     double value;
     struct as_interval ci;
     char unit[16];
-    bool wide;        /* the interval is wider than requested */
-    size_t trials;    /* that the interval rests on; 0 unknown */
+    bool wide;             /* the interval is wider than requested */
+    size_t trials;         /* that the interval rests on; 0 unknown */
     double clock_exponent; /* time goes with 1 / clock^this, a rate with clock^this; NAN: unknown, or not the CPU's */
-    double specified; /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
+    double specified;      /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
     char remark[192];                  /* further numbers of the same thing, "" none */
