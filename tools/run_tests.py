@@ -52,6 +52,7 @@ GROUPS = {"test": ["gcc"], "lint": LINT, "check": ["thorough", "asan", "tsan", "
 BEHIND = ["kernels", "all-kernels"]
 # Tests of suite "repetitions" repeat less: what they prove is proven by a part of it.
 BRIEF = {"ASSAY_BRIEF": "1", "ASSAY_KILLS": "6", "ASSAY_FUZZ": "2"}
+REST = {"ASSAY_REST": "1"}
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions='{os.path.join(TOP, 'tools', 'lsan.supp')}'",
@@ -238,7 +239,7 @@ def run_parts(parts, env):
     tallies = {part: Tally() for part in parts}
     builds = [part for part in parts if part in BUILDS]
     sanitized = {part for part in builds if any("b_sanitize" in option for option in BUILDS[part][1])}
-    envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part in sanitized else BRIEF if part == "gcc" else {}))
+    envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part in sanitized else BRIEF if part == "gcc" else REST))
             for part in builds}
 
     in_folder = {build_folder(part): threading.Lock() for part in builds}

@@ -33,6 +33,8 @@ SHORT = ["--trials", "1", "--precision", "100%"]
 
 # `make test` runs a part of what `make check` runs.
 BRIEF = bool(os.environ.get("ASSAY_BRIEF"))
+# Only what `make test` leaves out, where the other tests ran just before.
+REST = bool(os.environ.get("ASSAY_REST"))
 
 
 def some(cases, every, first=0):
@@ -226,6 +228,8 @@ def main(names):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tests = [(n, f) for n, f in names.items() if n.startswith("test_") and not (BRIEF and hasattr(f, "thorough"))]
+    if REST and any(hasattr(f, "thorough") for _, f in tests):
+        tests = [(n, f) for n, f in tests if hasattr(f, "thorough") or "some" in f.__code__.co_names]
     wanted = sys.argv[2:]
     tests = [(n, f) for n, f in tests if not wanted or n in wanted]
     print(f"1..{len(tests)}", flush=True)
