@@ -143,6 +143,24 @@ static void test_several_runs(void **state)
     as_machine_sheet_finish(&same);
 }
 
+/* A run against itself is the same, however little one run says; against another with its numbers it is not. */
+static void test_itself(void **state)
+{
+    (void)state;
+    struct as_machine_sheet a = made("cpu", ROWS, 1, 0.3), b = made("cpu", ROWS, 1, 0.3);
+    struct as_check c = checked(&a, &b);
+    assert_int_equal(c.counts[AS_CHECK_NOISE], ROWS);
+    as_check_finish(&c);
+    as_copy_text(b.run[0], sizeof b.run[0], a.run[0]);
+    b.v->sheet.rows[1].value *= 1.1; /* a file that was changed */
+    c = checked(&a, &b);
+    assert_int_equal(c.counts[AS_CHECK_SAME], ROWS - 1);
+    assert_int_equal(c.v[1].verdict, AS_CHECK_NOISE);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&a);
+    as_machine_sheet_finish(&b);
+}
+
 /* Of a line that only some runs have, these alone count; a run without an interval counts where none has one. The same
  * run again says nothing new. */
 static void test_runs_of_a_line(void **state)
@@ -373,15 +391,11 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_several_runs),
-        cmocka_unit_test(test_runs_of_a_line),
-        cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_false_alarms),
-        cmocka_unit_test(test_lines_of_one_side),
-        cmocka_unit_test(test_damaged_lines),
-        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_directions),    cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_several_runs),  cmocka_unit_test(test_runs_of_a_line),
+        cmocka_unit_test(test_clock),         cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_lines_of_one_side),
+        cmocka_unit_test(test_damaged_lines), cmocka_unit_test(test_labels),
         cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests_name("sheet check", tests, NULL, NULL);
