@@ -3,6 +3,7 @@
 #include "stats/order.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double NORMAL = 1.959964; /* half width of a 95% interval in standard errors */
 static const double LEAST_ERROR = 1e-4, LARGEST_VARIANCE = 1e4;
@@ -87,20 +88,30 @@ static double paule_mandel(const struct counted *c)
     return 0.5 * (lo + hi);
 }
 
-double as_between_variance(const struct as_estimated *runs, size_t n)
+struct as_between as_between_of(const struct as_estimated *runs, size_t n)
 {
     const struct counted c = count(runs, n);
-    return paule_mandel(&c);
+    return (struct as_between){paule_mandel(&c), c.used > 1 ? (double)c.used - 1 : 0};
 }
 
-double as_between_group(double *v, size_t n)
+struct as_between as_between_pool(struct as_between a, struct as_between b)
 {
-    const size_t kept = n - n / 10;
-    double sum = 0;
-    as_sort(v, n);
-    for (size_t i = 0; i < kept; i++)
-        sum += v[i];
-    return n ? sum / (double)kept : NAN;
+    const double df = a.df + b.df;
+    return (struct as_between){df > 0 ? (a.df * a.variance + b.df * b.variance) / df : a.variance, df};
+}
+
+static int by_variance(const void *a, const void *b)
+{
+    const double x = ((const struct as_between *)a)->variance, y = ((const struct as_between *)b)->variance;
+    return (x > y) - (x < y);
+}
+
+struct as_between as_between_group(struct as_between *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) /* Wilson and Hilferty (1931) */
+        v[i].variance /= pow(1 - 2 / (9 * v[i].df), 3);
+    qsort(v, n, sizeof *v, by_variance);
+    return (struct as_between){n ? 0.5 * (v[(n - 1) / 2].variance + v[n / 2].variance) : NAN, 0};
 }
 
 /* Of the variance of the mean, the share that is tau2's. */
@@ -116,21 +127,17 @@ static double share_of_between(const struct counted *c, double tau2)
     return between / all;
 }
 
-bool as_join_runs(const struct as_estimated *runs, size_t n, double prior, struct as_joined *out)
+bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out)
 {
     const struct counted c = count(runs, n);
-    const double more = c.used > 0 ? (double)c.used - 1 : 0;
     double weights;
-    *out = (struct as_joined){NAN, {NAN, NAN}, 0, NAN};
+    *out = (struct as_joined){NAN, {NAN, NAN}, 0};
     if (c.used == 0 || (c.used == 1 && !c.by_interval))
         return false;
-    const double tau2 = (AS_BETWEEN_PRIOR_DF * prior + more * paule_mandel(&c)) / (AS_BETWEEN_PRIOR_DF + more);
-    const double mean = between_mean(&c, tau2, &weights), share = share_of_between(&c, tau2);
-    const double df = (AS_BETWEEN_PRIOR_DF + more) / fmax(share, 1e-6);
-    out->df = (unsigned)fmin(df, DF_MAX);
+    const double mean = between_mean(&c, between.variance, &weights), share = share_of_between(&c, between.variance);
+    out->df = (unsigned)fmin(between.df / fmax(share, 1e-6), DF_MAX);
     const double half = as_student(out->df, 0.95) / sqrt(weights);
     out->value = n == 1 ? runs[0].value : exp(mean);
     out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
-    out->between = tau2;
     return true;
 }

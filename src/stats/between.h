@@ -6,23 +6,30 @@
 
 #include "stats/stats.h"
 
-/* tau^2 of the logarithms by Paule and Mandel (1982), from the numbers above 0 that have an interval; where fewer than
- * two have one, from the scatter of all. 0 if there are fewer than two. */
-double as_between_variance(const struct as_estimated *runs, size_t n);
-/* What tau^2 lines of a group have in common: the mean without the largest tenth. Reorders v; NAN if n is 0. */
-double as_between_group(double *v, size_t n);
+/* The standard deviation of logarithms between runs where no series of runs is known: some tenths of a percent. */
+#define AS_BETWEEN_QUIET 0.005
+
+/* tau^2, and the degrees of freedom with which it is known. */
+struct as_between {
+    double variance, df;
+};
+/* tau^2 by Paule and Mandel (1982), from the numbers above 0 that have an interval; where fewer than two have one, from
+ * the scatter of all. df 0: fewer than two runs. */
+struct as_between as_between_of(const struct as_estimated *runs, size_t n);
+/* The mean of both, weighted by degrees of freedom (Smyth 2004). */
+struct as_between as_between_pool(struct as_between a, struct as_between b);
+/* What lines of a group have in common: the median over the lines, each over the median of chi^2 / df. Reorders v, of
+ * lines with df above 0; variance NAN if n is 0. df is left 0. */
+struct as_between as_between_group(struct as_between *v, size_t n);
 
 struct as_joined {
     double value;
     struct as_interval ci; /* 95% of mu: of the machine, not of one run */
     unsigned df;           /* degrees of freedom of ci */
-    double between;        /* tau^2 that it was made with */
 };
-/* Joins the runs of a line, weighted by 1 / (tau^2 + error^2). tau^2 is moderated by prior, which counts as
- * AS_BETWEEN_PRIOR_DF degrees of freedom, and is prior if there is one run (Smyth 2004); the more
- * of the variance is the runs' own, the more degrees of freedom (their square, Satterthwaite 1946, holds 93% in place
- * of 95%). False if no interval can be given: a number is not above 0, or a single run has no interval. */
-enum { AS_BETWEEN_PRIOR_DF = 4 };
-bool as_join_runs(const struct as_estimated *runs, size_t n, double prior, struct as_joined *out);
+/* Joins the runs of a line, weighted by 1 / (tau^2 + error^2). The interval uses Student's t with the degrees of
+ * freedom of tau^2, more of them the more of the variance is the runs' own (their square, Satterthwaite 1946, holds 93%
+ * in place of 95%). False if no interval can be given: a number is not above 0, or a single run has no interval. */
+bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out);
 
 #endif

@@ -60,6 +60,7 @@ def test_all_is_well(assay):
     expect(device["bus_id"] == "0000:0a:03.0" and "XNACK off" in device["driver"], "what it says of itself", device)
 
 
+@harness.shortened
 def test_probes_of_shared_memory(assay):
     for number, (words, probe, axes) in enumerate(harness.some(SHARED, 3, 1), 1):
         sets = [part for axis in axes.split() for part in ("--set", axis)]

@@ -25,64 +25,66 @@ UNIT_TEST(test_variance)
                               alike[] = {number(0, 0.05), number(0.05, 0.05), number(0.01, 0.05)},
                               without[] = {{1, {NAN, NAN}}, {exp(0.1), {NAN, NAN}}, {exp(0.2), {NAN, NAN}}},
                               one_without[] = {number(0, 0.05), number(0.1, 0.05), number(0.2, 0.05), {5, {NAN, NAN}}};
-    near(as_between_variance(apart, 3), 0.0075, 1e-9);
-    near(as_between_variance(alike, 3), 0, 0);
-    near(as_between_variance(apart, 1), 0, 0);
-    near(as_between_variance(without, 3), 0.01, 1e-7);
-    near(as_between_variance(one_without, 4), 0.0075, 1e-9);
+    near(as_between_of(apart, 3).variance, 0.0075, 1e-9);
+    near(as_between_of(alike, 3).variance, 0, 0);
+    near(as_between_of(apart, 1).variance, 0, 0);
+    near(as_between_of(without, 3).variance, 0.01, 1e-7);
+    near(as_between_of(one_without, 4).variance, 0.0075, 1e-9);
 }
 
 UNIT_TEST(test_group)
 {
-    double v[] = {9, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    near(as_between_group(v, 10), 1, 0);
-    near(as_between_group(v, 2), 1, 0);
-    assert_true(isnan(as_between_group(v, 0)));
+    struct as_between v[] = {{9, 1}, {2, 1}, {1, 1}}, pooled = as_between_pool((struct as_between){3, 1}, v[1]);
+    near(pooled.variance, 2.5, 0);
+    near(pooled.df, 2, 0);
+    near(as_between_of(NULL, 0).df, 0, 0);
+    near(as_between_pool(v[0], (struct as_between){0, 0}).variance, 9, 0);
+    near(as_between_group(v, 3).variance, 2 / 0.4705, 1e-3); /* the median of chi^2 with one degree is 0.455 */
+    assert_true(isnan(as_between_group(v, 0).variance));
 }
 
 UNIT_TEST(test_join)
 {
     const struct as_estimated runs[] = {number(0, 0.01), number(0.1, 0.01)}, none[] = {{1, {NAN, NAN}}},
                               zero[] = {{0, {0, 0}}}, exact[] = {{7, {7, 7}}};
+    const struct as_between nothing = {0, 4}, prior = {0.0009, 4};
     struct as_joined j;
-    assert_true(as_join_runs(runs, 1, 0, &j)); /* nothing varies between runs: the run's own interval */
+    assert_true(as_join_runs(runs, 1, nothing, &j)); /* nothing varies between runs: the run's own interval */
     near(j.value, 1, 1e-12);
     near(log(j.ci.hi), NORMAL * 0.01, 1e-4);
-    assert_true(as_join_runs(runs, 1, 0.03 * 0.03, &j)); /* 4 degrees of freedom of nine tenths of the variance */
+    assert_true(as_join_runs(runs, 1, prior, &j)); /* 4 degrees of freedom of nine tenths of the variance */
     assert_in_range(j.df, 4, 6);
     assert_true(log(j.ci.hi) > 2.57 * hypot(0.03, 0.01) && log(j.ci.hi) < 2.78 * hypot(0.03, 0.01));
-    assert_true(as_join_runs(runs, 2, 0.03 * 0.03, &j));
+    assert_true(as_join_runs(runs, 2, prior, &j));
     near(log(j.value), 0.05, 1e-9);
-    near(j.between, (4 * 0.0009 + 0.0049) / 5, 1e-9);
-    assert_true(j.ci.lo < 1 && j.ci.hi > exp(0.1));
-    assert_true(as_join_runs(exact, 1, 0, &j));
+    assert_true(as_join_runs(exact, 1, nothing, &j));
     near(j.value, 7, 1e-9);
-    assert_false(as_join_runs(none, 1, 1, &j));
+    assert_false(as_join_runs(none, 1, prior, &j));
     assert_true(isnan(j.ci.lo));
-    assert_false(as_join_runs(zero, 1, 1, &j));
-    assert_false(as_join_runs(zero, 0, 1, &j));
+    assert_false(as_join_runs(zero, 1, prior, &j));
+    assert_false(as_join_runs(zero, 0, prior, &j));
 }
 
 /* Machines whose tau^2 follow the prior: of n runs of each, does the interval hold the machine's value? */
 static double coverage(size_t n, struct as_rng *rng)
 {
-    enum { MACHINES = 4000, RUNS = 12 };
-    const double prior = 0.02 * 0.02;
+    enum { MACHINES = 4000, RUNS = 12, PRIOR_DF = 4 };
+    const struct as_between prior = {0.02 * 0.02, PRIOR_DF};
     size_t held = 0;
     for (size_t m = 0; m < MACHINES; m++) {
         struct as_estimated runs[RUNS];
         struct as_joined j;
         double chi2 = 0;
-        for (int i = 0; i < AS_BETWEEN_PRIOR_DF; i++) {
+        for (int i = 0; i < PRIOR_DF; i++) {
             const double z = as_rng_normal(rng);
             chi2 += z * z;
         }
-        const double tau = sqrt(prior * AS_BETWEEN_PRIOR_DF / chi2);
+        const double tau = sqrt(prior.variance * PRIOR_DF / chi2);
         for (size_t i = 0; i < n; i++) {
             const double error = 0.005 + 0.02 * as_rng_double(rng);
             runs[i] = number(tau * as_rng_normal(rng) + error * as_rng_normal(rng), error);
         }
-        assert_true(as_join_runs(runs, n, prior, &j));
+        assert_true(as_join_runs(runs, n, as_between_pool(prior, as_between_of(runs, n)), &j));
         held += j.ci.lo <= 1 && 1 <= j.ci.hi;
     }
     return (double)held / MACHINES;

@@ -64,7 +64,7 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
             st = as_machine_sheet_merge(out, &more, err);
         as_machine_sheet_finish(&more);
     }
-    return st ? st : as_machine_sheet_join(out, err);
+    return st;
 }
 
 /* Writes a file for CI; path NULL: none requested. */

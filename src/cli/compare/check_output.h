@@ -7,7 +7,7 @@
 #include "report/sheet/sheet_check.h"
 
 struct as_checked {
-    const struct as_machine_sheet *base, *now;
+    struct as_machine_sheet *base, *now;
     const char *const *base_names; /* as the user gave them */
     size_t base_names_n;
     double tolerance;   /* fraction */

@@ -29,7 +29,7 @@ void as_html_printf(struct as_buf *b, const char *fmt, ...) __attribute__((forma
 void as_html_vprintf(struct as_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Text in which `x` is code, **x** bold and [x](#id) a link. */
 void as_html_prose(struct as_buf *b, const char *text);
-/* A paragraph of prose. */
+/* A paragraph of prose; so are its arguments, which are texts of the program. */
 void as_html_paragraph(struct as_buf *b, const char *class, const char *text);
 void as_html_paragraphf(struct as_buf *b, const char *class, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -131,9 +131,7 @@ static void section(const struct refs *all)
     if (n[OPERATION]) {
         as_html_open(b, "p", NULL);
         as_buf_printf(b, "%zu figure%s of operations: see ", n[OPERATION], n[OPERATION] == 1 ? "" : "s");
-        as_html_tag(b, "a", "href='#operations'");
-        as_buf_str(b, "operations");
-        as_html_close(b, "a");
+        as_html_link_text(b, "operations", "", "operations");
         as_buf_char(b, '.');
         as_html_close(b, "p");
     }

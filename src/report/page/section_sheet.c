@@ -107,8 +107,7 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_html_tag(b, "div", "class='scroll whole' tabindex='0' role='region' aria-label='Data sheet'");
-    as_html_open(b, "table", "sheet");
+    as_html_region(b, "scroll whole", "sheet", "Data sheet");
     as_html_open(b, "caption", NULL);
     as_html_text(b, "code", NULL, device);
     sheet_names_of(p, device);
@@ -315,10 +314,7 @@ static bool seen_before(const struct as_page *p, size_t run, const char *device)
 enum as_status as_page_sheets(struct as_page *p)
 {
     enum as_status st = AS_OK;
-    as_html_tag(p->out, "section", "id='sheet' aria-labelledby='sheet-h'");
-    as_html_tag(p->out, "h2", "id='sheet-h'");
-    as_buf_str(p->out, "Data sheet");
-    as_html_close(p->out, "h2");
+    as_html_section(p->out, "sheet", "Data sheet", NULL);
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
             const char *device = p->runs[r].devices[i].id;

@@ -8,64 +8,71 @@
 
 /* Lines of one group vary alike between runs. */
 enum group { OF_CORE, OF_CORES, OF_SHARED_CACHE, OF_MEMORY, OF_HOST, OF_DEVICE, GROUPS };
+_Static_assert((int)GROUPS == (int)AS_LINE_GROUPS, "one prior for each group");
 
 /* Standard deviation of the logarithm of a line between runs, of a guest on a shared host: from thirteen runs of
- * `quick` on a guest of two CPUs (AMD EPYC), by as_between_variance and as_between_group. That of devices and of
- * machines without a hypervisor: "some tenths of a percent" in consecutive runs on two hosts with H100 and H200. */
+ * `quick` on a guest of two CPUs (AMD EPYC), the mean of as_between_of over the lines of each group
+ * without the largest tenth. */
 static const double of_guests[GROUPS] = {[OF_CORE] = 0.003,   [OF_CORES] = 0.006, [OF_SHARED_CACHE] = 0.15,
-                                         [OF_MEMORY] = 0.031, [OF_HOST] = 0.022,  [OF_DEVICE] = 0.005};
-static const double OF_OTHERS = 0.005;
-/* As many lines does that prior count for beside those of the machine's own runs. */
-enum { PRIOR_LINES = 4 };
-
-/* Which levels are whose; the rest of a CPU's lines are those of a core. */
-static const struct {
-    const char *level;
-    enum group group;
-} levels[] = {{"L3", OF_SHARED_CACHE}, {"memory", OF_MEMORY}, {"memory_side", OF_MEMORY}};
+                                         [OF_MEMORY] = 0.031, [OF_HOST] = 0.022,  [OF_DEVICE] = AS_BETWEEN_QUIET};
+/* The prior's weight beside the lines of the machine that have several runs, in lines; and within a line. */
+enum { PRIOR_LINES = 4, PRIOR_DF = 4 };
 
 static enum group group_of(const char *device, const struct as_quantity *q)
 {
-    if (q->of_host)
+    const bool is_cpu = strcmp(device, "cpu") == 0;
+    if (q->of_host || q->kind == AS_KIND_TIME || (is_cpu && q->kind == AS_KIND_CLOCK))
         return OF_HOST;
-    if (strcmp(device, "cpu") != 0)
+    if (!is_cpu)
         return OF_DEVICE;
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(q->level, levels[i].level) == 0)
-            return levels[i].group;
     if (strcmp(q->group, "Cache line") == 0)
         return OF_CORES;
-    return q->kind == AS_KIND_TIME ? OF_HOST : q->level[0] || q->kind == AS_KIND_RATE ? OF_CORE : OF_MEMORY;
+    if (strcmp(q->level, "L3") == 0)
+        return OF_SHARED_CACHE;
+    /* ratios of interference and eviction compare accesses to memory */
+    return strncmp(q->level, "memory", strlen("memory")) == 0 || q->kind == AS_KIND_RATIO ? OF_MEMORY : OF_CORE;
 }
 
-/* Counts, and capacities, whose interval is a range, do not vary as times do. */
+/* The interval of a capacity is a range. */
 static bool is_joined(const struct as_sheet_row *row)
 {
-    return row->of->kind != AS_KIND_CAPACITY && !(row->ci.lo == row->value && row->ci.hi == row->value);
+    return row->of->kind != AS_KIND_CAPACITY;
 }
 
-/* The variance that lines of each group have in common: the prior, and what the machine's lines with several runs say.
- */
-static enum as_status priors_of(const struct as_machine_sheet *m, double prior[GROUPS], struct as_error *err)
+/* Adds what the lines of a group with several runs vary by; returns how many there are then. */
+static size_t add_lines(const struct as_machine_sheet *m, enum group group, struct as_between *v, size_t n)
 {
-    size_t lines = 0;
     for (size_t d = 0; d < m->n; d++)
-        lines += m->v[d].sheet.n;
-    double *v = malloc((lines + 1) * sizeof *v);
+        for (size_t i = 0; i < m->v[d].sheet.n; i++) {
+            const struct as_sheet_row *row = &m->v[d].sheet.rows[i];
+            if (!is_joined(row) || group_of(m->v[d].id, row->of) != group)
+                continue;
+            v[n] = as_between_of(m->v[d].runs[i].v, m->v[d].runs[i].n);
+            n += v[n].df > 0;
+        }
+    return n;
+}
+
+static size_t lines_of(const struct as_machine_sheet *m)
+{
+    size_t n = 0;
+    for (size_t d = 0; d < m->n; d++)
+        n += m->v[d].sheet.n;
+    return n;
+}
+
+enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const struct as_machine_sheet *b,
+                                      struct as_machine_priors *out, struct as_error *err)
+{
+    const size_t lines = lines_of(a) + lines_of(b);
+    struct as_between *v = malloc((lines + 1) * sizeof *v);
     if (!v)
         return as_nomem(err, lines * sizeof *v, "variances of lines");
     for (int g = 0; g < GROUPS; g++) {
-        const double sd = m->virtual_machine ? of_guests[g] : OF_OTHERS;
-        size_t n = 0;
-        for (size_t d = 0; d < m->n; d++)
-            for (size_t i = 0; i < m->v[d].sheet.n; i++) {
-                const struct as_line_runs *runs = &m->v[d].runs[i];
-                const struct as_sheet_row *row = &m->v[d].sheet.rows[i];
-                if (runs->n > 1 && is_joined(row) && (int)group_of(m->v[d].id, row->of) == g)
-                    v[n++] = as_between_variance(runs->v, runs->n);
-            }
-        const double own = n ? as_between_group(v, n) : 0;
-        prior[g] = (PRIOR_LINES * sd * sd + (double)n * own) / (double)(PRIOR_LINES + n);
+        const double sd = a->virtual_machine || b->virtual_machine ? of_guests[g] : AS_BETWEEN_QUIET;
+        const size_t n = add_lines(b, (enum group)g, v, add_lines(a, (enum group)g, v, 0));
+        const double own = n ? (double)n * as_between_group(v, n).variance : 0;
+        out->variance[g] = (PRIOR_LINES * sd * sd + own) / (double)(PRIOR_LINES + n);
     }
     free(v);
     return AS_OK;
@@ -87,10 +94,10 @@ static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
     runs->df = as_trials_df(row->trials);
 }
 
-static void join_row(struct as_line_runs *runs, double prior, struct as_sheet_row *row)
+static void join_row(struct as_line_runs *runs, struct as_between between, struct as_sheet_row *row)
 {
     struct as_joined joined;
-    if (!is_joined(row) || !as_join_runs(runs->v, runs->n, prior, &joined)) {
+    if (!is_joined(row) || !as_join_runs(runs->v, runs->n, between, &joined)) {
         range_of_runs(runs, row);
         return;
     }
@@ -100,12 +107,16 @@ static void join_row(struct as_line_runs *runs, double prior, struct as_sheet_ro
     runs->df = joined.df < of_trials ? joined.df : of_trials;
 }
 
-enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err)
+void as_line_join(const char *device, const struct as_machine_priors *priors, struct as_line_side *a,
+                  struct as_line_side *b)
 {
-    double prior[GROUPS];
-    enum as_status st = priors_of(m, prior, err);
-    for (size_t d = 0; d < m->n && !st; d++)
-        for (size_t i = 0; i < m->v[d].sheet.n; i++)
-            join_row(&m->v[d].runs[i], prior[group_of(m->v[d].id, m->v[d].sheet.rows[i].of)], &m->v[d].sheet.rows[i]);
-    return st;
+    const struct as_line_side *known = a->row ? a : b;
+    struct as_between between = {priors->variance[group_of(device, known->row->of)], PRIOR_DF};
+    struct as_line_side *const sides[] = {a, b};
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->row)
+            between = as_between_pool(between, as_between_of(sides[i]->runs->v, sides[i]->runs->n));
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->row)
+            join_row(sides[i]->runs, between, sides[i]->row);
 }

@@ -109,6 +109,7 @@ static enum as_status append_row(struct as_device_sheet *d, const struct as_shee
     runs[s->n] = (struct as_line_runs){0};
     rows[s->n] = *row;
     rows[s->n].specified_by = rows[s->n].published = NULL;
+    rows[s->n].trials = 0;
     s->n++;
     return AS_OK;
 }
@@ -118,12 +119,12 @@ static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *r
                                 const struct as_line_runs *more, double by, struct as_error *err)
 {
     enum as_status st = AS_OK;
+    old->wide |= row->wide;
+    old->trials = !runs->n ? row->trials : old->trials && row->trials ? old->trials + row->trials : 0;
     for (size_t i = 0; i < more->n && !st; i++) {
         const struct as_estimated *run = &more->v[i];
         st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}}, err);
     }
-    old->wide |= row->wide;
-    old->trials = old->trials && row->trials ? old->trials + row->trials : 0;
     return st;
 }
 
@@ -142,6 +143,7 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
         memset(own, 0, sizeof *own);
         as_copy_text(own->id, sizeof own->id, d->id);
         as_copy_text(own->name, sizeof own->name, d->name);
+        as_copy_text(own->bus_id, sizeof own->bus_id, d->bus_id);
     }
     enum as_status st = AS_OK;
     for (size_t i = 0; i < d->sheet.n && !st; i++) {

@@ -40,10 +40,24 @@ enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_mac
  * another unit, or there are more than AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
-/* Makes the rows numbers of the machine: the runs of each joined by as_join_runs (stats/between.h), so that the
- * interval covers what varies between runs too; with one run by the prior of its group of lines. Capacities and counts
- * keep the mean of the runs and the range of their intervals. To be called once, after all runs were added. */
-enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err);
+/* What lines vary by between runs, for each group of lines that vary alike. */
+enum { AS_LINE_GROUPS = 6 };
+struct as_machine_priors {
+    double variance[AS_LINE_GROUPS]; /* of logarithms */
+};
+/* From the kind of machine, and from the lines of both sheets that have several runs. */
+enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const struct as_machine_sheet *b,
+                                      struct as_machine_priors *out, struct as_error *err);
+/* A line of a machine; row NULL: it has none. */
+struct as_line_side {
+    struct as_sheet_row *row;
+    struct as_line_runs *runs;
+};
+/* Makes the rows numbers of the machines: the runs of each joined by as_join_runs (stats/between.h), so that the
+ * interval covers what varies between runs, of which both sides' runs tell. A capacity keeps the mean of its runs and
+ * the range of their intervals. One of a and b has a row; device: its id. */
+void as_line_join(const char *device, const struct as_machine_priors *priors, struct as_line_side *a,
+                  struct as_line_side *b);
 /* The factor that carries a number of that row over from one clock to another: 1 where one is not known, or the row
  * does not follow the core's clock. */
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz);

@@ -123,17 +123,15 @@ static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struc
     json_decref(detail);
 }
 
-/* How the number follows the core's clock: what was counted in its cycles does, else as was found for its cell. */
+/* How the number follows the core's clock, as was found for its cell. What was converted from cycles was so by another
+ * clock than that to which cells are normalised. */
 static double exponent_of(const struct as_report_run *run, const struct as_quantity_subject *s,
                           const struct as_quantity_value *n)
 {
     const int64_t id = n->cell ? n->cell : n->fact && n->fact->evidence_n ? n->fact->evidence[0] : 0;
     const struct as_cell *cell = as_report_cell(run, id);
-    if (!as_quantity_is_of_side(s, AS_SIDE_CPU))
-        return NAN;
-    if (isfinite(n->counted))
-        return 1;
-    return cell ? cell->exponent : NAN;
+    const bool is_counted = isfinite(n->counted);
+    return cell && !is_counted && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
 }
 
 static void fill_row(const struct as_report_run *run, const struct as_quantity_subject *s,

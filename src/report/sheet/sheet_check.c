@@ -60,16 +60,27 @@ static bool is_itself(const struct as_machine_sheet *base, const struct as_machi
     return base->runs == 1 && now->runs == 1 && base->run[0][0] && strcmp(base->run[0], now->run[0]) == 0;
 }
 
-/* carry: to the clock of the base */
-static enum as_check_verdict sheet_check_judge(struct as_check_line *line, double carry, double tolerance, size_t lines)
+struct judged_by {
+    double tolerance, base_hz, now_hz;
+    size_t lines;
+    bool itself;
+};
+
+/* Both sides' intervals rest on one estimate of what varies between runs, so degrees of freedom do not add up. */
+static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const struct judged_by *by)
 {
     const struct as_sheet_row *a = line->base, *b = line->now;
     line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
     if (!b || !a)
         return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
+    const double carry = as_machine_sheet_carry(b, by->now_hz, by->base_hz);
     const struct as_estimated x = {a->value, a->ci}, y = {b->value * carry, {b->ci.lo * carry, b->ci.hi * carry}};
-    as_compare_numbers(&x, &y, line->base_runs->df + line->now_runs->df, 1 - 2 * FALSE_ALARMS / (double)lines,
-                       !as_sheet_more_is_better(a->unit), tolerance, &line->comparison);
+    const unsigned df = line->base_runs->df < line->now_runs->df ? line->base_runs->df : line->now_runs->df;
+    if (by->itself && a->value == b->value)
+        line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
+    else
+        as_compare_numbers(&x, &y, df, 1 - 2 * FALSE_ALARMS / (double)by->lines, !as_sheet_more_is_better(a->unit),
+                           by->tolerance, &line->comparison);
     static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
                                                [AS_FASTER] = AS_CHECK_BETTER,
                                                [AS_SLOWER] = AS_CHECK_WORSE,
@@ -86,14 +97,14 @@ static size_t rows_of(const struct as_machine_sheet *m)
 }
 
 /* The row of `other` in the same unit, and its runs; NULL: none. */
-static const struct as_sheet_row *same_line(const struct as_device_sheet *other, const struct as_sheet_row *row,
-                                            const struct as_line_runs **runs)
+static struct as_sheet_row *same_line(const struct as_device_sheet *other, const struct as_sheet_row *row,
+                                      struct as_line_runs **runs)
 {
     const struct as_sheet_row *found = other ? as_sheet_find(&other->sheet, row->group, row->label) : NULL;
     if (!found || strcmp(found->unit, row->unit) != 0)
         return NULL;
     *runs = &other->runs[found - other->sheet.rows];
-    return found;
+    return &other->sheet.rows[found - other->sheet.rows];
 }
 
 static const char *reason_of_gap(const struct as_device_sheet *d, const struct as_sheet_row *row)
@@ -137,36 +148,37 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
     for (size_t i = 0; i < now->n; i++) {
         const struct as_device_sheet *other = matching(now, &now->v[i], base);
         for (size_t k = 0; k < now->v[i].sheet.n; k++) {
-            const struct as_sheet_row *row = &now->v[i].sheet.rows[k];
-            const struct as_line_runs *unused;
+            struct as_sheet_row *row = &now->v[i].sheet.rows[k];
+            struct as_line_runs *unused;
             if (!same_line(other, row, &unused))
-                out->v[out->n++] = (struct as_check_line){.device = &now->v[i], .now = row};
+                out->v[out->n++] =
+                    (struct as_check_line){.device = &now->v[i], .now = row, .now_runs = &now->v[i].runs[k]};
         }
     }
 }
 
-enum as_status as_sheet_check(const struct as_machine_sheet *base, const struct as_machine_sheet *now, double tolerance,
+enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err)
 {
     const size_t most = rows_of(base) + rows_of(now);
-    size_t compared = 0;
+    struct judged_by by = {tolerance, base->clock_hz, now->clock_hz, 0, is_itself(base, now)};
+    struct as_machine_priors priors;
     *out = (struct as_check){0};
+    enum as_status st = as_machine_priors_make(base, now, &priors, err);
+    if (st)
+        return st;
     out->v = calloc(most + 1, sizeof *out->v);
     if (!out->v)
         return as_nomem(err, most * sizeof *out->v, "a check");
     pair_lines(base, now, out);
-    for (size_t i = 0; i < out->n; i++)
-        compared += out->v[i].base && out->v[i].now;
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
-        const double carry = line->now ? as_machine_sheet_carry(line->now, now->clock_hz, base->clock_hz) : 1;
-        line->verdict = sheet_check_judge(line, carry, tolerance, compared);
-        if (line->base && line->now && line->base->value == line->now->value && is_itself(base, now)) {
-            line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
-            line->verdict = AS_CHECK_SAME;
-        }
-        out->counts[line->verdict]++;
+        as_line_join(line->device->id, &priors, &(struct as_line_side){line->base, line->base_runs},
+                     &(struct as_line_side){line->now, line->now_runs});
+        by.lines += line->base && line->now;
     }
+    for (size_t i = 0; i < out->n; i++)
+        out->counts[out->v[i].verdict = sheet_check_judge(&out->v[i], &by)]++;
     return AS_OK;
 }
 

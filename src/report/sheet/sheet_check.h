@@ -18,8 +18,8 @@ const char *as_check_verdict_word(enum as_check_verdict v);
 struct as_check_line {
     const struct as_device_sheet *device;  /* of base, or of the checked machine where the line is new */
     const struct as_device_sheet *against; /* what stands for it on the checked machine; NULL: nothing, or it is new */
-    const struct as_sheet_row *base, *now; /* NULL where there is none in this unit */
-    const struct as_line_runs *base_runs, *now_runs;
+    struct as_sheet_row *base, *now;       /* NULL where there is none in this unit */
+    struct as_line_runs *base_runs, *now_runs;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
     char why[200]; /* of a missing line: why the checked machine has no number; "" for others */
@@ -28,11 +28,11 @@ struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */
     size_t n, counts[AS_CHECK_VERDICTS_N];
 };
-/* Devices are matched by id; one that only one side has, with the other's only remaining one of the same backend. Both
- * were joined (as_machine_sheet_join); numbers that follow the core's clock are compared at that of base. tolerance:
- * fraction. At most 1% of checks of an unchanged machine find a line worse (Bonferroni over the lines). The sheets must
- * outlive out. */
-enum as_status as_sheet_check(const struct as_machine_sheet *base, const struct as_machine_sheet *now, double tolerance,
+/* Devices are matched by id; one that only one side has, with the other's only remaining one of the same backend. The
+ * rows of both sheets become numbers of the machines (as_line_join); those that follow the core's clock are compared at
+ * that of base. tolerance: fraction. At most 1% of checks of an unchanged machine find a line worse (Bonferroni over
+ * the lines). The sheets must outlive out. */
+enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err);
 void as_check_finish(struct as_check *c);
 

@@ -1,6 +1,7 @@
 /* Warnings on a data sheet: lines that earlier runs contradict, and disturbances that sensors saw. */
 #include "base/text.h"
 #include "report/sheet/sheet.h"
+#include "stats/between.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -13,12 +14,11 @@ static bool sheet_earlier_is_same_device(const struct as_device_info *a, const s
            strcmp(a->driver, b->driver) == 0;
 }
 
-/* An interval covers what varies within a run; between runs of a quiet machine some tenths of a percent vary. */
+/* An interval covers what varies within a run only. */
 static double half_width(const struct as_sheet_row *row)
 {
-    static const double between_runs = 0.005;
     const double half = isfinite(row->ci.lo) && isfinite(row->ci.hi) ? 0.5 * (row->ci.hi - row->ci.lo) : 0;
-    return fmax(half, between_runs * fabs(row->value));
+    return fmax(half, AS_BETWEEN_QUIET * fabs(row->value));
 }
 
 /* Adds what the earlier sheet has of the line. A capacity is a range already. */

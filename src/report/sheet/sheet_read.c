@@ -12,6 +12,7 @@
 enum { DEVICES_MAX = 256, LINES_MAX = 1024 };
 /* Of the value: how far rounding may put it outside of its interval. */
 static const double ROUNDING = 1e-9;
+static const double CLOCK_LEAST = 1e6, CLOCK_MOST = 1e11;
 
 /* A member that may be absent, of a JSON type, to a text of a fixed size. */
 static bool take_text(const json_t *object, const char *member, char *out, size_t size)
@@ -43,6 +44,8 @@ static const char *numbers_fault(const struct as_sheet_row *row)
         return "'ci_low' is above 'ci_high'";
     if (row->ci.lo > row->value + room || row->ci.hi < row->value - room)
         return "the interval does not hold 'value'";
+    if (row->clock_exponent < 0 || row->clock_exponent > 1)
+        return "'clock_exponent' must lie between 0 and 1, or be null";
     return NULL;
 }
 
@@ -164,8 +167,8 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
     out->virtual_machine = json_is_true(virtual_machine);
     const char *fault = NULL;
     out->clock_hz = sheet_read_take_number(root, "reference_clock_hz", &fault);
-    if (fault || (isfinite(out->clock_hz) && out->clock_hz <= 0))
-        return as_fail(err, AS_FORMAT, "'reference_clock_hz' must be a number above 0");
+    if (fault || out->clock_hz < CLOCK_LEAST || out->clock_hz > CLOCK_MOST)
+        return as_fail(err, AS_FORMAT, "'reference_clock_hz' must be a clock in Hz, or null");
     return read_devices(devices, out, err);
 }
 
