@@ -64,14 +64,6 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
 
-/* Whether a cell is measured early when the budget is small, by its probe's record. */
-enum as_first {
-    AS_FIRST_NOT,
-    AS_FIRST_COARSE, /* with the coarse points of its grid */
-    AS_FIRST,
-};
-enum as_first as_plan_first(const struct as_probe *probe, const struct as_cell *cell);
-
 /* Sets axis name of a grid to an expression. AS_USAGE with the nearest name for an unknown axis. */
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);
 /* Names of the probes that are not hidden; ends with NULL; valid until the next call. */

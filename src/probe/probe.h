@@ -140,9 +140,6 @@ struct as_probe {
     const struct as_word *about; /* (optional) descriptions of axis words; ends with a NULL name */
     const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy", devices=LIST for some; ends with NULL */
     const char *const *full;
-    /* (optional) cells that a data sheet quotes, measured first: patterns of axes ("level=memory op=read,copy",
-     * "size=16MiB.."; "": all). Without a number a pattern selects the coarse points of a grid. Ends with NULL. */
-    const char *const *first;
     /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
     /* (optional) does a device kernel access the cell's memory, so that the data must not migrate? */

@@ -12,6 +12,8 @@ static bool check_is_word(const char *const *words, const char *value)
 /* Can the axis have the value, or the allocator of the role that it names? */
 static bool can_be(const struct as_axis *axis, const char *value)
 {
+    if (strcmp(value, "@every") == 0)
+        return axis->type != AS_AXIS_WORD;
     if (strcmp(value, "@all") == 0)
         return axis->domain == AS_DOMAIN_THREADS;
     if (axis->domain == AS_DOMAIN_ALLOCATOR)

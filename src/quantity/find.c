@@ -9,14 +9,6 @@
 /* A fact whose interval is wider than this share of the value is marked, whatever was requested. */
 static const double WIDE = 0.2;
 
-static const char role_letters[] = "abcdefghijklmnopqrstuvwxyz_";
-
-bool as_quantity_is_of_side(const struct as_quantity_subject *s, enum as_side side)
-{
-    const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);
-    return side == AS_SIDE_BOTH || (side == AS_SIDE_CPU) == cpu;
-}
-
 bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct as_quantity *q)
 {
     bool of_side = false;
@@ -36,31 +28,6 @@ void as_quantity_use_clock(struct as_quantity_subject *s)
     s->clock_hz = clock ? clock->value : NAN;
 }
 
-static void put_role(const struct as_quantity_subject *s, const char *word, size_t n, struct as_buf *out)
-{
-    char role[32];
-    as_copy_text(role, n < sizeof role ? n + 1 : sizeof role, word);
-    as_buf_str(out, as_role_allocator(s->device, as_role_find(role)));
-}
-
-void as_quantity_expand(const struct as_quantity_subject *s, const char *text, char *out, size_t size)
-{
-    static const char unit[] = "{unit}";
-    struct as_buf b = AS_BUF_INIT;
-    while (*text) {
-        const size_t role = *text == '@' ? strspn(text + 1, role_letters) : 0;
-        if (role)
-            put_role(s, text + 1, role, &b);
-        else if (strncmp(text, unit, sizeof unit - 1) == 0)
-            as_buf_str(&b, as_info_words(s->info)->compute_unit);
-        else
-            as_buf_char(&b, *text);
-        text += role ? role + 1 : strncmp(text, unit, sizeof unit - 1) == 0 ? sizeof unit - 1 : 1;
-    }
-    as_copy_text(out, size, as_buf_get(&b));
-    as_buf_finish(&b);
-}
-
 /* ---- cells ---- */
 
 static const struct as_cell *find_cell_at(const struct as_quantity_subject *s, size_t i)
@@ -74,58 +41,6 @@ static const struct as_cell *find_cell(const struct as_quantity_subject *s, int6
         if (find_cell_at(s, i)->id == id)
             return find_cell_at(s, i);
     return NULL;
-}
-
-/* One "axis=value" of a source. */
-struct condition {
-    char axis[24], value[64];
-};
-
-/* Reads the item at *at into out; false at the end. */
-static bool next_condition(const char **at, struct condition *out)
-{
-    *at += strspn(*at, " ");
-    const size_t n = strcspn(*at, " "), axis = strcspn(*at, "= ");
-    if (n == 0 || axis >= n)
-        return false;
-    as_copy_text(out->axis, axis < sizeof out->axis ? axis + 1 : sizeof out->axis, *at);
-    as_copy_text(out->value, n - axis <= sizeof out->value ? n - axis : sizeof out->value, *at + axis + 1);
-    *at += n;
-    return true;
-}
-
-/* All threads of a CPU; 0 on other devices, where cells mean by it as many as the launch needs. */
-static double all_threads(const struct as_quantity_subject *s)
-{
-    if (!s->info)
-        return NAN;
-    return as_quantity_is_of_side(s, AS_SIDE_CPU) ? s->info->threads : 0;
-}
-
-static bool is_condition_met(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
-{
-    const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
-    if (!have)
-        return true; /* the store is older than the axis */
-    if (strcmp(want->value, "@all") == 0)
-        return have->number == all_threads(s);
-    if (want->value[0] != '@')
-        return strcmp(have->text, want->value) == 0;
-    const char *name = as_role_allocator(s->device, as_role_find(want->value + 1));
-    return name[0] && strcmp(have->text, name) == 0;
-}
-
-/* "probe axis=value ...": does the cell have these? */
-static bool is_cell_of(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
-{
-    const size_t n = strcspn(filter, " ");
-    struct condition want;
-    if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n])
-        return false;
-    for (filter += n; next_condition(&filter, &want);)
-        if (!is_condition_met(s, c, &want))
-            return false;
-    return true;
 }
 
 /* A buffer that is larger than the cache of a level ("L2") says nothing about that cache, and one that a cache holds
@@ -228,22 +143,6 @@ static void say_missing(const struct as_cell *c, struct as_buf *out)
     say_briefly(c->reason, out);
 }
 
-/* Why the device cannot have memory of the role that the source names; "" where it can. */
-static const char *why_no_memory(const struct as_quantity_subject *s, const char *filter)
-{
-    struct condition want;
-    for (filter += strcspn(filter, " "); s->info && next_condition(&filter, &want);) {
-        const enum as_role role = want.value[0] == '@' ? as_role_find(want.value + 1) : AS_ROLE_UNKNOWN;
-        const char *why = role && s->info->allocators_n ? "no such memory" : "";
-        for (size_t i = 0; role && i < s->info->allocators_n; i++)
-            if (as_allocator_role(s->device, s->info->allocators[i].name) == role)
-                why = s->info->allocators[i].why_not;
-        if (why[0])
-            return why;
-    }
-    return "";
-}
-
 /* Why no cell that the filter wants has a valid number. */
 static enum as_quantity_found explain(const struct as_quantity_subject *s, const char *filter, struct as_buf *reason)
 {
@@ -253,7 +152,7 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = find_cell_at(s, i);
         of_probe |= strcmp(c->device, s->device) == 0 && strncmp(c->probe, filter, name) == 0 && !c->probe[name];
-        if (!is_cell_of(s, c, filter))
+        if (!as_quantity_is_cell_of(s, c, filter))
             continue;
         valid |= as_cell_is_valid(c);
         if (!as_cell_is_valid(c) && (!most || statuses[c->status].rank > statuses[most->status].rank))
@@ -270,7 +169,7 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
         as_buf_str(reason, "undecided by these measurements");
         return AS_QUANTITY_UNDECIDED;
     }
-    const char *why = of_probe ? why_no_memory(s, filter) : "";
+    const char *why = of_probe ? as_quantity_why_no_memory(s, filter) : "";
     as_buf_printf(reason, "%s%s", why[0] ? "unsupported: " : "", why);
     return why[0] ? AS_QUANTITY_IMPOSSIBLE : AS_QUANTITY_NOT_IN_SUITE;
 }
@@ -284,7 +183,7 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = find_cell_at(s, i);
-        if (as_cell_is_valid(c) && is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
+        if (as_cell_is_valid(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
             (!found || is_preferred(c, found)))
             found = c;
     }

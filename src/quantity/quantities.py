@@ -11,7 +11,7 @@ UNITS = {
 }
 LEVELS = ["core", "L1", "L2", "L3", "shared", "memory", "memory_side"]
 TEXTS = ["group", "label", "unit", "before", "behind"]
-FLAGS = {"claimed": "limit", "of_host": "yes", "off_map": "yes", "roof": "yes"}  # what they can only be
+FLAGS = {"claimed": "limit", "of_host": "yes", "off_map": "yes", "roof": "yes", "first": "yes"}  # what they can only be
 KEYS = [*TEXTS, *FLAGS, "kind", "level", "beside"]
 SOURCE = re.compile(r"(cpu|device|both)([2-9]?)(?:\.(cells|said|named|fact))?")
 BOUND = re.compile(r"bound[2-3]?")

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "probe/main_memory.h"
+#include "probe/probe.h"
 
 /* Which devices have it: those whose kernels are the host's own code, or others. */
 enum as_side { AS_SIDE_BOTH, AS_SIDE_CPU, AS_SIDE_DEVICE };
@@ -45,6 +46,7 @@ struct as_quantity {
     bool of_host;                     /* on any device it depends on the host's CPUs */
     bool off_map;                     /* no row of its level on the map shows it */
     bool roof;                        /* the roofline draws this bandwidth as a slope */
+    bool first;                       /* a plan with a small budget measures it before the others */
     const struct as_quantity *beside; /* the line of the data sheet whose remark has it; NULL: a line of its own */
     const char *before, *behind;      /* around it in that remark: "submit", "per kernel" */
     const char *bounds[4]; /* cells whose trials its specified value bounds: "matmul type=f16"; ends with NULL */
@@ -76,6 +78,21 @@ bool as_quantity_is_of_side(const struct as_quantity_subject *s, enum as_side si
 bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct as_quantity *q);
 /* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word for a compute unit. */
 void as_quantity_expand(const struct as_quantity_subject *s, const char *text, char *out, size_t size);
+/* "PROBE axis=value ...": is it a cell of the device with these values? */
+bool as_quantity_is_cell_of(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter);
+/* Why the device cannot have memory of the role that such cells name; "" where it can. */
+const char *as_quantity_why_no_memory(const struct as_quantity_subject *s, const char *filter);
+
+/* In what order a plan measures its cells where the budget is small: the highest first. */
+enum as_quantity_order {
+    AS_QUANTITY_OF_NONE,
+    AS_QUANTITY_OTHER, /* of a quantity */
+    AS_QUANTITY_FIRST, /* of one whose section says `first = yes` */
+};
+/* coarse: bit i for axis i of the probe, where it is a coarse point of the plan's grid or the plan's first
+ * allocator: of an axis that a source leaves open, only these count. info: NULL unknown. */
+enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
+                                            const struct as_cell *cell, unsigned coarse);
 
 enum as_quantity_found {
     AS_QUANTITY_FOUND,

@@ -4,6 +4,7 @@
 
 #include "model/judge.h"
 #include "plan/plan.h"
+#include "quantity/quantity.h"
 #include "run/run.h"
 #include "run/worker_process.h"
 
@@ -24,21 +25,21 @@ struct as_slot { /* one device of the run */
     int trials;    /* that need_s is of */
 };
 
-struct as_progress {      /* of one cell, beside the cell itself */
-    struct as_slot *slot; /* NULL: its device is gone */
-    double prepare_s;     /* all but samples, of its last trial; 0 unknown */
-    double fewest_s;      /* time of the fewest samples in its last trial; 0 unknown */
-    double took_s;        /* all of its last trial; 0 unknown */
-    int trials;           /* number of the next trial */
-    int counted;          /* trials with samples that count */
-    int over;             /* gets no more trials: crashed, unsupported, skipped ... */
-    bool left_out;        /* does not fit the budget */
-    bool changed;         /* changed since it was stored */
-    int level;            /* 0 is the last to be left out */
-    bool coarse;          /* a coarse point of its grid, of the first allocator */
-    bool first;           /* a data sheet quotes it: before others */
-    bool large;           /* takes long to prepare */
-    uint64_t arena;       /* cells of one arena follow one another */
+struct as_progress {              /* of one cell, beside the cell itself */
+    struct as_slot *slot;         /* NULL: its device is gone */
+    double prepare_s;             /* all but samples, of its last trial; 0 unknown */
+    double fewest_s;              /* time of the fewest samples in its last trial; 0 unknown */
+    double took_s;                /* all of its last trial; 0 unknown */
+    int trials;                   /* number of the next trial */
+    int counted;                  /* trials with samples that count */
+    int over;                     /* gets no more trials: crashed, unsupported, skipped ... */
+    bool left_out;                /* does not fit the budget */
+    bool changed;                 /* changed since it was stored */
+    int level;                    /* 0 is the last to be left out */
+    unsigned coarse;              /* bit of each axis: a coarse point of the grid, or the first allocator */
+    enum as_quantity_order first; /* the table of quantities names it: before others */
+    bool large;                   /* takes long to prepare */
+    uint64_t arena;               /* cells of one arena follow one another */
 };
 
 /* Trials that were measured and not yet stored (commits.c): no more than a second's. */

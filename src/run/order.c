@@ -63,7 +63,7 @@ static bool is_coarse(const struct as_axis *axis, const double *values, size_t n
     return i == 0 || i == n - 1 || floor(log2(v)) > floor(log2(values[i - 1]));
 }
 
-static void rank_axis(const struct group *g, const struct as_axis *axis, double *values)
+static void rank_axis(const struct group *g, const struct as_axis *axis, unsigned bit, double *values)
 {
     const char *name = axis->name;
     size_t n = 0, unique = 0;
@@ -79,7 +79,7 @@ static void rank_axis(const struct group *g, const struct as_axis *axis, double 
     for (size_t k = 0; k < g->n; k++) {
         const double v = as_axes_number(&g->e->cells[g->cell[k]].axes, name);
         struct as_progress *p = &g->e->progress[g->cell[k]];
-        p->coarse &= !isfinite(v) || is_coarse(axis, values, unique, v);
+        p->coarse |= !isfinite(v) || is_coarse(axis, values, unique, v) ? bit : 0;
         if (unique < THINNED_FROM)
             continue;
         const int level = isfinite(v) ? 2 * density(values, unique, v) : 0;
@@ -88,25 +88,26 @@ static void rank_axis(const struct group *g, const struct as_axis *axis, double 
 }
 
 /* Allocators other than the plan's first are left out right after the denser points of grids. */
-static void rank_allocators(const struct group *g, const char *name)
+static void rank_allocators(const struct group *g, const char *name, unsigned bit)
 {
     const char *first = as_axes_text(&g->e->cells[g->cell[0]].axes, name);
-    for (size_t k = 1; k < g->n; k++)
-        if (strcmp(as_axes_text(&g->e->cells[g->cell[k]].axes, name), first) != 0) {
-            g->e->progress[g->cell[k]].level |= 1;
-            g->e->progress[g->cell[k]].coarse = false;
-        }
+    for (size_t k = 0; k < g->n; k++) {
+        struct as_progress *p = &g->e->progress[g->cell[k]];
+        const bool is_first = strcmp(as_axes_text(&g->e->cells[g->cell[k]].axes, name), first) == 0;
+        p->level |= !is_first;
+        p->coarse |= is_first ? bit : 0;
+    }
 }
 
 static void rank_group(const struct group *g, double *values)
 {
     const struct as_probe *probe = as_probe_find(g->e->cells[g->cell[0]].probe);
-    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->type != AS_AXIS_WORD)
-            rank_axis(g, a, values);
-    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->domain == AS_DOMAIN_ALLOCATOR)
-            rank_allocators(g, a->name);
+    for (size_t i = 0; probe && probe->axes[i].name; i++)
+        if (probe->axes[i].type != AS_AXIS_WORD)
+            rank_axis(g, &probe->axes[i], 1u << i, values);
+    for (size_t i = 0; probe && probe->axes[i].name; i++)
+        if (probe->axes[i].domain == AS_DOMAIN_ALLOCATOR)
+            rank_allocators(g, probe->axes[i].name, 1u << i);
 }
 
 static uint64_t order_arena_of(const struct as_cell *cell)
@@ -132,11 +133,11 @@ static bool is_large(const struct as_cell *cell)
     return false;
 }
 
-static void rank_first(const struct as_cell *cell, struct as_progress *p)
+static void rank_first(const struct as_engine *e, const struct as_cell *cell, struct as_progress *p)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
-    const enum as_first first = probe ? as_plan_first(probe, cell) : AS_FIRST_NOT;
-    p->first = first == AS_FIRST || (first == AS_FIRST_COARSE && p->coarse);
+    const struct as_slot *slot = as_engine_slot(e, cell);
+    p->first = probe ? as_quantity_order_of(slot ? &slot->info : NULL, probe, cell, p->coarse) : AS_QUANTITY_OF_NONE;
 }
 
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
@@ -147,7 +148,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     for (size_t i = 0; order && values && i < n; i++) {
         order[i] = i;
         e->progress[i].level = 0;
-        e->progress[i].coarse = true;
+        e->progress[i].coarse = 0;
         e->progress[i].arena = order_arena_of(&e->cells[i]);
         e->progress[i].large = is_large(&e->cells[i]);
     }
@@ -161,17 +162,17 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
         }
     }
     for (size_t i = 0; i < n; i++)
-        rank_first(&e->cells[i], &e->progress[i]);
+        rank_first(e, &e->cells[i], &e->progress[i]);
     const bool failed = !order || !values;
     free(order);
     free(values);
     return failed ? as_nomem(err, n * sizeof *order, "the order of cells") : AS_OK;
 }
 
-/* By level: cells that a data sheet quotes, small ones that are last to be left out, a large cell of each probe and
- * device, the other small ones, the other large ones, so that a budget too small for all is not spent on large cells of
- * one probe. */
-enum stage { FIRST, SMALL, LARGE, SMALL_REST, LARGE_REST };
+/* By level: cells of quantities, those first that are marked so, small ones that are last to be left out, a large cell
+ * of each probe and device, the other small ones, the other large ones, so that a budget too small for all is not spent
+ * on large cells of one probe. */
+enum stage { FIRST, OF_QUANTITY, SMALL, LARGE, SMALL_REST, LARGE_REST };
 
 struct place {
     size_t cell;
@@ -196,7 +197,7 @@ static void find_stages(const struct as_engine *e, struct place *t, size_t n)
     qsort(t, n, sizeof *t, by_probe_and_level);
     for (size_t i = 0; i < n; i++) {
         if (e->progress[t[i].cell].first) {
-            t[i].stage = FIRST;
+            t[i].stage = e->progress[t[i].cell].first == AS_QUANTITY_FIRST ? FIRST : OF_QUANTITY;
             begun = e->progress[t[i].cell].large ? t[i].probe : begun;
             continue;
         }

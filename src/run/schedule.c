@@ -16,7 +16,7 @@ static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = 0.012, PILOT_SHARE_S = 0.1
 static const double SENTINEL_SHARE_S = 0.02;
 /* Fraction of the time left for the rounds; the rest goes where it narrows most. */
 static const double FOR_ROUNDS = 0.7;
-/* Trials of the cells that a data sheet quotes before the first ones of others, where the budget is small. */
+/* Trials of the cells of quantities before the first ones of others, where the budget is small. */
 enum { TRIALS_FIRST = 3 };
 /* Fraction of the budget for first trials: cells without one by then are left out. */
 static const double FOR_PILOT = 0.6;
@@ -120,7 +120,7 @@ static enum as_status one_pass(struct as_engine *e, int round, const size_t *ord
     return part_of_pass(e, round, order, n, n, err);
 }
 
-/* Cells that the data sheet quotes come first on every device. If the budget cannot hold three trials of all cells,
+/* Cells of quantities come first on every device. If the budget cannot hold three trials of all cells,
  * they get all three now: the most-read numbers are worth more than further cells. */
 static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, size_t *first_n, struct as_error *err)
 {

@@ -243,7 +243,8 @@ void as_progress_keep_cost(struct as_progress *p, const struct as_trial *trial)
 {
     if (trial->n == 0)
         return;
-    p->prepare_s = isfinite(trial->sampling_s) ? trial->duration_s - trial->sampling_s : trial->prepare_s;
+    /* Samples of a simulated device may be longer than the trial itself. */
+    p->prepare_s = isfinite(trial->sampling_s) ? fmax(0, trial->duration_s - trial->sampling_s) : trial->prepare_s;
     p->fewest_s = fmin(AS_SAMPLES_MIN * trial->sample_s, AS_FEWEST_S);
 }
 

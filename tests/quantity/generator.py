@@ -16,6 +16,8 @@ PLANTED = (
     ("${words:curve}", "${words:curves}", "words:curves"),
     ("[launch.submit]", "[launch.wait]", "launch.wait"),
     ("cpu2 =", "cpu4 =", "comes before 'cpu2'"),
+    ("first = yes", "first = yess", "'first' can only be 'yes'"),
+    ("first = yes", "frist = yes", "unknown key 'frist'"),
     ("both = clock.core", "both = roofline type", "neither a fact nor a probe"),
 )
 

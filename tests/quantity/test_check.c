@@ -25,6 +25,8 @@ static void test_planted(void **state)
         {"launch what=submitted", NULL, "axis 'what' of probe 'launch' has no value 'submitted'"},
         {"launch threads=one", NULL, "axis 'threads' of probe 'launch' has no value 'one'"},
         {"bandwidth allocator=@pined", NULL, "axis 'allocator' of probe 'bandwidth' has no value '@pined'"},
+        {"bandwidth size=@every", NULL, NULL},
+        {"launch what=@every", NULL, "axis 'what' of probe 'launch' has no value '@every'"},
         {"bandwidth size=@all", NULL, "axis 'size' of probe 'bandwidth' has no value '@all'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,5 +1,5 @@
-/* Budgets of several devices, simulated in real workers: how a suite's budget grows, and that on every device numbers
- * of the data sheet come first. Events stop the runs, so no test waits for a time. */
+/* Budgets of several devices, simulated in real workers: how a suite's budget grows, and that on every device
+ * quantities come first. Events stop the runs, so no test waits for a time. */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -18,9 +18,11 @@ struct bench {
     bool stop_at_start;
     size_t devices;
     int begun[CELLS_MAX]; /* trials of each cell */
-    bool first[CELLS_MAX];
-    size_t firsts;    /* cells of the data sheet that have a trial */
-    bool other_begun; /* the first trial of another cell came after these */
+    bool first[CELLS_MAX], swept[CELLS_MAX];
+    size_t firsts;        /* cells of quantities that have a trial */
+    size_t marked_begun;  /* of these, cells of the quantity that is marked as first */
+    size_t before_marked; /* first trials that cells of other quantities had before the last of them */
+    bool other_begun;     /* the first trial of another cell came after these */
     double budget_s;
     char notes[1024];
 };
@@ -47,7 +49,13 @@ static int tear_down_bench(void **state)
     return failed;
 }
 
-/* Reads are on the data sheet, and so are the sweep's powers of two. */
+/* The quantity memory.read.all is marked as first; that of reads by size is not. */
+static bool is_marked(const struct as_cell *cell)
+{
+    return strcmp(as_axes_text(&cell->axes, "level"), "memory") == 0;
+}
+
+/* Reads are quantities, and so are latencies at the sweep's powers of two. */
 static bool is_quoted(const struct as_cell *cell)
 {
     const uint64_t size = as_axes_u64(&cell->axes, "size");
@@ -69,6 +77,13 @@ static void on_event(void *user, const struct as_event *event)
     const size_t i = (size_t)event->cell->index;
     b->first[i] = is_quoted(event->cell);
     b->firsts += b->first[i] && b->begun[i] == 0;
+    if (is_marked(event->cell) && b->begun[i] == 0) {
+        b->marked_begun++;
+        b->before_marked = 0;
+        for (size_t k = 0; k < CELLS_MAX; k++)
+            b->before_marked += b->begun[k] && b->swept[k];
+    }
+    b->swept[i] = strcmp(as_axes_text(&event->cell->axes, "level"), "sweep") == 0;
     b->begun[i]++;
     b->other_begun |= !b->first[i];
     b->stop |= b->other_begun;
@@ -79,9 +94,10 @@ static void start_bench(struct bench *b, const char *suite, double budget_s)
     static const char *const lists[] = {NULL, "null", "null,null:1", "null,null:1,null:2"};
     const char *const suites[] = {b->suite};
     char script[200];
-    const int n =
-        snprintf(script, sizeof script,
-                 "{\"seed\":1,\"devices\":%zu,\"noise\":{\"sd\":0.002},\"info\":{\"threads\":1}}", b->devices);
+    const int n = snprintf(script, sizeof script,
+                           "{\"seed\":1,\"devices\":%zu,\"noise\":{\"sd\":0.002},\"info\":{\"threads\":1,"
+                           "\"allocators\":[{\"name\":\"mmap\"}]}}",
+                           b->devices);
     write_text(b->script, script, (size_t)n);
     write_text(b->suite, suite, strlen(suite));
     const struct as_run_options options = {.suites = suites,
@@ -102,15 +118,17 @@ static void start_bench(struct bench *b, const char *suite, double budget_s)
 /* Three trials of all its cells exceed the budget on any machine: each has at least 12 ms of samples. */
 static void quoted_first(struct bench *b, size_t devices)
 {
-    static const char suite[] = "[suite]\nbudget = 20s\ndevices = all\n[latency]\nsize = 1KiB..1MiB x64\n"
+    static const char suite[] = "[suite]\nbudget = 15s\ndevices = all\n[latency]\nsize = 1KiB..1MiB x64\n"
                                 "[bandwidth]\nop = read\nlevel = sweep,memory\nsize = 4MiB\n";
     b->devices = devices;
-    start_bench(b, suite, devices == 1 ? 20 : 40);
+    start_bench(b, suite, devices == 1 ? 15 : 30);
     if (!b->other_begun) { /* other programs left no time for 39 trials per device */
         print_message("too little of the CPUs for this test\n");
         skip();
     }
     assert_int_equal(b->firsts, devices * 13); /* 11 sizes, 2 levels of reading */
+    assert_int_equal(b->marked_begun, devices);
+    assert_int_equal(b->before_marked, 0);
     for (size_t i = 0; i < CELLS_MAX; i++)
         if (b->first[i])
             assert_int_equal(b->begun[i], FIRST_TRIALS);

@@ -62,7 +62,11 @@ static double keep_first(struct as_report_run *run)
     struct as_engine e = {.cells = run->cells, .cells_n = run->cells_n, .sentinels_first = run->cells_n};
     double first_s = 0, all_s = 0;
     e.progress = calloc(run->cells_n, sizeof *e.progress);
+    e.slots = calloc(run->devices_n, sizeof *e.slots);
     assert_non_null(e.progress);
+    assert_non_null(e.slots);
+    for (e.slots_n = 0; e.slots_n < run->devices_n; e.slots_n++)
+        e.slots[e.slots_n].info = run->devices[e.slots_n];
     require_ok(as_engine_rank(&e, &err), &err);
     for (size_t i = 0; i < run->cells_n; i++) {
         struct as_cell *c = &run->cells[i];
@@ -72,6 +76,7 @@ static double keep_first(struct as_report_run *run)
             c->status = AS_CELL_SKIPPED;
     }
     free(e.progress);
+    free(e.slots);
     const struct as_fact_input input = {.run = &run->run,
                                         .cells = run->cells,
                                         .cells_n = run->cells_n,

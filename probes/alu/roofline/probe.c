@@ -24,7 +24,6 @@ static const struct as_axis axes[] = {
                  "CPU: vector width in bits, or sve; best: the fastest in a short test, noted"),
     {0},
 };
-static const char *const first[] = {"", NULL};
 static const char *const quick[] = {"type=f32,f64 threads=0,max width=best", "type=f16 threads=0 width=best", NULL};
 static const char *const full[] = {"type=all threads=0,all width=best", "type=f32,f64 threads=1,max width=all", NULL};
 
@@ -453,7 +452,6 @@ const struct as_probe as_probe_roofline = {
     .unit = AS_UNIT_RATE,
     .counts = "a fused multiply-add is two operations; each lane of a vector counts",
     AS_CELLS(axes, quick, full, roofline_applies),
-    .first = first,
     .patience = roofline_patience,
     AS_TRIAL(struct state, roofline_prepare, roofline_sample, roofline_check, roofline_finish),
 };

@@ -31,8 +31,6 @@ static const struct as_axis axes[] = {
         "tile), and pairs of f64 by threads; best: the fastest in a short test, noted"),
     {0},
 };
-static const char *const first[] = {"level=memory", "level=memory size=1MiB.. allocator=huge_pages,base_pages",
-                                    "level=sweep op=read", NULL};
 static const char *const quick[] = {
     "op=triad level=sweep size=16KiB..LLC threads=max allocator=largest_pages",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=largest_pages",
@@ -192,7 +190,6 @@ const struct as_probe as_probe_bandwidth = {
     .unit = "GB/s",
     .counts = "bytes read + bytes written by the operation, without write-allocate; decimal GB",
     AS_CELLS(axes, quick, full, bandwidth_applies),
-    .first = first,
     .kernel_reaches = as_always_by_kernel,
     .memory_claim = bandwidth_memory_claim,
     .patience = bandwidth_patience,

@@ -20,8 +20,6 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU, base and huge pages: the difference shows the TLB. */
-/* Large sizes first: they show whether the largest lies in memory. */
-static const char *const first[] = {"pattern=random", "pattern=random size=16MiB..", NULL};
 static const char *const quick[] = {"size=1KiB..DRAM1 allocator=largest_pages",
                                     "size=64KiB..LLC allocator=base_pages",
                                     "size=DRAM1 allocator=base_pages pattern=random,page",
@@ -100,7 +98,6 @@ const struct as_probe as_probe_latency = {
     .lower_is_better = true,
     .counts = "time of one dependent load, address translation included, averaged over a pointer chase",
     AS_CELLS(axes, quick, full, latency_applies),
-    .first = first,
     .kernel_reaches = as_always_by_kernel,
     .patience = latency_patience,
     AS_TRIAL(struct as_chase, latency_prepare, as_chase_trial_sample, as_chase_trial_check, as_chase_finish),

@@ -12,7 +12,6 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("what", what_words, "all", "dependent loads, or sequential reads"),
     {0},
 };
-static const char *const first[] = {"what=latency", NULL};
 static const char *const grid[] = {"place=all what=all", NULL};
 
 static bool topology_is_memory(const struct as_axes *a)
@@ -163,7 +162,6 @@ const struct as_probe as_probe_topology = {
     .counts = "one dependent load, over half of the reported size",
     .own_metrics = own_metrics,
     AS_CELLS(axes, grid, grid, topology_applies),
-    .first = first,
     .memory_claim = topology_memory_claim,
     .patience = topology_patience,
     AS_TRIAL(struct state, topology_prepare, topology_sample, topology_check, topology_finish),

@@ -13,7 +13,6 @@ static const struct as_axis axes[] = {
     ATOMICS_AXES("whose updates are counted; the other side runs concurrently"),
     {0},
 };
-static const char *const first[] = {"elements=1024 type=u64", NULL};
 static const char *const quick[] = {
     "agent=cpu elements=1,1024,1048576 type=u64,f64 cpu_threads=1,2,4,16 device_threads=0 allocator=first",
     "agent=cpu elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=0 allocator=pinned,managed,shared_fine",
@@ -139,7 +138,6 @@ const struct as_probe as_probe_atomics = {
     .counts = "additions of 1 to random elements, by all threads of the agent",
     .further = further,
     AS_CELLS(axes, quick, full, atomics_probe_applies),
-    .first = first,
     .kernel_reaches = as_atomics_by_device,
     .patience = as_atomics_patience,
     AS_TRIAL(struct state, atomics_probe_prepare, atomics_sample, atomics_check, as_atomics_finish),

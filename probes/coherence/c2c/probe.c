@@ -30,7 +30,6 @@ static const struct as_axis axes[] = {
                       "device: how the lines are allocated; a CPU uses its first allocator"),
     {0},
 };
-static const char *const first[] = {"peer=compute_unit from=0", "", NULL};
 static const char *const quick[] = {
     "peer=cpu from=all to=all op=cas pairs=some allocator=first",
     "peer=device from=all to=0 op=load pairs=some allocator=pinned,shared_fine",
@@ -128,7 +127,6 @@ const struct as_probe as_probe_c2c = {
     .lower_is_better = true,
     .counts = "one-way time: half of a round trip of a cache line",
     AS_CELLS(axes, quick, full, c2c_probe_applies),
-    .first = first,
     .patience = as_compile_patience,
     AS_TRIAL(struct c2c, c2c_probe_prepare, c2c_sample, c2c_check, c2c_finish),
 };

@@ -30,7 +30,6 @@ static const struct as_axis axes[] = {
                       "the device's memory, the host's end of a copy, and core beside core both buffers"),
     {0},
 };
-static const char *const first[] = {"op=chase,read aggressor=read,write,d2h load=100", NULL};
 static const char *const quick[] = {"victim=cpu op=read,chase aggressor=none,read,write allocator=largest_pages,device",
                                     "victim=cpu op=chase aggressor=write_nt,atomic allocator=largest_pages",
                                     "victim=cpu op=chase aggressor=write priority=sched_idle allocator=largest_pages",
@@ -186,7 +185,6 @@ const struct as_probe as_probe_interference = {
     .counts = "time of the victim's work while the aggressor works over that alone, from one matched block",
     .further = further,
     AS_CELLS(axes, quick, full, interference_applies),
-    .first = first,
     .kernel_reaches = kernel_reaches,
     .patience = interference_patience,
     AS_TRIAL(struct trial, as_interference_prepare, interference_sample, interference_check, as_interference_finish),

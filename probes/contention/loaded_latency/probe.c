@@ -19,7 +19,6 @@ static const struct as_axis axes[] = {
     AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
-static const char *const first[] = {"op=none", "op=read delay=0", NULL};
 static const char *const quick[] = {
     "op=none threads=1 allocator=largest_pages", "op=read delay=0,32,128,512,4096 threads=max allocator=largest_pages",
     "op=none threads=0 allocator=first", "op=read delay=0,32,128,512,4096 threads=0 allocator=first", NULL};
@@ -180,7 +179,6 @@ const struct as_probe as_probe_loaded_latency = {
     .counts = "time of one dependent load, address translation included, averaged over a random pointer chase",
     .further = further,
     AS_CELLS(axes, quick, full, loaded_latency_applies),
-    .first = first,
     .kernel_reaches = as_always_by_kernel,
     .patience = loaded_latency_patience,
     AS_TRIAL(struct loaded, loaded_latency_prepare, loaded_latency_sample, loaded_latency_check, loaded_latency_finish),

@@ -38,7 +38,6 @@ static const struct as_axis axes[] = {
                  "launch: the same instructions for as long, within one page; wait: the wait alone"),
     {0},
 };
-static const char *const first[] = {"op=read touched=64MiB size=16MiB pattern=linear control=launch pass=1,2", NULL};
 static const char *const quick[] = {"touched=0,1MiB,4MiB,16MiB,64MiB,256MiB",
                                     "touched=64MiB pass=2,3",
                                     "touched=64MiB op=write",
@@ -273,7 +272,6 @@ const struct as_probe as_probe_residual = {
     .counts = "time of the pass after the touch over the control's, from one matched block",
     .further = further,
     AS_CELLS(axes, quick, full, residual_applies),
-    .first = first,
     .kernel_reaches = as_always_by_kernel,
     .patience = residual_patience,
     AS_TRIAL(struct state, residual_prepare, residual_sample, residual_check, residual_finish),

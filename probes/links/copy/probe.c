@@ -17,8 +17,6 @@ static const struct as_axis axes[] = {
     {0},
 };
 #define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
-static const char *const first[] = {"from=host,pinned to=device how=engine size=64MiB",
-                                    "from=device to=host,pinned how=engine size=64MiB", NULL};
 static const char *const quick[] = {
     "from=host to=device size=64MiB",
     "from=device to=host size=64MiB",
@@ -133,7 +131,6 @@ const struct as_probe as_probe_copy = {
         "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, copy_applies),
-    .first = first,
     .kernel_reaches = as_how_is_kernel,
     .patience = copy_patience,
     AS_TRIAL(struct as_transfer, copy_prepare, as_transfer_sample, as_transfer_check, as_transfer_finish),

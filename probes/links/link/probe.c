@@ -14,7 +14,6 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("size", 64, UINT64_C(1) << 36, "64MiB", "bytes of one copy"),
     {0},
 };
-static const char *const first[] = {"peer=host how=engine", NULL};
 static const char *const quick[] = {
     "peer=host allocator=pinned direction=to,from how=engine",
     "peer=all allocator=device node=0 direction=to how=engine size=256MiB",
@@ -134,7 +133,6 @@ const struct as_probe as_probe_link = {
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, link_probe_applies),
-    .first = first,
     .kernel_reaches = as_how_is_kernel,
     .patience = link_patience,
     AS_TRIAL(struct state, link_prepare, as_transfer_sample, as_transfer_check, link_finish),

@@ -19,7 +19,6 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("stride", 8, 1024, "128", "bytes between elements, a multiple of 8"),
     {0},
 };
-static const char *const first[] = {"peer=host what=load,atomic", NULL};
 static const char *const quick[] = {"peer=host allocator=pinned what=all", "peer=all allocator=device node=0 what=all",
                                     NULL};
 static const char *const full[] = {"peer=host allocator=pinned what=all size=2MiB,64MiB stride=64,128",
@@ -251,7 +250,6 @@ const struct as_probe as_probe_link_latency = {
     .counts = "one dependent load, or one dependent atomic addition that returns the old value",
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, link_latency_applies),
-    .first = first,
     .kernel_reaches = as_always_by_kernel,
     .patience = link_latency_patience,
     AS_TRIAL(struct state, link_latency_prepare, link_latency_sample, link_latency_check, link_latency_finish),

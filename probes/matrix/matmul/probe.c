@@ -25,7 +25,6 @@ static const struct as_axis axes[] = {
                  "second of it"),
     {0},
 };
-static const char *const first[] = {"size=8192", NULL};
 static const char *const quick[] = {
     "path=all type=f32,f16 size=1024 hold=burst",
     "path=library,wgmma_pair,wgmma,tensor,mma type=f16,e4m3 size=8192 hold=burst",
@@ -165,7 +164,6 @@ const struct as_probe as_probe_matmul = {
     .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
     .own_power = true,
     AS_CELLS(axes, quick, full, matmul_applies),
-    .first = first,
     .patience = matmul_patience,
     AS_TRIAL(struct trial, matmul_prepare, matmul_sample, matmul_check, as_gemm_finish),
 };

@@ -17,7 +17,6 @@ static const struct as_axis axes[] = {
     AS_COUNT_AXIS("filler", 0, 1023, "0", "found: id of the compute unit that loaded before; 0 otherwise"),
     {0},
 };
-static const char *const first[] = {"what=missed", NULL};
 static const char *const quick[] = {"what=near,far,missed compute_unit=0", "what=found compute_unit=0 filler=1", NULL};
 static const char *const full[] = {"what=near,far compute_unit=0,1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128",
                                    "what=missed compute_unit=0",
@@ -156,7 +155,6 @@ const struct as_probe as_probe_l2_latency = {
               "pointer chase",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, l2_latency_applies),
-    .first = first,
     .patience_s = 30, /* the driver compiles the kernels first */
     AS_TRIAL(struct l2_latency, l2_latency_prepare, l2_latency_sample, l2_latency_check, l2_latency_finish),
 };

@@ -13,7 +13,6 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory per workgroup"),
     {0},
 };
-static const char *const first_cells[] = {"", NULL};
 static const char *const quick[] = {"threads=64 values=0,128 shared=0", "threads=128 values=0 shared=0",
                                     "threads=32 values=0 shared=32KiB", NULL};
 static const char *const full[] = {
@@ -293,7 +292,6 @@ const struct as_probe as_probe_occupancy = {
               "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, occupancy_applies),
-    .first = first_cells,
     .patience_s = 30, /* the driver compiles the kernel first */
     AS_TRIAL(struct state, occupancy_prepare, occupancy_sample, occupancy_check, occupancy_finish),
 };

@@ -20,7 +20,6 @@ static const struct as_axis axes[] = {
     {0},
 };
 enum { LOCAL_SMALL = 4096 }; /* in one cell of both grids, where a device reports why it has no others */
-static const char *const first[] = {"what=global", "what=atomic", "what=shared", NULL};
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",
@@ -167,7 +166,6 @@ const struct as_probe as_probe_onchip = {
               "one instruction of one warp",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, onchip_applies),
-    .first = first,
     .patience = onchip_patience,
     AS_TRIAL(struct onchip, onchip_prepare, onchip_sample, onchip_check, as_kernel_timer_finish),
 };

@@ -25,9 +25,6 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("compute_units", units_words, "every", "compute units that read concurrently"),
     {0},
 };
-static const char *const first[] = {"what=shared width=128 stride=1 compute_units=every",
-                                    "what=own size=64KiB width=128 compute_units=every",
-                                    "what=common size=16MiB width=128 compute_units=every", NULL};
 static const char *const quick[] = {"what=shared width=128 stride=1", "what=shared width=32 stride=1,2,16,32,33",
                                     "what=own size=64KiB", "what=common size=16MiB compute_units=every,one", NULL};
 static const char *const full[] = {"what=shared width=32 stride=1..33",
@@ -388,7 +385,6 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, onchip_bandwidth_applies),
-    .first = first,
     .patience = onchip_bandwidth_patience,
     AS_TRIAL(struct state, onchip_bandwidth_prepare, onchip_bandwidth_sample, onchip_bandwidth_check,
              onchip_bandwidth_finish),

@@ -21,8 +21,6 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("size", 1, 0, "1MiB", "bytes of one block"),
     {0},
 };
-static const char *const first[] = {"op=alloc,free allocator=device,managed,pinned size=16MiB",
-                                    "op=touch-again,touch-mapped allocator=base_pages size=16MiB", NULL};
 static const char *const quick[] = {
     "op=alloc,free allocator=pageable,base_pages,huge_pages,reserved_huge_pages size=32,16MiB",
     "op=alloc,free allocator=device,device_pool,managed,pinned size=32,16MiB",
@@ -237,7 +235,6 @@ const struct as_probe as_probe_alloc = {
     .further = further,
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, alloc_applies),
-    .first = first,
     .patience = alloc_patience,
     AS_TRIAL(struct state, alloc_prepare, alloc_sample, alloc_check, alloc_finish),
 };

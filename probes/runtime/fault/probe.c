@@ -26,7 +26,6 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("access", access_words, "store", "a store or a load"),
     {0},
 };
-static const char *const first[] = {"scenario=cpu-one allocator=base_pages", NULL};
 static const char *const quick[] = {
     "scenario=cpu-one what=fault allocator=base_pages,huge_pages,reserved_huge_pages pages=1,10000",
     "scenario=cpu-all what=fault allocator=base_pages,huge_pages pages=10000",
@@ -179,7 +178,6 @@ const struct as_probe as_probe_fault = {
     .varies_by_process = true,
     .not_ahead = true,
     AS_CELLS(axes, quick, full, fault_applies),
-    .first = first,
     .kernel_reaches = by_kernel,
     .patience = fault_patience,
     AS_TRIAL(struct trials, fault_prepare, fault_sample, fault_check, as_fault_finish),

@@ -20,7 +20,6 @@ static const struct as_axis axes[] = {
                   .domain = AS_DOMAIN_THREADS),
     {0},
 };
-static const char *const first[] = {"what=roundtrip wait=spin", "what=submit,graph-100 wait=block", NULL};
 static const char *const quick[] = {"what=roundtrip wait=all threads=1", "what=submit,batch wait=block threads=1",
                                     "what=roundtrip wait=block threads=max",
                                     "what=graph-1,graph-100 wait=block threads=1", NULL};
@@ -200,7 +199,6 @@ const struct as_probe as_probe_launch = {
               "100 (batch), per graph node (graph-N)",
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, launch_applies),
-    .first = first,
     .patience = as_compile_patience,
     AS_TRIAL(struct state, launch_prepare, launch_sample, launch_check, as_buffers_finish),
 };

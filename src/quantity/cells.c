@@ -1,0 +1,153 @@
+/* Sources of quantities as descriptions of cells: whether a cell is one of them, and which a small budget is for. */
+#include "base/text.h"
+#include "probe/probe.h"
+#include "quantity/quantity.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char role_letters[] = "abcdefghijklmnopqrstuvwxyz_";
+
+bool as_quantity_is_of_side(const struct as_quantity_subject *s, enum as_side side)
+{
+    const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);
+    return side == AS_SIDE_BOTH || (side == AS_SIDE_CPU) == cpu;
+}
+
+/* ---- texts ---- */
+
+static void put_role(const struct as_quantity_subject *s, const char *word, size_t n, struct as_buf *out)
+{
+    char role[32];
+    as_copy_text(role, n < sizeof role ? n + 1 : sizeof role, word);
+    as_buf_str(out, as_role_allocator(s->device, as_role_find(role)));
+}
+
+void as_quantity_expand(const struct as_quantity_subject *s, const char *text, char *out, size_t size)
+{
+    static const char unit[] = "{unit}";
+    struct as_buf b = AS_BUF_INIT;
+    while (*text) {
+        const size_t role = *text == '@' ? strspn(text + 1, role_letters) : 0;
+        if (role)
+            put_role(s, text + 1, role, &b);
+        else if (strncmp(text, unit, sizeof unit - 1) == 0)
+            as_buf_str(&b, as_info_words(s->info)->compute_unit);
+        else
+            as_buf_char(&b, *text);
+        text += role ? role + 1 : strncmp(text, unit, sizeof unit - 1) == 0 ? sizeof unit - 1 : 1;
+    }
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+/* ---- cells ---- */
+
+/* One "axis=value" of a source. */
+struct condition {
+    char axis[24], value[64];
+};
+
+/* Reads the item at *at into out; false at the end. */
+static bool next_condition(const char **at, struct condition *out)
+{
+    *at += strspn(*at, " ");
+    const size_t n = strcspn(*at, " "), axis = strcspn(*at, "= ");
+    if (n == 0 || axis >= n)
+        return false;
+    as_copy_text(out->axis, axis < sizeof out->axis ? axis + 1 : sizeof out->axis, *at);
+    as_copy_text(out->value, n - axis <= sizeof out->value ? n - axis : sizeof out->value, *at + axis + 1);
+    *at += n;
+    return true;
+}
+
+/* All threads of a CPU; 0 on other devices, where cells mean by it as many as the launch needs. */
+static double all_threads(const struct as_quantity_subject *s)
+{
+    if (!s->info)
+        return NAN;
+    return as_quantity_is_of_side(s, AS_SIDE_CPU) ? s->info->threads : 0;
+}
+
+static bool is_condition_met(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
+{
+    const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
+    if (!have)
+        return true; /* the store is older than the axis */
+    if (strcmp(want->value, "@every") == 0)
+        return true;
+    if (strcmp(want->value, "@all") == 0)
+        return have->number == all_threads(s);
+    if (want->value[0] != '@')
+        return strcmp(have->text, want->value) == 0;
+    const char *name = as_role_allocator(s->device, as_role_find(want->value + 1));
+    return name[0] && strcmp(have->text, name) == 0;
+}
+
+bool as_quantity_is_cell_of(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
+{
+    const size_t n = strcspn(filter, " ");
+    struct condition want;
+    if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n])
+        return false;
+    for (filter += n; next_condition(&filter, &want);)
+        if (!is_condition_met(s, c, &want))
+            return false;
+    return true;
+}
+
+const char *as_quantity_why_no_memory(const struct as_quantity_subject *s, const char *filter)
+{
+    struct condition want;
+    for (filter += strcspn(filter, " "); s->info && next_condition(&filter, &want);) {
+        const enum as_role role = want.value[0] == '@' ? as_role_find(want.value + 1) : AS_ROLE_UNKNOWN;
+        const char *why = role && s->info->allocators_n ? "no such memory" : "";
+        for (size_t i = 0; role && i < s->info->allocators_n; i++)
+            if (as_allocator_role(s->device, s->info->allocators[i].name) == role)
+                why = s->info->allocators[i].why_not;
+        if (why[0])
+            return why;
+    }
+    return "";
+}
+
+/* ---- order ---- */
+
+/* Does the source leave the axis open? */
+static bool is_axis_open(const char *filter, const char *axis)
+{
+    struct condition want;
+    for (filter += strcspn(filter, " "); next_condition(&filter, &want);)
+        if (strcmp(want.axis, axis) == 0)
+            return false;
+    return true;
+}
+
+/* Of an axis that the source leaves open, the coarse points of the plan's grid suffice. */
+static bool is_needed(const struct as_probe *probe, const char *filter, unsigned coarse)
+{
+    for (size_t i = 0; probe->axes[i].name; i++) {
+        const struct as_axis *axis = &probe->axes[i];
+        const bool has_points = axis->type != AS_AXIS_WORD || axis->domain == AS_DOMAIN_ALLOCATOR;
+        if (has_points && !(coarse & 1u << i) && is_axis_open(filter, axis->name))
+            return false;
+    }
+    return true;
+}
+
+enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
+                                            const struct as_cell *cell, unsigned coarse)
+{
+    const struct as_quantity_subject s = {.device = cell->device, .info = info};
+    enum as_quantity_order best = AS_QUANTITY_OF_NONE;
+    for (const struct as_quantity *q = as_quantities; q->name && best < AS_QUANTITY_FIRST; q++) {
+        const enum as_quantity_order order = q->first ? AS_QUANTITY_FIRST : AS_QUANTITY_OTHER;
+        for (const struct as_quantity_source *source = q->sources; source->from && order > best; source++) {
+            const char *filter = strchr(source->from, ' ') ? source->from : source->cells;
+            if (filter && as_quantity_is_of_side(&s, source->side) && as_quantity_is_cell_of(&s, cell, filter) &&
+                is_needed(probe, filter, coarse))
+                best = order;
+        }
+    }
+    return best;
+}
