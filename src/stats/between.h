@@ -38,7 +38,7 @@ bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between b
 
 /* How one run of a series stands to the others. */
 enum as_run_place {
-    AS_RUN_STEADY,  /* or without a number that counts */
+    AS_RUN_STEADY,  /* or without an interval, or with one wider than half to double */
     AS_RUN_CHANGED, /* from this run on the level is another: two runs or more on either side */
     AS_RUN_ALONE,   /* outside what the others predict, alone */
 };

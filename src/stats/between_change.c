@@ -8,6 +8,8 @@
 static const double NORMAL = 1.959964, LEAST_ERROR = 1e-4, LARGEST_VARIANCE = 1e4;
 /* What a median of squares is worth beside their mean, in degrees of freedom per step. */
 static const double EFFICIENCY = 0.37;
+/* A run that is known less well, by the standard error of its logarithm, tells of no change: half to double. */
+static const double WIDEST = 0.35;
 enum { BISECTIONS = 60, PASSES = 10, LEAST_RUNS = 3, LEAST_SEGMENT = 2, DF_MAX = 1000 };
 
 /* Logarithms of the runs that have an interval. */
@@ -25,6 +27,8 @@ static struct series series_of(const struct as_estimated *runs, size_t n)
         if (!(runs[i].value > 0 && ci.lo > 0 && ci.hi >= ci.lo && isfinite(ci.hi)))
             continue;
         const double error = fmax((log(ci.hi) - log(ci.lo)) / (2 * NORMAL), LEAST_ERROR);
+        if (error > WIDEST)
+            continue;
         s.of[s.n] = i;
         s.y[s.n] = log(runs[i].value);
         s.own[s.n++] = error * error;

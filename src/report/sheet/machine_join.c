@@ -86,6 +86,13 @@ enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const st
     return make_priors(a, b, as_between_of, out, err);
 }
 
+enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, struct as_machine_priors *out,
+                                          struct as_error *err)
+{
+    const struct as_machine_sheet none = {.n = 0};
+    return make_priors(m, &none, as_between_steps, out, err);
+}
+
 /* The mean of the runs, and an interval that holds all of theirs; none where one has none. */
 static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
 {
@@ -166,7 +173,7 @@ static bool has_series(const struct as_device_sheet *d, size_t line)
 static enum as_status find_places(struct as_line_runs *line, struct as_between prior, double confidence,
                                   struct as_error *err)
 {
-    struct as_estimated runs[AS_MACHINE_RUNS_MAX];
+    struct as_estimated runs[AS_MACHINE_RUNS_MAX] = {{0}};
     enum as_run_place place[AS_MACHINE_RUNS_MAX];
     const size_t n = line->n < AS_MACHINE_RUNS_MAX ? line->n : AS_MACHINE_RUNS_MAX;
     for (size_t i = 0; i < n; i++)
@@ -180,10 +187,9 @@ static enum as_status find_places(struct as_line_runs *line, struct as_between p
 
 enum as_status as_machine_sheet_changes(struct as_machine_sheet *m, struct as_error *err)
 {
-    const struct as_machine_sheet none = {.n = 0};
     struct as_machine_priors priors;
     size_t series = 0;
-    enum as_status st = make_priors(m, &none, as_between_steps, &priors, err);
+    enum as_status st = as_machine_priors_of_steps(m, &priors, err);
     for (size_t d = 0; d < m->n; d++)
         for (size_t i = 0; i < m->v[d].sheet.n; i++)
             series += has_series(&m->v[d], i);

@@ -104,16 +104,16 @@ static void state_changes(const struct found *f, size_t i, char *out, size_t siz
 
 static void describe_run(const struct found *f, size_t i, struct as_machine_run *out)
 {
-    struct as_buf text = AS_BUF_INIT;
     const struct as_run *run = f->v[i].run;
-    *out = (struct as_machine_run){
-        .id = run->id, .started_at = run->started_at, .clock_hz = run->reference_hz, .merged = SIZE_MAX};
+    *out = (struct as_machine_run){.id = run->id,
+                                   .started_at = run->started_at,
+                                   .clock_hz = run->reference_hz,
+                                   .load = as_machine_state_load(&f->v[i]),
+                                   .merged = SIZE_MAX};
     as_copy_text(out->suite, sizeof out->suite, run->suite);
     state_changes(f, i, out->state, sizeof out->state);
-    if (i > 0)
-        as_machine_state_conditions(&f->v[i - 1], &f->v[i], &text);
-    as_copy_text(out->conditions, sizeof out->conditions, as_buf_get(&text));
-    as_buf_finish(&text);
+    if (i > 0 && as_machine_state_rebooted(&f->v[i - 1], &f->v[i]))
+        as_copy_text(out->conditions, sizeof out->conditions, "rebooted");
 }
 
 /* ---- the sheet ---- */

@@ -8,10 +8,10 @@
 /* A complete run of the machine. */
 struct as_machine_run {
     int64_t id;
-    double started_at, clock_hz; /* clock_hz: reference clock of the host, NAN unknown */
+    double started_at, clock_hz, load; /* reference clock and load average of the host, NAN unknown */
     char suite[64];
     char state[400];      /* what changed of host, devices and assay since the run before: "kernel 6.1, then 6.2"; "" */
-    char conditions[200]; /* what else differs from the run before: clock, load, another process on a device; "" */
+    char conditions[200]; /* what else is known of it: a reboot before, another process on a device; "" */
     size_t merged;        /* its index in as_line_runs.run; SIZE_MAX: it is not in the sheet */
 };
 struct as_machine_runs {

@@ -52,6 +52,9 @@ struct as_machine_priors {
 /* From the kind of machine, and from the lines of both sheets that have several runs. */
 enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const struct as_machine_sheet *b,
                                       struct as_machine_priors *out, struct as_error *err);
+/* The same from the steps from run to run of one machine, whose lines may have changed in between. */
+enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, struct as_machine_priors *out,
+                                          struct as_error *err);
 /* A line of a machine; row NULL: it has none. */
 struct as_line_side {
     struct as_sheet_row *row;

@@ -20,8 +20,6 @@ static const struct {
     {"page size", "memory", "page_size"},
     {"transparent huge pages", "memory", "thp"},
 };
-/* A clock that differs by less moves with load and temperature; so does a load of less than half a CPU. */
-static const double CLOCK_CHANGED = 0.03, LOAD_CHANGED = 0.5;
 
 struct as_machine_state as_machine_state_of(const struct as_run *run)
 {
@@ -117,25 +115,16 @@ void as_machine_state_device(const struct as_machine_state *a, const struct as_m
     }
 }
 
-static void add_clock(const struct as_run *a, const struct as_run *b, struct as_buf *out)
+double as_machine_state_load(const struct as_machine_state *s)
 {
-    if (!(fabs(log(b->reference_hz / a->reference_hz)) > CLOCK_CHANGED))
-        return;
-    as_buf_str(out, out->len ? "; clock " : "clock ");
-    as_format_value(out, a->reference_hz, "Hz");
-    as_buf_str(out, ", then ");
-    as_format_value(out, b->reference_hz, "Hz");
+    const json_t *load = member_of(s, "load", "1m");
+    return json_is_number(load) ? json_number_value(load) : NAN;
 }
 
-void as_machine_state_conditions(const struct as_machine_state *a, const struct as_machine_state *b, struct as_buf *out)
+bool as_machine_state_rebooted(const struct as_machine_state *a, const struct as_machine_state *b)
 {
-    const json_t *x = member_of(a, "load", "1m"), *y = member_of(b, "load", "1m");
-    char boot_a[160], boot_b[160];
-    add_clock(a->run, b->run, out);
-    if (json_is_number(x) && json_is_number(y) && fabs(json_number_value(y) - json_number_value(x)) > LOAD_CHANGED)
-        as_buf_printf(out, "%sload %.1f, then %.1f", out->len ? "; " : "", json_number_value(x), json_number_value(y));
-    state_text(member_of(a, "host", "boot_id"), boot_a, sizeof boot_a);
-    state_text(member_of(b, "host", "boot_id"), boot_b, sizeof boot_b);
-    if (boot_a[0] && boot_b[0] && strcmp(boot_a, boot_b) != 0)
-        as_buf_str(out, out->len ? "; rebooted" : "rebooted");
+    char x[160], y[160];
+    state_text(member_of(a, "host", "boot_id"), x, sizeof x);
+    state_text(member_of(b, "host", "boot_id"), y, sizeof y);
+    return x[0] && y[0] && strcmp(x, y) != 0;
 }

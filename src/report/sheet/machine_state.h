@@ -21,8 +21,9 @@ void as_machine_state_host(const struct as_machine_state *a, const struct as_mac
 /* The same of a device that both have: "driver of cuda:0 570.1, then 580.2". */
 void as_machine_state_device(const struct as_machine_state *a, const struct as_machine_state *b, const char *id,
                              struct as_buf *out);
-/* The same of what runs of one state may differ by: the clock, the load of the host, a reboot. */
-void as_machine_state_conditions(const struct as_machine_state *a, const struct as_machine_state *b,
-                                 struct as_buf *out);
+/* The load average when the run started; NAN unknown. */
+double as_machine_state_load(const struct as_machine_state *s);
+/* Was the host started anew between them? */
+bool as_machine_state_rebooted(const struct as_machine_state *a, const struct as_machine_state *b);
 
 #endif

@@ -43,6 +43,9 @@ static void add_measured(struct as_table *t, const struct as_sheet_row *r, const
     as_buf_finish(&text);
 }
 
+/* In percent: wider is said as a range. */
+static const double RANGE_FROM = 25;
+
 /* Where another run of the machine lies; runs NULL: the sheet is of one run. */
 static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs,
                         const struct as_table_style *style)
@@ -52,7 +55,9 @@ static void add_another(struct as_table *t, const struct as_sheet_row *r, const 
     if (runs) {
         another.ci = runs->another;
         const double half = half_percent(&another, style);
-        if (isfinite(half))
+        if (half > RANGE_FROM)
+            as_format_range(&text, another.ci.lo, another.ci.hi, r->value, r->unit, 2);
+        else if (isfinite(half))
             as_buf_printf(&text, half < 9.95 ? "%.1f%%" : "%.0f%%", half);
     }
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
