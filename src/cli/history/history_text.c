@@ -111,6 +111,13 @@ static void ratio_text(const struct as_history *h, struct as_buf *out)
     as_buf_str(out, "x)");
 }
 
+static void alone_text(const struct as_history *h, struct as_buf *out)
+{
+    if (h->alone)
+        as_buf_printf(out, "; %zu run%s alone %s not counted", h->alone, h->alone == 1 ? "" : "s",
+                      h->alone == 1 ? "is" : "are");
+}
+
 /* The level now, and how it stands to the one before. */
 static void level_text(const struct as_history *h, struct as_buf *out)
 {
@@ -130,9 +137,8 @@ static void level_text(const struct as_history *h, struct as_buf *out)
         as_format_value(out, h->before.value, unit);
         as_buf_str(out, " before");
     } else
-        as_buf_str(out, h->alone   ? "; no lasting change"
-                        : h->n > 2 ? "; no change"
-                                   : "; a change shows from three runs on");
+        as_buf_str(out, h->n > 2 ? "; no change" : "; a change shows from three runs on");
+    alone_text(h, out);
 }
 
 enum as_status as_history_table(const struct as_history *h, const struct as_machine_runs *m,
@@ -234,7 +240,7 @@ static void summary_head(const struct as_machine_runs *m, const struct as_table_
     struct as_buf line = AS_BUF_INIT;
     char since[32];
     as_format_wall(m->v[0].started_at, since, sizeof since);
-    as_buf_terminal(&line, m->last.run.host);
+    as_buf_terminal(&line, m->fullest.run.host);
     as_buf_printf(&line, ": %zu run%s since %s", m->n, m->n == 1 ? "" : "s", since);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);

@@ -98,15 +98,17 @@ static void find_causes(struct as_history *h)
     }
 }
 
-/* The runs [from, to) as one number. */
+/* The runs [from, to) as one number, without those that lie outside alone. */
 static struct as_joined join_runs(const struct as_history *h, size_t from, size_t to, struct as_between prior)
 {
     struct as_estimated runs[AS_MACHINE_RUNS_MAX] = {{0}};
     struct as_joined joined = {.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
+    size_t n = 0;
     for (size_t i = from; i < to; i++)
-        runs[i - from] = h->v[i].number;
-    const struct as_between between = as_between_pool(prior, as_between_of(runs, to - from));
-    if (h->row->of->kind == AS_KIND_CAPACITY || !as_join_runs(runs, to - from, between, &joined))
+        if (h->v[i].place != AS_RUN_ALONE)
+            runs[n++] = h->v[i].number;
+    const struct as_between between = as_between_pool(prior, as_between_of(runs, n));
+    if (h->row->of->kind == AS_KIND_CAPACITY || !as_join_runs(runs, n, between, &joined))
         joined.value = NAN;
     return joined;
 }

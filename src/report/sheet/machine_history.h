@@ -18,7 +18,8 @@ struct as_history {
     struct as_history_run *v; /* owned; in order of time */
     size_t n, alone;          /* alone: runs of that place */
     size_t since;             /* index of the first run of the present level; 0: it did not change */
-    struct as_joined now;     /* of the runs since; value NAN: they cannot be joined, as ranges of a capacity */
+    struct as_joined
+        now; /* of the runs since, without those alone; value NAN: they cannot be joined, as ranges of a capacity */
     struct as_joined before;  /* of the level before; value NAN: it did not change */
     struct as_interval ratio; /* 95%: now / before */
 };

@@ -32,6 +32,11 @@ static enum group group_of(const char *device, const struct as_quantity *q)
     return strncmp(q->level, "memory", strlen("memory")) == 0 || q->kind == AS_KIND_RATIO ? OF_MEMORY : OF_CORE;
 }
 
+bool as_line_is_of_host(const char *device, const struct as_quantity *q)
+{
+    return group_of(device, q) != OF_DEVICE;
+}
+
 /* The interval of a capacity is a range. */
 static bool is_joined(const struct as_sheet_row *row)
 {

@@ -12,7 +12,7 @@
 void as_machine_runs_finish(struct as_machine_runs *m)
 {
     as_machine_sheet_finish(&m->sheet);
-    as_report_run_finish(&m->last);
+    as_report_run_finish(&m->fullest);
     free(m->v);
     *m = (struct as_machine_runs){0};
 }
@@ -23,6 +23,21 @@ const struct as_machine_run *as_machine_run_merged(const struct as_machine_runs 
         if (m->v[i].merged == index)
             return &m->v[i];
     return NULL;
+}
+
+size_t as_machine_runs_used(const struct as_machine_runs *m, const struct as_device_sheet *device,
+                            bool used[AS_MACHINE_RUNS_MAX])
+{
+    size_t n = 0;
+    memset(used, 0, AS_MACHINE_RUNS_MAX * sizeof *used);
+    for (size_t d = 0; d < m->sheet.n; d++)
+        for (size_t i = 0; i < m->sheet.v[d].sheet.n; i++)
+            for (size_t k = 0; k < m->sheet.v[d].runs[i].n; k++)
+                if (!device || device == &m->sheet.v[d])
+                    used[m->sheet.v[d].runs[i].run[k]] = true;
+    for (size_t i = 0; i < AS_MACHINE_RUNS_MAX; i++)
+        n += used[i];
+    return n;
 }
 
 /* ---- which runs ---- */
@@ -200,7 +215,7 @@ static void add_neighbours(const struct as_report_run *run, struct as_machine_ru
         }
 }
 
-/* Adds the run at that place to the sheet; the latest becomes the machine's last one. */
+/* Adds the run at that place to the sheet. */
 static enum as_status merge_run(struct load *l, size_t at, struct as_error *err)
 {
     struct as_machine_runs *out = l->out;
@@ -215,10 +230,9 @@ static enum as_status merge_run(struct load *l, size_t at, struct as_error *err)
     st = as_machine_sheet_make(&run, &sheet, err);
     if (!st)
         add_neighbours(&run, &out->v[at]);
-    if (!st && out->merged == 0) {
+    if (!st && out->merged == 0)
         out->sheet = sheet;
-        out->last = run;
-    } else {
+    else {
         if (!st && l->which == AS_MACHINE_NOW)
             drop_changed_devices(l, at, &sheet);
         if (!st) {
@@ -226,8 +240,12 @@ static enum as_status merge_run(struct load *l, size_t at, struct as_error *err)
             st = as_machine_sheet_merge(&out->sheet, &sheet, err);
         }
         as_machine_sheet_finish(&sheet);
-        as_report_run_finish(&run);
     }
+    if (!st && (out->merged == 0 || run.run.cells > out->fullest.run.cells)) {
+        as_report_run_finish(&out->fullest);
+        out->fullest = run;
+    } else
+        as_report_run_finish(&run);
     if (!st)
         out->v[at].merged = out->merged++;
     return st;

@@ -17,10 +17,12 @@ struct as_machine_run {
 struct as_machine_runs {
     struct as_machine_sheet sheet; /* lines of all runs that were merged, at the clock of the latest */
     struct as_machine_run *v;      /* owned; in order of time */
-    size_t n, merged;
-    size_t older;              /* complete runs before those, which are not read */
-    struct as_report_run last; /* the latest complete one, without a comparison with earlier runs */
-    char since[400];           /* why earlier runs are not in the sheet; "" all are */
+    size_t n;
+    size_t merged;                /* runs that the sheet was made of; those of changed devices may have left no line */
+    size_t older;                 /* complete runs before those, which are not read */
+    struct as_report_run fullest; /* the one in the sheet that has most cells, the latest of several; not compared with
+                                     earlier runs */
+    char since[400];              /* why earlier runs are not in the sheet; "" all are */
 };
 enum as_machine_which {
     AS_MACHINE_NOW,  /* runs of the latest one's state; a device whose driver changed starts anew by itself, and a line
@@ -32,6 +34,9 @@ enum as_machine_which {
 enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_which which, const struct as_refs *chip,
                                     struct as_machine_runs *out, struct as_error *err);
 void as_machine_runs_finish(struct as_machine_runs *m);
+/* Which of the merged runs a device's lines rest on (device NULL: of any device); returns how many. */
+size_t as_machine_runs_used(const struct as_machine_runs *m, const struct as_device_sheet *device,
+                            bool used[AS_MACHINE_RUNS_MAX]);
 /* The run with that index in as_line_runs.run. */
 const struct as_machine_run *as_machine_run_merged(const struct as_machine_runs *m, size_t index);
 

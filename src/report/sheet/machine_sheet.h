@@ -72,6 +72,8 @@ enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error
 enum as_status as_machine_sheet_changes(struct as_machine_sheet *m, struct as_error *err);
 /* How many of a line's runs, the latest first, have been made since it last changed. */
 size_t as_line_since_change(const struct as_line_runs *line);
+/* Does what the CPUs of the host do beside it change the line? */
+bool as_line_is_of_host(const char *device, const struct as_quantity *q);
 /* tau^2 of a line before its own runs are looked at, with the prior's degrees of freedom. */
 struct as_between as_machine_prior(const struct as_machine_priors *priors, const char *device,
                                    const struct as_quantity *q);
