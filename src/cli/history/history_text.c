@@ -34,7 +34,7 @@ static unsigned place_of(const struct range *r, double v, unsigned width)
     return (unsigned)lround(fmin(fmax(isfinite(p) ? p : 0, 0), 1) * (width - 1));
 }
 
-/* "  ---o----  ": the value within its interval. */
+/* "...---o----": the value within its interval. Without blanks, so that no line breaks within. */
 static void plot_run(const struct range *r, const struct as_estimated *number, unsigned width, bool unicode,
                      struct as_buf *out)
 {
@@ -44,7 +44,7 @@ static void plot_run(const struct range *r, const struct as_estimated *number, u
                    hi = known ? place_of(r, number->ci.hi, width) : at;
     as_buf_clear(out);
     for (unsigned i = 0; i <= hi; i++)
-        as_buf_str(out, i == at ? unicode ? "●" : "o" : i >= lo ? unicode ? "─" : "-" : " ");
+        as_buf_str(out, i == at ? unicode ? "●" : "o" : i >= lo ? unicode ? "─" : "-" : unicode ? "\u00a0" : ".");
 }
 
 /* ---- one quantity ---- */
@@ -285,6 +285,6 @@ enum as_status as_history_summary(const struct as_history *v, size_t n, const st
     list_alone(v, n, asked, style, out);
     if (changed && shown > changed)
         as_buf_printf(out, "\n%zu line%s did not change\n", shown - changed, shown - changed == 1 ? "" : "s");
-    as_buf_str(out, "\nRuns of one: assay history QUANTITY, such as 'memory.latency'\n");
+    as_buf_str(out, "\nRun by run: assay history QUANTITY, such as 'memory.latency'\n");
     return st;
 }

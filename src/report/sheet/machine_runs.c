@@ -173,35 +173,11 @@ static void drop_other_units(const struct as_machine_sheet *into, struct as_mach
 struct load {
     struct as_store *store;
     const struct as_refs *chip;
-    enum as_machine_which which;
     const struct found *found;
     struct as_machine_runs *out;
+    bool same_host[AS_MACHINE_RUNS_MAX]; /* of each run: is the host's state that of the latest? */
     struct as_buf since;
 };
-
-/* Appends what changed before the run after the one at `at`. */
-static void say_since(struct load *l, size_t at, const char *what)
-{
-    if (!strstr(as_buf_get(&l->since), what))
-        as_buf_printf(&l->since, "%srun %lld: %s", l->since.len ? "; " : "", (long long)l->out->v[at + 1].id, what);
-}
-
-/* Devices of an earlier run that are in another state since. */
-static void drop_changed_devices(struct load *l, size_t at, struct as_machine_sheet *run)
-{
-    struct as_buf what = AS_BUF_INIT;
-    for (size_t d = run->n; d > 0; d--) {
-        as_buf_clear(&what);
-        for (size_t k = l->found->n; k > at + 1 && !what.len; k--)
-            if (l->out->v[k - 1].merged != SIZE_MAX)
-                as_machine_state_device(&l->found->v[at], &l->found->v[k - 1], run->v[d - 1].id, &what);
-        if (!what.len)
-            continue;
-        say_since(l, at, as_buf_get(&what));
-        drop_device(run, d - 1);
-    }
-    as_buf_finish(&what);
-}
 
 /* What another process on a device did to a run is a condition of it. */
 static void add_neighbours(const struct as_report_run *run, struct as_machine_run *out)
@@ -233,15 +209,12 @@ static enum as_status merge_run(struct load *l, size_t at, struct as_error *err)
     if (!st && out->merged == 0)
         out->sheet = sheet;
     else {
-        if (!st && l->which == AS_MACHINE_NOW)
-            drop_changed_devices(l, at, &sheet);
-        if (!st) {
-            drop_other_units(&out->sheet, &sheet);
+        drop_other_units(&out->sheet, &sheet);
+        if (!st)
             st = as_machine_sheet_merge(&out->sheet, &sheet, err);
-        }
         as_machine_sheet_finish(&sheet);
     }
-    if (!st && (out->merged == 0 || run.run.cells > out->fullest.run.cells)) {
+    if (!st && (out->merged == 0 || (l->same_host[at] && run.run.cells > out->fullest.run.cells))) {
         as_report_run_finish(&out->fullest);
         out->fullest = run;
     } else
@@ -251,65 +224,222 @@ static enum as_status merge_run(struct load *l, size_t at, struct as_error *err)
     return st;
 }
 
-/* From the latest run back; runs of another state of the host are passed over. */
+/* From the latest run back. */
 static enum as_status merge_runs(struct load *l, struct as_error *err)
 {
     enum as_status st = AS_OK;
     const size_t n = l->found->n;
-    bool host_changed = false;
     struct as_buf what = AS_BUF_INIT;
     for (size_t i = n; i > 0 && !st; i--) {
         as_buf_clear(&what);
-        if (l->which == AS_MACHINE_NOW)
-            as_machine_state_host(&l->found->v[i - 1], &l->found->v[n - 1], &what);
-        if (what.len && !host_changed)
-            say_since(l, i - 1, as_buf_get(&what));
-        host_changed |= what.len > 0;
-        if (!what.len)
-            st = merge_run(l, i - 1, err);
+        as_machine_state_host(&l->found->v[i - 1], &l->found->v[n - 1], &what);
+        l->same_host[i - 1] = !what.len;
+        st = merge_run(l, i - 1, err);
     }
     as_buf_finish(&what);
     return st;
+}
+
+/* ---- the machine as it is now ---- */
+
+/* Appends what changed before the run after the one at `at`. */
+static void say_since(struct load *l, size_t at, const char *what)
+{
+    if (!strstr(as_buf_get(&l->since), what))
+        as_buf_printf(&l->since, "%srun %lld: %s", l->since.len ? "; " : "", (long long)l->out->v[at + 1].id, what);
+}
+
+/* The last change of the host. */
+static void say_host_changed(struct load *l)
+{
+    struct as_buf what = AS_BUF_INIT;
+    for (size_t at = l->found->n; at > 0 && !what.len; at--) {
+        if (l->same_host[at - 1])
+            continue;
+        as_machine_state_host(&l->found->v[at - 1], &l->found->v[l->found->n - 1], &what);
+        say_since(l, at - 1, as_buf_get(&what));
+    }
+    as_buf_finish(&what);
+}
+
+/* Which runs, by as_line_runs.run, had the device in its present state; false: none of this state of the host. */
+static bool find_same_state(struct load *l, const char *device, bool same[AS_MACHINE_RUNS_MAX])
+{
+    struct as_buf what = AS_BUF_INIT;
+    const struct as_machine_state *now = NULL;
+    bool said = false;
+    memset(same, 0, AS_MACHINE_RUNS_MAX * sizeof *same);
+    for (size_t at = l->found->n; at > 0; at--) {
+        const struct as_machine_state *state = &l->found->v[at - 1];
+        if (!l->same_host[at - 1] || !as_machine_state_has(state, device))
+            continue;
+        now = now ? now : state;
+        as_buf_clear(&what);
+        as_machine_state_device(state, now, device, &what);
+        same[l->out->v[at - 1].merged] = !what.len;
+        if (what.len && !said)
+            say_since(l, at - 1, as_buf_get(&what));
+        said |= what.len > 0;
+    }
+    as_buf_finish(&what);
+    return now != NULL;
+}
+
+static void keep_same_state(struct as_line_runs *line, const bool same[AS_MACHINE_RUNS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < line->n; i++) {
+        if (!same[line->run[i]])
+            continue;
+        line->v[n] = line->v[i];
+        line->run[n] = line->run[i];
+        if (line->place)
+            line->place[n] = line->place[i];
+        n++;
+    }
+    line->n = n;
+}
+
+static void machine_add_remark(struct as_sheet_row *row, const struct as_buf *text)
+{
+    struct as_buf both = AS_BUF_INIT;
+    as_buf_printf(&both, "%s%s%s", as_buf_get(text), row->remark[0] ? ", " : "", row->remark);
+    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&both));
+    as_buf_finish(&both);
+}
+
+static long long id_of(const struct as_machine_runs *m, size_t index)
+{
+    const struct as_machine_run *run = as_machine_run_merged(m, index);
+    return run ? (long long)run->id : 0;
 }
 
 /* Where a line changed by itself, the runs before do not tell what it is now. */
 static void keep_since_change(const struct as_machine_runs *m, struct as_sheet_row *row, struct as_line_runs *line)
 {
     const size_t n = as_line_since_change(line);
+    struct as_buf text = AS_BUF_INIT;
     if (n == line->n)
         return;
-    const struct as_machine_run *first = as_machine_run_merged(m, line->run[n - 1]);
-    struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "since run %lld, ", (long long)(first ? first->id : 0));
+    as_buf_printf(&text, "since run %lld, ", id_of(m, line->run[n - 1]));
     as_format_value(&text, line->v[n].value, row->unit);
     as_buf_str(&text, " before");
-    as_buf_printf(&text, "%s%s", row->remark[0] ? ", " : "", row->remark);
-    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&text));
+    machine_add_remark(row, &text);
     as_buf_finish(&text);
     line->n = n;
+}
+
+/* The runs that lie outside what the others predict, alone. */
+struct alone {
+    size_t n, last; /* last: index of the latest */
+    double lo, hi;
+};
+
+static struct alone take_out_alone(struct as_line_runs *line)
+{
+    struct alone a = {0, 0, INFINITY, -INFINITY};
+    size_t n = 0;
+    for (size_t i = 0; i < line->n; i++) {
+        if (!line->place || line->place[i] != AS_RUN_ALONE || line->n == 1) {
+            line->v[n] = line->v[i];
+            line->run[n++] = line->run[i];
+            continue;
+        }
+        a.lo = fmin(a.lo, line->v[i].value);
+        a.hi = fmax(a.hi, line->v[i].value);
+        a.last = a.n++ ? a.last : line->run[i];
+    }
+    line->n = n;
+    return a;
+}
+
+/* Takes them out, and names them. */
+static void name_alone(const struct as_machine_runs *m, struct as_sheet_row *row, struct as_line_runs *line)
+{
+    const struct alone a = take_out_alone(line);
+    struct as_buf text = AS_BUF_INIT;
+    if (!a.n)
+        return;
+    if (a.n == 1) {
+        as_format_value(&text, a.lo, row->unit);
+        as_buf_printf(&text, " in run %lld alone", id_of(m, a.last));
+    } else {
+        as_format_range(&text, a.lo, a.hi, a.hi, row->unit, 3);
+        as_buf_printf(&text, " in %zu of %zu runs", a.n, line->n + a.n);
+    }
+    machine_add_remark(row, &text);
+    as_buf_finish(&text);
 }
 
 /* A prior is no evidence. */
 static void say_one_trial(struct as_sheet_row *row, const struct as_line_runs *line)
 {
-    char text[sizeof row->remark];
+    struct as_buf text = AS_BUF_INIT;
     if (line->n != 1 || row->trials != 1)
         return;
-    snprintf(text, sizeof text, "one trial%s%.*s", row->remark[0] ? ", " : "", (int)sizeof text - 20, row->remark);
-    as_copy_text(row->remark, sizeof row->remark, text);
+    as_buf_str(&text, "one trial");
+    machine_add_remark(row, &text);
+    as_buf_finish(&text);
 }
 
-static enum as_status join_now(struct as_machine_runs *m, struct as_error *err)
+/* A line that was measured in another state only is a gap. */
+static enum as_status drop_line(struct as_device_sheet *d, size_t at, struct as_error *err)
 {
-    enum as_status st = as_machine_sheet_changes(&m->sheet, err);
-    for (size_t d = 0; d < m->sheet.n && !st; d++)
-        for (size_t i = 0; i < m->sheet.v[d].sheet.n; i++) {
-            struct as_sheet_row *row = &m->sheet.v[d].sheet.rows[i];
-            keep_since_change(m, row, &m->sheet.v[d].runs[i]);
-            say_one_trial(row, &m->sheet.v[d].runs[i]);
-            row->wide = false; /* the request was for a run */
-        }
-    return st ? st : as_machine_sheet_join(&m->sheet, err);
+    struct as_sheet *s = &d->sheet;
+    struct as_sheet_gap *gaps = realloc(s->gaps, (s->gaps_n + 1) * sizeof *gaps);
+    if (!gaps)
+        return as_nomem(err, (s->gaps_n + 1) * sizeof *gaps, "a data sheet");
+    const struct as_sheet_row *row = &s->rows[at];
+    size_t g = s->gaps_n;
+    s->gaps = gaps;
+    for (; g > 0 && gaps[g - 1].of > row->of; g--)
+        gaps[g] = gaps[g - 1];
+    gaps[g] = (struct as_sheet_gap){.group = row->group, .of = row->of};
+    as_copy_text(gaps[g].title, sizeof gaps[g].title, row->title);
+    as_copy_text(gaps[g].label, sizeof gaps[g].label, row->label);
+    as_copy_text(gaps[g].reason, sizeof gaps[g].reason, "not measured since the machine changed");
+    s->gaps_n++;
+    free(d->runs[at].v);
+    free(d->runs[at].run);
+    free(d->runs[at].place);
+    s->n--;
+    memmove(&s->rows[at], &s->rows[at + 1], (s->n - at) * sizeof *s->rows);
+    memmove(&d->runs[at], &d->runs[at + 1], (s->n - at) * sizeof *d->runs);
+    return AS_OK;
+}
+
+/* Leaves the runs that tell what the device is now. */
+static enum as_status keep_now(struct load *l, struct as_device_sheet *d, const bool same[AS_MACHINE_RUNS_MAX],
+                               struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = d->sheet.n; i > 0 && !st; i--) {
+        struct as_sheet_row *row = &d->sheet.rows[i - 1];
+        struct as_line_runs *line = &d->runs[i - 1];
+        keep_since_change(l->out, row, line);
+        keep_same_state(line, same);
+        name_alone(l->out, row, line);
+        say_one_trial(row, line);
+        row->wide = false; /* the request was for a run */
+        if (!line->n)
+            st = drop_line(d, i - 1, err);
+    }
+    return st;
+}
+
+static enum as_status join_now(struct load *l, struct as_error *err)
+{
+    struct as_machine_sheet *sheet = &l->out->sheet;
+    bool same[AS_MACHINE_RUNS_MAX];
+    enum as_status st = AS_OK;
+    say_host_changed(l);
+    for (size_t d = sheet->n; d > 0 && !st; d--) {
+        if (find_same_state(l, sheet->v[d - 1].id, same))
+            st = keep_now(l, &sheet->v[d - 1], same, err);
+        else
+            drop_device(sheet, d - 1);
+    }
+    return st ? st : as_machine_sheet_join(sheet, err);
 }
 
 enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_which which, const struct as_refs *chip,
@@ -317,7 +447,7 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
 {
     struct as_run *runs = NULL;
     struct found found = {.n = 0};
-    struct load l = {store, chip, which, &found, out, AS_BUF_INIT};
+    struct load l = {.store = store, .chip = chip, .found = &found, .out = out, .since = AS_BUF_INIT};
     size_t n = 0;
     *out = (struct as_machine_runs){0};
     enum as_status st = as_store_runs(store, &runs, &n, err);
@@ -332,9 +462,11 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
     out->older = found.older;
     if (!st)
         st = merge_runs(&l, err);
-    as_copy_text(out->since, sizeof out->since, as_buf_get(&l.since));
     if (!st)
-        st = which == AS_MACHINE_NOW ? join_now(out, err) : as_machine_sheet_changes(&out->sheet, err);
+        st = as_machine_sheet_changes(&out->sheet, err);
+    if (!st && which == AS_MACHINE_NOW)
+        st = join_now(&l, err);
+    as_copy_text(out->since, sizeof out->since, as_buf_get(&l.since));
     as_buf_finish(&l.since);
     found_finish(&found);
     as_runs_free(runs, n);

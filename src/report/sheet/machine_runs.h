@@ -12,7 +12,7 @@ struct as_machine_run {
     char suite[64];
     char state[400];      /* what changed of host, devices and assay since the run before: "kernel 6.1, then 6.2"; "" */
     char conditions[200]; /* what else is known of it: a reboot before, another process on a device; "" */
-    size_t merged;        /* its index in as_line_runs.run; SIZE_MAX: it is not in the sheet */
+    size_t merged;        /* its index in as_line_runs.run */
 };
 struct as_machine_runs {
     struct as_machine_sheet sheet; /* lines of all runs that were merged, at the clock of the latest */
@@ -26,7 +26,8 @@ struct as_machine_runs {
 };
 enum as_machine_which {
     AS_MACHINE_NOW,  /* runs of the latest one's state; a device whose driver changed starts anew by itself, and a line
-                        that changed by itself too, which its remark says. Rows are joined */
+                        that changed by itself too; runs that lie outside the others alone are left out
+                       of a line; remarks say so. Rows are joined */
     AS_MACHINE_EVER, /* all runs of the host. Rows are the latest run's, and places are set */
 };
 /* All complete runs of the host of the store's last run, at most the latest AS_MACHINE_RUNS_MAX. chip: whose figures

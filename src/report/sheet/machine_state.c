@@ -115,6 +115,11 @@ void as_machine_state_device(const struct as_machine_state *a, const struct as_m
     }
 }
 
+bool as_machine_state_has(const struct as_machine_state *s, const char *device)
+{
+    return state_device(s, device) != NULL;
+}
+
 double as_machine_state_load(const struct as_machine_state *s)
 {
     const json_t *load = member_of(s, "load", "1m");

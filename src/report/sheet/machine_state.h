@@ -21,6 +21,7 @@ void as_machine_state_host(const struct as_machine_state *a, const struct as_mac
 /* The same of a device that both have: "driver of cuda:0 570.1, then 580.2". */
 void as_machine_state_device(const struct as_machine_state *a, const struct as_machine_state *b, const char *id,
                              struct as_buf *out);
+bool as_machine_state_has(const struct as_machine_state *s, const char *device);
 /* The load average when the run started; NAN unknown. */
 double as_machine_state_load(const struct as_machine_state *s);
 /* Was the host started anew between them? */

@@ -51,7 +51,7 @@ static void write_machine_head(const struct as_machine_runs *m, const struct as_
     as_buf_terminal(&line, m->fullest.run.host);
     as_buf_str(&line, ": ");
     write_runs(m, NULL, &line);
-    as_buf_printf(&line, ", the last %lld (", (long long)last->id);
+    as_buf_printf(&line, ", the last run %lld (", (long long)last->id);
     as_buf_terminal(&line, last->suite);
     as_buf_char(&line, ')');
     as_paint_on(out, AS_PAINT_STRONG, style);
