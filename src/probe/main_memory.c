@@ -150,6 +150,11 @@ bool as_main_memory_claimed(const struct as_axes *axes)
     return false;
 }
 
+bool as_main_memory_decides(const struct as_device_info *info, const struct as_cell *c, const struct as_cell *cell)
+{
+    return main_memory_is_alike(c, cell, "level") || is_sweep(c, cell, info);
+}
+
 void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
                             double bytes, struct as_judge_context *out)
 {

@@ -83,6 +83,9 @@ enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_option
 /* Every device gets its sentinels, behind the requested cells. */
 enum as_status as_engine_add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
                                        struct as_error *err);
+/* A stored cell as it was planned, without numbers; refused if no plan could contain it. (again.c) */
+enum as_status as_engine_plan_again(const struct as_cell *old, const struct as_slot *slot, struct as_cell *out,
+                                    struct as_error *err);
 /* Progress, judge and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where this
  * fails. */
 enum as_status as_engine_make(struct as_engine *e, struct as_error *err);

@@ -8,6 +8,7 @@ const struct as_command *const as_commands[] = {
     &as_command_resume,
     &as_command_replay,
     &as_command_show,
+    &as_command_history,
     &as_command_compare,
     &as_command_check,
     &as_command_facts,

@@ -13,6 +13,9 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
 enum { AS_REPORT_WHOLE_MAX = 12000 };
 enum as_status as_report_load_short(struct as_store *store, const char *name, struct as_report_run *out,
                                     struct as_error *err);
+/* The same without a comparison with earlier runs. */
+enum as_status as_report_load_alone(struct as_store *store, const char *name, struct as_report_run *out,
+                                    struct as_error *err);
 /* The same for as_report_probe. Of such a run only the probe's cells are read, the first AS_REPORT_ROWS_MAX of them
  * unless all are asked for. */
 enum { AS_REPORT_ROWS_MAX = 2000 };

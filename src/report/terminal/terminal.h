@@ -7,6 +7,7 @@
 #include "report/model/overview.h"
 #include "report/model/view_table.h"
 #include "report/report.h"
+#include "report/sheet/machine_runs.h"
 
 /* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
 unsigned as_text_width(const char *s);
@@ -56,6 +57,14 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
 /* The data sheet of one device of the run, nothing where there is no number for it. */
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err);
+
+/* The same of a device whose sheet is made. runs NULL: of one run, else rows are joined, and the table says where
+ * another run lies. seen: what disturbed it, "" nothing. */
+enum as_status as_text_device_sheet(const struct as_device_sheet *d, const char *seen,
+                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+/* The data sheet of a machine: what it rests on, then all devices, and what is worth knowing of the last run. */
+enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err);
 
 /* What is worth knowing, at most so many facts (up to AS_WORTH_MAX) per device. False: nothing is. */
 bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style,

@@ -1,7 +1,7 @@
 /* The data sheet in the terminal. */
 #include "base/text.h"
 #include "facts/facts.h"
-#include "report/sheet/sheet.h"
+#include "report/sheet/machine_sheet.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -43,14 +43,36 @@ static void add_measured(struct as_table *t, const struct as_sheet_row *r, const
     as_buf_finish(&text);
 }
 
-static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first, bool published,
-                    const struct as_table_style *style)
+/* In percent: wider is said as a range. */
+static const double RANGE_FROM = 25;
+
+/* Where another run of the machine lies; runs NULL: the sheet is of one run. */
+static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs,
+                        const struct as_table_style *style)
+{
+    struct as_sheet_row another = *r;
+    struct as_buf text = AS_BUF_INIT;
+    if (runs) {
+        another.ci = runs->another;
+        const double half = half_percent(&another, style);
+        if (half > RANGE_FROM)
+            as_format_range(&text, another.ci.lo, another.ci.hi, r->value, r->unit, 2);
+        else if (isfinite(half))
+            as_buf_printf(&text, half < 9.95 ? "%.1f%%" : "%.0f%%", half);
+    }
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_finish(&text);
+}
+
+static void add_row(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs, bool first,
+                    bool published, const struct as_table_style *style)
 {
     struct as_buf text = AS_BUF_INIT;
     const double share = as_sheet_share(r);
     as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
     as_table_add(t, r->label, AS_PAINT_NONE);
     add_measured(t, r, style);
+    add_another(t, r, runs, style);
     if (as_sheet_shows_specified(r))
         as_format_value(&text, r->specified, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
@@ -90,15 +112,16 @@ static void terminal_sheet_add_gap(struct as_table *t, const struct as_sheet *sh
     as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
     as_table_add(t, gap->label, AS_PAINT_NONE);
     as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         as_table_add(t, "", AS_PAINT_NONE);
     as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
     as_buf_finish(&text);
 }
 
-static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool published,
+static void add_entries(struct as_table *t, const struct as_device_sheet *d, bool published,
                         const struct as_table_style *style)
 {
+    const struct as_sheet *sheet = &d->sheet;
     const char *group = "";
     struct as_sheet_entry e;
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
@@ -106,7 +129,7 @@ static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool p
         const bool first = strcmp(group, own) != 0;
         group = own;
         if (e.row)
-            add_row(t, e.row, first, published, style);
+            add_row(t, e.row, d->runs ? &d->runs[e.row - sheet->rows] : NULL, first, published, style);
         else
             terminal_sheet_add_gap(t, sheet, &row, &gap, e.gap, first, style);
     }
@@ -194,33 +217,31 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
     as_buf_finish(&text);
 }
 
-enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
-                             struct as_buf *out, struct as_error *err)
+enum as_status as_text_device_sheet(const struct as_device_sheet *d, const char *seen,
+                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    struct as_sheet sheet;
+    const struct as_sheet *sheet = &d->sheet;
     struct as_buf title = AS_BUF_INIT;
     struct as_table t;
-    enum as_status st = as_sheet_make(run, device, &sheet, err);
     struct as_sheet_entry any;
-    if (st || !as_sheet_next(&sheet, &(size_t){0}, &(size_t){0}, &any))
-        goto done;
-    const char *name = as_report_device_name(run, device);
-    as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
-    as_buf_str(&title, name);
+    if (!as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any))
+        return AS_OK;
+    as_buf_printf(&title, "%s%s", d->id, d->name[0] ? ": " : "");
+    as_buf_str(&title, d->name);
     as_text_title(out, as_buf_get(&title), style);
-    as_buf_clear(&title);
-    as_sheet_seen_text(run, device, &title);
-    if (title.len)
-        terminal_sheet_add_line(as_buf_get(&title), style, out);
-    const bool specified = as_sheet_has_specified(&sheet),
-               published = style->width >= WIDE && as_sheet_has_published(&sheet);
+    as_buf_finish(&title);
+    if (seen[0])
+        terminal_sheet_add_line(seen, style, out);
+    const bool specified = as_sheet_has_specified(sheet),
+               published = style->width >= WIDE && as_sheet_has_published(sheet);
     char head[80];
-    const bool of_spec = specified && as_sheet_has_vendors(&sheet);
-    snprintf(head, sizeof head, ">%s", sheet.chip[0] ? sheet.chip : of_spec ? "specified" : "reported");
+    const bool of_spec = specified && as_sheet_has_vendors(sheet);
+    snprintf(head, sizeof head, ">%s", sheet->chip[0] ? sheet->chip : of_spec ? "specified" : "reported");
     const char *heads[] = {"",
                            "",
                            ">measured",
                            style->unicode ? ">±" : ">+-",
+                           d->runs ? ">another run" : "?>",
                            specified ? head : "?>",
                            of_spec && style->width >= NARROW ? ">of spec"
                            : specified                       ? ">share"
@@ -230,16 +251,30 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                            "",
                            NULL};
     as_table_init(&t, heads);
-    add_entries(&t, &sheet, published, style);
-    st = as_table_write(&t, style, out, err);
+    add_entries(&t, d, published, style);
+    enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     if (!st) {
-        add_legend(&sheet, style, out);
-        add_not_in_suite(&sheet, style, out);
-        add_sources(&sheet, style, out);
+        add_legend(sheet, style, out);
+        add_not_in_suite(sheet, style, out);
+        add_sources(sheet, style, out);
     }
-done:
-    as_sheet_finish(&sheet);
-    as_buf_finish(&title);
+    return st;
+}
+
+enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                             struct as_buf *out, struct as_error *err)
+{
+    struct as_device_sheet d = {.runs = NULL};
+    struct as_buf seen = AS_BUF_INIT;
+    as_copy_text(d.id, sizeof d.id, device);
+    as_copy_text(d.name, sizeof d.name, as_report_device_name(run, device));
+    enum as_status st = as_sheet_make(run, device, &d.sheet, err);
+    if (!st) {
+        as_sheet_seen_text(run, device, &seen);
+        st = as_text_device_sheet(&d, as_buf_get(&seen), style, out, err);
+    }
+    as_sheet_finish(&d.sheet);
+    as_buf_finish(&seen);
     return st;
 }
