@@ -94,6 +94,9 @@ static void take_cell(const struct as_quantity_subject *s, const struct as_cell 
                                       .wide = c->status == AS_CELL_WIDE,
                                       .decided = true,
                                       .trials = c->sum.trials,
+                                      .modes = c->sum.modes,
+                                      .mode = {c->sum.mode[0], c->sum.mode[1]},
+                                      .mode_share0 = c->sum.mode_share0,
                                       .cell = c->id,
                                       .on_small_pages = is_on_small_pages(s, c)};
     as_copy_text(out->unit, sizeof out->unit, c->unit);
@@ -287,6 +290,17 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
     if (state == AS_QUANTITY_FOUND)
         convert_by_clock(s, out);
     return state;
+}
+
+struct as_number as_quantity_number(const struct as_quantity_value *v)
+{
+    return (struct as_number){.value = v->value,
+                              .ci = v->ci,
+                              .unit = v->unit,
+                              .trials = v->trials,
+                              .modes = v->modes,
+                              .mode = {v->mode[0], v->mode[1]},
+                              .share0 = v->mode_share0};
 }
 
 bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out)

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "facts/facts.h"
+#include "model/number.h"
 #include "probe/main_memory.h"
 #include "probe/probe.h"
 
@@ -110,7 +111,9 @@ struct as_quantity_value {
     struct as_interval ci;
     char unit[16];
     bool wide, decided, refuted;
-    size_t trials;              /* that the interval rests on; 0 unknown */
+    size_t trials; /* that the interval rests on; 0 unknown */
+    size_t modes;  /* 2: of its cell's samples */
+    double mode[2], mode_share0;
     int64_t cell;               /* that it rests on; 0: several */
     const struct as_fact *fact; /* that gave it, with the evidence; NULL: the cell did */
     char named[64];             /* the value of the axis that the source names; "" none */
@@ -122,6 +125,8 @@ struct as_quantity_value {
  * "rejected: checksum". */
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason);
+/* How it is printed. */
+struct as_number as_quantity_number(const struct as_quantity_value *v);
 /* The value of the quantity of that name; false: there is none. */
 bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out);
 

@@ -204,15 +204,11 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     as_buf_char(&out, ' ');
     as_axes_to_text(&old->axes, &out);
     as_buf_str(&out, "\nstored:   ");
-    as_cell_value(old, old->sum.median, &out);
+    as_cell_number(old, &out);
     as_buf_str(&out, "\nmeasured: ");
     as_format_value(&out, old->sum.median * c->ratio, old->unit);
     as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
-    as_format_number(&out, c->ratio, 4);
-    as_buf_str(&out, ", 95% interval ");
-    as_format_number(&out, c->ci.lo, 4);
-    as_buf_str(&out, " to ");
-    as_format_number(&out, c->ci.hi, 4);
+    as_number_prose(&(struct as_number){.value = c->ratio, .ci = c->ci, .unit = "x"}, "", "", &out);
     as_buf_printf(&out, " (run %lld)\n", (long long)result->run_id);
     return as_cli_print(&out, code);
 }

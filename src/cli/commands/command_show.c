@@ -251,9 +251,9 @@ const struct as_command as_command_show = {
         "run, that is what runs of such machines usually vary by. A line that changed by itself rests on the runs "
         "since. With a RUN, prints that run alone, with the intervals of its own trials.\n\n"
         "RUN is a number, 4 or more leading characters of a UUID, 'last', or -2 for the one before "
-        "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, half "
-        "the 95% "
-        "interval relative to it, samples, trials and status; for a run of more than "
+        "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, the farther "
+        "end of the 95% interval relative to it (up to 25%, beyond that the interval in place of the median), samples, "
+        "trials and status; for a run of more than "
         "12,000 cells, the first 2,000 unless --all is given; without a RUN, of the last run. In the data sheet, "
         "'specified' values are from the "
         "vendor's data sheet and 'reported' ones from the driver or OS.",

@@ -15,16 +15,18 @@ static const struct as_sheet_row *check_output_row_of(const struct as_check_line
 
 static void check_output_value_of(const struct as_sheet_row *row, struct as_buf *out)
 {
-    if (row)
-        as_format_value(out, row->value, row->unit);
+    if (row) {
+        const struct as_number n = as_sheet_number(row);
+        as_number_text(&n, out);
+    }
 }
 
 /* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
 static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
-    char text[64];
-    if (isfinite(line->comparison.ratio))
-        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.differ, "x", text, sizeof text));
+    const struct as_number n = {.value = line->comparison.ratio, .ci = line->comparison.differ, .unit = "x"};
+    if (isfinite(n.value))
+        as_number_prose(&n, "", "", out);
 }
 
 static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)

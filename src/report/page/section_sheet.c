@@ -15,20 +15,19 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
         as_html_open(b, "td", NULL);
         return;
     }
+    const struct as_number n = as_sheet_number(row);
+    struct as_buf width = AS_BUF_INIT;
     as_html_cite(b, "td", "v", device, row->of, row->value);
-    const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
     if (row->cell)
         as_html_cell_link(b, row->cell);
-    const bool range = strcmp(row->unit, "B") == 0 && row->ci.lo < row->ci.hi; /* a measured size is one */
-    if (range)
-        as_format_range(b, row->ci.lo, row->ci.hi, row->value, row->unit, 3);
-    else
-        as_page_value(b, row->value, row->unit);
+    as_page_number(b, &n);
     if (row->cell)
         as_html_close(b, "a");
     as_html_open(b, "td", NULL);
-    if (isfinite(half) && !range)
-        as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
+    as_number_precision(&n, &width);
+    if (width.len)
+        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width), row->wide ? " ~" : "");
+    as_buf_finish(&width);
 }
 
 /* The source of a figure, as its tooltip. */
@@ -82,8 +81,10 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
 {
     as_html_open(b, "td", NULL);
     if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
-        as_format_number(b, row->value / first->value, 3);
-        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "×" : "× ≈");
+        as_page_number(b, &(struct as_number){.value = row->value / first->value,
+                                              .ci = as_ratio_interval(row->value, row->ci, first->value, first->ci),
+                                              .unit = "x"});
+        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "" : " ≈");
     } else
         as_buf_str(b, "–");
 }

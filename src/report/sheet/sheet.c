@@ -15,16 +15,14 @@
 static void add_text(struct as_sheet_row *row, const char *before, const struct as_quantity_value *n,
                      const char *behind)
 {
+    const struct as_number number = as_quantity_number(n);
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
-    if (strcmp(n->unit, "B") != 0)
-        as_format_value(&b, n->value, n->unit);
-    else if (isfinite(n->claimed) &&
-             !n->refuted) { /* measured sizes are ranges; what is reported and agrees is exact */
+    if (strcmp(n->unit, "B") == 0 && isfinite(n->claimed) && !n->refuted) { /* exact where the measured range agrees */
         as_format_value(&b, n->claimed, n->unit);
         as_buf_str(&b, " reported");
     } else
-        as_format_range(&b, n->ci.lo, n->ci.hi, n->value, n->unit, 3);
+        as_number_text(&number, &b);
     as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
     as_buf_finish(&b);
@@ -34,7 +32,8 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
 static void add_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
                         struct as_sheet_row *row)
 {
-    struct as_quantity_value counted = {.value = n->counted};
+    const double by = n->counted / n->value; /* the clock is known far better than the interval is wide */
+    struct as_quantity_value counted = {.value = n->counted, .ci = {n->ci.lo * by, n->ci.hi * by}, .claimed = NAN};
     char unit[32];
     if (!isfinite(n->counted))
         return;
@@ -150,6 +149,10 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->ci = n->ci;
     row->wide = n->wide;
     row->trials = n->trials;
+    row->modes = n->modes;
+    row->mode[0] = n->mode[0];
+    row->mode[1] = n->mode[1];
+    row->mode_share0 = n->mode_share0;
     row->clock_exponent = exponent_of(run, s, n);
     row->specified = n->claimed;
     row->cell = n->cell;
@@ -180,9 +183,10 @@ static bool is_below_idle(const struct as_report_run *run, const struct as_quant
         return false;
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "unsteady: ");
-    as_format_value(&b, row->value, row->unit);
+    const struct as_number loaded = as_sheet_number(row), unloaded = as_sheet_number(idle);
+    as_number_text(&loaded, &b);
     as_buf_str(&b, ", below the idle ");
-    as_format_value(&b, idle->value, idle->unit);
+    as_number_text(&unloaded, &b);
     as_copy_text(why, size, as_buf_get(&b));
     as_buf_finish(&b);
     return true;
@@ -321,11 +325,24 @@ bool as_sheet_shows_specified(const struct as_sheet_row *row)
     return (strcmp(row->unit, "B") == 0 || ends_in(row->unit, "/s")) && row->specified > 0;
 }
 
+struct as_number as_sheet_number(const struct as_sheet_row *row)
+{
+    return (struct as_number){.value = row->value,
+                              .ci = row->ci,
+                              .unit = row->unit,
+                              .trials = row->trials,
+                              .modes = row->modes,
+                              .mode = {row->mode[0], row->mode[1]},
+                              .share0 = row->mode_share0};
+}
+
 double as_sheet_share(const struct as_sheet_row *row)
 {
-    /* A measured size is a range: in it, it agrees. */
-    const bool agrees = row->ci.lo < row->ci.hi && row->specified >= row->ci.lo && row->specified <= row->ci.hi;
-    if (!as_sheet_shows_specified(row) || (agrees && strcmp(row->unit, "B") == 0))
+    static const double most = 1.02; /* as for the gate limit */
+    const struct as_number n = as_sheet_number(row);
+    const enum as_number_form form = as_number_form(&n);
+    if (!as_sheet_shows_specified(row) || strcmp(row->unit, "B") == 0 || row->value > most * row->specified ||
+        (form != AS_NUMBER_VALUE && form != AS_NUMBER_ONE_TRIAL))
         return NAN;
     return row->value / row->specified;
 }

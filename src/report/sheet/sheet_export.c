@@ -157,6 +157,19 @@ static void sheet_export_add_word(const char *text, struct as_buf *out)
     }
 }
 
+/* ", +- 10%", ", one trial", ", 27 to 121 ns" */
+static void header_add_interval(const struct as_number *n, struct as_buf *out)
+{
+    const enum as_number_form form = as_number_form(n);
+    if (form == AS_NUMBER_VALUE && !as_number_has_interval(n))
+        return;
+    as_buf_str(out, form == AS_NUMBER_VALUE ? ", +- " : ", ");
+    if (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL)
+        as_number_precision(n, out);
+    else
+        as_number_text(n, out);
+}
+
 static void write_header(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
     as_buf_str(out, "/* Measured by assay, run ");
@@ -169,7 +182,7 @@ static void write_header(const struct as_report_run *run, const struct as_machin
         as_buf_str(out, " */\n");
         for (size_t k = 0; k < m->v[i].sheet.n; k++) {
             const struct as_sheet_row *row = &m->v[i].sheet.rows[k];
-            const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
+            const struct as_number n = as_sheet_number(row);
             as_buf_str(out, "#define ASSAY");
             sheet_export_add_word(m->v[i].id, out);
             sheet_export_add_word(row->group, out);
@@ -177,8 +190,7 @@ static void write_header(const struct as_report_run *run, const struct as_machin
             sheet_export_add_word(row->unit, out);
             as_buf_printf(out, " %.6g", row->value);
             as_buf_printf(out, " /* %s", row->of->name);
-            if (isfinite(half))
-                as_buf_printf(out, ", +- %.2g%%", half);
+            header_add_interval(&n, out);
             as_buf_str(out, " */\n");
         }
     }

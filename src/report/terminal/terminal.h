@@ -88,8 +88,6 @@ struct as_series {
 void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,
                   const struct as_table_style *style);
 
-/* Half the interval relative to the median: "0.4%", "-" when there is none. */
-void as_text_relative(struct as_buf *b, const struct as_summary *s);
 /* An axis value as people write it. */
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
 /* Why cells are not ok, one line for cells with the same reason and a count of those beyond `most` lines; nothing when

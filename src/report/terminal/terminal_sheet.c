@@ -14,51 +14,29 @@ enum {
     NARROW = 100
 };
 
-/* Measured sizes are printed as ranges where there is space. */
-static bool is_range(const struct as_sheet_row *r, const struct as_table_style *style)
+static void add_measured(struct as_table *t, const struct as_sheet_row *r)
 {
-    return style->width >= NARROW && strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
-}
-
-/* Half the interval in percent of the value; NAN where none is printed. */
-static double half_percent(const struct as_sheet_row *r, const struct as_table_style *style)
-{
-    const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
-    return isfinite(half) && !is_range(r, style) ? half : NAN;
-}
-
-static void add_measured(struct as_table *t, const struct as_sheet_row *r, const struct as_table_style *style)
-{
+    const struct as_number n = as_sheet_number(r);
     struct as_buf text = AS_BUF_INIT;
-    const double half = half_percent(r, style);
-    if (is_range(r, style))
-        as_format_range(&text, r->ci.lo, r->ci.hi, r->value, r->unit, 3);
-    else
-        as_format_value(&text, r->value, r->unit);
+    as_number_text(&n, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    if (isfinite(half))
-        as_buf_printf(&text, half < 9.95 ? "%.1f%%%s" : "%.0f%%%s", half, r->wide ? " ~" : "");
+    as_number_precision(&n, &text);
+    as_buf_str(&text, text.len && r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
 
-/* In percent: wider is said as a range. */
-static const double RANGE_FROM = 25;
-
 /* Where another run of the machine lies; runs NULL: the sheet is of one run. */
-static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs,
-                        const struct as_table_style *style)
+static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs)
 {
-    struct as_sheet_row another = *r;
     struct as_buf text = AS_BUF_INIT;
     if (runs) {
-        another.ci = runs->another;
-        const double half = half_percent(&another, style);
-        if (half > RANGE_FROM)
-            as_format_range(&text, another.ci.lo, another.ci.hi, r->value, r->unit, 2);
-        else if (isfinite(half))
-            as_buf_printf(&text, half < 9.95 ? "%.1f%%" : "%.0f%%", half);
+        const struct as_number n = {.value = r->value, .ci = runs->another, .unit = r->unit};
+        if (as_number_form(&n) == AS_NUMBER_VALUE)
+            as_number_precision(&n, &text);
+        else
+            as_number_text(&n, &text);
     }
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
@@ -71,8 +49,8 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, const stru
     const double share = as_sheet_share(r);
     as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
     as_table_add(t, r->label, AS_PAINT_NONE);
-    add_measured(t, r, style);
-    add_another(t, r, runs, style);
+    add_measured(t, r);
+    add_another(t, r, runs);
     if (as_sheet_shows_specified(r))
         as_format_value(&text, r->specified, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
@@ -171,11 +149,13 @@ static void terminal_sheet_add_line(const char *text, const struct as_table_styl
 /* Explains the mark "~" if a row has it. */
 static void add_legend(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
 {
-    for (size_t i = 0; i < sheet->n; i++)
-        if (sheet->rows[i].wide && isfinite(half_percent(&sheet->rows[i], style))) {
+    for (size_t i = 0; i < sheet->n; i++) {
+        const struct as_number n = as_sheet_number(&sheet->rows[i]);
+        if (sheet->rows[i].wide && as_number_form(&n) == AS_NUMBER_VALUE) {
             terminal_sheet_add_line("~: 95% interval wider than requested", style, out);
             return;
         }
+    }
 }
 
 static void add_not_in_suite(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
