@@ -24,9 +24,16 @@ struct as_kernel *as_buffers_kernel(struct as_buffers *b, const char *name, stru
 struct as_memory *as_buffers_memory(struct as_buffers *b, const char *allocator, uint64_t bytes, struct as_error *err);
 /* The same from a full description. */
 struct as_memory *as_buffers_alloc(struct as_buffers *b, const struct as_memory_desc *desc, struct as_error *err);
+/* The same two without the kept status, which they neither read nor change: for callers that check each step. */
+enum as_status as_buffers_keep_kernel(struct as_buffers *b, const char *name, struct as_kernel **out,
+                                      struct as_error *err);
+enum as_status as_buffers_keep_memory(struct as_buffers *b, const char *allocator, uint64_t bytes,
+                                      struct as_memory **out, struct as_error *err);
 /* Writes the start of a block. */
 void as_buffers_write(struct as_buffers *b, struct as_memory *to, const void *from, uint64_t bytes,
                       struct as_error *err);
+/* A block of the device's first allocator, which the caller frees. */
+enum as_status as_device_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
 void as_buffers_finish(void *state); /* accepts one that was never opened */
 
 /* For check: a copy of the start of a block, which the caller frees. NULL, with the reason in `why`. */

@@ -170,7 +170,7 @@ static enum as_status cores_allocate(struct as_gemm *p, struct as_error *err)
     }
     enum as_status st = as_check_room(p->dev, all, largest, err);
     for (size_t i = 0; i < AS_GEMM_PACKED && !st; i++)
-        st = as_kernel_timer_memory(p->dev, bytes[i], &p->packed[i], err);
+        st = as_device_memory(p->dev, bytes[i], &p->packed[i], err);
     return st;
 }
 

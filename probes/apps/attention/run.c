@@ -69,9 +69,9 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
     memcpy(a->drawn, draw.drawn, sizeof a->drawn);
     enum as_status st = as_check_room(a->dev, 4 * n * BYTES, n * BYTES, err);
     for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
-        st = as_kernel_timer_memory(a->dev, n * BYTES, all[i], err);
+        st = as_device_memory(a->dev, n * BYTES, all[i], err);
     if (!st)
-        st = as_kernel_timer_memory(a->dev, AS_GEMM_DRAWN * BYTES, &table, err);
+        st = as_device_memory(a->dev, AS_GEMM_DRAWN * BYTES, &table, err);
     if (!st)
         st = attention_write_table(a, table, 4, err);
     if (!st)
@@ -131,7 +131,7 @@ static enum as_status prepare_decomposed(struct as_attention *a, struct as_error
                              .b = a->k};
     enum as_status st = as_check_room(a->dev, bytes, bytes, err);
     if (!st)
-        st = as_kernel_timer_memory(a->dev, bytes, &a->scores, err);
+        st = as_device_memory(a->dev, bytes, &a->scores, err);
     p.d = a->scores;
     if (!st)
         st = as_gemm_prepare(&a->score, a->dev, &p, err);

@@ -84,7 +84,7 @@ static void test_batch(void **state)
     assert_true(is_right(&one, why, sizeof why));
     d.m = 128, d.batch = 2;
     d.a = one.a, d.d = one.d;
-    check_ok(as_kernel_timer_memory(&o.dev, 2 * one.b->bytes, &d.b, &err), &err);
+    check_ok(as_device_memory(&o.dev, 2 * one.b->bytes, &d.b, &err), &err);
     unsigned char *b = malloc(one.b->bytes);
     check_ok(o.dev.memory->read(&o.dev, one.b, 0, b, one.b->bytes, &err), &err);
     for (uint64_t i = 0; i < 2; i++)
