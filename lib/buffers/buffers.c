@@ -3,27 +3,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void as_buffers_open(struct as_buffers *b, struct as_device *dev, const struct as_program_desc *program,
-                     struct as_error *err)
-{
-    *b = (struct as_buffers){.dev = dev};
-    b->status = dev->program->build(dev, program, &b->program, err);
-}
-
 static enum as_status check_space(size_t n, struct as_error *err)
 {
     return n < AS_BUFFERS_MAX
                ? AS_OK
-               : as_fail(err, AS_FAILED, "a trial has more than %d kernels or blocks of memory", AS_BUFFERS_MAX);
+               : as_fail(err, AS_FAILED, "a trial has more than %d programs, kernels or blocks of memory",
+                         AS_BUFFERS_MAX);
 }
 
-enum as_status as_buffers_keep_kernel(struct as_buffers *b, const char *name, struct as_kernel **out,
-                                      struct as_error *err)
+enum as_status as_buffers_keep_program(struct as_buffers *b, const struct as_program_desc *desc,
+                                       struct as_program **out, struct as_error *err)
+{
+    enum as_status st = check_space(b->programs_n, err);
+    *out = NULL;
+    if (!st)
+        st = b->dev->program->build(b->dev, desc, out, err);
+    if (!st)
+        b->program = b->programs[b->programs_n++] = *out;
+    return st;
+}
+
+void as_buffers_open(struct as_buffers *b, struct as_device *dev, const struct as_program_desc *program,
+                     struct as_error *err)
+{
+    *b = (struct as_buffers){.dev = dev};
+    b->status = as_buffers_keep_program(b, program, &b->program, err);
+}
+
+enum as_status as_buffers_keep_kernel(struct as_buffers *b, struct as_program *of, const char *name,
+                                      struct as_kernel **out, struct as_error *err)
 {
     enum as_status st = check_space(b->kernels_n, err);
     *out = NULL;
     if (!st)
-        st = b->dev->program->kernel(b->dev, b->program, name, out, err);
+        st = b->dev->program->kernel(b->dev, of, name, out, err);
     if (!st)
         b->kernels[b->kernels_n++] = *out;
     return st;
@@ -72,7 +85,7 @@ struct as_kernel *as_buffers_kernel(struct as_buffers *b, const char *name, stru
 {
     struct as_kernel *kernel = NULL;
     if (!b->status)
-        b->status = as_buffers_keep_kernel(b, name, &kernel, err);
+        b->status = as_buffers_keep_kernel(b, b->program, name, &kernel, err);
     return kernel;
 }
 
@@ -106,8 +119,8 @@ void as_buffers_finish(void *state)
         b->dev->program->kernel_destroy(b->dev, b->kernels[i]);
     for (size_t i = 0; i < b->blocks_n; i++)
         b->dev->memory->free(b->dev, b->blocks[i]);
-    if (b->dev)
-        b->dev->program->destroy(b->dev, b->program);
+    for (size_t i = 0; i < b->programs_n; i++)
+        b->dev->program->destroy(b->dev, b->programs[i]);
     *b = (struct as_buffers){0};
 }
 

@@ -59,7 +59,7 @@ enum as_status as_kernel_timer_kernel(struct as_kernel_timer *t, const char *nam
 enum as_status as_kernel_timer_keep_kernel(struct as_kernel_timer *t, const char *name, struct as_kernel **out,
                                            struct as_error *err)
 {
-    return as_buffers_keep_kernel(&t->own, name, out, err);
+    return as_buffers_keep_kernel(&t->own, t->own.program, name, out, err);
 }
 
 enum as_status as_kernel_timer_keep_memory(struct as_kernel_timer *t, uint64_t bytes, struct as_memory **out,

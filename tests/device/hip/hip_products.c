@@ -117,11 +117,8 @@ static void replace_word(struct as_gemm *p, const char *word, const char *other)
         fail_msg("the kernel has no '%s'", word);
     as_buf_printf(&wrong, "%.*s%s%s", (int)(at - as_buf_get(&text)), as_buf_get(&text), other, at + strlen(word));
     const struct as_program_desc desc = {.name = "wrong", .source = as_buf_get(&wrong), .defines = defines};
-    p->dev->program->kernel_destroy(p->dev, p->kernel);
-    p->dev->program->destroy(p->dev, p->plain);
-    p->kernel = NULL, p->plain = NULL;
-    check_ok(p->dev->program->build(p->dev, &desc, &p->plain, &err), &err);
-    check_ok(p->dev->program->kernel(p->dev, p->plain, "gemm_mma", &p->kernel, &err), &err);
+    check_ok(as_buffers_keep_program(&p->own, &desc, &p->plain, &err), &err);
+    check_ok(as_buffers_keep_kernel(&p->own, p->plain, "gemm_mma", &p->kernel, &err), &err);
     p->launch.kernel = p->kernel;
     as_buf_finish(&text);
     as_buf_finish(&wrong);
