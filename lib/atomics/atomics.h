@@ -9,10 +9,10 @@
 
 enum as_atomics_type { ATOMICS_U32, ATOMICS_U64, ATOMICS_F32, ATOMICS_F64, ATOMICS_TYPES };
 /* Words of the axes; each ends with NULL. */
-extern const char *const atomics_type_words[];
-extern const char *const atomics_scope_words[];
-extern const char *const atomics_order_words[];
-extern const char *const atomics_agent_words[];
+extern const char *const as_atomics_type_words[];
+extern const char *const as_atomics_scope_words[];
+extern const char *const as_atomics_order_words[];
+extern const char *const as_atomics_agent_words[];
 size_t as_atomics_type_bytes(enum as_atomics_type type);
 
 /* ---- atomics_draw.c: drawing elements ---- */
@@ -139,14 +139,14 @@ enum as_status as_atomics_run(struct as_atomics *s, uint64_t cpu_each, uint64_t 
 
 /* Axes of both probes. */
 #define ATOMICS_AXES(agents)                                                                                           \
-    AS_WORD_AXIS("agent", atomics_agent_words, "all", agents),                                                         \
+    AS_WORD_AXIS("agent", as_atomics_agent_words, "all", agents),                                                      \
         AS_COUNT_AXIS("elements", 1, UINT64_C(1) << 32, "1,1024,1048576", "elements of the array"),                    \
-        AS_WORD_AXIS("type", atomics_type_words, "u64", "element type"),                                               \
+        AS_WORD_AXIS("type", as_atomics_type_words, "u64", "element type"),                                            \
         AS_COUNT_AXIS("cpu_threads", 0, 4096, "0,1,2", "CPU threads that update the array", .zero = "none"),           \
         AS_COUNT_AXIS("device_threads", 0, UINT64_C(1) << 24, "0,64", "device threads that update the array",          \
                       .zero = "none"),                                                                                 \
-        AS_WORD_AXIS("scope", atomics_scope_words, "system", "scope of the device's atomics: device or system"),       \
-        AS_WORD_AXIS("order", atomics_order_words, "relaxed", "memory order of an update"),                            \
+        AS_WORD_AXIS("scope", as_atomics_scope_words, "system", "scope of the device's atomics: device or system"),    \
+        AS_WORD_AXIS("order", as_atomics_order_words, "relaxed", "memory order of an update"),                         \
         AS_ALLOCATOR_AXIS("allocator", "first", "how the array is allocated")
 /* watched: counts are read while a kernel runs; lossy: also allows memory that both reach without mutual atomics */
 enum as_applies as_atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,

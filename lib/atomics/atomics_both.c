@@ -61,7 +61,7 @@ enum as_applies as_atomics_applies(const struct as_device_info *info, const stru
                                    struct as_error *err)
 {
     const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, "allocator"));
-    size_t type = as_word_index(a, "type", atomics_type_words);
+    size_t type = as_word_index(a, "type", as_atomics_type_words);
     if (!memory || type >= ATOMICS_TYPES || !is_a_cell(info, a))
         return AS_PRUNED;
     double bytes =
@@ -103,7 +103,7 @@ enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context 
                                   struct as_error *err)
 {
     const struct as_axes *a = tc->axes;
-    size_t type = as_word_index(a, "type", atomics_type_words);
+    size_t type = as_word_index(a, "type", as_atomics_type_words);
     bool seq_cst = as_word_is(a, "order", "seq_cst");
     *s = (struct as_atomics){.dev = tc->dev,
                              .cpu_threads = (unsigned)as_axes_u64(a, "cpu_threads"),

@@ -1,10 +1,10 @@
 /* Seeding of the element generator, axis words and type sizes. */
 #include "atomics.h"
 
-const char *const atomics_type_words[] = {"u32", "u64", "f32", "f64", NULL};
-const char *const atomics_scope_words[] = {"device", "system", NULL};
-const char *const atomics_order_words[] = {"relaxed", "seq_cst", NULL};
-const char *const atomics_agent_words[] = {"cpu", "device", NULL};
+const char *const as_atomics_type_words[] = {"u32", "u64", "f32", "f64", NULL};
+const char *const as_atomics_scope_words[] = {"device", "system", NULL};
+const char *const as_atomics_order_words[] = {"relaxed", "seq_cst", NULL};
+const char *const as_atomics_agent_words[] = {"cpu", "device", NULL};
 
 size_t as_atomics_type_bytes(enum as_atomics_type type)
 {

@@ -1,4 +1,4 @@
-/* What a trial owns on a device: a program, its kernels and blocks of memory, released together. The first failure is
+/* What a trial owns on a device: programs, their kernels and blocks of memory, released together. The first failure is
  * kept, and later calls then do nothing: prepare checks the status once, at its end. */
 #ifndef AS_LIB_BUFFERS_BUFFERS_H
 #define AS_LIB_BUFFERS_BUFFERS_H
@@ -9,24 +9,35 @@
 enum { AS_BUFFERS_MAX = 25 };
 struct as_buffers {
     struct as_device *dev;
-    enum as_status status; /* of the first call that failed */
-    struct as_program *program;
+    enum as_status status;      /* of the first call that failed */
+    struct as_program *program; /* the last that was built */
+    struct as_program *programs[AS_BUFFERS_MAX];
     struct as_kernel *kernels[AS_BUFFERS_MAX];
     struct as_memory *blocks[AS_BUFFERS_MAX];
-    size_t kernels_n, blocks_n;
+    size_t programs_n, kernels_n, blocks_n;
 };
-/* Builds the program. */
+/* Builds the first program. */
 void as_buffers_open(struct as_buffers *b, struct as_device *dev, const struct as_program_desc *program,
                      struct as_error *err);
-/* A kernel of the program; NULL after a failure. */
+/* A kernel of the last program; NULL after a failure. */
 struct as_kernel *as_buffers_kernel(struct as_buffers *b, const char *name, struct as_error *err);
 /* A block of memory, of the device's first allocator where `allocator` is NULL; NULL after a failure. */
 struct as_memory *as_buffers_memory(struct as_buffers *b, const char *allocator, uint64_t bytes, struct as_error *err);
 /* The same from a full description. */
 struct as_memory *as_buffers_alloc(struct as_buffers *b, const struct as_memory_desc *desc, struct as_error *err);
+/* The same without the kept status, which they neither read nor change: for callers that check each step. dev must be
+ * set. */
+enum as_status as_buffers_keep_program(struct as_buffers *b, const struct as_program_desc *desc,
+                                       struct as_program **out, struct as_error *err);
+enum as_status as_buffers_keep_kernel(struct as_buffers *b, struct as_program *of, const char *name,
+                                      struct as_kernel **out, struct as_error *err);
+enum as_status as_buffers_keep_memory(struct as_buffers *b, const char *allocator, uint64_t bytes,
+                                      struct as_memory **out, struct as_error *err);
 /* Writes the start of a block. */
 void as_buffers_write(struct as_buffers *b, struct as_memory *to, const void *from, uint64_t bytes,
                       struct as_error *err);
+/* A block of the device's first allocator, which the caller frees. */
+enum as_status as_device_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
 void as_buffers_finish(void *state); /* accepts one that was never opened */
 
 /* For check: a copy of the start of a block, which the caller frees. NULL, with the reason in `why`. */

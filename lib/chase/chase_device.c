@@ -19,7 +19,7 @@ static enum as_status chase_device_build(struct as_chase *c, const struct as_cha
     enum as_status st =
         as_kernel_timer_prepare(&c->timer, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
     if (!st)
-        st = as_kernel_timer_stand(&c->timer, AS_TIMER_UNIT, err);
+        st = as_kernel_timer_pin_unit(&c->timer, AS_TIMER_UNIT, err);
     return st ? st : as_kernel_timer_kernel(&c->timer, "walk", &c->kernel, err);
 }
 
@@ -82,7 +82,7 @@ static enum as_status chase_device_place(struct as_chase *c, struct as_error *er
         pairs[2 * i] = as_chase_offset(c, i) / 8;
         pairs[2 * i + 1] = as_chase_offset(c, as_cycle_next(&c->cycle, i)) / 8;
     }
-    enum as_status st = as_kernel_timer_memory(c->dev, bytes, &list, err);
+    enum as_status st = as_device_memory(c->dev, bytes, &list, err);
     if (!st)
         st = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
     const struct as_arg args[] = {as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
@@ -129,7 +129,7 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
     for (uint64_t i = 0; i < n; i++)
         places[i] = as_chase_offset(c, as_cycle_at(&c->cycle, i)) / 8;
     struct as_memory *list = NULL;
-    enum as_status st = as_kernel_timer_memory(c->dev, LISTED * sizeof *places, &list, err);
+    enum as_status st = as_device_memory(c->dev, LISTED * sizeof *places, &list, err);
     if (!st)
         st = launch_laps(c, list, places, err);
     c->dev->memory->free(c->dev, list);

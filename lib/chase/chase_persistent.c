@@ -196,7 +196,7 @@ static enum as_status chase_persistent_build_device(struct as_chase *c, const st
         st = as_kernel_timer_prepare(&c->timer, c->dev, "latency", as_kernel_sweep, as_kernel_chase, "-DPERSISTENT", 1,
                                      err);
     if (!st)
-        st = as_kernel_timer_stand(&c->timer, AS_TIMER_UNIT, err);
+        st = as_kernel_timer_pin_unit(&c->timer, AS_TIMER_UNIT, err);
     return st ? st : as_kernel_timer_kernel(&c->timer, "persist", &c->kernel, err);
 }
 

@@ -170,7 +170,7 @@ static enum as_status cores_allocate(struct as_gemm *p, struct as_error *err)
     }
     enum as_status st = as_check_room(p->dev, all, largest, err);
     for (size_t i = 0; i < AS_GEMM_PACKED && !st; i++)
-        st = as_kernel_timer_memory(p->dev, bytes[i], &p->packed[i], err);
+        st = as_buffers_keep_memory(&p->own, NULL, bytes[i], &p->packed[i], err);
     return st;
 }
 
@@ -218,13 +218,6 @@ enum as_status as_gemm_cores_prepare(struct as_gemm *p, struct as_error *err)
     c->meet.threads = (uint32_t)(p->dev->info.threads ? p->dev->info.threads : 1);
     c->meet.spin_ns = SPIN_NS;
     return cores_allocate(p, err);
-}
-
-void as_gemm_cores_finish(struct as_gemm *p)
-{
-    for (size_t i = 0; i < AS_GEMM_PACKED; i++)
-        p->dev->memory->free(p->dev, p->packed[i]);
-    free(p->cores);
 }
 
 const char *as_gemm_cores_name(const struct as_gemm *p)

@@ -211,8 +211,8 @@ static enum as_status build_simple(struct as_gemm *p, struct as_error *err)
                                          .host = alu && d->type == AS_GEMM_F32   ? as_gemm_native_f32
                                                  : alu && d->type == AS_GEMM_F64 ? as_gemm_native_f64
                                                                                  : NULL};
-    return p->dev->program->build(p->dev, &desc, as_info_only_host_kernels(&p->dev->info) ? &p->program : &p->plain,
-                                  err);
+    return as_buffers_keep_program(&p->own, &desc, as_info_only_host_kernels(&p->dev->info) ? &p->program : &p->plain,
+                                   err);
 }
 
 static enum as_status build_matrix(struct as_gemm *p, struct as_error *err)
@@ -223,14 +223,14 @@ static enum as_status build_matrix(struct as_gemm *p, struct as_error *err)
     snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%d -DCLUSTER=%u", f->define, f->out_bytes,
              p->desc.type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue, k->cluster);
     const struct as_program_desc desc = {.name = k->name, .source = k->source, .defines = defines};
-    return p->dev->program->build(p->dev, &desc, &p->program, err);
+    return as_buffers_keep_program(&p->own, &desc, &p->program, err);
 }
 
 static enum as_status build_cores(struct as_gemm *p, struct as_error *err)
 {
     const struct as_program_desc desc = {.name = kernels[AS_GEMM_MMA].name, .host = as_gemm_native_mma};
     enum as_status st = as_gemm_cores_prepare(p, err);
-    return st ? st : p->dev->program->build(p->dev, &desc, &p->program, err);
+    return st ? st : as_buffers_keep_program(&p->own, &desc, &p->program, err);
 }
 
 /* CPUs have only the kernels of the paths. */
@@ -249,7 +249,7 @@ static enum as_status gemm_build(struct as_gemm *p, struct as_error *err)
         st = build_simple(p, err);
     if (st || path == AS_GEMM_LIBRARY)
         return st;
-    return p->dev->program->kernel(p->dev, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
+    return as_buffers_keep_kernel(&p->own, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
 }
 
 /* ---- launches ---- */
@@ -351,7 +351,7 @@ static enum as_status create_library(struct as_gemm *p, struct as_error *err)
 enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const struct as_gemm_desc *desc,
                                struct as_error *err)
 {
-    *p = (struct as_gemm){.dev = dev, .desc = *desc};
+    *p = (struct as_gemm){.dev = dev, .own = {.dev = dev}, .desc = *desc};
     if (desc->path == AS_GEMM_LIBRARY && !dev->gemm) /* before drawing operands, which takes a second */
         return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", dev->info.backend);
     enum as_status st = gemm_build(p, err);
@@ -405,18 +405,9 @@ void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc)
 void as_gemm_finish(void *state)
 {
     struct as_gemm *p = state;
-    struct as_device *dev = p->dev;
-    if (!dev)
-        return;
-    if (p->cores)
-        as_gemm_cores_finish(p);
+    free(p->cores);
     if (p->library)
-        dev->gemm->destroy(dev, p->library);
-    dev->program->kernel_destroy(dev, p->kernel);
-    dev->program->destroy(dev, p->program);
-    dev->program->destroy(dev, p->plain);
-    struct as_memory *const blocks[] = {p->bias, p->a, p->b, p->d};
-    for (size_t i = 0; i < (p->desc.a ? 1 : sizeof blocks / sizeof *blocks); i++)
-        dev->memory->free(dev, blocks[i]);
+        p->dev->gemm->destroy(p->dev, p->library);
+    as_buffers_finish(&p->own);
     *p = (struct as_gemm){0};
 }

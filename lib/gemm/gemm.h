@@ -4,6 +4,7 @@
 #define AS_LIB_GEMM_GEMM_H
 
 #include "device/device.h"
+#include "lib/buffers/buffers.h"
 #include "lib/checks/checks.h"
 #include "lib/mma/instructions/matrix.h"
 
@@ -65,6 +66,7 @@ enum { AS_GEMM_PACKED = 4 };   /* blocks of path mma on a CPU: packed a and b, a
 enum { AS_GEMM_DRAWN = 1024 }; /* values that operands are drawn from */
 struct as_gemm {
     struct as_device *dev;
+    struct as_buffers own; /* all but operands of the caller */
     struct as_gemm_desc desc;
     struct as_memory *a, *b, *d, *bias;
     struct as_program *program; /* program of the path if `plain` does not have its kernel; NULL: the library */
@@ -151,7 +153,6 @@ extern const struct as_host_kernel as_gemm_native_mma[];
 enum as_applies as_gemm_cores_apply(const struct as_gemm_desc *desc, struct as_error *err);
 /* Chooses the instruction and allocates the packed operands. */
 enum as_status as_gemm_cores_prepare(struct as_gemm *p, struct as_error *err);
-void as_gemm_cores_finish(struct as_gemm *p);
 const char *as_gemm_cores_name(const struct as_gemm *p);
 enum as_gate_state as_gemm_cores_gate(const struct as_gemm *p, char *text, size_t size);
 

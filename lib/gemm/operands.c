@@ -112,7 +112,7 @@ static enum as_status fill_operands(struct as_gemm *p, struct as_error *err)
         enum as_status st = fill_on_host(p, p->a, codes, d->m * d->k, AS_SEED_A, err);
         return st ? st : fill_on_host(p, p->b, codes, d->n * d->k, AS_SEED_B, err);
     }
-    enum as_status st = as_kernel_timer_memory(p->dev, AS_GEMM_DRAWN * (uint64_t)f->in_bytes, &table, err);
+    enum as_status st = as_device_memory(p->dev, AS_GEMM_DRAWN * (uint64_t)f->in_bytes, &table, err);
     if (!st)
         st = p->dev->memory->write(p->dev, table, 0, codes, table->bytes, err);
     if (!st)
@@ -146,7 +146,7 @@ static enum as_status take_given(struct as_gemm *p, struct as_error *err)
         st = as_memory_check(p->b, 0, batch * d->n * d->k * f->in_bytes, err);
     if (!st)
         st = as_memory_check(p->d, 0, batch * d->m * d->n * f->out_bytes, err);
-    return st ? st : as_kernel_timer_memory(p->dev, d->n * sizeof(float), &p->bias, err);
+    return st ? st : as_buffers_keep_memory(&p->own, NULL, d->n * sizeof(float), &p->bias, err);
 }
 
 enum as_status as_gemm_operands(struct as_gemm *p, struct as_error *err)
@@ -167,7 +167,7 @@ enum as_status as_gemm_operands(struct as_gemm *p, struct as_error *err)
         largest = blocks[i].bytes > largest ? blocks[i].bytes : largest;
     enum as_status st = as_check_room(p->dev, as_gemm_bytes(d), largest, err);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !st; i++)
-        st = as_kernel_timer_memory(p->dev, blocks[i].bytes, blocks[i].memory, err);
+        st = as_buffers_keep_memory(&p->own, NULL, blocks[i].bytes, blocks[i].memory, err);
     if (!st)
         st = fill_operands(p, err);
     if (!st)

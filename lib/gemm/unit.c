@@ -88,7 +88,7 @@ enum as_status as_gemm_tensor_build(struct as_gemm *p, struct as_error *err)
     const struct as_program_desc desc = {.name = "gemm_tensor", .source = as_buf_get(&source), .defines = defines};
     enum as_status st = as_buf_check(&source, err);
     if (!st)
-        st = p->dev->program->build(p->dev, &desc, &p->plain, err);
+        st = as_buffers_keep_program(&p->own, &desc, &p->plain, err);
     as_buf_finish(&source);
     return st;
 }
@@ -105,7 +105,7 @@ enum as_status as_gemm_unit_build(struct as_gemm *p, struct as_error *err)
     enum as_status st = as_gemm_unit_program(m, &p->desc, &source, defines, sizeof defines, err);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
     if (!st)
-        st = p->dev->program->build(p->dev, &desc, &p->plain, err);
+        st = as_buffers_keep_program(&p->own, &desc, &p->plain, err);
     as_buf_finish(&source);
     return st;
 }

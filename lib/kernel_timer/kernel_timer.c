@@ -10,15 +10,6 @@ enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* per compute unit, in sweeps */
 /* Workgroups per compute unit in a launch for one of them: a device may distribute them unevenly. */
 enum { CHOICE_GROUPS = 4, CHOICE_WORDS = 4 };
 
-enum as_status as_kernel_timer_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out,
-                                      struct as_error *err)
-{
-    if (dev->info.allocators_n == 0)
-        return as_fail(err, AS_UNSUPPORTED, "the device has no usable allocator");
-    struct as_memory_desc want = {.allocator = dev->info.allocators[0].name, .bytes = bytes, .node = -1};
-    return dev->memory->alloc(dev, &want, out, err);
-}
-
 enum as_status as_kernel_timer_room(struct as_device *dev, uint64_t bytes, struct as_error *err)
 {
     return as_check_room(dev, bytes, bytes, err);
@@ -68,17 +59,13 @@ enum as_status as_kernel_timer_kernel(struct as_kernel_timer *t, const char *nam
 enum as_status as_kernel_timer_keep_kernel(struct as_kernel_timer *t, const char *name, struct as_kernel **out,
                                            struct as_error *err)
 {
-    t->own.status = AS_OK;
-    *out = as_buffers_kernel(&t->own, name, err);
-    return t->own.status;
+    return as_buffers_keep_kernel(&t->own, t->own.program, name, out, err);
 }
 
 enum as_status as_kernel_timer_keep_memory(struct as_kernel_timer *t, uint64_t bytes, struct as_memory **out,
                                            struct as_error *err)
 {
-    t->own.status = AS_OK;
-    *out = as_buffers_memory(&t->own, NULL, bytes, err);
-    return t->own.status;
+    return as_buffers_keep_memory(&t->own, NULL, bytes, out, err);
 }
 
 enum as_status as_kernel_timer_once(struct as_kernel_timer *t, const char *name, const struct as_arg *args, size_t n,
@@ -146,7 +133,7 @@ static enum as_status kernel_timer_ask(struct as_kernel_timer *t, struct as_erro
     return st;
 }
 
-enum as_status as_kernel_timer_stand(struct as_kernel_timer *t, uint32_t unit, struct as_error *err)
+enum as_status as_kernel_timer_pin_unit(struct as_kernel_timer *t, uint32_t unit, struct as_error *err)
 {
     enum as_status st = t->choice ? AS_OK : kernel_timer_ask(t, err);
     t->unit = t->tells_unit ? unit + 1 : 0;
@@ -209,7 +196,7 @@ enum as_status as_kernel_timer_need(const struct as_kernel_timer *t, unsigned ha
     } lacks[] = {{AS_HAS_CYCLES, "kernels of this device have no cycle counter"},
                  {AS_HAS_NANOS, "kernels of this device have no nanosecond clock"},
                  {AS_HAS_UNIT, "kernels of this device have no unit id"},
-                 {AS_HAS_LOCAL, "launches on this device cannot request dynamic shared memory"}};
+                 {AS_HAS_SHARED, "launches on this device cannot request dynamic shared memory"}};
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
         if (has & lacks[i].bit & ~(unsigned)t->record[0].has)
             return as_fail(err, AS_UNSUPPORTED, "%s", lacks[i].words);
@@ -318,7 +305,7 @@ enum as_status as_kernel_timer_evict(struct as_kernel_timer *t, struct as_error 
     uint64_t bytes = evictor_bytes(t->dev);
     enum as_status st = as_kernel_timer_room(t->dev, bytes, err);
     if (!st)
-        st = as_kernel_timer_memory(t->dev, bytes, &block, err);
+        st = as_device_memory(t->dev, bytes, &block, err);
     if (!st)
         st = kernel_timer_back(t->dev, block, err);
     if (!st)

@@ -16,7 +16,7 @@ struct as_record {
     uint64_t start, end;    /* cycle counter of the compute unit */
     uint64_t more;
 };
-enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4, AS_HAS_LOCAL = 8 }; /* LOCAL: launches may request it */
+enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4, AS_HAS_SHARED = 8 }; /* SHARED: launches may request it */
 
 struct as_kernel_timer {
     struct as_device *dev;
@@ -25,7 +25,7 @@ struct as_kernel_timer {
     struct as_record *record; /* as read after a launch */
     size_t records;
     double overhead_s;        /* of an empty launch */
-    struct as_memory *choice; /* set by as_kernel_timer_stand, needed by all kernels that use PART */
+    struct as_memory *choice; /* set by as_kernel_timer_pin_unit, needed by all kernels that use PART */
     bool tells_unit;
     uint32_t unit; /* 1 + id of the compute unit for launches of one workgroup, 0: any */
     struct as_kernel *sweep, *alone;
@@ -55,7 +55,7 @@ enum as_status as_kernel_timer_launch(struct as_kernel_timer *t, const struct as
  * ids. Larger launches use all compute units. The kernels take t->choice as argument 1 and use PART (record.kernel).
  * Compute units differ in their distance from L2, so comparable numbers use the same one. */
 enum { AS_TIMER_UNIT = 0 }; /* the default of all probes */
-enum as_status as_kernel_timer_stand(struct as_kernel_timer *t, uint32_t unit, struct as_error *err);
+enum as_status as_kernel_timer_pin_unit(struct as_kernel_timer *t, uint32_t unit, struct as_error *err);
 /* Notes the compute unit, if one is chosen. */
 void as_kernel_timer_note(struct as_trial_context *tc, const struct as_kernel_timer *t);
 /* For launches without as_kernel_timer_launch. aim: the grid for `wanted` workgroups. hit: after the launch, and with
@@ -78,9 +78,6 @@ double as_kernel_timer_clock(const struct as_kernel_timer *t);
 double as_kernel_timer_longest(const struct as_kernel_timer *t, size_t workgroups, size_t resident_workgroups);
 void as_kernel_timer_finish(void *state);
 
-/* A block of device memory. */
-enum as_status as_kernel_timer_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out,
-                                      struct as_error *err);
 /* as_check_room for one block. */
 enum as_status as_kernel_timer_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
 
@@ -89,7 +86,7 @@ enum as_status as_kernel_timer_room(struct as_device *dev, uint64_t bytes, struc
 extern const char as_kernel_sweep[];
 enum as_status as_kernel_timer_sweep(struct as_kernel_timer *t, struct as_memory *block, struct as_error *err);
 /* The chosen compute unit reads the first word of elements `stride` bytes apart (a multiple of 8), `times` times: a
- * partitioned L2 then copies far lines into the near partition. Call as_kernel_timer_stand before. */
+ * partitioned L2 then copies far lines into the near partition. Call as_kernel_timer_pin_unit before. */
 enum as_status as_kernel_timer_sweep_alone(struct as_kernel_timer *t, struct as_memory *block, uint64_t elements,
                                            uint64_t stride, int times, struct as_error *err);
 /* A block so large that sweeping it evicts everything else from L2. It is kept. */

@@ -104,21 +104,17 @@ static enum as_status write_narrow_table(struct as_stream *s, struct as_error *e
 
 static enum as_status stream_get_memory(struct as_stream *s, struct as_error *err)
 {
-    const struct as_memory_ops *m = s->dev->memory;
     if (s->native)
         s->results = (size_t)s->desc.threads * AS_STREAM_STRIDE;
     else
         choose_room(s);
     const char *pinned = s->gpu && s->desc.host_timed ? as_role_allocator(s->dev->info.id, AS_ROLE_PINNED) : "";
-    struct as_memory_desc result = {
-        .allocator = *pinned ? pinned : s->desc.allocator, .bytes = s->results * 8, .node = -1};
-    struct as_memory_desc table = {.allocator = s->desc.allocator, .bytes = sizeof *s->data, .node = -1};
-    enum as_status st = m->alloc(s->dev, &result, &s->result, err);
-    if (!st)
-        st = m->alloc(s->dev, &table, &s->table, err);
-    if (!st && s->element != 8)
+    s->result = as_buffers_memory(&s->own, *pinned ? pinned : s->desc.allocator, s->results * 8, err);
+    s->table = as_buffers_memory(&s->own, s->desc.allocator, sizeof *s->data, err);
+    if (!s->own.status && s->element != 8)
         return write_narrow_table(s, err);
-    return st ? st : m->write(s->dev, s->table, 0, s->data, sizeof *s->data, err);
+    as_buffers_write(&s->own, s->table, s->data, sizeof *s->data, err);
+    return s->own.status;
 }
 
 /* A kernel per way of a GPU to be tested. */
@@ -134,10 +130,11 @@ static enum as_status build_ways(struct as_stream *s, struct as_error *err)
         st = as_buf_check(&defines, err);
         struct as_program_desc desc = {
             .name = "bandwidth", .source = as_kernel_stream, .defines = as_buf_get(&defines)};
+        struct as_program *program = NULL;
         if (!st)
-            st = s->dev->program->build(s->dev, &desc, &s->way_programs[i], err);
+            st = as_buffers_keep_program(&s->own, &desc, &program, err);
         if (!st)
-            st = s->dev->program->kernel(s->dev, s->way_programs[i], "stream_tiled", &s->ways[i], err);
+            st = as_buffers_keep_kernel(&s->own, program, "stream_tiled", &s->ways[i], err);
         as_buf_finish(&defines);
     }
     s->kernel = s->ways[0];
@@ -149,17 +146,18 @@ static enum as_status stream_build(struct as_stream *s, struct as_error *err)
     struct as_buf defines = AS_BUF_INIT;
     as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=%u -DELEMENT_BITS=%u", (int)s->desc.op, as_stream_per_item(s),
                   8 * s->element);
+    struct as_program *program = NULL;
     enum as_status st = as_buf_check(&defines, err);
     struct as_program_desc desc = {.name = "bandwidth",
                                    .source = as_kernel_stream,
                                    .defines = as_buf_get(&defines),
                                    .host = as_stream_host_kernels};
     if (!st)
-        st = s->dev->program->build(s->dev, &desc, &s->program, err);
+        st = as_buffers_keep_program(&s->own, &desc, &program, err);
     if (!st && !s->gpu)
-        st = s->dev->program->kernel(s->dev, s->program, "stream", &s->kernel, err);
+        st = as_buffers_keep_kernel(&s->own, program, "stream", &s->kernel, err);
     if (!st)
-        st = s->dev->program->kernel(s->dev, s->program, "fill", &s->fill, err);
+        st = as_buffers_keep_kernel(&s->own, program, "fill", &s->fill, err);
     as_buf_finish(&defines);
     return st || !s->gpu ? st : build_ways(s, err);
 }
@@ -312,7 +310,8 @@ static enum as_status make_data(struct as_stream *s, struct as_error *err)
 enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
                                  struct as_error *err)
 {
-    *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3, .whole_check = desc->whole_check};
+    *s = (struct as_stream){
+        .dev = dev, .own = {.dev = dev}, .desc = *desc, .scalar = 3, .whole_check = desc->whole_check};
     s->native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->element = s->native || (dev->info.capabilities & AS_CAP_FP64) ? 8 : 4;
     s->gpu = desc->choose_width && as_stream_has_ways(&dev->info);
@@ -417,16 +416,7 @@ void as_stream_finish(void *stream)
     struct as_stream *s = stream;
     if (!s->dev)
         return;
-    for (size_t i = 0; i < AS_STREAM_GRIDS_MAX; i++) {
-        s->dev->program->kernel_destroy(s->dev, s->ways[i]);
-        s->dev->program->destroy(s->dev, s->way_programs[i]);
-    }
-    if (!s->gpu)
-        s->dev->program->kernel_destroy(s->dev, s->kernel);
-    s->dev->program->kernel_destroy(s->dev, s->fill);
-    s->dev->program->destroy(s->dev, s->program);
-    s->dev->memory->free(s->dev, s->table);
-    s->dev->memory->free(s->dev, s->result);
+    as_buffers_finish(&s->own);
     for (size_t i = 0; i < s->places_n; i++)
         as_arena_give(s->dev, s->places[i]);
     free(s->data);

@@ -10,6 +10,7 @@
 #define AS_LIB_STREAM_STREAM_H
 
 #include "device/arena.h"
+#include "lib/buffers/buffers.h"
 #include "probe/probe.h"
 
 enum as_stream_op {
@@ -114,20 +115,19 @@ extern const char *const as_stream_way_words[];
 bool as_stream_has_ways(const struct as_device_info *info);
 struct as_stream {
     struct as_device *dev;
+    struct as_buffers own;
     struct as_stream_desc desc;
     struct as_stream_data *data;
     /* Bandwidth of a partitioned L2 depends on placement: a repetition covers several blocks. */
     struct as_memory *places[AS_STREAM_PLACES];
     size_t places_n;
     struct as_memory *memory, *result, *table; /* memory: the current block */
-    struct as_program *program;
     struct as_kernel *kernel, *fill;
     unsigned element;  /* bytes: 8, or 4 where a device has no f64 */
     uint64_t n, pitch; /* elements of an array; from array to array */
     size_t results;    /* words of results */
     bool native, gpu;
     struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* on a GPU, by candidate; `kernel` is one of them */
-    struct as_program *way_programs[AS_STREAM_GRIDS_MAX];
     struct as_stream_grid grid;
     const char *way; /* on a GPU: its name */
     unsigned samples;

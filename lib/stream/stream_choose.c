@@ -181,7 +181,7 @@ static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids
 size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
     const size_t n = s->gpu ? gpu_grids(s, out) : loop_grids(s, out);
-    if (!s->desc.barrier && s->program)
+    if (!s->desc.barrier && s->own.program)
         hold_at_once(s, out, n);
     return n;
 }

@@ -103,18 +103,6 @@ const struct as_host_kernel as_stream_host_kernels[] = {
 
 /* ---- launches ---- */
 
-static struct as_arg arg_memory(struct as_memory *m)
-{
-    return as_memory_arg(m);
-}
-static struct as_arg arg_u64(uint64_t v)
-{
-    return as_u64_arg(v);
-}
-static struct as_arg arg_u32(uint32_t v)
-{
-    return as_u32_arg(v);
-}
 static struct as_arg arg_scalar(const struct as_stream *s)
 {
     return s->element == 8 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = s->scalar}
@@ -135,14 +123,14 @@ static size_t fill_threads(const struct as_stream *s)
 enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const struct as_arena_content *there,
                                      struct as_error *err)
 {
-    const struct as_arg args[] = {arg_memory(s->memory),
-                                  arg_memory(s->table),
-                                  arg_u64(s->n),
-                                  arg_u64(s->pitch),
-                                  arg_u32(s->data->key),
-                                  arg_u32(arrays),
-                                  arg_u32(as_stream_shape_of(s)->writes),
-                                  arg_u64((uint64_t)(uintptr_t)there)};
+    const struct as_arg args[] = {as_memory_arg(s->memory),
+                                  as_memory_arg(s->table),
+                                  as_u64_arg(s->n),
+                                  as_u64_arg(s->pitch),
+                                  as_u32_arg(s->data->key),
+                                  as_u32_arg(arrays),
+                                  as_u32_arg(as_stream_shape_of(s)->writes),
+                                  as_pointer_arg(there)};
     const size_t args_n = sizeof args / sizeof *args;
     struct as_launch l = {.kernel = s->fill,
                           .args = args,
@@ -158,13 +146,13 @@ enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const
 static enum as_status launch_native(struct as_stream *s, const struct as_stream_part *part, struct as_timing *t,
                                     struct as_error *err)
 {
-    const struct as_arg args[] = {arg_memory(s->result),
-                                  arg_memory(s->memory),
-                                  arg_u64(s->pitch),
-                                  arg_u64(part->first),
-                                  arg_u64(part->count),
+    const struct as_arg args[] = {as_memory_arg(s->result),
+                                  as_memory_arg(s->memory),
+                                  as_u64_arg(s->pitch),
+                                  as_u64_arg(part->first),
+                                  as_u64_arg(part->count),
                                   arg_f64(s->scalar),
-                                  arg_u32(encode(s->desc.op, s->desc.width, s->desc.nontemporal))};
+                                  as_u32_arg(encode(s->desc.op, s->desc.width, s->desc.nontemporal))};
     struct as_launch l = {
         .kernel = s->kernel,
         .args = args,
@@ -183,13 +171,13 @@ static enum as_status launch_device(struct as_stream *s, const struct as_stream_
     uint64_t threads = (uint64_t)s->grid.workgroups * s->grid.workgroup_size;
     const uint64_t line = as_stream_line(s);
     uint64_t piece = (s->n + threads - 1) / threads;
-    const struct as_arg args[] = {arg_memory(s->result),
-                                  arg_memory(s->memory),
-                                  arg_u64(s->n),
-                                  arg_u64(s->pitch),
+    const struct as_arg args[] = {as_memory_arg(s->result),
+                                  as_memory_arg(s->memory),
+                                  as_u64_arg(s->n),
+                                  as_u64_arg(s->pitch),
                                   arg_scalar(s),
-                                  arg_u32(s->desc.barrier ? 1 : (uint32_t)part->reps),
-                                  arg_u64(s->grid.interleaved ? 0 : (piece + line - 1) / line * line)};
+                                  as_u32_arg(s->desc.barrier ? 1 : (uint32_t)part->reps),
+                                  as_u64_arg(s->grid.interleaved ? 0 : (piece + line - 1) / line * line)};
     uint64_t launches = s->desc.barrier ? part->reps : 1;
     struct as_launch l = {
         .kernel = s->kernel,

@@ -98,12 +98,46 @@ static void lacking(const struct as_advice_topic *t, struct as_advice *a)
     as_buf_finish(&command);
 }
 
+/* A number that is the value of a quantity cites it. */
+static void cite_quantities(const struct as_quantity_value *values, size_t n, struct as_advice *a)
+{
+    for (size_t i = 0; i < a->numbers_n; i++) {
+        struct as_advice_number *number = &a->numbers[i];
+        size_t k = 0;
+        while (k < n && (values[k].cell != number->cell || strcmp(values[k].unit, number->unit) != 0))
+            k++;
+        if (k == n)
+            continue;
+        number->quantity = values[k].of->name;
+        number->value = values[k].value;
+        number->ci = values[k].ci;
+    }
+}
+
+/* The quantities of a device that are numbers of one cell; *out is the caller's (free). */
+static size_t quantities_of_cells(struct as_rule_context *c, struct as_quantity_value **out)
+{
+    const struct as_quantity_subject subject = as_rule_subject(c);
+    size_t all = 0, n = 0;
+    while (as_quantities[all].name)
+        all++;
+    if (!(*out = calloc(all + 1, sizeof **out))) {
+        c->status = as_nomem(c->err, all * sizeof **out, "quantities");
+        return 0;
+    }
+    for (size_t i = 0; i < all; i++)
+        n += as_quantity_get(&subject, as_quantities[i].name, &(*out)[n]) && !(*out)[n].fact;
+    return n;
+}
+
 static enum as_status advise_device(struct as_rule_context *c, void *user)
 {
     struct advice_list *list = user;
     const bool cpu = strcmp(c->device, "cpu") == 0;
     struct as_fact_list facts = {(struct as_fact *)list->facts, list->facts_n, list->facts_n}; /* read only here */
+    struct as_quantity_value *values;
     c->facts = &facts;
+    const size_t values_n = quantities_of_cells(c, &values);
     for (size_t i = 0; i < sizeof topics / sizeof *topics && !c->status; i++) {
         const struct as_advice_topic *t = &topics[i];
         if (t->of == (cpu ? OF_DEVICE : OF_CPU))
@@ -118,7 +152,9 @@ static enum as_status advise_device(struct as_rule_context *c, void *user)
         a->known = t->advise(c, t, a);
         if (!a->known)
             lacking(t, a);
+        cite_quantities(values, values_n, a);
     }
+    free(values);
     return c->status;
 }
 
@@ -151,6 +187,7 @@ static void numbers_to_json(const struct as_advice *a, struct as_buf *out)
         as_json_add_number(out, "ci_high", number->ci.hi);
         as_json_add_text(out, "unit", number->unit);
         as_json_add_int(out, "cell", number->cell);
+        as_json_add_text(out, "quantity", number->quantity ? number->quantity : "");
         as_buf_char(out, '}');
     }
     as_buf_char(out, ']');

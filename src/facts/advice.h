@@ -10,7 +10,8 @@ enum { AS_ADVICE_NUMBERS_MAX = 32 };
 /* A number that an advice rests on. */
 struct as_advice_number {
     int64_t cell;
-    char what[96]; /* "bandwidth, 'malloc'" */
+    char what[96];        /* "triad over 1 GiB, 'malloc'" */
+    const char *quantity; /* the name of the quantity whose value it is; NULL: of none */
     double value;
     struct as_interval ci;
     char unit[16];

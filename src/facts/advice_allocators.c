@@ -42,8 +42,10 @@ static void say_others(struct as_advice *a, const struct as_advice_choice *choic
 
 static void add_numbers(struct as_advice *a, const struct as_advice_choice *choices, size_t n)
 {
+    char pass[64];
     for (size_t i = 0; i < n; i++)
-        as_advice_add_number(a, choices[i].cell, "%s, '%s'", choices[i].cell->metric, choices[i].allocator);
+        as_advice_add_number(a, choices[i].cell, "%s, '%s'", as_advice_pass_text(choices[i].cell, pass, sizeof pass),
+                             choices[i].allocator);
 }
 
 bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -52,8 +54,9 @@ bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic
     size_t n = as_advice_choose(c, &t->wanted, choices), same = as_choices_best(choices, n, t->wanted.less);
     if (n < 2)
         return false;
+    char pass[64];
     as_advice_say(a, "Of %zu allocators with valid cells, ", n);
-    say_choice(a, choices, same, t->does, "");
+    say_choice(a, choices, same, t->does, as_advice_pass_text(choices[0].cell, pass, sizeof pass));
     say_others(a, choices, n, same);
     add_numbers(a, choices, n);
     return true;
@@ -78,7 +81,9 @@ bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t
         return false;
     size_t same = as_choices_best(choices, kept, t->wanted.less);
     as_advice_say(a, "Of %zu allocators with valid cells that both sides can access, ", kept);
-    say_choice(a, choices, same, "in repeated passes the device streams at", "");
+    char pass[64];
+    say_choice(a, choices, same, "in repeated passes the device streams at",
+               as_advice_pass_text(choices[0].cell, pass, sizeof pass));
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;
     if (out_of_reach) {

@@ -121,6 +121,23 @@ void as_choices_names(const struct as_advice_choice *choices, size_t n, struct a
         as_buf_printf(out, "%s'%s'", i == 0 ? "" : i + 1 == n ? " or " : ", ", choices[i].allocator);
 }
 
+const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t size)
+{
+    const double threads = as_cell_axis_number(cell, "threads");
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "%s over ", as_cell_axis(cell, "op"));
+    as_format_size(&text, as_axes_u64(&cell->axes, "size"));
+    if (threads > 0)
+        as_buf_printf(&text, ", %.0f thread%s%s", threads, threads == 1 ? "" : "s",
+                      as_cell_is(cell, "op", "read")    ? ""
+                      : as_cell_is(cell, "store", "nt") ? ", non-temporal stores"
+                      : as_cell_axis(cell, "store")[0]  ? ", regular stores"
+                                                        : "");
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+    return out;
+}
+
 void as_advice_say(struct as_advice *a, const char *fmt, ...)
 {
     struct as_buf text = AS_BUF_INIT;

@@ -134,9 +134,9 @@ static size_t say_facts(struct as_rule_context *c, struct as_advice *a, enum as_
         if (warning)
             as_advice_say(a, " (%s, %s: up to %s lost)", as_cell_axis(cell, "type"), scope_text(c, cell, scope),
                           millions_text(cell->sum.max, count));
-        as_advice_add_number(a, cell, "updates lost%s, '%s', %s, median",
+        as_advice_add_number(a, cell, "updates lost%s, '%s', %s, scope %s, median",
                              strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
-                             as_cell_axis(cell, "type"));
+                             as_cell_axis(cell, "type"), as_cell_axis(cell, "scope"));
     }
     if (said > most)
         as_advice_say(a, " and %zu more", said - most);

@@ -89,23 +89,27 @@ bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_top
 {
     struct as_pair *pairs;
     size_t n;
-    char ratio[96], one[96], other[96];
+    char ratio[96], one[160], other[96], pass[64];
     (void)t;
     as_pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
     n = keep_touchable(c, pairs, n);
     const struct as_pair *p = largest_by(advice_sharing_apart, pairs, n);
     if (n > 0 && advice_sharing_apart(p) > 0) {
-        bool device = p->b->sum.median > p->a->sum.median;
+        const bool device = p->b->sum.median > p->a->sum.median;
+        const struct as_cell *better = device ? p->b : p->a;
         as_advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
-                      device ? "device" : "CPU", as_cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
+                      device ? "device" : "CPU", as_cell_axis(p->a, "allocator"),
+                      as_noted_text(better->sum.median, as_cell_interval(better), better->unit, "",
+                                    as_advice_pass_text(better, pass, sizeof pass), one, sizeof one),
                       cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                       speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
         say_no_first_touch(a, pairs, n);
     }
     for (size_t i = 0; i < n; i++) {
-        as_advice_add_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", as_cell_axis(pairs[i].a, "allocator"));
-        as_advice_add_number(a, pairs[i].b, "bandwidth, '%s', the device first", as_cell_axis(pairs[i].b, "allocator"));
+        as_advice_pass_text(pairs[i].a, pass, sizeof pass);
+        as_advice_add_number(a, pairs[i].a, "%s, '%s', the CPU first", pass, as_cell_axis(pairs[i].a, "allocator"));
+        as_advice_add_number(a, pairs[i].b, "%s, '%s', the device first", pass, as_cell_axis(pairs[i].b, "allocator"));
     }
     free(pairs);
     return n > 0;
@@ -320,9 +324,11 @@ static void find_copies(struct as_rule_context *c, const char *op, const char *o
 static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
 {
     const char *from = as_cell_axis(all->copy[i], "from"), *own = as_cell_axis(all->own[i], "allocator");
-    as_advice_add_number(a, all->copy[i], "copy, '%s' to '%s'", from, own);
-    as_advice_add_number(a, all->direct[i], "bandwidth, '%s'", from);
-    as_advice_add_number(a, all->own[i], "bandwidth, '%s'", own);
+    char pass[64];
+    as_fact_value_text(as_cell_size(all->copy[i]), AS_NO_INTERVAL, "B", pass, sizeof pass);
+    as_advice_add_number(a, all->copy[i], "copy of %s, '%s' to '%s'", pass, from, own);
+    as_advice_add_number(a, all->direct[i], "%s, '%s'", as_advice_pass_text(all->direct[i], pass, sizeof pass), from);
+    as_advice_add_number(a, all->own[i], "%s, '%s'", as_advice_pass_text(all->own[i], pass, sizeof pass), own);
 }
 
 /* "from 'a', 'b' and 'c'" of copies */

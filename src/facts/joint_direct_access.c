@@ -54,7 +54,7 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
         return;
     double passes;
     struct as_interval ci;
-    char reads[96], copies[96];
+    char reads[96], copies[96], size[32];
     as_fact_value_text(direct->sum.median, as_cell_interval(direct), direct->unit, reads, sizeof reads);
     as_fact_value_text(copy->sum.median, as_cell_interval(copy), copy->unit, copies, sizeof copies);
     if (as_passes_to_pay(copy, direct, own, &passes, &ci)) {
@@ -64,8 +64,9 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
             snprintf(from_on, sizeof from_on, "from about one pass");
         else if (ci.hi >= 1)
             snprintf(from_on, sizeof from_on, "from %.3g passes", passes);
-        as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays %s", from,
-                    reads, copies, from_on);
+        as_fact_value_text(as_cell_size(copy), AS_NO_INTERVAL, "B", size, sizeof size);
+        as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of %s of it runs at %s: copying first pays %s",
+                    from, reads, size, copies, from_on);
     } else {
         const bool slower = as_cells_ratio(direct, own).lo < 1; /* perhaps */
         f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;

@@ -1,12 +1,29 @@
 /* The cells that quantities name, compared with what the probes measure. */
 #include "probe/probe.h"
 #include "quantity/quantity.h"
+#include "refs/bounds.h"
+
+#include <string.h>
 
 static bool check_is_word(const char *const *words, const char *value)
 {
     while (words && *words && strcmp(*words, value) != 0)
         words++;
     return words && *words;
+}
+
+/* Can the axis have each of the values ("read,dot") or the places of a bound? */
+static bool can_be_bound(const struct as_axis *axis, char *values)
+{
+    char *save = NULL;
+    for (const char *value = strtok_r(values, ",", &save); value; value = strtok_r(NULL, ",", &save)) {
+        const bool is_place = strcmp(value, "@own") == 0 || strcmp(value, "@of_host") == 0;
+        if (is_place                        ? axis->domain != AS_DOMAIN_ALLOCATOR
+            : strcmp(value, "@memory") == 0 ? axis->type != AS_AXIS_SIZE
+                                            : !check_is_word(axis->words, value))
+            return false;
+    }
+    return true;
 }
 
 /* Can the axis have the value, or the allocator of the role that it names? */
@@ -22,53 +39,60 @@ static bool can_be(const struct as_axis *axis, const char *value)
                                       : value[0] && !value[strspn(value, "0123456789")];
 }
 
-static enum as_status check_axis(const struct as_quantity *q, const struct as_probe *probe, const char *condition,
-                                 size_t n, struct as_error *err)
+/* What names the cells, for messages. */
+struct namer {
+    const char *kind, *name;
+    bool is_bound;
+};
+
+static enum as_status check_axis(const struct namer *of, const struct as_probe *probe, const char *condition, size_t n,
+                                 struct as_error *err)
 {
-    char name[64];
+    char name[64], values[64];
     as_copy_text(name, n < sizeof name ? n + 1 : sizeof name, condition);
     char *value = strchr(name, '=');
     if (!value)
-        return as_fail(err, AS_FAILED, "quantity '%s': '%s' is not axis=value", q->name, name);
+        return as_fail(err, AS_FAILED, "%s '%s': '%s' is not axis=value", of->kind, of->name, name);
     *value++ = '\0';
     const struct as_axis *axis = as_probe_axis(probe, name);
     if (!axis)
-        return as_fail(err, AS_FAILED, "quantity '%s': probe '%s' has no axis '%s'", q->name, probe->name, name);
-    if (!can_be(axis, value))
-        return as_fail(err, AS_FAILED, "quantity '%s': axis '%s' of probe '%s' has no value '%s'", q->name, name,
+        return as_fail(err, AS_FAILED, "%s '%s': probe '%s' has no axis '%s'", of->kind, of->name, probe->name, name);
+    as_copy_text(values, sizeof values, value);
+    if (!(of->is_bound ? can_be_bound(axis, values) : can_be(axis, value)))
+        return as_fail(err, AS_FAILED, "%s '%s': axis '%s' of probe '%s' has no value '%s'", of->kind, of->name, name,
                        probe->name, value);
     return AS_OK;
 }
 
 /* "PROBE axis=value ..." */
-static enum as_status check_cells(const struct as_quantity *q, const char *cells, struct as_error *err)
+static enum as_status check_cells(const struct namer *of, const char *cells, struct as_error *err)
 {
     char name[32];
     size_t n = strcspn(cells, " ");
     as_copy_text(name, n < sizeof name ? n + 1 : sizeof name, cells);
     const struct as_probe *probe = as_probe_find(name);
     if (!probe)
-        return as_fail(err, AS_FAILED, "quantity '%s': unknown probe '%s'", q->name, name);
+        return as_fail(err, AS_FAILED, "%s '%s': unknown probe '%s'", of->kind, of->name, name);
     enum as_status st = AS_OK;
     for (cells += n; *cells && !st; cells += n) {
         cells += strspn(cells, " ");
         n = strcspn(cells, " ");
-        st = check_axis(q, probe, cells, n, err);
+        st = check_axis(of, probe, cells, n, err);
     }
     return st;
 }
 
-enum as_status as_quantities_check(const struct as_quantity *table, struct as_error *err)
+enum as_status as_quantities_check(const struct as_quantity *table, const struct as_bound_line *bounds,
+                                   struct as_error *err)
 {
     enum as_status st = AS_OK;
-    for (const struct as_quantity *q = table; q->name && !st; q++) {
-        for (const char *const *cells = q->bounds; *cells && !st; cells++)
-            st = check_cells(q, *cells, err);
+    for (const struct as_bound_line *b = bounds; b->cells && !st; b++)
+        st = check_cells(&(struct namer){"bound of", b->label, true}, b->cells, err);
+    for (const struct as_quantity *q = table; q->name && !st; q++)
         for (const struct as_quantity_source *s = q->sources; s->from && !st; s++) {
             const bool is_fact = !strchr(s->from, ' ');
             const char *cells = is_fact ? s->cells : s->from;
-            st = cells ? check_cells(q, cells, err) : AS_OK;
+            st = cells ? check_cells(&(struct namer){"quantity", q->name, false}, cells, err) : AS_OK;
         }
-    }
     return st;
 }

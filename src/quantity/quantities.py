@@ -14,8 +14,8 @@ TEXTS = ["group", "label", "unit", "before", "behind"]
 FLAGS = {"claimed": "limit", "of_host": "yes", "off_map": "yes", "roof": "yes", "first": "yes"}  # what they can only be
 KEYS = [*TEXTS, *FLAGS, "kind", "level", "beside"]
 SOURCE = re.compile(r"(cpu|device|both)([2-9]?)(?:\.(cells|said|named|fact))?")
-BOUND = re.compile(r"bound[2-3]?")
-BOUNDED = re.compile(r"([a-z0-9_]+) ([a-z_0-9]+)=([a-z_0-9]+)")
+BOUND = re.compile(r"bound[2-9]?")
+BOUNDED = re.compile(r"([a-z0-9_]+(?: [a-z_0-9]+=[^ =]+)+)(?: /([2-9]))?")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[a-z0-9_]+)*")
 FACT = re.compile(r"[A-Za-z0-9_.@-]+")
 CELLS = re.compile(r"[a-z0-9_]+( [a-z_0-9]+=[^ =]+)*")
@@ -74,19 +74,19 @@ def read_sources(name, section):
 
 
 def read_bounds(name, section):
-    """The trials whose operations count for it: [(probe, axis, value)]."""
+    """The trials whose bytes or operations count for it, and how many times each: [(cells, times)]."""
     found = {key: BOUNDED.fullmatch(value) for key, value in section.items() if BOUND.fullmatch(key)}
     for key, match in found.items():
         if not match:
-            fail(name, f"'{key}': '{section[key]}' is not a probe with one axis")
-    return [match.groups() for match in found.values()]
+            fail(name, f"'{key}': '{section[key]}' is not a probe with axes")
+    return [(cells, times or "1") for cells, times in (match.groups() for match in found.values())]
 
 
 def write_bounds(out, sections):
     out.write('#include "refs/bounds.h"\n\nconst struct as_bound_line as_bound_lines[] = {\n')
     for name, section in sections.items():
-        for trials in read_bounds(name, section):
-            out.write("    {" + ", ".join(text(t) for t in (*trials, section["group"], section["label"])) + "},\n")
+        for cells, times in read_bounds(name, section):
+            out.write("    {" + ", ".join(text(t) for t in (cells, section["group"], section["label"])) + f", {times}" + "},\n")
     out.write("    {0}};\n")
 
 
@@ -105,8 +105,6 @@ def write_quantity(out, index, name, section, names):
     out.write(f", .kind = AS_KIND_{section['kind'].upper()}, .sources = sources_{index}")
     if "beside" in section:
         out.write(f", .beside = &as_quantities[{names[section['beside']]}]")
-    bounds = ", ".join(text(f"{probe} {axis}={value}") for probe, axis, value in read_bounds(name, section))
-    out.write(f", .bounds = {{{bounds}}}" if bounds else "")
     out.write("".join(f", .{key} = true" for key in FLAGS if key in section))
     out.write("},\n")
 
@@ -135,6 +133,7 @@ def main():
                 fail(name, f"another section is '{' '.join(label)}' too")
             labels.add(label)
             names[name] = index
+            read_bounds(name, section)
             write_sources(out, index, read_sources(name, section))
         out.write("const struct as_quantity as_quantities[] = {\n")
         for index, (name, section) in enumerate(sections.items()):

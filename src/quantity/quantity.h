@@ -16,6 +16,8 @@
 #include "probe/main_memory.h"
 #include "probe/probe.h"
 
+struct as_bound_line; /* refs/bounds.h */
+
 /* Which devices have it: those whose kernels are the host's own code, or others. */
 enum as_side { AS_SIDE_BOTH, AS_SIDE_CPU, AS_SIDE_DEVICE };
 
@@ -50,7 +52,6 @@ struct as_quantity {
     bool first;                       /* a plan with a small budget measures it before the others */
     const struct as_quantity *beside; /* the line of the data sheet whose remark has it; NULL: a line of its own */
     const char *before, *behind;      /* around it in that remark: "submit", "per kernel" */
-    const char *bounds[4]; /* cells whose trials its specified value bounds: "matmul type=f16"; ends with NULL */
     const struct as_quantity_source *sources; /* ends with a NULL from */
 };
 extern const struct as_quantity as_quantities[];               /* ends with a NULL name */
@@ -59,9 +60,10 @@ const struct as_quantity *as_quantity_named(const char *name); /* or NULL */
 const struct as_quantity *as_quantity_of_line(const char *group, const char *label);
 /* Can its numbers be in that unit? */
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
-/* Compares probes, axes and their words with the records of the probes that are built in; table ends with a NULL name.
- */
-enum as_status as_quantities_check(const struct as_quantity *table, struct as_error *err);
+/* Compares probes, axes and their words with the records of the probes that are built in. table ends with a NULL name,
+ * bounds with NULL cells. */
+enum as_status as_quantities_check(const struct as_quantity *table, const struct as_bound_line *bounds,
+                                   struct as_error *err);
 
 /* The device whose numbers are sought, and where. */
 struct as_quantity_subject {

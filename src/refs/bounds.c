@@ -10,7 +10,7 @@
  * a clock above the reported maximum and is kept; others assume a lower clock and are scaled up. */
 static const double ABOVE_POWER = 1.3;
 
-static const char TO[] = "to device", FROM[] = "from device", BOTH[] = "bidirectional";
+static const char HOST_LINK[] = "Host link", BOTH[] = "bidirectional";
 
 double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit)
 {
@@ -18,7 +18,7 @@ double as_reported_line(const struct as_device_info *info, const char *group, co
         return NAN;
     if (strcmp(group, "Memory") == 0 && info->peak_bandwidth > 0)
         return info->peak_bandwidth * 1e-9;
-    if (strcmp(group, "Host link") == 0 && info->bus_bandwidth > 0)
+    if (strcmp(group, HOST_LINK) == 0 && info->bus_bandwidth > 0)
         return info->bus_bandwidth * (strcmp(label, BOTH) == 0 ? 2e-9 : 1e-9);
     return NAN;
 }
@@ -63,13 +63,6 @@ struct as_bound as_bound_of_line(const struct as_device_info *info, const struct
 
 /* ---- of a trial ---- */
 
-/* A line that a trial's bytes or operations count for, and how many times each counts. */
-struct demand {
-    const char *group, *label;
-    unsigned times;
-};
-enum { DEMANDS_MAX = 2 };
-
 enum place { OWN, OF_HOST, ELSEWHERE };
 
 /* Where a device with its own memory finds an allocator's. What a driver may move is elsewhere. */
@@ -85,89 +78,81 @@ static enum place bounds_place_of(const struct as_device_info *info, const char 
     return a == &info->allocators[0] || !a->host_access ? OWN : ELSEWHERE;
 }
 
-static bool axis_is(const struct as_bound_trial *t, const char *axis, const char *word)
+/* Is the value of an axis, or what it names, the word of a bound? */
+static bool is_bound_word(const struct as_device_info *info, const struct as_bound_trial *t, const char *axis,
+                          const char *word)
 {
-    return strcmp(as_axes_text(t->axes, axis), word) == 0;
-}
-
-/* Every copied byte once. */
-static size_t copy_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
-{
-    const enum place from = bounds_place_of(info, as_axes_text(t->axes, "from")),
-                     to = bounds_place_of(info, as_axes_text(t->axes, "to"));
-    const bool both = axis_is(t, "direction", "both");
-    if (from == OWN && to == OWN) { /* is read there and written there */
-        out[0] = (struct demand){"Memory", "copy", 2};
+    const char *have = as_axes_text(t->axes, axis);
+    if (strcmp(word, "@memory") == 0)
         return as_info_is_memory(info, NULL, 1, (double)t->footprint);
+    if (strcmp(word, "@own") == 0)
+        return bounds_place_of(info, have) == OWN;
+    if (strcmp(word, "@of_host") == 0)
+        return bounds_place_of(info, have) == OF_HOST;
+    return strcmp(have, word) == 0;
+}
+
+/* condition: "axis=value,value" of n letters */
+static bool is_bound_condition(const struct as_device_info *info, const struct as_bound_trial *t, const char *condition,
+                               size_t n)
+{
+    char axis[24], word[32];
+    const size_t name = strcspn(condition, "=");
+    as_copy_text(axis, name < sizeof axis ? name + 1 : sizeof axis, condition);
+    for (size_t at = name + 1, len; at < n; at += len + 1) {
+        len = strcspn(condition + at, ", ");
+        as_copy_text(word, len < sizeof word ? len + 1 : sizeof word, condition + at);
+        if (is_bound_word(info, t, axis, word))
+            return true;
     }
-    out[0] = (struct demand){"Host link", both && from != to ? BOTH : to == OF_HOST ? FROM : TO, 1};
-    /* The host may make a copy between its own memories itself. */
-    return !info->is_host_memory && from != ELSEWHERE && to != ELSEWHERE && (from != to || axis_is(t, "how", "kernel"));
+    return false;
 }
 
-static size_t link_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
+static bool is_bound_trial(const struct as_device_info *info, const struct as_bound_trial *t,
+                           const struct as_bound_line *line)
 {
-    if (info->is_host_memory || !axis_is(t, "peer", "host"))
-        return 0;
-    out[0] = (struct demand){"Host link",
-                             axis_is(t, "direction", "both") ? BOTH
-                             : axis_is(t, "direction", "to") ? FROM
-                                                             : TO,
-                             1};
-    return 1;
+    const char *at = line->cells;
+    size_t n = strcspn(at, " ");
+    if (strncmp(at, t->probe, n) != 0 || t->probe[n])
+        return false;
+    if (info->is_host_memory && strcmp(line->group, HOST_LINK) == 0)
+        return false;
+    for (at += n; *at; at += n) {
+        at += strspn(at, " ");
+        n = strcspn(at, " ");
+        if (!is_bound_condition(info, t, at, n))
+            return false;
+    }
+    return true;
 }
 
-/* A device's streams over host memory also cross the link. */
-static size_t stream_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
+static struct as_bound bound_by_line(const struct as_device_info *info, const struct as_refs *figures,
+                                     const struct as_bound_line *line, const char *unit)
 {
-    if (!t->claims_memory)
-        return 0;
-    out[0] = (struct demand){"Memory", "read", 1};
-    if (info->is_host_memory || bounds_place_of(info, as_axes_text(t->axes, "allocator")) != OF_HOST)
-        return 1;
-    out[1] = (struct demand){"Host link",
-                             axis_is(t, "op", "read") || axis_is(t, "op", "dot") ? TO
-                             : axis_is(t, "op", "write")                         ? FROM
-                                                                                 : BOTH,
-                             1};
-    return 2;
-}
-
-static const struct {
-    const char *probe;
-    size_t (*demands)(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out);
-} transfers[] = {
-    {"copy", copy_demands}, {"link", link_demands}, {"bandwidth", stream_demands}, {"topology", stream_demands}};
-
-static size_t demands_of(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
-{
-    for (const struct as_bound_line *l = as_bound_lines; l->probe; l++)
-        if (strcmp(l->probe, t->probe) == 0 && axis_is(t, l->axis, l->value)) {
-            out[0] = (struct demand){l->group, l->label, 1};
-            return 1;
-        }
-    for (size_t i = 0; i < sizeof transfers / sizeof *transfers && strcmp(t->unit, "GB/s") == 0; i++)
-        if (strcmp(transfers[i].probe, t->probe) == 0)
-            return transfers[i].demands(info, t, out);
-    return 0;
+    struct as_bound b = as_bound_of_line(info, figures, line->group, line->label, unit);
+    b.value /= line->times;
+    if (line->times > 1) {
+        char why[sizeof b.why];
+        as_copy_text(why, sizeof why, b.why);
+        snprintf(b.why, sizeof b.why, "every byte crosses it %u times: %.60s", line->times, why);
+    }
+    return b;
 }
 
 enum as_status as_bound_of_trial(const struct as_device_info *info, const struct as_bound_trial *trial,
                                  struct as_bound *out, struct as_error *err)
 {
-    struct demand demands[DEMANDS_MAX];
     struct as_refs figures = {0};
-    const size_t n = demands_of(info, trial, demands);
+    bool have_figures = false;
+    enum as_status st = AS_OK;
     *out = (struct as_bound){.value = NAN};
-    const enum as_status st = n ? as_refs_of_device(info, &figures, err) : AS_OK;
-    for (size_t i = 0; i < n && !st; i++) {
-        struct as_bound b = as_bound_of_line(info, &figures, demands[i].group, demands[i].label, trial->unit);
-        b.value /= demands[i].times;
-        if (demands[i].times > 1) {
-            char why[sizeof b.why];
-            as_copy_text(why, sizeof why, b.why);
-            snprintf(b.why, sizeof b.why, "every byte crosses it %u times: %.60s", demands[i].times, why);
-        }
+    for (const struct as_bound_line *line = as_bound_lines; line->cells && !st; line++) {
+        if (!is_bound_trial(info, trial, line))
+            continue;
+        if (!have_figures)
+            st = as_refs_of_device(info, &figures, err);
+        have_figures = true;
+        const struct as_bound b = st ? *out : bound_by_line(info, &figures, line, trial->unit);
         if (isfinite(b.value) && !(out->value <= b.value))
             *out = b;
     }

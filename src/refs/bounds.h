@@ -20,11 +20,12 @@ double as_reported_line(const struct as_device_info *info, const char *group, co
 struct as_bound as_bound_of_line(const struct as_device_info *info, const struct as_refs *figures, const char *group,
                                  const char *label, const char *unit);
 
-/* A line that the operations of a probe's trials with that value of an axis count for. Made from the keys `bound` of
- * src/quantity/quantities.ini; ends with a NULL probe. */
+/* A line that the bytes or operations of trials count for. Made from the keys `bound` of src/quantity/quantities.ini;
+ * ends with NULL cells. */
 struct as_bound_line {
-    const char *probe, *axis, *value;
+    const char *cells; /* "PROBE axis=value,value ..."; a value may be @own, @of_host or @memory (README.md there) */
     const char *group, *label;
+    unsigned times; /* each byte counts */
 };
 extern const struct as_bound_line as_bound_lines[];
 
@@ -33,7 +34,6 @@ struct as_bound_trial {
     const char *probe;
     const struct as_axes *axes;
     const char *unit;
-    bool claims_memory;
     uint64_t footprint; /* bytes */
 };
 /* The bound of a trial on a device, from the lines of the data sheet that its bytes and operations count for: of

@@ -18,10 +18,15 @@ struct gpm {
     double first_s; /* after the start of the window */
 };
 
-static bool demand_gpm_load(struct as_nvml_api *api)
+static enum as_status demand_gpm_load(struct as_nvml_api *api, struct as_error *err)
 {
-    return !as_nvml_load(api, NULL) && api->gpm_query && api->gpm_alloc && api->gpm_release && api->gpm_sample &&
-           api->gpm_metrics;
+    const enum as_status st = as_nvml_load(api, err);
+    if (st)
+        return st;
+    return api->gpm_query && api->gpm_alloc && api->gpm_release && api->gpm_sample && api->gpm_metrics
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED,
+                         "libnvidia-ml.so.1 has no GPU performance monitoring: update the NVIDIA driver");
 }
 
 static void close_gpm(void *ctx)
@@ -40,8 +45,9 @@ static void close_gpm(void *ctx)
 static enum as_status demand_gpm_start(struct gpm *g, const struct as_device_info *info, struct as_error *err)
 {
     struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
-    if (!demand_gpm_load(&g->api))
-        return as_fail(err, AS_UNSUPPORTED, "libnvidia-ml.so.1 is missing or has no GPU performance monitoring");
+    const enum as_status st = demand_gpm_load(&g->api, err);
+    if (st)
+        return st;
     g->is_open = g->api.init() == 0;
     if (!g->is_open || g->api.by_bus_id(info->bus_id, &g->device))
         return as_fail(err, AS_UNSUPPORTED, "NVML does not find the device");

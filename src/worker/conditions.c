@@ -14,7 +14,6 @@ enum as_status as_trial_take_bound(struct as_trial_context *tc, const struct as_
     const struct as_bound_trial trial = {.probe = probe->name,
                                          .axes = tc->axes,
                                          .unit = as_probe_metric(probe, tc->axes).unit,
-                                         .claims_memory = tc->claims_memory,
                                          .footprint = tc->footprint};
     struct as_bound bound;
     const enum as_status st = as_bound_of_trial(&tc->dev->info, &trial, &bound, err);

@@ -1,6 +1,7 @@
 /* Faults planted in sources of quantities are detected when assay starts. */
 #include "base/text.h"
 #include "quantity/quantity.h"
+#include "refs/bounds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+static const struct as_bound_line no_bounds[] = {{0}};
 
 static void test_planted(void **state)
 {
@@ -33,35 +36,50 @@ static void test_planted(void **state)
         const struct as_quantity_source sources[] = {{.from = cases[i].from, .cells = cases[i].cells}, {0}};
         const struct as_quantity table[] = {{.name = "a.quantity", .sources = sources}, {0}};
         struct as_error err = {0};
-        assert_int_equal(as_quantities_check(table, &err), cases[i].said ? AS_FAILED : AS_OK);
+        assert_int_equal(as_quantities_check(table, no_bounds, &err), cases[i].said ? AS_FAILED : AS_OK);
         if (cases[i].said)
             assert_non_null(strstr(err.text, cases[i].said));
     }
 }
 
-static void test_planted_bound(void **state)
+static void test_planted_bounds(void **state)
 {
     (void)state;
-    static const struct as_quantity_source none[] = {{0}};
-    const struct as_quantity table[] = {
-        {.name = "a.quantity", .bounds = {"matmul type=f16", "matmul type=f17"}, .sources = none}, {0}};
-    struct as_error err = {0};
-    assert_int_equal(as_quantities_check(table, &err), AS_FAILED);
-    assert_non_null(strstr(err.text, "axis 'type' of probe 'matmul' has no value 'f17'"));
+    static const struct {
+        const char *cells, *said; /* said: text in the message; NULL: there is no fault */
+    } cases[] = {
+        {"matmul type=f16", NULL},
+        {"bandwidth op=read,dot allocator=@of_host", NULL},
+        {"copy from=@own to=host size=@memory", NULL},
+        {"mattmul type=f16", "unknown probe 'mattmul'"},
+        {"matmul type=f17", "axis 'type' of probe 'matmul' has no value 'f17'"},
+        {"bandwidth op=read,dott", "axis 'op' of probe 'bandwidth' has no value 'read,dott'"},
+        {"bandwidth op=@own", "axis 'op' of probe 'bandwidth' has no value '@own'"},
+        {"copy from=@ownn", "axis 'from' of probe 'copy' has no value '@ownn'"},
+        {"copy from=@memory", "axis 'from' of probe 'copy' has no value '@memory'"},
+    };
+    static const struct as_quantity none[] = {{0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct as_bound_line bounds[] = {{.cells = cases[i].cells, .label = "a line"}, {0}};
+        struct as_error err = {0};
+        assert_int_equal(as_quantities_check(none, bounds, &err), cases[i].said ? AS_FAILED : AS_OK);
+        if (cases[i].said)
+            assert_non_null(strstr(err.text, cases[i].said));
+    }
 }
 
 static void test_own(void **state)
 {
     (void)state;
     struct as_error err = {0};
-    assert_int_equal(as_quantities_check(as_quantities, &err), AS_OK);
+    assert_int_equal(as_quantities_check(as_quantities, as_bound_lines, &err), AS_OK);
     assert_non_null(as_quantity_named("memory.read.all"));
     assert_null(as_quantity_named("memory.read.some"));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_planted_bound),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_planted_bounds),
                                        cmocka_unit_test(test_own)};
     return cmocka_run_group_tests_name("the table of quantities", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 """A quantity has one value in a run, whichever view prints it: the page's sheet, map and roofline, the sheet as JSON, the C header,
-hwloc's XML, and the sentences of facts on page and terminal.
+hwloc's XML, the sentences of facts on page and terminal, and advice.
 
 Views name the quantity (data-quantity) beside the value (data-value), or the fact that a number is (data-fact). A number that names
 neither is a fault too. A fact that is a later source of a quantity says in its sentence how it was measured."""
@@ -29,6 +29,8 @@ DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
 FOUR = 6e-4  # and hwloc's XML four
 UNITS = ("ns", "GB/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "Hz")  # of facts whose sentences print one number
+SIZE = re.compile(r"(?<![\w.])([0-9.]+)(?: to ([0-9.]+))? ((?:[KMGTP]i)?B)(?![\w/])")
+BINARY = {unit: 1024 ** power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
 printed = {}  # of samples, by words
 LABEL = 20  # letters of a label that are in one line of the terminal
 BASES = ("updates/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "B/s", "Hz", "s", "x")
@@ -174,6 +176,29 @@ def label_of(fact):
     return re.sub(r"\bthe (L[0-9]) cache\b", r"\1", NUMBER.sub(hide, sentence))
 
 
+def sizes_of(sentence):
+    """The ends of all ranges of bytes, and single sizes."""
+    return [float(end) * BINARY[unit] for low, high, unit in SIZE.findall(sentence) for end in (low, high) if end]
+
+
+def label_of_capacity(fact):
+    """A capacity's sentence with '#' for its range."""
+    ends = (fact["value"], fact["ci_low"], fact["ci_high"])
+
+    def hide(found):
+        sizes = sizes_of(found.group(0))
+        return "#" if all(any(math.isclose(size, end, rel_tol=SHOWN) for end in ends) for size in sizes) else found.group(0)
+
+    return SIZE.sub(hide, fact["sentence"])
+
+
+def has_capacity(fact):
+    """Does the sentence have the value, or both ends of the range?"""
+    sizes = sizes_of(fact["sentence"])
+    said = {key: any(math.isclose(size, fact[key], rel_tol=SHOWN) for size in sizes) for key in ("value", "ci_low", "ci_high")}
+    return said["value"] or (said["ci_low"] and said["ci_high"])
+
+
 def table_of_sources():
     """{quantity: [(the fact of a source, what is said of the source)]}, in their order."""
     ini = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation(), delimiters=("=",), comment_prefixes=(";",),
@@ -189,7 +214,7 @@ def sentences_apart(sheet, facts):
     sentences without their fact's value; and sentences that are alike but for the value."""
     table = table_of_sources()
     sources = {fact for of_quantity in table.values() for fact, _ in of_quantity}
-    numeric = {(f["device"], f["id"]): f for f in facts if f["value"] is not None and f["unit"] in UNITS}
+    numeric = {(f["device"], f["id"]): f for f in facts if f["value"] is not None and f["unit"] in (*UNITS, "B")}
     for device in sheet["devices"]:
         for line in device["lines"]:
             for fact in {fact for fact, _ in table[line["name"]]}:
@@ -199,12 +224,33 @@ def sentences_apart(sheet, facts):
                     yield f"{device['id']} {line['name']} {line['value']}: {f['sentence']}"
     alike = {}
     for (device, fact), f in numeric.items():
-        label = label_of(f)
-        if fact in sources and "#" not in label:
+        is_capacity = f["unit"] == "B"
+        label = label_of_capacity(f) if is_capacity else label_of(f)
+        if fact in sources and not (has_capacity(f) if is_capacity else "#" in label):
             yield f"{device} {fact} {f['value']} {f['unit']}: {f['sentence']}"
         other = alike.setdefault((device, label, f["unit"]), f)
         if not math.isclose(other["value"], f["value"], rel_tol=ROUNDED):
             yield f"{device}: {other['sentence']} | {f['sentence']}"
+
+
+def advice_apart(advice, sheet):
+    """Numbers of advice that cite a quantity with another value than the sheet's; two numbers of one device with one label; and
+    numbers in sentences that are neither one of the advice's nor a sum of two (allocate and free)."""
+    lines = {(device["id"], line["name"]): line for device in sheet["devices"] for line in device["lines"]}
+    labels = {}
+    for a in advice:
+        for n in a["numbers"]:
+            line = lines.get((a["device"], n["quantity"]))
+            if line and not math.isclose(line["value"], n["value"], rel_tol=ROUNDED):
+                yield f"{a['device']} {n['what']}: {n['value']}, {n['quantity']} {line['value']}"
+            other = labels.setdefault((a["device"], n["what"], n["unit"]), n)
+            if not math.isclose(other["value"], n["value"], rel_tol=ROUNDED):
+                yield f"{a['device']} {n['what']}: {other['value']} | {n['value']}"
+        values = [in_base_unit(n["value"], n["unit"]) for n in a["numbers"] if n["unit"] in UNITS]
+        values += [x + y for i, x in enumerate(values) for y in values[i + 1:]]
+        for number, unit in NUMBER.findall(INTERVAL.sub("; ", a["sentence"])):
+            if not any(math.isclose(in_base_unit(float(number), unit), value, rel_tol=SHOWN) for value in values):
+                yield f"{a['device']} {a['topic']}: {number} {unit}: {a['sentence']}"
 
 
 def rates_apart(page, facts):
@@ -288,6 +334,35 @@ def test_sentences_have_the_values(assay):
     expect(rates > 5, "tables have rates", rates)
 
 
+def advice_of(assay, sample):
+    return json.loads(read(assay, sample, "advise", "--json"))["advice"]
+
+
+def test_advice_has_the_values(assay):
+    cited = 0
+    for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        advice, (_, sheet) = advice_of(assay, sample), facts_and_sheet(assay, sample)
+        apart = list(advice_apart(advice, sheet))
+        expect(not apart, f"{sample}: advice has the values of the sheet", apart)
+        cited += sum(bool(n["quantity"]) for a in advice for n in a["numbers"])
+    expect(cited > 20, "advice cites quantities", cited)
+
+
+def test_planted_advice_is_seen(assay):
+    """A second value of a quantity, of a label, and of a sentence."""
+    advice, (_, sheet) = advice_of(assay, "h200-upm.db"), facts_and_sheet(assay, "h200-upm.db")
+    names = {line["name"] for device in sheet["devices"] for line in device["lines"]}
+    a = next(a for a in advice if any(n["quantity"] in names for n in a["numbers"]))
+    cites = next(n for n in a["numbers"] if n["quantity"] in names)
+    planted = {**a, "numbers": [{**cites, "value": cites["value"] * 1.02}], "sentence": ""}
+    expect(list(advice_apart([planted], sheet)), "a second value of a quantity is seen")
+    second = {**planted, "numbers": [cites, {**cites, "quantity": "", "value": cites["value"] * 1.02}]}
+    expect(list(advice_apart([second], sheet)), "a second value of a label is seen")
+    said = next(a for a in advice if NUMBER.search(INTERVAL.sub("; ", a["sentence"])))
+    expect(not list(advice_apart([said], sheet)), "advice as it is")
+    expect(list(advice_apart([{**said, "sentence": NUMBER.sub(r"777 \2", said["sentence"])}], sheet)), "a number without evidence is seen")
+
+
 def test_hwloc_has_the_values(assay):
     done = assay.run("run", "launch", "--set", "what=roundtrip", "--set", "wait=spin", "--set", "threads=1", "--device", "cpu",
                      "--budget", "0", *harness.SHORT)
@@ -315,6 +390,12 @@ def test_planted_sentences_are_seen(assay):
     second = {**read_all, "id": "second", "value": 1000.0, "sentence": "Memory read bandwidth: 1.00 TB/s"}
     sentence = {**read_all, "sentence": label_of(read_all).replace("#", "4.56 TB/s").removesuffix("; ")}
     expect(list(sentences_apart(sheet, [sentence, second])), "a second fact with one title is seen")
+    whole = next(f for f in facts if f["id"] == "onchip.whole.L2.size")
+    for planted in ({"value": whole["value"] * 1.02}, {"sentence": "L2 cache capacity: 7 to 9 MiB"}):
+        expect(list(sentences_apart(sheet, [{**f, **planted} if f is whole else f for f in facts])), f"seen: {planted}")
+    other = {**whole, "id": "second", "value": whole["value"] / 2, "ci_low": whole["ci_low"] / 2, "ci_high": whole["ci_high"] / 2,
+             "sentence": SIZE.sub("26.9 to 32 MiB", whole["sentence"], 1)}
+    expect(list(sentences_apart(sheet, [whole, other])), "a second capacity with one title is seen")
     facts, _ = facts_and_sheet(assay, "h200-tensor.db")
     page = page_of(assay, "h200-tensor.db")
     expect(rates_apart(INSTRUCTION.sub(r'<a href="#c\1">\g<2>1</a>', page), facts)[1], "a second rate is seen")

@@ -81,14 +81,14 @@ static void make_gpu(struct as_device_info *info)
 }
 
 static struct as_bound bound_of(const struct as_device_info *info, const char *probe, const char *unit,
-                                const char *text, bool claims)
+                                const char *text)
 {
     struct as_axes axes;
     struct as_error err = {0};
     struct as_bound b;
     set_axes(&axes, text);
     const struct as_bound_trial trial = {
-        .probe = probe, .axes = &axes, .unit = unit, .claims_memory = claims, .footprint = (uint64_t)4096 * MIB};
+        .probe = probe, .axes = &axes, .unit = unit, .footprint = (uint64_t)4096 * MIB};
     if (as_bound_of_trial(info, &trial, &b, &err))
         fail_msg("%s", err.text);
     return b;
@@ -154,7 +154,7 @@ static void test_shares_are_bounds(void **state)
     for (size_t i = 0; i < ROWS; i++) {
         const struct row *r = &rows[i];
         const double specified = shown(&info, &figures, r->group, r->label, r->unit);
-        const struct as_bound b = bound_of(&info, r->probe, r->unit, r->axes, true);
+        const struct as_bound b = bound_of(&info, r->probe, r->unit, r->axes);
         assert_true(isfinite(specified) && isfinite(b.value) && b.why[0]);
         /* never tighter than printed; only a clock above the printed one makes it looser, by some percent */
         assert_true(b.value >= specified && b.value <= 1.1 * specified);
@@ -202,20 +202,20 @@ static void test_sources(void **state)
     (void)state;
     make_gpu(&info);
     info.peak_bandwidth = info.bus_bandwidth = 0;
-    assert_true(fabs(bound_of(&info, "bandwidth", "GB/s", "op=read allocator=own", true).value - 3350) < 10);
-    assert_true(bound_of(&info, "link", "GB/s", "peer=host direction=to", false).value == 64);
+    assert_true(fabs(bound_of(&info, "bandwidth", "GB/s", "level=memory op=read allocator=own").value - 3350) < 10);
+    assert_true(bound_of(&info, "link", "GB/s", "peer=host direction=to").value == 64);
     /* a boost clock below the highest: 4096 operations per cycle and SM */
-    const double f16 = bound_of(&info, "matmul", "FLOP/s", "path=library type=f16", false).value;
+    const double f16 = bound_of(&info, "matmul", "FLOP/s", "path=library type=f16").value;
     assert_true(fabs(f16 / (4096 * 132 * 1.98e9) - 1) < 1e-9);
     info.clock_max_hz = 0;
-    assert_true(fabs(bound_of(&info, "matmul", "FLOP/s", "path=library type=f16", false).value / 989.4e12 - 1) < 1e-3);
+    assert_true(fabs(bound_of(&info, "matmul", "FLOP/s", "path=library type=f16").value / 989.4e12 - 1) < 1e-3);
     /* a clock far below: the printed value */
     info.clock_max_hz = 1.755e9;
-    assert_true(fabs(bound_of(&info, "roofline", "FLOP/s", "type=f32", false).value / 66.9e12 - 1) < 1e-3);
+    assert_true(fabs(bound_of(&info, "roofline", "FLOP/s", "type=f32").value / 66.9e12 - 1) < 1e-3);
     as_copy_text(info.name, sizeof info.name, "another");
-    assert_true(isnan(bound_of(&info, "roofline", "FLOP/s", "type=f32", false).value));
+    assert_true(isnan(bound_of(&info, "roofline", "FLOP/s", "type=f32").value));
     info.peak_bandwidth = 100e9;
-    const struct as_bound driver = bound_of(&info, "topology", "GB/s", "place=memory", true);
+    const struct as_bound driver = bound_of(&info, "topology", "GB/s", "place=memory");
     assert_true(driver.value == 100 && strstr(driver.why, "reported"));
 }
 
@@ -227,25 +227,24 @@ static void test_none(void **state)
     make_gpu(&info);
     static const struct {
         const char *probe, *axes;
-        bool claims;
     } none[] = {
-        {"bandwidth", "level=sweep op=read allocator=own", false},                     /* in a cache */
-        {"copy", "from=managed to=own direction=one how=engine", false},               /* may stay on the device */
-        {"copy", "from=pinned to=pinned direction=one how=engine", false},             /* may be done by the host */
-        {"link", "peer=1 direction=to how=engine allocator=own", false},               /* another link */
-        {"interference", "victim=cpu op=read aggressor=read allocator=pinned", false}, /* on the CPU */
+        {"bandwidth", "level=sweep op=read allocator=own"},                     /* in a cache */
+        {"copy", "from=managed to=own direction=one how=engine"},               /* may stay on the device */
+        {"copy", "from=pinned to=pinned direction=one how=engine"},             /* may be done by the host */
+        {"link", "peer=1 direction=to how=engine allocator=own"},               /* another link */
+        {"interference", "victim=cpu op=read aggressor=read allocator=pinned"}, /* on the CPU */
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        assert_true(isnan(bound_of(&info, none[i].probe, "GB/s", none[i].axes, none[i].claims).value));
-    assert_true(isnan(bound_of(&info, "link_latency", "ns", "peer=host what=load", false).value));
+        assert_true(isnan(bound_of(&info, none[i].probe, "GB/s", none[i].axes).value));
+    assert_true(isnan(bound_of(&info, "link_latency", "ns", "peer=host what=load").value));
     /* twice through memory; over the link in both directions */
-    assert_true(bound_of(&info, "copy", "GB/s", "from=own to=mapped direction=one how=kernel", false).value == 1676);
-    assert_true(bound_of(&info, "copy", "GB/s", "from=pinned to=pinned direction=one how=kernel", false).value == 64);
-    assert_true(bound_of(&info, "bandwidth", "GB/s", "op=read allocator=pinned", true).value == 64);
-    assert_true(bound_of(&info, "bandwidth", "GB/s", "op=triad allocator=pinned", true).value == 128);
+    assert_true(bound_of(&info, "copy", "GB/s", "from=own to=mapped direction=one how=kernel").value == 1676);
+    assert_true(bound_of(&info, "copy", "GB/s", "from=pinned to=pinned direction=one how=kernel").value == 64);
+    assert_true(bound_of(&info, "bandwidth", "GB/s", "level=memory op=read allocator=pinned").value == 64);
+    assert_true(bound_of(&info, "bandwidth", "GB/s", "level=memory op=triad allocator=pinned").value == 128);
     info.is_host_memory = true;
-    assert_true(isnan(bound_of(&info, "link", "GB/s", "peer=host direction=to", false).value));
-    assert_true(bound_of(&info, "bandwidth", "GB/s", "op=read allocator=pinned", true).value >= 3350);
+    assert_true(isnan(bound_of(&info, "link", "GB/s", "peer=host direction=to").value));
+    assert_true(bound_of(&info, "bandwidth", "GB/s", "level=memory op=read allocator=pinned").value >= 3350);
 }
 
 /* A known device whose API reports no cache gets one; unknown devices, and APIs that report one, are unchanged. */

@@ -23,6 +23,7 @@ struct as_attention_desc {
 };
 struct as_attention {
     struct as_device *dev;
+    struct as_buffers own;
     struct as_attention_desc desc;
     struct as_memory *q, *k, *v, *out; /* see attention.kernel */
     struct as_memory *scores;          /* of the decomposed path */

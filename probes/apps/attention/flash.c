@@ -102,7 +102,7 @@ static enum as_status attention_build(struct as_attention *a, struct as_error *e
     enum as_status st = as_attention_flash_program(&a->dev->info, &a->desc, &source, defines, sizeof defines, err);
     const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
     if (!st)
-        st = a->dev->program->build(a->dev, &desc, &a->flash, err);
+        st = as_buffers_keep_program(&a->own, &desc, &a->flash, err);
     as_buf_finish(&source);
     return st;
 }
@@ -145,10 +145,10 @@ enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_erro
     a->parts = split ? choose_parts(a, made->keys) : 1;
     enum as_status st = attention_build(a, err);
     if (!st)
-        st = as_kernel_timer_memory(a->dev, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64,
+        st = as_buffers_keep_memory(&a->own, NULL, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64,
                                     &a->partial, err);
     if (!st)
-        st = as_kernel_timer_memory(a->dev, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
+        st = as_buffers_keep_memory(&a->own, NULL, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
     struct as_arg args[9] = {[3] = as_memory_arg(a->out), as_memory_arg(a->partial), as_memory_arg(a->limits),
                              as_u32_arg(d->length),       as_u32_arg(d->heads),      as_u32_arg(a->parts)};
     set_operands(a, args);

@@ -69,9 +69,9 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
     memcpy(a->drawn, draw.drawn, sizeof a->drawn);
     enum as_status st = as_check_room(a->dev, 4 * n * BYTES, n * BYTES, err);
     for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
-        st = as_kernel_timer_memory(a->dev, n * BYTES, all[i], err);
+        st = as_buffers_keep_memory(&a->own, NULL, n * BYTES, all[i], err);
     if (!st)
-        st = as_kernel_timer_memory(a->dev, AS_GEMM_DRAWN * BYTES, &table, err);
+        st = as_buffers_keep_memory(&a->own, NULL, AS_GEMM_DRAWN * BYTES, &table, err);
     if (!st)
         st = attention_write_table(a, table, 4, err);
     if (!st)
@@ -83,10 +83,7 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
     if (!st)
         st = as_gemm_fill(a->dev, a->program, a->v, table, n, AS_SEED_BIAS, err);
     draw.dev = a->dev, draw.d = a->out;
-    if (!st)
-        st = as_gemm_spoil(&draw, err);
-    a->dev->memory->free(a->dev, table);
-    return st;
+    return st ? st : as_gemm_spoil(&draw, err);
 }
 
 /* ---- launches ---- */
@@ -96,7 +93,7 @@ enum as_status as_attention_launch(struct as_attention *a, struct as_program *pr
                                    struct as_error *err)
 {
     const size_t i = a->launches_n;
-    enum as_status st = a->dev->program->kernel(a->dev, program, name, &a->kernels[i], err);
+    enum as_status st = as_buffers_keep_kernel(&a->own, program, name, &a->kernels[i], err);
     if (st)
         return st;
     memcpy(a->args[i], args, n * sizeof *args);
@@ -131,7 +128,7 @@ static enum as_status prepare_decomposed(struct as_attention *a, struct as_error
                              .b = a->k};
     enum as_status st = as_check_room(a->dev, bytes, bytes, err);
     if (!st)
-        st = as_kernel_timer_memory(a->dev, bytes, &a->scores, err);
+        st = as_buffers_keep_memory(&a->own, NULL, bytes, &a->scores, err);
     p.d = a->scores;
     if (!st)
         st = as_gemm_prepare(&a->score, a->dev, &p, err);
@@ -151,7 +148,7 @@ static enum as_status attention_run_build(struct as_attention *a, struct as_erro
         .name = "attention", .source = as_buf_get(&source), .defines = "-DIN_F16 -DEPILOGUE=0"};
     enum as_status st = as_buf_check(&source, err);
     if (!st)
-        st = a->dev->program->build(a->dev, &desc, &a->program, err);
+        st = as_buffers_keep_program(&a->own, &desc, &a->program, err);
     as_buf_finish(&source);
     return st;
 }
@@ -159,7 +156,7 @@ static enum as_status attention_run_build(struct as_attention *a, struct as_erro
 enum as_status as_attention_prepare(struct as_attention *a, struct as_device *dev, const struct as_attention_desc *d,
                                     struct as_error *err)
 {
-    *a = (struct as_attention){.dev = dev, .desc = *d};
+    *a = (struct as_attention){.dev = dev, .own = {.dev = dev}, .desc = *d};
     enum as_status st = attention_run_build(a, err);
     if (!st)
         st = make_operands(a, err);
@@ -194,17 +191,8 @@ enum as_status as_attention_run(struct as_attention *a, uint64_t reps, double *s
 void as_attention_finish(void *attention)
 {
     struct as_attention *a = attention;
-    struct as_device *dev = a->dev;
-    if (!dev)
-        return;
     as_gemm_finish(&a->score);
     as_gemm_finish(&a->value);
-    for (size_t i = 0; i < a->launches_n; i++)
-        dev->program->kernel_destroy(dev, a->kernels[i]);
-    dev->program->destroy(dev, a->program);
-    dev->program->destroy(dev, a->flash);
-    struct as_memory *const all[] = {a->q, a->k, a->v, a->out, a->scores, a->partial, a->limits};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        dev->memory->free(dev, all[i]);
+    as_buffers_finish(&a->own);
     *a = (struct as_attention){0};
 }

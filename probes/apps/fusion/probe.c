@@ -68,7 +68,7 @@ static enum as_status prepare_separate(struct trial *v, struct as_error *err)
     enum as_status st = AS_OK;
     v->n = v->fused.desc.epilogue == AS_GEMM_GELU ? 2 : 1;
     for (size_t i = 0; i < v->n && !st; i++) {
-        st = dev->program->kernel(dev, v->fused.plain, names[i], &v->kernels[i], err);
+        st = as_buffers_keep_kernel(&v->fused.own, v->fused.plain, names[i], &v->kernels[i], err);
         for (size_t k = 0; k < args_n[i]; k++)
             v->args[i][k] = args[i][k];
         v->launches[i] =
@@ -153,8 +153,6 @@ static bool fusion_check(void *state, char *why, size_t size)
 static void fusion_finish(void *state)
 {
     struct trial *v = state;
-    for (size_t i = 0; i < v->n; i++)
-        v->plain.dev->program->kernel_destroy(v->plain.dev, v->kernels[i]);
     as_gemm_finish(&v->plain);
     as_gemm_finish(&v->fused);
 }

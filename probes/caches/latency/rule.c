@@ -310,12 +310,14 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
     const bool wide = ci.hi > WIDE * ci.lo;
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
+    const char *instrument = latency_instrument(c, curve->cells[p->first]);
     if (part)
-        as_fact_say(f, "%s that a chase of one %s timed from the host finds at the lowest latency: %s of %s",
-                    level->name, as_unit_name(c), as_fact_range_text(ci, "B", range, sizeof range),
-                    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim));
+        as_fact_say(f, "%s that one %s reaches at the lowest latency: %s of %s%s%s%s", level->name, as_unit_name(c),
+                    as_fact_range_text(ci, "B", range, sizeof range),
+                    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim), instrument[0] ? " (" : "",
+                    instrument, instrument[0] ? ")" : "");
     else
-        say_size(f, level, claimed, latency_instrument(c, curve->cells[p->first]));
+        say_size(f, level, claimed, instrument);
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
     as_curve_evidence(f, curve, p->first, past);
 }

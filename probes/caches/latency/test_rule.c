@@ -182,7 +182,7 @@ static void test_cache_claims(void **state)
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
-    assert_non_null(strstr(part->sentence, "L3 that a chase of one core timed from the host finds at the lowest "));
+    assert_non_null(strstr(part->sentence, "L3 that one core reaches at the lowest "));
     assert_non_null(strstr(part->sentence, " MiB of 250 MiB"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches[0] = m.info.caches[3];

@@ -39,7 +39,7 @@ enum as_status as_load_prepare(struct load *l, struct as_device *dev, const stru
     const uint64_t bytes = l->loaders * 2 * sizeof(uint64_t);
     enum as_status st = as_arena_take(dev, &memory, &l->memory, err);
     if (!st)
-        st = as_kernel_timer_memory(dev, bytes, &l->progress, err);
+        st = as_device_memory(dev, bytes, &l->progress, err);
     uint64_t *zeros = st ? NULL : calloc(1, bytes);
     if (!st)
         st = zeros ? dev->memory->write(dev, l->progress, 0, zeros, bytes, err) : as_nomem(err, bytes, "progress");

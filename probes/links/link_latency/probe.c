@@ -82,7 +82,7 @@ static enum as_status link_latency_build_device(struct state *s, struct as_error
     enum as_status st =
         as_kernel_timer_prepare(&s->timer, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
     if (!st)
-        st = as_kernel_timer_stand(&s->timer, AS_TIMER_UNIT, err);
+        st = as_kernel_timer_pin_unit(&s->timer, AS_TIMER_UNIT, err);
     return st ? st : as_kernel_timer_keep_kernel(&s->timer, "add", &s->add, err);
 }
 

@@ -59,7 +59,7 @@ static enum as_status l2_latency_build(struct l2_latency *u, struct as_trial_con
         return st;
     as_expect_code(tc, u->chase, "load.global", L2_STEPS);
     as_expect_code(tc, u->each, "load.global", L2_STEPS);
-    st = as_kernel_timer_stand(&u->timer, u->unit, err);
+    st = as_kernel_timer_pin_unit(&u->timer, u->unit, err);
     return st ? st : as_kernel_timer_need(&u->timer, AS_HAS_UNIT, err);
 }
 

@@ -8,7 +8,7 @@ static enum as_status chase_on(struct l2_latency *u, uint32_t unit, uint64_t fro
     struct as_arg args[] = {as_memory_arg(u->timer.memory), as_memory_arg(u->timer.choice), as_memory_arg(u->chain),
                             as_u64_arg(u->used[as_cycle_at(&u->cycle, from)]), as_u32_arg(turns)};
     const struct as_launch l = as_launch_of(u->chase, args, 5, 1, 1);
-    enum as_status st = as_kernel_timer_stand(&u->timer, unit, err);
+    enum as_status st = as_kernel_timer_pin_unit(&u->timer, unit, err);
     return st ? st : as_kernel_timer_launch(&u->timer, &l, seconds, err);
 }
 

@@ -37,9 +37,9 @@ static enum as_applies occupancy_applies(const struct as_device_info *info, cons
         return as_inapplicable(err, "a core of a CPU has one workgroup at a time");
     if (as_axes_number(a, "threads") > info->threads)
         return as_pruned(err, "the device's largest workgroup has %u threads", info->threads);
-    double local = as_axes_number(a, "shared");
-    return info->compute_units == 0 || (info->workgroup_shared && local > (double)info->workgroup_shared) ? AS_PRUNED
-                                                                                                          : AS_APPLIES;
+    double shared = as_axes_number(a, "shared");
+    return info->compute_units == 0 || (info->workgroup_shared && shared > (double)info->workgroup_shared) ? AS_PRUNED
+                                                                                                           : AS_APPLIES;
 }
 
 struct state {
@@ -47,7 +47,7 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *in, *sums, *meeting; /* for devices whose kernels have no clock */
     uint32_t *value, *sum;                 /* of the host */
-    uint64_t threads, values, local;
+    uint64_t threads, values, shared;
     bool meets; /* kernels have no clock: workgroups are resident together if they can wait for each other */
     size_t workgroups;
     unsigned compute_units;
@@ -64,7 +64,7 @@ static enum as_status occupancy_build(struct state *s, struct as_trial_context *
     as_buf_str(&head, "\n#define GIVE");
     for (uint64_t i = 0; i < s->values; i++)
         as_buf_printf(&head, " sum += v%llu ^ late;", (unsigned long long)i);
-    as_buf_printf(&head, "\n#define SHARED_WORDS %llu\n", s->meets ? (unsigned long long)(s->local + 3) / 4 : 0);
+    as_buf_printf(&head, "\n#define SHARED_WORDS %llu\n", s->meets ? (unsigned long long)(s->shared + 3) / 4 : 0);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
         st = as_kernel_timer_prepare(&s->timer, tc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
@@ -80,7 +80,7 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *tc, s
     struct as_device *dev = tc->dev;
     if (!dev->program->kernel_info)
         return AS_OK;
-    enum as_status st = dev->program->kernel_info(dev, s->kernel, s->threads, s->meets ? 0 : s->local, &info, err);
+    enum as_status st = dev->program->kernel_info(dev, s->kernel, s->threads, s->meets ? 0 : s->shared, &info, err);
     if (st)
         return st;
     if (s->threads > info.max_threads && info.max_threads)
@@ -92,7 +92,7 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *tc, s
     }
     if (info.max_threads)
         as_note_number(tc, "most_threads", info.max_threads);
-    as_note_number(tc, "shared_bytes", (double)(info.shared_bytes + (s->meets ? 0 : s->local)));
+    as_note_number(tc, "shared_bytes", (double)(info.shared_bytes + (s->meets ? 0 : s->shared)));
     if (info.resident_workgroups)
         as_note_number(tc, "reported_workgroups", info.resident_workgroups);
     return AS_OK;
@@ -124,7 +124,7 @@ static enum as_status occupancy_prepare(struct as_trial_context *tc, void *state
     struct state *s = state;
     s->threads = as_axes_u64(tc->axes, "threads");
     s->values = as_axes_u64(tc->axes, "values");
-    s->local = as_axes_u64(tc->axes, "shared");
+    s->shared = as_axes_u64(tc->axes, "shared");
     s->meets = !(tc->dev->info.capabilities & AS_CAP_CYCLES);
     s->compute_units = tc->dev->info.compute_units;
     s->workgroups = (size_t)s->compute_units * (s->meets ? MEETING_MAX : GROUPS_MAX);
@@ -251,14 +251,14 @@ static enum as_status occupancy_sample(void *state, uint64_t reps, struct as_sam
     struct as_arg args[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->in), as_memory_arg(s->sums),
                             as_u64_arg(STAY_CYCLES)};
     struct as_launch l = as_launch_of(s->kernel, args, 4, s->workgroups, s->threads);
-    l.shared_bytes = s->local;
+    l.shared_bytes = s->shared;
     enum as_status st = as_kernel_timer_launch(&s->timer, &l, &out->seconds, err);
     if (!st)
         st = dev->memory->read(dev, s->sums, 0, s->sum, s->workgroups * s->threads * sizeof *s->sum, err);
     if (st)
         return st;
     check_sums(s, s->workgroups);
-    st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_UNIT | (s->local ? AS_HAS_LOCAL : 0), err);
+    st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_UNIT | (s->shared ? AS_HAS_SHARED : 0), err);
     if (st)
         return st;
     out->clock_hz = as_kernel_timer_clock(&s->timer);

@@ -18,7 +18,7 @@ static uint64_t onchip_position(const struct onchip *o, uint64_t steps)
 {
     uint64_t element = as_cycle_at(&o->cycle, steps % o->cycle.lines);
     uint64_t bytes = element * o->stride;
-    return o->what == ONCHIP_CONSTANT || o->what == ONCHIP_LOCAL ? bytes : bytes / 8;
+    return o->what == ONCHIP_CONSTANT || o->what == ONCHIP_SHARED ? bytes : bytes / 8;
 }
 
 static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_t turns, struct as_arg args[7])
@@ -56,7 +56,7 @@ static struct as_launch onchip_make_launch(const struct onchip *o, struct as_mem
 {
     size_t n = fill_args(o, chain, turns, args);
     size_t warp = o->timer.dev->info.warp ? o->timer.dev->info.warp : 1;
-    bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
+    bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_SHARED; /* a warp */
     struct as_launch l = as_launch_of(o->kernel, args, n, 1, whole ? warp : 1);
     l.shared_bytes = o->shared_bytes;
     l.work.accesses = ((double)o->before + turns) * ONCHIP_STEPS;
@@ -119,7 +119,7 @@ static enum as_status onchip_write_chain(struct onchip *o, struct as_memory *cha
 {
     struct as_device *dev = o->timer.dev;
     struct as_arg args[] = {as_memory_arg(chain), as_u64_arg(o->cycle.lines), as_u64_arg(o->stride / 8)};
-    if (o->what == ONCHIP_LOCAL)
+    if (o->what == ONCHIP_SHARED)
         return as_cycle_write(&o->cycle, dev, chain, o->stride, 1, sizeof(uint32_t), err);
     enum as_status st = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);
     if (o->what == ONCHIP_ATOMIC) /* counts in words */
@@ -148,14 +148,14 @@ enum as_status as_onchip_memory_prepare(struct onchip *o, struct as_trial_contex
 {
     static const char *const operations[ONCHIP_WHATS] = {[ONCHIP_GLOBAL] = "load.global",
                                                          [ONCHIP_READONLY] = "load.global",
-                                                         [ONCHIP_LOCAL] = "load.local",
+                                                         [ONCHIP_SHARED] = "load.local",
                                                          [ONCHIP_ATOMIC] = "atomic.global"};
     char defines[64];
-    bool local = o->what == ONCHIP_LOCAL, at_launch = local && o->size > DECLARED_MAX;
+    bool shared = o->what == ONCHIP_SHARED, at_launch = shared && o->size > DECLARED_MAX;
     if (at_launch)
         o->shared_bytes = o->size;
     snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
-             local ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
+             shared ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, tc->seed);
     enum as_status st = as_kernel_timer_room(tc->dev, o->size, err);
     if (!st)

@@ -19,7 +19,7 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory that the workgroup also allocates; global only"),
     {0},
 };
-enum { LOCAL_SMALL = 4096 }; /* in one cell of both grids, where a device reports why it has no others */
+enum { SHARED_SMALL = 4096 }; /* in one cell of both grids, where a device reports why it has no others */
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",
@@ -60,13 +60,13 @@ static enum as_applies onchip_applies(const struct as_device_info *info, const s
 {
     enum onchip_what what = onchip_what_of(a);
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
-    double local = as_axes_number(a, "shared");
+    double shared = as_axes_number(a, "shared");
     bool is_global = as_onchip_is_global(what);
     if (info->is_host_cpu)
-        return what == ONCHIP_LOCAL && size == LOCAL_SMALL
+        return what == ONCHIP_SHARED && size == SHARED_SMALL
                    ? refuse(err, "it uses the host's memory and caches: see probe latency")
                    : AS_PRUNED;
-    if ((!is_global && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (is_global && size < 2 * stride))
+    if ((!is_global && stride != 64) || (what != ONCHIP_GLOBAL && shared > 0) || (is_global && size < 2 * stride))
         return AS_PRUNED;
     if (what == ONCHIP_ATOMIC && as_dialect_find(info->dialect) == AS_DIALECT_METAL)
         return refuse(err, "kernels of this device have no 64-bit atomic additions");
@@ -75,7 +75,7 @@ static enum as_applies onchip_applies(const struct as_device_info *info, const s
     if (is_global && fmod(stride, 8) != 0)
         return refuse(err, "the stride is not a multiple of 8 bytes");
     double shared_max = (double)info->workgroup_shared;
-    if ((what != ONCHIP_LOCAL || size <= shared_max) && local <= shared_max)
+    if ((what != ONCHIP_SHARED || size <= shared_max) && shared <= shared_max)
         return AS_APPLIES;
     return as_pruned(err, "a workgroup has %.0f B of shared memory", shared_max);
 }
@@ -91,7 +91,7 @@ static double onchip_patience(const struct as_device_info *info, const struct as
 static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struct as_trial_context *,
                                                           struct as_error *) = {
     [ONCHIP_GLOBAL] = as_onchip_memory_prepare,     [ONCHIP_READONLY] = as_onchip_memory_prepare,
-    [ONCHIP_CONSTANT] = as_onchip_constant_prepare, [ONCHIP_LOCAL] = as_onchip_memory_prepare,
+    [ONCHIP_CONSTANT] = as_onchip_constant_prepare, [ONCHIP_SHARED] = as_onchip_memory_prepare,
     [ONCHIP_CODE] = as_onchip_code_prepare,         [ONCHIP_ATOMIC] = as_onchip_memory_prepare,
 };
 
@@ -99,11 +99,11 @@ static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struc
 static enum as_status onchip_first_launches(struct onchip *o, struct as_trial_context *tc, struct as_error *err)
 {
     double ns, seconds;
-    enum as_status st = as_kernel_timer_stand(&o->timer, AS_TIMER_UNIT, err);
+    enum as_status st = as_kernel_timer_pin_unit(&o->timer, AS_TIMER_UNIT, err);
     if (!st)
         st = as_onchip_control(o, err);
     if (!st && o->shared_bytes)
-        st = as_kernel_timer_need(&o->timer, AS_HAS_LOCAL, err);
+        st = as_kernel_timer_need(&o->timer, AS_HAS_SHARED, err);
     if (!st)
         st = as_onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
     if (st)

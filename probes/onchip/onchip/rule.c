@@ -42,7 +42,7 @@ struct seen {
     size_t level; /* from 1 */
     bool part;    /* a step within the level: some of it is nearer than the rest */
     char name[32];
-    double local; /* shared memory that the workgroup also held, in bytes */
+    double shared; /* shared memory that the workgroup also held, in bytes */
 };
 
 static struct as_fact *onchip_add(struct as_rule_context *c, enum as_relation relation, const struct seen *s,
@@ -50,7 +50,7 @@ static struct as_fact *onchip_add(struct as_rule_context *c, enum as_relation re
 {
     char level[24], shared[32];
     snprintf(level, sizeof level, "L%zu", s->level);
-    snprintf(shared, sizeof shared, "%.0f", s->local);
+    snprintf(shared, sizeof shared, "%.0f", s->shared);
     return as_fact_add(c, relation, NULL,
                        AS_BY(.object = s->name, .unit = unit, .path = s->path->id, .level = level,
                              .part = s->part ? "part" : "", .shared = shared));
@@ -76,7 +76,7 @@ static void onchip_add_latency(struct as_rule_context *c, const struct seen *s)
 static void judge_claim(struct as_rule_context *c, const struct seen *s, struct as_fact *f)
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
-    double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
+    double claim = whole && s->shared == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
     char bytes[32], range[64], name[AS_TERM_SIZE];
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_capital(s->name, name);
@@ -87,9 +87,9 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
                     s->path == &paths[PATH_ATOMIC] ? ", by atomic adds" : "", range,
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT",
                     as_fact_value_text(claim, AS_NO_INTERVAL, "B", bytes, sizeof bytes));
-    } else if (s->local > 0) {
+    } else if (s->shared > 0) {
         as_fact_say(f, "%s cache capacity: %s while a %s holds %s of %s (split chosen by the driver)", name, range,
-                    as_workgroup_name(c), as_fact_value_text(s->local, AS_NO_INTERVAL, "B", bytes, sizeof bytes),
+                    as_workgroup_name(c), as_fact_value_text(s->shared, AS_NO_INTERVAL, "B", bytes, sizeof bytes),
                     as_shared_memory_name(c));
     } else if (s->part) {
         as_fact_say(f, "L%zu that one %s reaches at the lowest latency, by loads one line apart: %s", s->level,
@@ -102,7 +102,7 @@ static void onchip_add_size(struct as_rule_context *c, const struct seen *s)
 {
     if (!isfinite(s->plateau->knee))
         return;
-    struct as_fact *f = onchip_add(c, s->local > 0 ? AS_FACT_ONCHIP_SIZE_BESIDE : AS_FACT_ONCHIP_SIZE, s, "B");
+    struct as_fact *f = onchip_add(c, s->shared > 0 ? AS_FACT_ONCHIP_SIZE_BESIDE : AS_FACT_ONCHIP_SIZE, s, "B");
     if (!f)
         return;
     as_fact_number(f, s->plateau->knee, s->plateau->knee_ci);
@@ -215,22 +215,22 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
     bool global = path == &paths[PATH_GLOBAL];
     if (n > 0)
         end_last(curve, &p[n - 1]);
-    double local = as_cell_axis_number(curve->cells[0], "shared");
+    double shared = as_cell_axis_number(curve->cells[0], "shared");
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
     while (global && second + 1 < n && is_part_only(c, curve, &p[second]))
         second++;
     const bool all_parts = whole_known || (global && second < n && is_part_only(c, curve, &p[second]));
-    for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
-        struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
+    for (size_t i = 0; i < n && i <= second && !(shared > 0 && i > 0); i++) {
+        struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .shared = shared};
         s.part = global && i > 0 && (i < second || all_parts);
         s.level = global && i > 0 ? 2 : s.level;
         name_level(&s);
         onchip_add_size(c, &s);
         s.part &= !all_parts; /* latency of the part that one unit reaches is the latency of the level */
         name_level(&s);
-        if (local == 0 && (isfinite(p[i].knee) || n == 1))
+        if (shared == 0 && (isfinite(p[i].knee) || n == 1))
             onchip_add_latency(c, &s);
     }
 }

@@ -15,7 +15,7 @@ static double past(double size, double at)
     return t <= 0 ? 0 : t >= 1 ? 1 : t;
 }
 
-static void add_chase(struct made *m, const char *what, double from, double to, double local, double stride,
+static void add_chase(struct made *m, const char *what, double from, double to, double shared, double stride,
                       const double *ends, const double *cycles, size_t levels)
 {
     for (double k = 0, size = from; size <= to; k++, size = from * exp2(k / 4)) {
@@ -23,7 +23,7 @@ static void add_chase(struct made *m, const char *what, double from, double to, 
         double c = cycles[0];
         for (size_t i = 0; i < levels; i++)
             c += past(size, ends[i]) * (cycles[i + 1] - cycles[i]);
-        snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f shared=%.0f", what, round(size), stride, local);
+        snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f shared=%.0f", what, round(size), stride, shared);
         made_add(m, "onchip", "ns", c / 2, axes);
     }
 }

@@ -39,12 +39,12 @@ static const char *const full[] = {"what=shared width=32 stride=1..33",
 /* ---- work distribution ---- */
 
 struct shape {
-    bool local;
+    bool shared;
     uint64_t bytes;  /* bytes per element */
     uint64_t stride; /* elements */
     uint64_t warp, threads, unroll;
     uint64_t elements; /* elements per workgroup and turn */
-    uint64_t tile;     /* local: elements of shared memory */
+    uint64_t tile;     /* shared: elements of shared memory */
     uint64_t block;    /* elements between a workgroup's first and last, gaps included */
     uint64_t shift;    /* common block: elements between the starts of consecutive workgroups */
     size_t workgroups;
@@ -61,7 +61,7 @@ static bool onchip_bandwidth_shape_of(const struct as_device_info *info, const s
         const char *word;
         uint64_t bytes;
     } widths[] = {{"32", 4}, {"64", 8}, {"128", 16}};
-    *s = (struct shape){.local = as_word_is(a, "what", "shared"),
+    *s = (struct shape){.shared = as_word_is(a, "what", "shared"),
                         .common = as_word_is(a, "what", "common"),
                         .stride = as_axes_u64(a, "stride"),
                         .warp = info->warp ? info->warp : 1,
@@ -75,7 +75,7 @@ static bool onchip_bandwidth_shape_of(const struct as_device_info *info, const s
     s->unroll = IN_FLIGHT / s->bytes;
     for (s->threads = THREADS_MAX; s->threads > info->threads && s->threads > 1;)
         s->threads /= 2;
-    if (s->local) {
+    if (s->shared) {
         s->elements = s->threads * s->unroll;
         s->tile = (s->warp - 1) * s->stride + (s->unroll - 1) * s->warp + 1;
         s->block = s->tile;
@@ -98,12 +98,12 @@ static enum as_applies onchip_bandwidth_applies(const struct as_device_info *inf
                                                 struct as_error *err)
 {
     struct shape s;
-    bool local = as_word_is(a, "what", "shared");
+    bool shared = as_word_is(a, "what", "shared");
     if (as_tick_needed(info, err))
         return AS_INAPPLICABLE;
     if (info->is_host_cpu)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
-    if (local != (as_axes_number(a, "size") == 0) ||
+    if (shared != (as_axes_number(a, "size") == 0) ||
         (as_word_is(a, "compute_units", "one") && !as_word_is(a, "what", "common")))
         return AS_PRUNED;
     return onchip_bandwidth_shape_of(info, a, &s) ? AS_APPLIES : AS_PRUNED;
@@ -148,7 +148,7 @@ static uint32_t sum_of_turn(const struct state *s)
 {
     const struct shape *p = &s->shape;
     uint32_t sum = 0;
-    if (!p->local) {
+    if (!p->shared) {
         for (uint64_t i = 0; i < p->elements; i++)
             sum += element_sum(s, i * p->stride);
         return sum;
@@ -191,7 +191,7 @@ static enum as_status onchip_bandwidth_fill(struct state *s, uint64_t seed, stru
 static uint64_t piece_elements(const struct shape *p)
 {
     uint64_t period = PATTERN_WORDS * 4 / p->bytes;
-    return p->local || p->common ? 0 : (p->block + period - 1) / period * period;
+    return p->shared || p->common ? 0 : (p->block + period - 1) / period * period;
 }
 
 static enum as_status onchip_bandwidth_launch(struct state *s, struct as_memory *buffer, uint32_t turns,
@@ -208,7 +208,7 @@ static enum as_status onchip_bandwidth_launch(struct state *s, struct as_memory 
                             as_u64_arg(piece_elements(p)),
                             as_u32_arg(p->elements),
                             as_u32_arg(p->shift)};
-    struct as_launch l = as_launch_of(s->kernel, args, p->local ? 7 : 10, p->workgroups, p->threads);
+    struct as_launch l = as_launch_of(s->kernel, args, p->shared ? 7 : 10, p->workgroups, p->threads);
     l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->workgroups);
     return as_kernel_timer_launch(&s->timer, &l, seconds, err);
 }
@@ -219,15 +219,15 @@ static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_co
     char defines[160];
     snprintf(defines, sizeof defines, "-DWIDTH=%d -DUNROLL=%d -DGROUP_THREADS=%d -DSTRIDE=%d -DWARP=%d -DTILE=%d%s",
              (int)p->bytes * 8, (int)p->unroll, (int)p->threads, (int)p->stride, (int)p->warp, (int)p->tile,
-             p->local ? " -DIN_LOCAL" : "");
+             p->shared ? " -DIN_LOCAL" : "");
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
                                                 defines, p->workgroups, err);
     if (!st)
         st = as_kernel_timer_keep_kernel(&s->timer, "read", &s->kernel, err);
     if (st)
         return st;
-    as_expect_code(tc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
-    st = as_kernel_timer_stand(&s->timer, AS_TIMER_UNIT, err);
+    as_expect_code(tc, s->kernel, p->shared ? "load.local" : "load.global", p->unroll);
+    st = as_kernel_timer_pin_unit(&s->timer, AS_TIMER_UNIT, err);
     if (p->workgroups == 1)
         as_kernel_timer_note(tc, &s->timer);
     return st;
@@ -315,7 +315,7 @@ static enum as_status onchip_bandwidth_prepare(struct as_trial_context *tc, void
     if (!onchip_bandwidth_shape_of(&tc->dev->info, tc->axes, &s->shape))
         return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
     uint64_t piece = piece_elements(p), elements = piece ? piece * p->workgroups : p->block;
-    tc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
+    tc->footprint = p->shared ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
     tc->max_reps = UINT32_MAX / 4;
     size_t wanted = p->common && tc->footprint <= as_info_last_cache(&tc->dev->info) ? PLACES : 1;
     tc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms still scatter by 3% */

@@ -153,7 +153,7 @@ static enum as_status onchip_lines_build(struct state *s, struct as_trial_contex
     if (st)
         return st;
     as_expect_code(tc, s->chase, "load.global", STEPS);
-    st = as_kernel_timer_stand(&s->timer, AS_TIMER_UNIT, err);
+    st = as_kernel_timer_pin_unit(&s->timer, AS_TIMER_UNIT, err);
     as_kernel_timer_note(tc, &s->timer);
     return st;
 }

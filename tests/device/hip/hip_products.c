@@ -84,7 +84,7 @@ static void test_batch(void **state)
     assert_true(is_right(&one, why, sizeof why));
     d.m = 128, d.batch = 2;
     d.a = one.a, d.d = one.d;
-    check_ok(as_kernel_timer_memory(&o.dev, 2 * one.b->bytes, &d.b, &err), &err);
+    check_ok(as_device_memory(&o.dev, 2 * one.b->bytes, &d.b, &err), &err);
     unsigned char *b = malloc(one.b->bytes);
     check_ok(o.dev.memory->read(&o.dev, one.b, 0, b, one.b->bytes, &err), &err);
     for (uint64_t i = 0; i < 2; i++)
@@ -117,11 +117,8 @@ static void replace_word(struct as_gemm *p, const char *word, const char *other)
         fail_msg("the kernel has no '%s'", word);
     as_buf_printf(&wrong, "%.*s%s%s", (int)(at - as_buf_get(&text)), as_buf_get(&text), other, at + strlen(word));
     const struct as_program_desc desc = {.name = "wrong", .source = as_buf_get(&wrong), .defines = defines};
-    p->dev->program->kernel_destroy(p->dev, p->kernel);
-    p->dev->program->destroy(p->dev, p->plain);
-    p->kernel = NULL, p->plain = NULL;
-    check_ok(p->dev->program->build(p->dev, &desc, &p->plain, &err), &err);
-    check_ok(p->dev->program->kernel(p->dev, p->plain, "gemm_mma", &p->kernel, &err), &err);
+    check_ok(as_buffers_keep_program(&p->own, &desc, &p->plain, &err), &err);
+    check_ok(as_buffers_keep_kernel(&p->own, p->plain, "gemm_mma", &p->kernel, &err), &err);
     p->launch.kernel = p->kernel;
     as_buf_finish(&text);
     as_buf_finish(&wrong);
