@@ -231,7 +231,7 @@ def test_one_value(assay):
 
 def compare_terminal(assay, sample, factor=1.0):
     """How many numbers there are, and those of the terminal that are not the sheet's times a factor."""
-    shown = read(assay, sample, "show")
+    shown = read(assay, sample, "show", "last")
     values = list(values_of_terminal(read(assay, sample, "export", "--format", "sheet"), shown))
     return len(values), [v for v in values if not math.isclose(v[2] * factor, v[3], rel_tol=SHOWN)]
 
@@ -250,7 +250,7 @@ def facts_and_sheet(assay, sample):
 
 
 def sentences_of(assay, sample, page):
-    shown = read(assay, sample, "show")
+    shown = read(assay, sample, "show", "last")
     return [*sentences_of_page(page), *sentences_of_terminal(shown)]
 
 

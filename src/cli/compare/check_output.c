@@ -19,18 +19,20 @@ static void check_output_value_of(const struct as_sheet_row *row, struct as_buf 
         as_format_value(out, row->value, row->unit);
 }
 
+/* An interval that spans a larger factor says no more than that it is unknown. */
+static const double SPAN_MOST = 1e4;
+
 /* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
 static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
     char text[64];
+    const struct as_interval differ = line->comparison.differ;
+    const bool known = !(differ.hi > SPAN_MOST * differ.lo);
     if (isfinite(line->comparison.ratio))
-        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.differ, "x", text, sizeof text));
-}
-
-static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)
-{
-    if (c->check.counts[v])
-        as_buf_printf(out, "%s%zu %s", before, c->check.counts[v], as_check_verdict_word(v));
+        as_buf_str(out, as_fact_value_text(line->comparison.ratio, known ? differ : (struct as_interval){NAN, NAN}, "x",
+                                           text, sizeof text));
+    if (isfinite(line->comparison.ratio) && !known)
+        as_buf_str(out, " (too few runs)");
 }
 
 bool as_check_is_incomplete(const struct as_checked *c)
@@ -58,9 +60,13 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 
 static void counts_text(const struct as_checked *c, struct as_buf *out)
 {
-    add_count(c, AS_CHECK_SAME, "", out);
-    for (int v = AS_CHECK_BETTER; v < AS_CHECK_VERDICTS_N; v++)
-        add_count(c, v, c->check.counts[AS_CHECK_SAME] || v > AS_CHECK_BETTER ? ", " : "", out);
+    const char *between = "";
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
+        if (c->check.counts[v]) {
+            as_buf_printf(out, "%s%zu %s", between, c->check.counts[v],
+                          as_check_verdict_word((enum as_check_verdict)v));
+            between = ", ";
+        }
 }
 
 /* ---- terminal ---- */

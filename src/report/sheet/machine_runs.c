@@ -235,6 +235,8 @@ static enum as_status merge_runs(struct load *l, struct as_error *err)
         as_machine_state_host(&l->found->v[i - 1], &l->found->v[n - 1], &what);
         l->same_host[i - 1] = !what.len;
         st = merge_run(l, i - 1, err);
+        if (st && st != AS_NOMEM && l->out->merged) /* an earlier run that cannot be read is ignored */
+            st = AS_OK;
     }
     as_buf_finish(&what);
     return st;
@@ -276,7 +278,8 @@ static bool find_same_state(struct load *l, const char *device, bool same[AS_MAC
         now = now ? now : state;
         as_buf_clear(&what);
         as_machine_state_device(state, now, device, &what);
-        same[l->out->v[at - 1].merged] = !what.len;
+        if (l->out->v[at - 1].merged != SIZE_MAX)
+            same[l->out->v[at - 1].merged] = !what.len;
         if (what.len && !said)
             say_since(l, at - 1, as_buf_get(&what));
         said |= what.len > 0;
