@@ -139,7 +139,7 @@ static enum as_status measure_again(struct again *a, struct as_engine *e, struct
     char name[sizeof run->suite];
     const double budget = e->options->budget_s;
     int lock = -1;
-    snprintf(name, sizeof name, "cells of run %lld again", (long long)a->old->id);
+    snprintf(name, sizeof name, AS_AGAIN_SUITE, (long long)a->old->id);
     enum as_status st = plan_again(a, e, &plan, err);
     if (!st && as_engine_needs_lock(e->slots, e->slots_n))
         st = as_lock_machine(e->options, &lock, err);

@@ -124,6 +124,7 @@ static void describe_run(const struct found *f, size_t i, struct as_machine_run 
                                    .started_at = run->started_at,
                                    .clock_hz = run->reference_hz,
                                    .load = as_machine_state_load(&f->v[i]),
+                                   .is_again = as_run_is_again(run),
                                    .merged = SIZE_MAX};
     as_copy_text(out->suite, sizeof out->suite, run->suite);
     state_changes(f, i, out->state, sizeof out->state);
@@ -374,14 +375,17 @@ static void name_alone(const struct as_machine_runs *m, struct as_sheet_row *row
     as_buf_finish(&text);
 }
 
-/* A prior is no evidence. */
-static void say_one_trial(struct as_sheet_row *row, const struct as_line_runs *line)
+/* A prior is no evidence: a line that rests on one trial says so, and one that rests on one run where others have more.
+ * runs: of its device. */
+static void say_evidence(struct as_sheet_row *row, const struct as_line_runs *line, size_t runs)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (line->n != 1 || row->trials != 1)
-        return;
-    as_buf_str(&text, "one trial");
-    machine_add_remark(row, &text);
+    if (line->n == 1 && row->trials == 1)
+        as_buf_str(&text, "one trial");
+    else if (line->n == 1 && runs > 1)
+        as_buf_str(&text, "one run");
+    if (text.len)
+        machine_add_remark(row, &text);
     as_buf_finish(&text);
 }
 
@@ -416,13 +420,16 @@ static enum as_status keep_now(struct load *l, struct as_device_sheet *d, const 
                                struct as_error *err)
 {
     enum as_status st = AS_OK;
+    size_t runs = 0;
+    for (size_t i = 0; i < AS_MACHINE_RUNS_MAX; i++)
+        runs += same[i];
     for (size_t i = d->sheet.n; i > 0 && !st; i--) {
         struct as_sheet_row *row = &d->sheet.rows[i - 1];
         struct as_line_runs *line = &d->runs[i - 1];
         keep_since_change(l->out, row, line);
         keep_same_state(line, same);
         name_alone(l->out, row, line);
-        say_one_trial(row, line);
+        say_evidence(row, line, runs);
         row->wide = false; /* the request was for a run */
         if (!line->n)
             st = drop_line(d, i - 1, err);
