@@ -1,8 +1,12 @@
 """Does the data sheet of a machine hold for its next run? Each run of a series is left out in turn; the lines of the
-others, joined, predict its lines: with its own error and what varies between runs, the ratio may be 1."""
+others, joined, predict its lines: with its own error and what varies between runs, the ratio may be 1. As 'check' joins
+them, all runs; and as 'show' and 'history' do, without odd runs and those from before a change."""
 import itertools
 import json
+import math
+import os
 import random
+import shutil
 
 from common import row
 
@@ -35,6 +39,40 @@ def coverage(assay, cases):
     return held(lines), len(lines), half_width(lines)
 
 
+# ---- as the sheet joins them ----
+
+def history(assay, store):
+    """({(device, name, run): line of the run}, {(device, name): level}) without capacities."""
+    text, _ = assay.command("history", "--json", store=store)
+    lines = [x for x in map(json.loads, text.splitlines()) if x["unit"] != "B"]
+    return ({(x["device"], x["name"], x["run"]): x for x in lines if "run" in x},
+            {(x["device"], x["name"]): x for x in lines if "run" not in x and x["another_run"][0]})
+
+
+def is_predicted(level, line):
+    """Does the level with its scatter, and the run's own error, explain the run's value?"""
+    scatter = math.log(level["another_run"][1] / level["now"])
+    error = math.log(line["ci_high"] / line["ci_low"]) / 2 if line["ci_low"] else 0
+    return abs(math.log(line["value"] / level["now"])) <= math.hypot(scatter, error)
+
+
+def sheet_coverage(assay, runs, others):
+    """Lines of each run that the history of the other runs predicts, and all lines; others: runs that do not count."""
+    whole, part = (os.path.join(assay.folder, name) for name in ("of-series.db", "left-out.db"))
+    shutil.copy(assay.store, whole)
+    for number in others:
+        assay.command("delete", str(number), store=whole)
+    lines, _ = history(assay, whole)
+    hits = []
+    for number in runs:
+        shutil.copy(whole, part)
+        assay.command("delete", str(number), store=part)
+        _, levels = history(assay, part)
+        hits += [is_predicted(levels[device, name], line) for (device, name, run), line in lines.items()
+                 if run == number and (device, name) in levels]
+    return sum(hits), len(hits)
+
+
 def left_out(runs):
     return [([r for r in runs if r != number], number) for number in runs]
 
@@ -45,9 +83,10 @@ def few(runs, k, rng):
 
 
 def coverage_row(what, measured, judged):
-    part, whole, half = measured
+    part, whole, *half = measured
     share = part / whole if whole else 0
-    return row(what, f"{100 * share:.1f}% of {whole} (half width {100 * half:.2g}%)",
+    width = f" (half width {100 * half[0]:.2g}%)" if half else ""
+    return row(what, f"{100 * share:.1f}% of {whole}{width}",
                f"{100 * COVERED[0]:.0f} to {100 * COVERED[1]:.0f}%" if judged else "",
                COVERED[0] <= share <= COVERED[1] if judged else None)
 
@@ -61,6 +100,9 @@ def table(assay, series):
             continue
         rows.append(coverage_row(f"{name}: lines of a run that the sheet of the other {len(runs) - 1} predicts",
                                  coverage(assay, left_out(runs)), True))
+        others = [r for numbers in series.values() for r in numbers if r not in runs]
+        rows.append(coverage_row(f"{name}: the same without odd runs and those before a change",
+                                 sheet_coverage(assay, runs, sorted(set(others))), True))
         rows += [coverage_row(f"{name}: the same from {k} run{'s' if k > 1 else ''}", coverage(assay, few(runs, k, rng)), False)
                  for k in FEW if k < len(runs) - 1]
     return rows

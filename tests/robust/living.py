@@ -115,6 +115,7 @@ def test_history(assay):
     expect(steady == {"steady"}, "the clock is steady", runs)
     table = list(csv.DictReader(io.StringIO(assay.run("history", LATENCY, "--csv").out)))
     expect([row["run"] for row in table] == [str(n) for n in range(1, 10)], "as a table", table)
+    expect([row["run"] for row in table if row["recorded"].startswith("driver")] == ["7"], "once", table)
     expect(table[6]["place"] == "changed" and table[6]["recorded"] == "driver of null 1.0, then 2.0", "named", table[6])
     text = assay.run("history").out
     expect("driver of null 1.0, then 2.0" in text and "Memory latency of null in run 4" in text, "in words", text)

@@ -89,7 +89,7 @@ static void found_finish(struct as_machine_found *f)
         as_machine_state_finish(&f->v[i]);
 }
 
-/* What all devices of a run changed by since the run before that had them. */
+/* What the host changed by since the run before, and each device since the run before that had it. */
 static void state_changes(const struct as_machine_found *f, size_t i, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -100,12 +100,11 @@ static void state_changes(const struct as_machine_found *f, size_t i, char *out,
     json_array_foreach(f->v[i].devices, d, device)
     {
         const char *id = json_string_value(json_object_get(device, "id"));
-        for (size_t k = i; id && k > 0; k--) {
-            const size_t before = text.len;
+        size_t k = i;
+        while (id && k > 0 && !as_machine_state_has(&f->v[k - 1], id))
+            k--;
+        if (id && k > 0)
             as_machine_state_device(&f->v[k - 1], &f->v[i], id, &text);
-            if (text.len > before)
-                break;
-        }
     }
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);

@@ -109,7 +109,7 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
     bool used[AS_MACHINE_RUNS_MAX];
     if (as_machine_runs_used(m, NULL, used) > 1) {
         as_buf_printf(&line,
-                      "%s: 95%% interval of the machine; 'another run': 95%% of further runs lie within; further "
+                      "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
                       "numbers in a line are of the last run that measured it.",
                       style->unicode ? "±" : "+-");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
