@@ -132,17 +132,20 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
     return st;
 }
 
+/* began, used: as_now() and as_others_seconds() once no other run of assay measures. */
 static enum as_status measure_again(struct again *a, struct as_engine *e, struct as_run *run,
-                                    struct as_run_result *result, struct as_error *err)
+                                    struct as_run_result *result, double *began, double *used, struct as_error *err)
 {
     struct as_plan plan = {0};
     char name[sizeof run->suite];
     const double budget = e->options->budget_s;
     int lock = -1;
-    snprintf(name, sizeof name, "cells of run %lld again", (long long)a->old->id);
+    snprintf(name, sizeof name, AS_AGAIN_SUITE, (long long)a->old->id);
     enum as_status st = plan_again(a, e, &plan, err);
     if (!st && as_engine_needs_lock(e->slots, e->slots_n))
         st = as_lock_machine(e->options, &lock, err);
+    *began = as_now();
+    *used = as_others_seconds();
     if (!st)
         st = as_engine_fill_run(run, e->options, name, e->slots, e->slots_n, err);
     if (!st) {
@@ -174,7 +177,7 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
     struct again a;
     struct as_run run = {0};
     struct as_buf devices = AS_BUF_INIT;
-    const double start = as_now(), used = as_others_seconds();
+    double began = NAN, used = NAN;
     *result = (struct as_run_result){0};
     *others = NAN;
     enum as_status st = again_load(store, old, cells, n, &a, err);
@@ -186,9 +189,9 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
     if (!st)
         st = check_machine(&a, e.slots, e.slots_n, err);
     if (!st)
-        st = measure_again(&a, &e, &run, result, err);
+        st = measure_again(&a, &e, &run, result, &began, &used, err);
     as_slots_close(e.slots, e.slots_n); /* workers have ended: their time counts as this program's */
-    const double by_others = (as_others_seconds() - used) / (as_now() - start);
+    const double by_others = (as_others_seconds() - used) / (as_now() - began);
     *others = by_others < 0 ? 0 : by_others; /* NAN stays */
     as_buf_finish(&devices);
     as_run_finish(&run);

@@ -50,8 +50,8 @@ enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struc
 
 /* Reading. Results belong to the caller (as_runs_free, as_cells_free, as_run_finish, as_trial_finish). */
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
-/* name: "last", "-1" (the one before the last is -2), a run number, or the first characters (4 or more) of its uuid.
- * NULL: last. */
+/* name: "last", "-1" (the one before the last is -2; runs that measured again what check found come last in this
+ * order), a run number, or the first characters (4 or more) of its uuid. NULL: last. */
 enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err);
 struct as_cell_filter {
     int64_t run_id;     /* 0: all */

@@ -127,7 +127,7 @@ def prepare(folder):
 def check(folder, name, args, code, env):
     done = subprocess.run([PROGRAM, *args], cwd=folder, env=dict(environment(folder), **env), capture_output=True,
                           check=False, timeout=300)
-    text = done.stdout.decode().replace(folder, "FOLDER")
+    text = done.stdout.decode().replace(folder, "FOLDER").replace("\r\n", "\n")
     if done.stderr:
         text += "--- stderr\n" + done.stderr.decode().replace(folder, "FOLDER")
     path = os.path.join(FOLDER, name + ".txt")

@@ -296,7 +296,7 @@ def test_one_value(assay):
 
 def compare_terminal(assay, sample, factor=1.0):
     """How many numbers there are, and those of the terminal that do not stand for the sheet's times a factor."""
-    shown = read(assay, sample, "show")
+    shown = read(assay, sample, "show", "last")
     values = list(values_of_terminal(read(assay, sample, "export", "--format", "sheet"), shown))
     return len([v for v in values if v[3] <= v[4]]), [v for v in values if v[2] * factor < v[3] or v[2] * factor > v[4]]
 
@@ -315,7 +315,7 @@ def facts_and_sheet(assay, sample):
 
 
 def sentences_of(assay, sample, page):
-    shown = read(assay, sample, "show")
+    shown = read(assay, sample, "show", "last")
     return [*sentences_of_page(page), *sentences_of_terminal(shown)]
 
 

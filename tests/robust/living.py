@@ -115,6 +115,7 @@ def test_history(assay):
     expect(steady == {"steady"}, "the clock is steady", runs)
     table = list(csv.DictReader(io.StringIO(assay.run("history", LATENCY, "--csv").out)))
     expect([row["run"] for row in table] == [str(n) for n in range(1, 10)], "as a table", table)
+    expect([row["run"] for row in table if row["recorded"].startswith("driver")] == ["7"], "once", table)
     expect(table[6]["place"] == "changed" and table[6]["recorded"] == "driver of null 1.0, then 2.0", "named", table[6])
     text = assay.run("history").out
     expect("driver of null 1.0, then 2.0" in text and "Memory latency of null in run 4" in text, "in words", text)
@@ -158,6 +159,8 @@ def test_neighbour_of_the_first_run(assay):
     expect(done.code == OK and line["verdict"] != "worse" and line["measured_again"], "measured again, it is not", done)
     expect(summary["measured_again_in_run"] == 6 and summary["worse"] == 0, "in a run of its own", summary)
     expect({c["probe"] for c in assay.cells(6)} == {"latency"}, "of the cells of that line", assay.cells(6))
+    expect(assay.run("show", "last").out.startswith("Run 5:"), "which is not the last one to look at")
+    expect(", the last run 5 " in head(assay)[0] and ": 6 runs since" in head(assay)[0], "but one more of the machine", head(assay)[0])
 
 
 def test_slowdown_that_stays(assay):

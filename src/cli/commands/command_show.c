@@ -47,7 +47,10 @@ static bool has_line(const struct as_machine_sheet *m)
 /* Names the last run of the store if it is not in the machine's sheet. */
 static void name_newer(const struct as_run *last, const struct as_machine_runs *m, struct as_buf *out)
 {
-    if (last->id != m->v[m->n - 1].id)
+    bool joined = false;
+    for (size_t i = 0; i < m->n; i++)
+        joined |= m->v[i].id == last->id;
+    if (!joined)
         as_buf_printf(out, "Run %lld is %s and not joined: assay show %lld\n", (long long)last->id,
                       as_run_state_word(last->state), (long long)last->id);
 }

@@ -29,12 +29,6 @@ static void check_output_ratio_of(const struct as_check_line *line, struct as_bu
         as_number_prose(&n, "", "", out);
 }
 
-static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)
-{
-    if (c->check.counts[v])
-        as_buf_printf(out, "%s%zu %s", before, c->check.counts[v], as_check_verdict_word(v));
-}
-
 bool as_check_is_incomplete(const struct as_checked *c)
 {
     return c->check.counts[AS_CHECK_MISSING] && !c->allow_missing;
@@ -60,9 +54,13 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 
 static void counts_text(const struct as_checked *c, struct as_buf *out)
 {
-    add_count(c, AS_CHECK_SAME, "", out);
-    for (int v = AS_CHECK_BETTER; v < AS_CHECK_VERDICTS_N; v++)
-        add_count(c, v, c->check.counts[AS_CHECK_SAME] || v > AS_CHECK_BETTER ? ", " : "", out);
+    const char *between = "";
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
+        if (c->check.counts[v]) {
+            as_buf_printf(out, "%s%zu %s", between, c->check.counts[v],
+                          as_check_verdict_word((enum as_check_verdict)v));
+            between = ", ";
+        }
 }
 
 /* ---- terminal ---- */

@@ -10,9 +10,10 @@ struct as_machine_run {
     int64_t id;
     double started_at, clock_hz, load; /* reference clock and load average of the host, NAN unknown */
     char suite[64];
+    bool is_again;        /* it measured some cells of another again */
     char state[400];      /* what changed of host, devices and assay since the run before: "kernel 6.1, then 6.2"; "" */
     char conditions[200]; /* what else is known of it: a reboot before, another process on a device; "" */
-    size_t merged;        /* its index in as_line_runs.run */
+    size_t merged;        /* its index in as_line_runs.run; SIZE_MAX: it could not be read */
 };
 struct as_machine_runs {
     struct as_machine_sheet sheet; /* lines of all runs that were merged, at the clock of the latest */

@@ -7,17 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+void as_device_sheet_finish(struct as_device_sheet *d)
+{
+    for (size_t i = 0; d->runs && i < d->sheet.n; i++)
+        as_line_runs_finish(&d->runs[i]);
+    free(d->runs);
+    as_sheet_finish(&d->sheet);
+}
+
+void as_line_runs_finish(struct as_line_runs *line)
+{
+    free(line->v);
+    free(line->run);
+    free(line->place);
+    *line = (struct as_line_runs){0};
+}
+
 void as_machine_sheet_finish(struct as_machine_sheet *m)
 {
-    for (size_t i = 0; i < m->n; i++) {
-        for (size_t k = 0; m->v[i].runs && k < m->v[i].sheet.n; k++) {
-            free(m->v[i].runs[k].v);
-            free(m->v[i].runs[k].run);
-            free(m->v[i].runs[k].place);
-        }
-        free(m->v[i].runs);
-        as_sheet_finish(&m->v[i].sheet);
-    }
+    for (size_t i = 0; i < m->n; i++)
+        as_device_sheet_finish(&m->v[i]);
     free(m->v);
     free(m->run);
     *m = (struct as_machine_sheet){0};

@@ -131,7 +131,7 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
 }
 
 /* Devices of one host mostly have the same ones. */
-static void write_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     const char *last = "";
     for (size_t i = 0; i < run->devices_n; i++) {
@@ -170,7 +170,7 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
         snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
         as_text_line(out, lead, run->devices[i].name, 2, 0, style);
     }
-    write_caveats(run, style, out);
+    as_text_caveats(run, style, out);
     as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)

@@ -66,6 +66,8 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const char 
 enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);
 
+/* What limits the run's devices, one line each. */
+void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
 /* What is worth knowing, at most so many facts (up to AS_WORTH_MAX) per device. False: nothing is. */
 bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style,
                    struct as_buf *out);

@@ -21,6 +21,15 @@ static size_t write_runs(const struct as_machine_runs *m, const struct as_device
     return n;
 }
 
+/* The last run, without those that measured some of its cells again. */
+static const struct as_machine_run *last_run(const struct as_machine_runs *m)
+{
+    for (size_t i = m->n; i > 0; i--)
+        if (!m->v[i - 1].is_again)
+            return &m->v[i - 1];
+    return &m->v[m->n - 1];
+}
+
 /* Does a device rest on one run? */
 static bool has_prior(const struct as_machine_runs *m)
 {
@@ -44,16 +53,30 @@ static void write_prior(const struct as_machine_runs *m, const struct as_table_s
     as_buf_finish(&text);
 }
 
+/* The clock to which numbers that follow it were carried over. */
+static void write_clock(const struct as_machine_runs *m, struct as_buf *line)
+{
+    bool follows = false;
+    for (size_t d = 0; d < m->sheet.n; d++)
+        for (size_t i = 0; i < m->sheet.v[d].sheet.n; i++)
+            follows |= m->sheet.v[d].sheet.rows[i].clock_exponent > 0;
+    if (!follows || !(m->sheet.clock_hz > 0))
+        return;
+    as_buf_str(line, ", core at ");
+    as_format_value(line, m->sheet.clock_hz, "Hz");
+}
+
 static void write_machine_head(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
-    const struct as_machine_run *last = &m->v[m->n - 1];
+    const struct as_machine_run *last = last_run(m);
     as_buf_terminal(&line, m->fullest.run.host);
     as_buf_str(&line, ": ");
     write_runs(m, NULL, &line);
     as_buf_printf(&line, ", the last run %lld (", (long long)last->id);
     as_buf_terminal(&line, last->suite);
     as_buf_char(&line, ')');
+    write_clock(m, &line);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
@@ -61,6 +84,7 @@ static void write_machine_head(const struct as_machine_runs *m, const struct as_
         as_text_line(out, "Earlier numbers are left out, since the machine changed with ", m->since, 0, 2, style);
     if (m->older)
         as_buf_printf(out, "%zu older run%s not read\n", m->older, m->older == 1 ? " is" : "s are");
+    as_text_caveats(&m->fullest, style, out);
     write_prior(m, style, out);
     as_buf_finish(&line);
 }
@@ -81,11 +105,11 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
 {
     enum { WORTH_MOST = 4 };
     struct as_buf line = AS_BUF_INIT;
-    const long long last = m->v[m->n - 1].id;
+    const long long last = last_run(m)->id;
     bool used[AS_MACHINE_RUNS_MAX];
     if (as_machine_runs_used(m, NULL, used) > 1) {
         as_buf_printf(&line,
-                      "%s: 95%% interval of the machine; 'another run': 95%% of further runs lie within; further "
+                      "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
                       "numbers in a line are of the last run that measured it.",
                       style->unicode ? "±" : "+-");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
