@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "report/sheet/sheet.h"
+#include "report/sheet/sheet_header.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
     struct as_buf text = AS_BUF_INIT;
     const double share = as_sheet_share(r);
     as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
-    as_table_add(t, r->label, AS_PAINT_NONE);
+    as_table_add(t, r->shown, AS_PAINT_NONE);
     add_measured(t, r);
     if (as_sheet_shows_specified(r))
         as_format_value(&text, r->specified, r->unit);
@@ -67,12 +68,12 @@ static void terminal_sheet_add_gap(struct as_table *t, const struct as_sheet *sh
         if (!as_sheet_next(sheet, &r, &g, &next) || !next.gap || strcmp(next.gap->group, gap->group) != 0 ||
             strcmp(next.gap->reason, gap->reason) != 0)
             break;
-        as_buf_printf(&text, "%s%s", lead, next.gap->label);
+        as_buf_printf(&text, "%s%s", lead, next.gap->shown);
         *row = r;
         *gap_at = g;
     }
     as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
-    as_table_add(t, gap->label, AS_PAINT_NONE);
+    as_table_add(t, gap->shown, AS_PAINT_NONE);
     as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
     for (int i = 0; i < 5; i++)
         as_table_add(t, "", AS_PAINT_NONE);
@@ -180,24 +181,37 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
     as_buf_finish(&text);
 }
 
+/* The device, what is known of it, and what disturbed it. */
+static void add_header(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                       struct as_buf *out)
+{
+    struct as_buf name = AS_BUF_INIT, text = AS_BUF_INIT;
+    as_sheet_device_text(run, device, &name);
+    as_buf_printf(&text, "%s%s%s", device, name.len ? ": " : "", as_buf_get(&name));
+    as_text_title(out, as_buf_get(&text), style);
+    as_buf_clear(&text);
+    as_sheet_about_text(run, device, style->unicode ? " · " : ", ", &text);
+    if (text.len)
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    as_buf_clear(&text);
+    as_sheet_seen_text(run, device, &text);
+    if (text.len)
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    out->failed |= name.failed || text.failed;
+    as_buf_finish(&name);
+    as_buf_finish(&text);
+}
+
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err)
 {
     struct as_sheet sheet;
-    struct as_buf title = AS_BUF_INIT;
     struct as_table t;
     enum as_status st = as_sheet_make(run, device, &sheet, err);
     struct as_sheet_entry any;
     if (st || !as_sheet_next(&sheet, &(size_t){0}, &(size_t){0}, &any))
         goto done;
-    const char *name = as_report_device_name(run, device);
-    as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
-    as_buf_str(&title, name);
-    as_text_title(out, as_buf_get(&title), style);
-    as_buf_clear(&title);
-    as_sheet_seen_text(run, device, &title);
-    if (title.len)
-        terminal_sheet_add_line(as_buf_get(&title), style, out);
+    add_header(run, device, style, out);
     const bool specified = as_sheet_has_specified(&sheet),
                published = style->width >= WIDE && as_sheet_has_published(&sheet);
     char head[80];
@@ -226,6 +240,5 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     }
 done:
     as_sheet_finish(&sheet);
-    as_buf_finish(&title);
     return st;
 }
