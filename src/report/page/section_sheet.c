@@ -27,7 +27,8 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
     as_html_open(b, "td", NULL);
     as_number_precision(&n, &width);
     if (width.len)
-        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width), row->wide ? " ~" : "");
+        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width),
+                      as_number_has_interval(&n) && row->wide ? " ~" : "");
     as_buf_finish(&width);
 }
 

@@ -19,11 +19,11 @@ static void add_measured(struct as_table *t, const struct as_sheet_row *r)
 {
     const struct as_number n = as_sheet_number(r);
     struct as_buf text = AS_BUF_INIT;
-    as_number_text(&n, &text);
+    as_number_brief(&n, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_number_precision(&n, &text);
-    as_buf_str(&text, text.len && r->wide ? " ~" : "");
+    as_buf_str(&text, as_number_has_interval(&n) && r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
