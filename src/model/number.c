@@ -168,12 +168,31 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
     }
 }
 
+void as_number_brief(const struct as_number *n, struct as_buf *out)
+{
+    const enum as_number_form form = as_number_form(n);
+    if (form == AS_NUMBER_MODES) {
+        const struct as_scale *scale = as_scale_of(n->mode[0], n->unit);
+        if (scale == as_scale_of(n->mode[1], n->unit))
+            as_format_number(out, scale ? n->mode[0] * scale->factor : n->mode[0], DIGITS - 1);
+        else
+            as_format_value_to(out, n->mode[0], n->unit, DIGITS - 1);
+        as_buf_str(out, " or ");
+        as_format_value_to(out, n->mode[1], n->unit, DIGITS - 1);
+    } else if (form == AS_NUMBER_NOISY)
+        as_buf_str(out, "too noisy");
+    else
+        as_number_text(n, out);
+}
+
 void as_number_precision(const struct as_number *n, struct as_buf *out)
 {
     const double percent = 100 * as_number_width(n->value, n->ci);
     const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_ONE_TRIAL)
+    if (form == AS_NUMBER_ONE_TRIAL || (form == AS_NUMBER_NOISY && n->trials == 1))
         as_buf_str(out, "one trial");
+    else if (form == AS_NUMBER_NOISY)
+        as_buf_printf(out, "%zu trials", n->trials);
     else if (form != AS_NUMBER_VALUE || !isfinite(percent) || as_unit_is_count(n->unit))
         return;
     else if (percent < 0.05)
@@ -216,7 +235,7 @@ void as_cell_number(const struct as_cell *c, struct as_buf *out)
     if (as_cell_answer(c, c->sum.median, answer))
         as_buf_str(out, answer);
     else
-        as_number_text(&n, out);
+        as_number_brief(&n, out);
 }
 
 /* Does the interval, as it is printed, differ from the value? */

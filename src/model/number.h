@@ -26,11 +26,14 @@ enum as_number_form {
 };
 enum as_number_form as_number_form(const struct as_number *n);
 struct as_number as_number_of_cell(const struct as_cell *c);
-/* The text of a cell's number, or of its answer. */
+/* A cell's number in a table, or its answer. */
 void as_cell_number(const struct as_cell *c, struct as_buf *out);
 /* "59 GB/s", "27 to 121 ns", "too noisy: one trial", "inconclusive" */
 void as_number_text(const struct as_number *n, struct as_buf *out);
-/* What stands behind ±: "10%", "<0.1%", "one trial"; "" where the text says it, and without an interval. */
+/* The same for a table: "27 or 121 ns", "too noisy"; the precision says of how many trials. */
+void as_number_brief(const struct as_number *n, struct as_buf *out);
+/* What stands behind ±: "10%", "<0.1%", "one trial", "2 trials" of what is too noisy; "" where the text says it, and without an
+ * interval. */
 void as_number_precision(const struct as_number *n, struct as_buf *out);
 /* The value, what it is per ("" or " per load"), and the interval where it is narrow enough, in one parenthesis with a
  * note ("" for none): "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */

@@ -18,6 +18,8 @@ bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct a
         return false;
     if (strcmp(q->level, "memory_side") == 0)
         return as_info_memory_side(s->info) != NULL;
+    if (strncmp(q->name, "peer.", strlen("peer.")) == 0)
+        return s->info->siblings > 1;
     const struct as_cache *l3 = as_info_cache_at(s->info, 3);
     return strcmp(q->level, "L3") != 0 || (l3 && !l3->memory_side);
 }
@@ -76,7 +78,9 @@ static void name_axis(const struct as_cell *c, const char *axis, char *out, size
     if (v && strcmp(axis, "size") == 0 && v->number > 0) {
         as_buf_str(&b, "over ");
         as_format_size(&b, as_axes_u64(&c->axes, axis));
-    } else if (v)
+    } else if (v && strcmp(axis, "peer") == 0)
+        as_buf_printf(&b, "with device %s", v->text);
+    else if (v)
         as_buf_str(&b, v->text);
     as_copy_text(out, size, as_buf_get(&b));
     as_buf_finish(&b);
@@ -263,6 +267,8 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
         scale_value(n, 1e9 / s->clock_hz, "ns");
     else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units)
         scale_value(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
+    else if (strcmp(n->unit, "ops/cycle") == 0 && strcmp(n->of->unit, "OP/s") == 0 && s->info && s->info->compute_units)
+        scale_value(n, s->clock_hz * s->info->compute_units * n->of->counts, "OP/s");
 }
 
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says

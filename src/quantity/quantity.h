@@ -45,6 +45,7 @@ struct as_quantity {
     const char *unit;
     enum as_quantity_kind kind;
     const char *level;                /* "memory", "L2", "core"; "" none */
+    unsigned counts;                  /* operations that one of the source's is */
     bool claimed;                     /* the limit of its cell is what is specified */
     bool of_host;                     /* on any device it depends on the host's CPUs */
     bool off_map;                     /* no row of its level on the map shows it */

@@ -33,11 +33,11 @@ static const struct {
      "27.0 ns (26.0 to 29.0 ns)"},
     {{.value = 1.53e3, .ci = {180, 17000}, .unit = "ns", .trials = 2},
      "too noisy: 2 trials",
-     "",
+     "2 trials",
      "too noisy: 2 trials"},
     {{.value = 1.53e3, .ci = {180, 17000}, .unit = "ns", .trials = 1},
      "too noisy: one trial",
-     "",
+     "one trial",
      "too noisy: one trial"},
     {{.value = 41, .ci = {37, 45}, .unit = "GB/s", .trials = 1}, "41 GB/s", "one trial", "41 GB/s (one trial)"},
     {{.value = 41, .ci = {NAN, NAN}, .unit = "GB/s", .trials = 1}, "41.0 GB/s", "one trial", "41.0 GB/s (one trial)"},
@@ -89,6 +89,27 @@ UNIT_TEST(test_notes)
     as_buf_finish(&b);
 }
 
+UNIT_TEST(test_brief)
+{
+    static const struct {
+        struct as_number n;
+        const char *wanted;
+    } tables[] = {
+        {{.value = 27, .ci = {20, 130}, .unit = "ns", .trials = 5, .modes = 2, .mode = {27.1, 120.8}, .share0 = 0.6},
+         "27 or 120 ns"},
+        {{.value = 900, .ci = {500, 2600}, .unit = "ns", .trials = 5, .modes = 2, .mode = {700, 2500}, .share0 = 0.3},
+         "700 ns or 2.5 µs"},
+        {{.value = 1530, .ci = {180, 17000}, .unit = "ns", .trials = 2}, "too noisy"},
+        {{.value = 60, .ci = {27, 121}, .unit = "ns", .trials = 5}, "27 to 121 ns"},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct as_buf b = AS_BUF_INIT;
+        as_number_brief(&tables[i].n, &b);
+        assert_string_equal(as_buf_get(&b), tables[i].wanted);
+        as_buf_finish(&b);
+    }
+}
+
 /* The rule: two digits of a half width that begins with less than 36, else one. */
 UNIT_TEST(test_digits)
 {
@@ -103,6 +124,6 @@ UNIT_TEST(test_digits)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts), cmocka_unit_test(test_notes),
-                                       cmocka_unit_test(test_digits)};
+                                       cmocka_unit_test(test_brief), cmocka_unit_test(test_digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,8 +120,8 @@ def values_of_terminal(sheet, shown):
         rows = [line for line in device["lines"] if line["unit"] != "B" and len(line["quantity"]) <= LABEL]
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
         for line in rows:
-            number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"])
-                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to )((?:[kMGT] )?[^\s,]+)(?!\S|, in)|too noisy|[0-9.]+ \S+, in|at (?:least|most)|inconclusive)")
+            number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"(?:, [0-9]+ threads?)?"
+                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|[0-9.]+ (?:\S+ )?or [0-9]|at (?:least|most)|inconclusive)")
             found = next((found for at in lines if (found := number.search(at))), None)
             expect(found, f"'{line['group']} {line['quantity']}' is shown")
             low, high, unit = found.groups()

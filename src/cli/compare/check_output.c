@@ -17,7 +17,7 @@ static void check_output_value_of(const struct as_sheet_row *row, struct as_buf 
 {
     if (row) {
         const struct as_number n = as_sheet_number(row);
-        as_number_text(&n, out);
+        as_number_brief(&n, out);
     }
 }
 

@@ -78,7 +78,8 @@ static void page_format_write(struct as_buf *b, const char *text, const char *un
     for (const char *at = text; *at; at++) {
         const bool after_digit = at > text && at[-1] >= '0' && at[-1] <= '9';
         one[0] = *at;
-        if (*at == ' ' && after_digit && strncmp(at, " to ", 4) != 0 && strncmp(at, " trial", 6) != 0)
+        if (*at == ' ' && after_digit && strncmp(at, " to ", 4) != 0 && strncmp(at, " or ", 4) != 0 &&
+            strncmp(at, " trial", 6) != 0)
             as_buf_str(b, "\u00a0");
         else if (*at == 'x' && after_digit && is_ratio)
             as_buf_str(b, "×");
@@ -96,7 +97,7 @@ void as_page_number(struct as_buf *b, const struct as_number *n)
     if (!isfinite(n->value) || (as_number_form(n) == AS_NUMBER_VALUE && is_plain))
         as_page_value(b, n->value, n->unit);
     else {
-        as_number_text(n, &text);
+        as_number_brief(n, &text);
         page_format_write(b, as_buf_get(&text), n->unit);
     }
     b->failed |= text.failed;
@@ -126,11 +127,10 @@ void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell)
 void as_page_interval(struct as_buf *b, const struct as_number *n)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (as_number_form(n) == AS_NUMBER_ONE_TRIAL)
-        as_buf_str(b, "one trial");
-    else if (!as_number_has_interval(n))
-        as_buf_str(b, "–");
-    else {
+    if (!as_number_has_interval(n)) { /* "one trial" */
+        as_number_precision(n, &text);
+        as_buf_str(b, text.len ? as_buf_get(&text) : "–");
+    } else {
         as_number_interval(n, &text);
         page_format_write(b, as_buf_get(&text), n->unit);
     }

@@ -3,6 +3,7 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 #include "report/sheet/sheet.h"
+#include "report/sheet/sheet_header.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
     as_html_open(b, "td", NULL);
     as_number_precision(&n, &width);
     if (width.len)
-        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width), row->wide ? " ~" : "");
+        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width),
+                      as_number_has_interval(&n) && row->wide ? " ~" : "");
     as_buf_finish(&width);
 }
 
@@ -94,13 +96,20 @@ static void sheet_names_of(struct as_page *p, const char *device)
 {
     for (size_t r = 0; r < p->n; r++) {
         const char *name = as_report_device_name(&p->runs[r], device);
+        struct as_buf text = AS_BUF_INIT;
         size_t before = 0;
         while (before < r && strcmp(as_report_device_name(&p->runs[before], device), name) != 0)
             before++;
         if (before < r || !name[0])
             continue;
+        as_sheet_device_text(&p->runs[r], device, &text);
         as_buf_str(p->out, r ? ", " : " ");
-        as_buf_html(p->out, name);
+        as_buf_html(p->out, as_buf_get(&text));
+        as_buf_clear(&text);
+        as_sheet_about_text(&p->runs[r], device, " · ", &text);
+        if (p->n == 1)
+            as_html_text(p->out, "small", NULL, as_buf_get(&text));
+        as_buf_finish(&text);
     }
 }
 
@@ -150,7 +159,7 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
     as_html_row(b, first ? "first" : NULL, first ? row->title : "");
-    as_html_cell(b, "l", row->label);
+    as_html_cell(b, "l", row->shown);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
         sheet_value_of(b, device, own);
@@ -172,7 +181,7 @@ static void gap_line(struct as_page *p, const struct as_sheet *sheet, const stru
 {
     struct as_buf *b = p->out;
     as_html_row(b, first ? "first" : NULL, first ? gap->title : "");
-    as_html_cell(b, "l", gap->label);
+    as_html_cell(b, "l", gap->shown);
     const int columns = 3 + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
     as_html_tag(b, "td", "class='l' colspan='%d'", columns);
     as_buf_html(b, gap->reason);

@@ -13,6 +13,7 @@ struct as_sheet_row {
     const char *group; /* "Memory" */
     char title[32];    /* the group in the words of the device: "Threadgroup memory" */
     char label[48];    /* "read" */
+    char shown[64];    /* the label as it is printed: "read, 2 threads" */
     double value;
     struct as_interval ci;
     char unit[16];
@@ -32,8 +33,8 @@ struct as_sheet_row {
 /* A line without a number. */
 struct as_sheet_gap {
     const char *group;
-    char title[32], label[48]; /* as of a row */
-    char reason[96];           /* "left out by the budget", "rejected: checksum"; "": not in this suite */
+    char title[32], label[48], shown[64]; /* as of a row */
+    char reason[96];                      /* "left out by the budget", "rejected: checksum"; "": not in this suite */
     const struct as_quantity *of;
 };
 struct as_sheet {

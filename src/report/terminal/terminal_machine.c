@@ -108,10 +108,11 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
     const long long last = last_run(m)->id;
     bool used[AS_MACHINE_RUNS_MAX];
     if (as_machine_runs_used(m, NULL, used) > 1) {
-        as_buf_printf(&line,
-                      "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
-                      "numbers in a line are of the last run that measured it.",
-                      style->unicode ? "±" : "+-");
+        as_buf_printf(
+            &line,
+            "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
+            "numbers in a line are of the last run that measured it.",
+            style->unicode ? "±" : "+-");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     as_text_worth(&m->fullest, WORTH_MOST, style, out);
@@ -128,7 +129,7 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
     for (size_t i = 0; i < m->sheet.n && !st; i++) {
         as_buf_clear(&seen);
         write_device_runs(m, &m->sheet.v[i], &seen);
-        st = as_text_device_sheet(&m->sheet.v[i], as_buf_get(&seen), style, out, err);
+        st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, err);
     }
     if (!st)
         write_machine_further(m, style, out);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "report/sheet/machine_sheet.h"
+#include "report/sheet/sheet_header.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -18,11 +19,11 @@ static void add_measured(struct as_table *t, const struct as_sheet_row *r)
 {
     const struct as_number n = as_sheet_number(r);
     struct as_buf text = AS_BUF_INIT;
-    as_number_text(&n, &text);
+    as_number_brief(&n, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_number_precision(&n, &text);
-    as_buf_str(&text, text.len && r->wide ? " ~" : "");
+    as_buf_str(&text, as_number_has_interval(&n) && r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
@@ -48,7 +49,7 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, const stru
     struct as_buf text = AS_BUF_INIT;
     const double share = as_sheet_share(r);
     as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
-    as_table_add(t, r->label, AS_PAINT_NONE);
+    as_table_add(t, r->shown, AS_PAINT_NONE);
     add_measured(t, r);
     add_another(t, r, runs);
     if (as_sheet_shows_specified(r))
@@ -83,12 +84,12 @@ static void terminal_sheet_add_gap(struct as_table *t, const struct as_sheet *sh
         if (!as_sheet_next(sheet, &r, &g, &next) || !next.gap || strcmp(next.gap->group, gap->group) != 0 ||
             strcmp(next.gap->reason, gap->reason) != 0)
             break;
-        as_buf_printf(&text, "%s%s", lead, next.gap->label);
+        as_buf_printf(&text, "%s%s", lead, next.gap->shown);
         *row = r;
         *gap_at = g;
     }
     as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
-    as_table_add(t, gap->label, AS_PAINT_NONE);
+    as_table_add(t, gap->shown, AS_PAINT_NONE);
     as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
     for (int i = 0; i < 6; i++)
         as_table_add(t, "", AS_PAINT_NONE);
@@ -197,21 +198,37 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
     as_buf_finish(&text);
 }
 
-enum as_status as_text_device_sheet(const struct as_device_sheet *d, const char *seen,
+/* The device, what is known of it, and what disturbed it. */
+static void add_header(const struct as_report_run *run, const struct as_device_sheet *d, const char *seen,
+                       const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf name = AS_BUF_INIT, text = AS_BUF_INIT;
+    if (as_report_device(run, d->id))
+        as_sheet_device_text(run, d->id, &name);
+    else
+        as_buf_str(&name, d->name);
+    as_buf_printf(&text, "%s%s%s", d->id, name.len ? ": " : "", as_buf_get(&name));
+    as_text_title(out, as_buf_get(&text), style);
+    as_buf_clear(&text);
+    as_sheet_about_text(run, d->id, style->unicode ? " · " : ", ", &text);
+    if (text.len)
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    if (seen[0])
+        terminal_sheet_add_line(seen, style, out);
+    out->failed |= name.failed || text.failed;
+    as_buf_finish(&name);
+    as_buf_finish(&text);
+}
+
+enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
                                     const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     const struct as_sheet *sheet = &d->sheet;
-    struct as_buf title = AS_BUF_INIT;
     struct as_table t;
     struct as_sheet_entry any;
     if (!as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any))
         return AS_OK;
-    as_buf_printf(&title, "%s%s", d->id, d->name[0] ? ": " : "");
-    as_buf_str(&title, d->name);
-    as_text_title(out, as_buf_get(&title), style);
-    as_buf_finish(&title);
-    if (seen[0])
-        terminal_sheet_add_line(seen, style, out);
+    add_header(run, d, seen, style, out);
     const bool specified = as_sheet_has_specified(sheet),
                published = style->width >= WIDE && as_sheet_has_published(sheet);
     char head[80];
@@ -252,7 +269,7 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     enum as_status st = as_sheet_make(run, device, &d.sheet, err);
     if (!st) {
         as_sheet_seen_text(run, device, &seen);
-        st = as_text_device_sheet(&d, as_buf_get(&seen), style, out, err);
+        st = as_text_device_sheet(&d, run, as_buf_get(&seen), style, out, err);
     }
     as_sheet_finish(&d.sheet);
     as_buf_finish(&seen);
