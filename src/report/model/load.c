@@ -131,6 +131,8 @@ static enum as_status load_run(struct as_store *store, const char *name, struct 
 {
     *out = (struct as_report_run){0};
     enum as_status st = as_store_run(store, name, &out->run, err);
+    if (!st)
+        as_store_settle_state(store, &out->run);
     if (!st && (st = load_devices(out, err)) == AS_FORMAT)
         as_fail(err, st, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
                 (long long)out->run.id, err ? err->text : "");
