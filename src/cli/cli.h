@@ -131,6 +131,7 @@ enum as_status as_cli_style(const struct as_args *args, struct as_table_style *s
 bool as_cli_utf8(void);
 /* Columns of the terminal behind fd; 0 if fd is not a terminal. */
 unsigned as_cli_columns(int fd);
+unsigned as_cli_rows(int fd); /* likewise */
 
 /* Opens the store that --store names. */
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,

@@ -213,8 +213,6 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
     as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
     enum as_status st = as_engine_rank(e, err);
     if (!st)
-        st = as_engine_compile_ahead(e, err);
-    if (!st)
         st = as_engine_measure(e, err);
     if (!st && e->run->isolate && !e->stopped)
         st = as_engine_isolate(e, err);

@@ -3,6 +3,7 @@
 #define AS_RUN_RUN_H
 
 #include "plan/plan.h"
+#include "probe/main_memory.h"
 #include "store/store.h"
 
 #include <signal.h>
@@ -23,8 +24,12 @@ struct as_event {
     size_t cells_done, cells_total; /* cells that have a number or a reason */
     int round, rounds;              /* trial round, from 1; above rounds: passes over what these left imprecise */
     double elapsed_s, eta_s;        /* eta NAN unknown */
+    bool first_done; /* every cell that a data sheet quotes has had its first trial, as far as the budget allows */
+    struct as_cell_view cells; /* of the whole run as they are now, without sentinels; n 0: there is none yet */
 };
 typedef void (*as_event_fn)(void *user, const struct as_event *event);
+/* The place of a cell among those that are measured first: smaller ones before. */
+typedef size_t (*as_place_fn)(const struct as_device_info *device, const struct as_cell *cell);
 
 struct as_run_options {
     const char *const *suites; /* names of suites or probes or paths */
@@ -43,6 +48,7 @@ struct as_run_options {
     const char *worker;  /* program that is started as worker; NULL: found beside this one (as_worker_program) */
     as_event_fn event;
     void *user;
+    as_place_fn place;                 /* NULL: in random order */
     const volatile sig_atomic_t *stop; /* becomes non-zero: end the cell, keep the rest */
 };
 struct as_run_result {

@@ -4,10 +4,19 @@
 #include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "model/metrics.h"
+#include "quantity/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* In the order of the data sheet: what people quote is measured first. */
+static size_t place_in_sheet(const struct as_device_info *device, const struct as_cell *cell)
+{
+    const struct as_quantity_subject s = {.device = device->id, .info = device};
+    const struct as_quantity *q = as_quantity_of_cell(&s, cell, false);
+    return q ? (size_t)(q - as_quantities) : SIZE_MAX;
+}
 
 /* A budget of 0 means no limit; less than a second is refused. */
 static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
@@ -56,7 +65,7 @@ static enum as_status check_names(const char *const *names, size_t n, struct as_
 static int run_run(const struct as_command *command, const struct as_args *args)
 {
     static const char *const quick[] = {"quick", NULL};
-    struct as_run_options options = {0};
+    struct as_run_options options = {.place = place_in_sheet};
     struct as_run_result result = {0};
     struct as_session session = {0};
     struct as_store *store = NULL;
@@ -138,7 +147,7 @@ const struct as_command as_command_run = {
 
 static int run_resume(const struct as_command *command, const struct as_args *args)
 {
-    struct as_run_options options = {.budget_s = NAN, .precision = NAN};
+    struct as_run_options options = {.budget_s = NAN, .precision = NAN, .place = place_in_sheet};
     struct as_run_result result = {0};
     struct as_session session = {0};
     struct as_store *store = NULL;

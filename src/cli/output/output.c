@@ -116,14 +116,26 @@ bool as_cli_utf8(void)
     return false;
 }
 
+static struct winsize output_size(int fd)
+{
+    struct winsize size = {0};
+    if (!isatty(fd))
+        return size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    size.ws_col = size.ws_col ? size.ws_col : 80;
+    size.ws_row = size.ws_row ? size.ws_row : 24;
+    return size;
+}
+
 unsigned as_cli_columns(int fd)
 {
-    struct winsize size;
-    if (!isatty(fd))
-        return 0;
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 80;
-    return size.ws_col;
+    return output_size(fd).ws_col;
+}
+
+unsigned as_cli_rows(int fd)
+{
+    return output_size(fd).ws_row;
 }
 
 enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err)

@@ -155,6 +155,34 @@ static enum as_status load_derive(struct as_report_run *out, struct as_error *er
     return st ? st : as_backend_pairs_make(out, err);
 }
 
+enum as_status as_report_follow(const struct as_run *run, struct as_cell_view cells, struct as_report_run *out,
+                                struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    out->run = *run;
+    out->cells = (struct as_cell *)cells.v;
+    out->cells_n = cells.n;
+    if (!out->devices)
+        st = load_devices(out, err);
+    free(out->facts);
+    out->facts = NULL;
+    out->facts_n = 0;
+    const struct as_fact_input input = {.run = &out->run,
+                                        .cells = out->cells,
+                                        .cells_n = out->cells_n,
+                                        .devices = out->devices,
+                                        .devices_n = out->devices_n};
+    return st ? st : as_facts_derive(&input, &out->facts, &out->facts_n, err);
+}
+
+void as_report_leave(struct as_report_run *out)
+{
+    out->run = (struct as_run){0};
+    out->cells = NULL;
+    out->cells_n = 0;
+    as_report_run_finish(out);
+}
+
 static bool share_numbers(const struct as_report_run *a, const struct as_report_run *b)
 {
     if (strcmp(a->run.uuid, b->run.uuid) == 0 && a->run.id == b->run.id && a->cells_n && b->cells_n &&
