@@ -78,6 +78,23 @@ struct as_engine {
     int stopped;
 };
 
+/* What a run is to measure. (planning.c) */
+struct as_planning {
+    struct as_suite *suites;
+    size_t suites_n;
+    char name[64];
+    struct as_slot *slots; /* opened */
+    size_t slots_n;
+    struct as_buf left_out; /* devices that "each" left out */
+    struct as_run run;      /* precision, trials and budget */
+    struct as_plan plan;
+    size_t sentinels_first;
+};
+/* Undone by as_planning_finish, also where this fails. */
+enum as_status as_planning_make(const struct as_run_options *o, struct as_planning *p, struct as_error *err);
+void as_planning_finish(struct as_planning *p);
+/* A suite's budget is for the CPU and one device beside it: how often it counts. */
+size_t as_budgets_of(const struct as_slot *slots, size_t n);
 /* A new run: its UUID, time, command, seed, host, provenance and the slots' devices. The caller owns it. */
 enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_options *o, const char *suite,
                                   const struct as_slot *slots, size_t slots_n, struct as_error *err);

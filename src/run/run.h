@@ -60,6 +60,19 @@ struct as_run_result {
 /* AS_OK also when cells failed (see result). AS_UNSUPPORTED: no such device to measure on. */
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err);
+/* What such a run would measure. Devices are opened to be asked what they are; nothing is measured or stored. */
+struct as_dry_run {
+    char suite[64]; /* names of suites and probes, apart by commas */
+    double precision, budget_s;
+    int trials;
+    struct as_plan plan; /* without sentinels */
+    struct as_device_info *devices;
+    size_t devices_n;
+    struct as_buf left_out; /* devices that are the same hardware as others; "" none */
+    double estimated_s;     /* the budget; without one, the sampling time of all trials */
+};
+enum as_status as_run_plan(const struct as_run_options *options, struct as_dry_run *out, struct as_error *err);
+void as_dry_run_finish(struct as_dry_run *d); /* also where as_run_plan failed */
 /* Resumes an unfinished run (name as for as_store_run; NULL: the last unfinished one of this host). Of options only
  * event, user, stop, wait, worker and budget_s count. AS_USAGE: it was measured on another host, or on other devices
  * (identity.h); where some of its devices are here, the cells of the others are skipped. */
