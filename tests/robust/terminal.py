@@ -160,7 +160,7 @@ def test_dumb_terminal(assay):
     """Lines, as for a pipe, and no control sequence."""
     done, screen, shown, seen = on_screen(assay, 24, 80, *RUN, TERM="dumb")
     expect(done.code in MEASURED and "\x1b" not in seen, "plain text", ascii(seen[:500]))
-    expect(re.search(r"(?m)^ +\d+\.\d s  Memory: latency", seen), "lines of the data sheet", seen)
+    expect(re.search(r"(?m)^ +\d+\.\d s  Memory +latency", seen), "lines of the data sheet", seen)
 
 
 def test_no_colour(assay):

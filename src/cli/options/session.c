@@ -134,6 +134,8 @@ static void session_on_event(void *user, const struct as_event *event)
     session_look_at_terminal(s);
     as_progress_event(&s->progress, event, s->sheet ? &s->live : NULL, changed, &lines, &s->buf);
     as_buf_finish(&lines);
+    if (!s->progress.unicode)
+        as_cli_without_micro(&s->buf);
     write_stderr(&s->buf);
 }
 

@@ -104,15 +104,15 @@ static void live_withdraw(const struct as_live *l, const struct as_event *e, str
     as_buf_str(json, "}\n");
 }
 
-/* "  2.3 s  Memory read: 77.5 GB/s ±11%" */
+/* "  2.3 s  Memory        read, 1 thread             77.5 GB/s ±11%" */
 static void live_say_text(const struct as_live *l, const struct as_event *e, const struct as_live_line *line,
                           struct as_buf *text)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%5.1f s  ", e->elapsed_s);
     if (l->run.devices_n > 1)
-        as_buf_printf(&b, "%s  ", l->run.devices[line->device].id);
-    as_buf_printf(&b, "%s: %s: %s", line->title, line->label, line->number);
+        as_buf_printf(&b, "%-8s  ", l->run.devices[line->device].id);
+    as_buf_printf(&b, "%-13s %-26s %s", line->title, line->label, line->number);
     as_buf_terminal(text, as_buf_get(&b));
     as_buf_char(text, '\n');
     text->failed |= b.failed;
