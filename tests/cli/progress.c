@@ -67,8 +67,7 @@ static void test_sentinel(void **state)
     struct as_progress p = {.width = 120, .height = 24};
     struct as_cell c = cell("sentinel", 1, true);
     (void)state;
-    assert_string_equal(show(&p, event(AS_EVENT_CELL_START, &c, 3)),
-                        "6%, 42 s left | reference measurement\x1b[J");
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_START, &c, 3)), "6%, 42 s left | reference measurement\x1b[J");
 }
 
 static void test_rejected_has_no_number(void **state)

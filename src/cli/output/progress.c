@@ -59,7 +59,8 @@ static void progress_say(const struct as_progress *p, const struct as_event *e, 
         as_live_name(live, e->cell, line);
     }
     const struct as_probe *probe = e->cell ? as_probe_find(e->cell->probe) : NULL;
-    if (e->cell && !(probe && probe->hidden) && e->cell->sum.n && isfinite(e->cell->sum.median) && e->cell->status != AS_CELL_REJECTED) {
+    if (e->cell && !(probe && probe->hidden) && e->cell->sum.n && isfinite(e->cell->sum.median) &&
+        e->cell->status != AS_CELL_REJECTED) {
         as_buf_str(line, ": ");
         as_format_value(line, e->cell->sum.median, e->cell->unit);
     }
