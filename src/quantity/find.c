@@ -318,6 +318,39 @@ bool as_quantity_get(const struct as_quantity_subject *s, const char *name, stru
     return found;
 }
 
+/* Which cells a source of the device's side needs; NULL: none that are known. */
+static const char *cells_of(const struct as_quantity_subject *s, const struct as_quantity_source *source, bool alone)
+{
+    if (!as_quantity_is_of_side(s, source->side))
+        return NULL;
+    return strchr(source->from, ' ') ? source->from : alone ? NULL : source->cells;
+}
+
+const struct as_quantity *as_quantity_of_cell(const struct as_quantity_subject *s, const struct as_cell *c, bool alone)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *source = q->sources; source->from; source++) {
+            const char *cells = cells_of(s, source, alone);
+            if (cells && as_quantity_is_cell_of(s, c, cells))
+                return q;
+        }
+    return NULL;
+}
+
+bool as_quantity_awaits_cells(const struct as_quantity_subject *s, const struct as_quantity *q)
+{
+    for (size_t i = 0; i < s->cells.n; i++) {
+        const struct as_cell *c = find_cell_at(s, i);
+        for (const struct as_quantity_source *source = q->sources; source->from && c->status == AS_CELL_PLANNED;
+             source++) {
+            const char *cells = cells_of(s, source, false);
+            if (cells && as_quantity_is_cell_of(s, c, cells))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the roofline ---- */
 
 const struct as_peak as_peaks[] = {{"compute.fp64", "f64"}, {"compute.fp32", "f32"}, {"compute.fp16", "f16"}, {0}};

@@ -132,6 +132,10 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
 struct as_number as_quantity_number(const struct as_quantity_value *v);
 /* The value of the quantity of that name; false: there is none. */
 bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out);
+/* The first quantity of the table that rests on the cell; alone: on this cell and no others. NULL: none does. */
+const struct as_quantity *as_quantity_of_cell(const struct as_quantity_subject *s, const struct as_cell *c, bool alone);
+/* While a run is measured: are cells that it may rest on still without a first trial? */
+bool as_quantity_awaits_cells(const struct as_quantity_subject *s, const struct as_quantity *q);
 
 /* ---- the roofline ---- */
 

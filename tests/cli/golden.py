@@ -17,7 +17,8 @@ CASES = [
     ("no-arguments", [], 0, {"ASSAY_STORE": "store.db"}),
     ("help", ["help"], 0, {}),
     *[("help-" + name, ["help", name], 0, {}) for name in (
-        "run", "resume", "replay", "show", "history", "compare", "check", "facts", "advise", "explain", "report", "export", "import", "delete", "list",
+        "run", "plan", "resume", "replay", "show", "history", "compare", "check", "facts", "advise", "explain", "report", "export", "import",
+        "delete", "list",
         "devices", "doctor", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
@@ -69,6 +70,11 @@ CASES = [
     ("explain-op-unmeasured", ["explain", "alu/fadd32"], 0, {}),
     ("show-ops", ["show", "1", "alu", "--store", "ops.db"], 0, {}),
     ("show-ops-utf8", ["show", "1", "alu_latency", "--store", "ops.db"], 0, {"LC_ALL": "C.UTF-8", "COLUMNS": "150"}),
+    ("plan", ["plan", "latency", "launch", "--device", "null"], 0, {"ASSAY_NULL": "null.json"}),
+    ("plan-narrow", ["plan", "latency", "--device", "null", "--budget", "0"], 0, {"ASSAY_NULL": "null.json", "COLUMNS": "60"}),
+    ("plan-json", ["plan", "launch", "--device", "null", "--json"], 0, {"ASSAY_NULL": "null.json"}),
+    ("run-dry", ["run", "latency", "launch", "--device", "null", "--dry-run", "--store", "none.db"], 0,
+     {"ASSAY_NULL": "null.json"}),
     ("compare-same", ["compare", "1", "1"], 0, {}),
     ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
     ("compare-allowed", ["compare", "1", "2", "--check", "30%"], 0, {}),
@@ -118,6 +124,8 @@ def prepare(folder):
         fixture.set_keys(run, CELL_KEY)
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             json.dump(run, f)
+    with open(os.path.join(folder, "null.json"), "w", encoding="utf-8") as f:
+        json.dump({"info": {"threads": 2}}, f)
     for name, store in (("one.json", "store.db"), ("two.json", "store.db"), ("ported.json", "ported.db"),
                         ("ops.json", "ops.db"), ("wide.json", "wide.db"), *[(name, "series.db") for name in series]):
         subprocess.run([PROGRAM, "import", name, "--store", store], cwd=folder, env=environment(folder), check=True,

@@ -21,4 +21,11 @@ enum as_status as_report_load_alone(struct as_store *store, const char *name, st
 enum { AS_REPORT_ROWS_MAX = 2000 };
 enum as_status as_report_load_probe(struct as_store *store, const char *name, const char *probe, bool all,
                                     struct as_report_run *out, struct as_error *err);
+
+/* A run that is being measured, for its data sheet: devices and facts of the cells as they are. To be called again when
+ * these have changed; *out is zero the first time. run and cells stay the caller's and must outlive the call of
+ * as_report_leave. */
+enum as_status as_report_follow(const struct as_run *run, struct as_cell_view cells, struct as_report_run *out,
+                                struct as_error *err);
+void as_report_leave(struct as_report_run *out);
 #endif

@@ -55,9 +55,8 @@ static void figure_json(const char *name, double value, const struct as_ref *ref
     as_buf_char(out, '}');
 }
 
-static void json_row(const struct as_sheet_row *row, struct as_buf *out)
+void as_sheet_row_json(const struct as_sheet_row *row, struct as_buf *out)
 {
-    as_buf_char(out, '{');
     as_json_add_text(out, "name", row->of->name);
     as_json_add_text(out, "group", row->group);
     as_json_add_text(out, "quantity", row->label);
@@ -73,7 +72,6 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_json_add_text(out, "further", row->remark);
     as_json_add_int(out, "cell", (long long)row->cell);
     as_json_add_text(out, "fact", row->fact);
-    as_buf_char(out, '}');
 }
 
 /* Lines without a number, and why. */
@@ -128,7 +126,9 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
         as_json_add_name(out, "lines");
         for (size_t k = 0; k < m->v[i].sheet.n; k++) {
             as_buf_str(out, k ? ",\n" : "[\n");
-            json_row(&m->v[i].sheet.rows[k], out);
+            as_buf_char(out, '{');
+            as_sheet_row_json(&m->v[i].sheet.rows[k], out);
+            as_buf_char(out, '}');
         }
         as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
         json_gaps(&m->v[i].sheet, out);

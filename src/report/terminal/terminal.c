@@ -160,8 +160,8 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
         as_buf_str(&line, " after ");
         as_format_duration(&line, length);
     }
-    if (r->state == AS_RUN_RUNNING)
-        as_buf_printf(&line, ", or killed: then 'assay resume %lld' continues it", (long long)r->id);
+    if (r->state == AS_RUN_INTERRUPTED)
+        as_buf_printf(&line, "; 'assay resume %lld' continues it", (long long)r->id);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
