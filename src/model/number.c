@@ -9,6 +9,8 @@
 static const double BELIEVED = 0.25; /* half an interval that ± may stand for */
 static const double FACTOR = 4;      /* between the ends of a ratio's interval that still tells something */
 static const double DECADE = 10;     /* between the ends of a range that still tells something */
+/* The interval of so few trials is mostly what is usual for such cells: it does not tell that they scatter. */
+enum { FEW_TRIALS = 2 };
 enum { DIGITS = 3, ENDS = 4, NO_LIMIT = 17 };
 
 double as_number_width(double v, struct as_interval ci)
@@ -179,6 +181,9 @@ void as_number_brief(const struct as_number *n, struct as_buf *out)
             as_format_value_to(out, n->mode[0], n->unit, DIGITS - 1);
         as_buf_str(out, " or ");
         as_format_value_to(out, n->mode[1], n->unit, DIGITS - 1);
+    } else if (form == AS_NUMBER_NOISY && n->trials <= FEW_TRIALS) {
+        as_buf_str(out, "about ");
+        as_format_value_to(out, n->value, n->unit, DIGITS - 1);
     } else if (form == AS_NUMBER_NOISY)
         as_buf_str(out, "too noisy");
     else

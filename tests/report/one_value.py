@@ -28,6 +28,7 @@ CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="(
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
 FOUR = 6e-4  # and hwloc's XML four
+SHOWN = 0.0055  # sizes have three digits
 UNITS = ("ns", "GB/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "Hz")  # of facts whose sentences print one number
 SIZE = re.compile(r"(?<![\w.])([0-9.]+)(?: to ([0-9.]+))? ((?:[KMGTP]i)?B)(?![\w/])")
 BINARY = {unit: 1024 ** power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
@@ -121,7 +122,7 @@ def values_of_terminal(sheet, shown):
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
         for line in rows:
             number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"(?:, [0-9]+ threads?)?"
-                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|[0-9.]+ (?:\S+ )?or [0-9]|at (?:least|most)|inconclusive)")
+                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|about [0-9]|[0-9.]+ (?:\S+ )?or [0-9]|at (?:least|most)|inconclusive)")
             found = next((found for at in lines if (found := number.search(at))), None)
             expect(found, f"'{line['group']} {line['quantity']}' is shown")
             low, high, unit = found.groups()
@@ -248,8 +249,9 @@ def advice_apart(advice, sheet):
                 yield f"{a['device']} {n['what']}: {other['value']} | {n['value']}"
         values = [in_base_unit(n["value"], n["unit"]) for n in a["numbers"] if n["unit"] in UNITS]
         values += [x + y for i, x in enumerate(values) for y in values[i + 1:]]
-        for number, unit in NUMBER.findall(INTERVAL.sub("; ", a["sentence"])):
-            if not any(math.isclose(in_base_unit(float(number), unit), value, rel_tol=SHOWN) for value in values):
+        for number, unit in NUMBER.findall(RANGE.sub("", INTERVAL.sub("; ", a["sentence"]))):
+            half = in_base_unit(half_digit(number), unit)
+            if not any(abs(in_base_unit(float(number), unit) - value) <= half for value in values):
                 yield f"{a['device']} {a['topic']}: {number} {unit}: {a['sentence']}"
 
 

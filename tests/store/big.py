@@ -43,7 +43,7 @@ def expect(holds, what, text=""):
 
 def numbers(folder, assay, store):
     """By probe: cells with a number, and how many of them were rejected."""
-    text = run(folder, assay, "show", "--store", store)
+    text = run(folder, assay, "show", "last", "--store", store)
     rows = re.findall(r"\b(latency|bandwidth) (\d+)(?: \((\d+) rejected\))?(?:,|$)", text, re.M)
     return text, {probe: (int(n), int(rejected or 0)) for probe, n, rejected in rows}
 

@@ -26,20 +26,23 @@ static size_t lines_of_table(void)
     return n;
 }
 
-/* "77.5 GB/s ±11%", "32 to 64 KiB" */
+/* "77.5 GB/s ±11%", "32 to 64 KiB", "about 41 GB/s, one trial" */
 static void live_number(const struct as_sheet_row *row, bool unicode, char *out, size_t size)
 {
     struct as_buf b = AS_BUF_INIT;
-    const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
-    if (strcmp(row->unit, "B") == 0 && row->ci.lo < row->ci.hi)
-        as_format_range(&b, row->ci.lo, row->ci.hi, row->value, row->unit, 3);
-    else {
-        as_format_value(&b, row->value, row->unit);
-        if (isfinite(half))
-            as_buf_printf(&b, half < 9.95 ? " %s%.1f%%" : " %s%.0f%%", unicode ? "±" : "+-", half);
-    }
+    const struct as_number n = as_sheet_number(row);
+    struct as_buf precision = AS_BUF_INIT;
+    as_number_brief(&n, &b);
+    as_number_precision(&n, &precision);
+    if (precision.len)
+        as_buf_printf(&b, strchr(as_buf_get(&precision), '%') ? " %s%s" : ", %s%s",
+                      !strchr(as_buf_get(&precision), '%') ? ""
+                      : unicode                            ? "±"
+                                                           : "+-",
+                      as_buf_get(&precision));
     as_copy_text(out, size, as_buf_get(&b));
     as_buf_finish(&b);
+    as_buf_finish(&precision);
 }
 
 static struct as_live_line *live_find(const struct as_live *l, size_t device, const struct as_quantity *of)

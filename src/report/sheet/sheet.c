@@ -23,7 +23,7 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
         as_format_value(&b, n->claimed, n->unit);
         as_buf_str(&b, " reported");
     } else
-        as_number_text(&number, &b);
+        as_number_brief(&number, &b);
     as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
     as_buf_finish(&b);

@@ -58,8 +58,8 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err);
 
-/* The same of a device whose sheet is made; run: what is known of the device. d->runs NULL: of one run, else rows are joined, and the table says where
- * another run lies. seen: what disturbed it, "" nothing. */
+/* The same of a device whose sheet is made; run: what is known of the device. d->runs NULL: of one run, else rows are
+ * joined, and the table says where another run lies. seen: what disturbed it, "" nothing. */
 enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
                                     const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 /* The data sheet of a machine: what it rests on, then all devices, and what is worth knowing of the last run. */
