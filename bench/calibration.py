@@ -2,7 +2,8 @@
 
 Of every cell that is no count: the difference of two quiet runs against their joint interval; each interval against the
 median of the other quiet runs, which stands for the truth; and the intervals beside the neighbour, a process that is
-busy for 30% of the time in bursts of 0.2 s, against the median of the quiet runs."""
+busy for 30% of the time in bursts of 0.2 s, against the median of the quiet runs. Of the lines of the data sheet: a run
+against the sheet of the others (living.py)."""
 import collections
 import contextlib
 import itertools
@@ -12,6 +13,7 @@ import statistics
 import subprocess
 import sys
 
+import living
 from common import row
 
 COVERED = 0.93
@@ -142,7 +144,8 @@ def measure(assay, count, budget, suite="quick"):
         with neighbour():
             assay.command(*options)
         beside.append(Run(assay, 2 * number + 2))
-    return table(quiet, beside)
+    return table(quiet, beside) + living.table(assay, {"quiet": list(range(1, 2 * count, 2)),
+                                                       "neighbour": list(range(2, 2 * count + 1, 2))})
 
 
 def table(quiet, beside):

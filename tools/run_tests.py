@@ -124,7 +124,6 @@ def meson_tests(name, arguments, env, tally):
     for log in glob.glob(logs):
         os.unlink(log)
     say(f"{name}: tests")
-    # Some tests mostly sleep, so there is one more than there are CPUs.
     processes = len(os.sched_getaffinity(0))
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--logbase", f"tests-{name}"] + arguments
     if name in BEHIND:
@@ -132,7 +131,8 @@ def meson_tests(name, arguments, env, tally):
         low_priority.run(command + ["--num-processes", str(processes), "--timeout-multiplier", "10", "--wrapper", wrapper],
                    cwd=TOP, env=env)
     else:
-        subprocess.run(command + ["--num-processes", str(processes + 1)], cwd=TOP, env=env, stdin=subprocess.DEVNULL,
+        # Many tests mostly wait.
+        subprocess.run(command + ["--num-processes", str(2 * processes)], cwd=TOP, env=env, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if not glob.glob(logs):
         tally.fail(f"{name}: tests", "meson test left no log")

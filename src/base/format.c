@@ -164,9 +164,10 @@ int as_unscaled_digits(double v, int digits)
 
 void as_format_count(struct as_buf *b, double v)
 {
-    const double tenths = round(v * 10);
-    if (fabs(v) < 1e15)
-        as_buf_printf(b, fmod(tenths, 10) == 0 ? "%.0f" : "%.1f", tenths / 10);
+    if (fabs(v - round(v)) < 1e-3 && fabs(v) < 1e15)
+        as_buf_printf(b, "%.0f", v);
+    else if (fabs(v) < 1e3)
+        as_buf_printf(b, "%.1f", v);
     else
         as_format_number(b, v, 3);
 }
@@ -176,18 +177,23 @@ static bool is_close(const char *unit)
     return strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
 }
 
+enum { USUAL_DIGITS = 3 };
+
 static void format_add_number(struct as_buf *b, double v, const char *unit, const struct as_scale *scale, int digits)
 {
-    if (!isfinite(v))
-        as_format_number(b, v, digits);
-    else if (strcmp(unit, "B") == 0 && scale && v >= 0)
+    if (strcmp(unit, "B") == 0 && scale && v >= 0 && isfinite(v))
         add_size_number(b, v * scale->factor);
-    else if (as_unit_is_count(unit))
+    else if (as_unit_is_count(unit) && isfinite(v))
         as_format_count(b, v);
-    else if (is_close(unit))
-        as_format_number(b, v, digits);
     else
-        as_format_number(b, scale ? v * scale->factor : v, scale ? digits : as_unscaled_digits(v, digits));
+        as_format_number(b, scale && !is_close(unit) ? v * scale->factor : v, digits);
+}
+
+/* For a number of which nothing says how precise it is. */
+static int format_usual_digits(double v, const char *unit, int digits)
+{
+    const bool is_whole = !is_close(unit) && !as_scale_of(v, unit) && isfinite(v);
+    return is_whole ? as_unscaled_digits(v, digits) : digits;
 }
 
 static void format_add_unit(struct as_buf *b, const char *unit, const struct as_scale *scale)
@@ -202,7 +208,7 @@ static void format_add_unit(struct as_buf *b, const char *unit, const struct as_
 
 void as_format_value(struct as_buf *b, double v, const char *unit)
 {
-    as_format_value_to(b, v, unit, 3);
+    as_format_value_to(b, v, unit, format_usual_digits(v, unit, USUAL_DIGITS));
 }
 
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits)
@@ -222,17 +228,23 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
 
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits)
 {
+    const int each[] = {format_usual_digits(lo, unit, digits), format_usual_digits(hi, unit, digits)};
+    as_format_range_to(b, lo, hi, v, unit, each);
+}
+
+void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const char *unit, const int digits[2])
+{
     const double typical = isfinite(v) && v != 0 ? v : hi;
     if (lo > 0 && hi >= 500 * lo) { /* no prefix fits both */
-        as_format_value_to(b, lo, unit, digits);
+        as_format_value_to(b, lo, unit, digits[0]);
         as_buf_str(b, " to ");
-        as_format_value_to(b, hi, unit, digits);
+        as_format_value_to(b, hi, unit, digits[1]);
         return;
     }
     const struct as_scale *scale = isfinite(typical) && typical != 0 ? as_scale_of(typical, unit) : NULL;
-    format_add_number(b, lo, unit, scale, digits);
+    format_add_number(b, lo, unit, scale, digits[0]);
     as_buf_str(b, " to ");
-    format_add_number(b, hi, unit, scale, digits);
+    format_add_number(b, hi, unit, scale, digits[1]);
     format_add_unit(b, unit, scale);
 }
 

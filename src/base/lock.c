@@ -23,3 +23,9 @@ void as_unlock_byte(int fd, int64_t at)
 {
     (void)lock_set(fd, at, F_UNLCK);
 }
+
+bool as_byte_is_locked(int fd, int64_t at)
+{
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    return fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}

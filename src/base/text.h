@@ -41,9 +41,11 @@ void as_format_value(struct as_buf *b, double v, const char *unit);
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
 /* "8.80 to 9.30 µs": both ends with the prefix of v, unless one is at least 500 times the other. */
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits);
+/* The same with as many digits for each end. */
+void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const char *unit, const int digits[2]);
 /* Digits for a number in a unit without a larger one: 4096 operations per cycle are not 4100. */
 int as_unscaled_digits(double v, int digits);
-/* 3548974, or 12.5 for a median of counts */
+/* 3548974; a median of counts as 12.5, or with three digits */
 void as_format_count(struct as_buf *b, double v);
 /* Whether a number in this unit is a count of events ("updates"), which is exact and may be 0. */
 bool as_unit_is_count(const char *unit);

@@ -123,6 +123,8 @@ enum as_status as_cli_check_memory(struct as_error *err);
 /* Writes b to stdout and finishes b. Returns code, or AS_EXIT_FAILED if writing or memory failed (a closed pipe prints
  * no message). */
 int as_cli_print(struct as_buf *b, int code);
+/* Terminals without UTF-8 get "us". */
+void as_cli_without_micro(struct as_buf *b);
 /* Prints a note to stderr, escaped for the terminal. */
 void as_cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -131,6 +133,7 @@ enum as_status as_cli_style(const struct as_args *args, struct as_table_style *s
 bool as_cli_utf8(void);
 /* Columns of the terminal behind fd; 0 if fd is not a terminal. */
 unsigned as_cli_columns(int fd);
+unsigned as_cli_rows(int fd); /* likewise */
 
 /* Opens the store that --store names. */
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,

@@ -106,7 +106,7 @@ static void name_worker(void)
         (void)setenv("ASSAY_WORKER", self, 1);
 }
 
-/* Shows the last run, or the first steps if there is no store yet. */
+/* Shows the machine, or the first steps if there is no store yet. */
 static int show_or_help(char **argv)
 {
     struct as_buf path = AS_BUF_INIT, help = AS_BUF_INIT;

@@ -123,9 +123,11 @@ enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
 
 /* Text fields come from drivers: hostile until escaped. */
 struct as_device_info {
-    char id[32];      /* "cpu", "opencl:0": what --device takes */
-    char backend[16]; /* "cpu", "opencl", "null" */
-    char name[128];   /* as reported by the driver */
+    char id[32];         /* "cpu", "opencl:0": what --device takes */
+    char backend[16];    /* "cpu", "opencl", "null" */
+    char name[128];      /* as reported by the driver */
+    char generation[96]; /* CPU: by what people call it ("AMD EPYC 9005 (Zen 5)"); "" unknown */
+    char hypervisor[16]; /* CPU: "KVM"; "" none or unknown */
     char vendor[64];
     char driver[128];           /* driver, runtime or platform with its version */
     char uuid[48];              /* "" when there is none */
@@ -165,6 +167,7 @@ struct as_device_info {
     char demand_why[280]; /* missing sources, with reasons */
     double sensor_read_s; /* duration of one reading, 0 unknown */
     char bus[24];         /* "PCIe 5.0 x16": its fastest link to the host, "" unknown */
+    double power_limit;   /* W, as enforced when it was opened; 0 unknown */
     double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */
     char unfit[160];      /* conditions at opening that distort measurements; "" if none */
     char caveats[512];    /* as_host_caveats */

@@ -11,7 +11,8 @@
 struct as_sensor_reading {
     double clock_hz, memory_clock_hz;
     double power_w;
-    double energy_j; /* a monotonic counter */
+    double power_limit_w; /* as enforced */
+    double energy_j;      /* a monotonic counter */
     double temperature;
     int throttle; /* AS_THROTTLE_* bits */
     double pcie_generation, pcie_width, pcie_generation_max, pcie_width_max;

@@ -1,6 +1,7 @@
 /* What the rules share: adding facts, their numbers and sentences. */
 #include "base/text.h"
 #include "facts/rule.h"
+#include "model/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,23 +128,11 @@ void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t f
 static void format_noted(struct as_buf *out, double v, struct as_interval ci, const char *unit, const char *per,
                          const char *note)
 {
-    struct as_buf value = AS_BUF_INIT, lo = AS_BUF_INIT, hi = AS_BUF_INIT;
-    as_format_value(&value, v, unit);
-    as_format_value(&lo, ci.lo, unit);
-    as_format_value(&hi, ci.hi, unit);
-    as_buf_printf(out, "%s%s", as_buf_get(&value), per);
-    const bool differ =
-        strcmp(as_buf_get(&lo), as_buf_get(&value)) != 0 || strcmp(as_buf_get(&hi), as_buf_get(&value)) != 0;
-    const bool seen = isfinite(ci.lo) && isfinite(ci.hi) && differ;
-    if (seen || note[0])
-        as_buf_str(out, " (");
-    if (seen)
-        as_format_range(out, ci.lo, ci.hi, v, unit, 3);
-    if (seen || note[0])
-        as_buf_printf(out, "%s%s)", seen && note[0] ? "; " : "", note);
-    as_buf_finish(&value);
-    as_buf_finish(&lo);
-    as_buf_finish(&hi);
+    const struct as_number n = {.value = v, .ci = ci, .unit = unit};
+    if (as_number_form(&n) == AS_NUMBER_INCONCLUSIVE)
+        as_buf_printf(out, "an inconclusive multiple%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
+    else
+        as_number_prose(&n, per, note, out);
 }
 
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)

@@ -219,6 +219,16 @@ bool as_run_has_uuid(const struct as_run *r)
     return n >= 8 && strspn(r->uuid, "0123456789abcdef-") == n;
 }
 
+bool as_run_is_again(const struct as_run *r)
+{
+    static const char before[] = "cells of run ", after[] = " again";
+    if (strncmp(r->suite, before, sizeof before - 1) != 0)
+        return false;
+    const char *number = r->suite + sizeof before - 1;
+    const size_t digits = strspn(number, "0123456789");
+    return digits > 0 && strcmp(number + digits, after) == 0;
+}
+
 /* The list of this name in the provenance, created if missing; NULL: out of memory, or *j is not an object. */
 static json_t *list_of(const struct as_run *run, const char *name, json_t **j)
 {

@@ -205,6 +205,10 @@ struct as_run {
 /* Whether its UUID is valid: at least 8 characters, lower-case hexadecimal digits and '-'. It appears in names and
  * comments. */
 bool as_run_has_uuid(const struct as_run *r);
+/* The suite of a run that measured some cells of another again, by the number of that run. "last" and counts from the
+ * end pass over such runs. */
+#define AS_AGAIN_SUITE "cells of run %lld again"
+bool as_run_is_again(const struct as_run *r);
 void as_run_finish(struct as_run *r);
 void as_runs_free(struct as_run *runs, size_t n);
 /* Adds a pause between two as_wall() times to the run's provenance, unless it is already there. */

@@ -57,15 +57,6 @@ const char *as_cell_answer(const struct as_cell *cell, double v, char out[64])
     return text ? out : NULL;
 }
 
-void as_cell_value(const struct as_cell *cell, double v, struct as_buf *out)
-{
-    char text[64];
-    if (as_cell_answer(cell, v, text))
-        as_buf_str(out, text);
-    else
-        as_format_value(out, v, cell->unit);
-}
-
 enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answers, struct as_error *err)
 {
     struct as_buf out = AS_BUF_INIT;

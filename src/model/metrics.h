@@ -30,8 +30,6 @@ struct as_metric_value {
 
 /* Text of answer number v; NULL if the cell has no answers or v is out of range. May point into out. */
 const char *as_cell_answer(const struct as_cell *cell, double v, char out[64]);
-/* Formats a value: the answer, or number and unit. */
-void as_cell_value(const struct as_cell *cell, double v, struct as_buf *out);
 enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answers, struct as_error *err);
 /* Validates answers read from a store or export. */
 bool as_answers_valid(const json_t *list);

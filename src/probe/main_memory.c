@@ -84,27 +84,30 @@ static const struct as_cell *find_half(struct as_cell_view cells, const struct a
     return half;
 }
 
-/* Does a level lie below that is at least twice as fast? */
-static bool is_faster_below(struct as_cell_view cells, const struct as_cell *c)
+/* Does a level lie below that is at least twice as fast? A sweep over other pages of the same memory shows it too: a
+ * small budget leaves out the small sizes of one. */
+static bool is_faster_below(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *c)
 {
+    const bool sweep = strcmp(c->probe, sweep_probe) == 0;
     for (size_t i = 0; i < cells.n; i++) {
         const struct as_cell *s = main_memory_cell_at(cells, i);
         if (4 * as_axes_number(&s->axes, "size") <= as_axes_number(&c->axes, "size") &&
-            main_memory_is_alike(s, c, NULL) && has_number(s) && slower(c, s).lo > 2)
+            (sweep ? is_sweep(s, c, info) : main_memory_is_alike(s, c, NULL)) && has_number(s) && slower(c, s).lo > 2)
             return true;
     }
     return false;
 }
 
 /* The step up to one array; false: there is none. */
-static bool step_to(struct as_cell_view cells, const struct as_cell *c, struct as_memory_step *out)
+static bool step_to(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *c,
+                    struct as_memory_step *out)
 {
     const struct as_cell *half = find_half(cells, c);
     if (half)
         *out = (struct as_memory_step){.half = as_axes_number(&half->axes, "size"),
                                        .size = as_axes_number(&c->axes, "size"),
                                        .slower = slower(c, half),
-                                       .faster_below = is_faster_below(cells, c)};
+                                       .faster_below = is_faster_below(info, cells, c)};
     return half != NULL;
 }
 
@@ -119,7 +122,7 @@ static void find_steps(const struct as_device_info *info, struct as_cell_view ce
         const struct as_cell *c = main_memory_cell_at(cells, i);
         const bool own = main_memory_is_alike(c, cell, "level");
         at[n] = as_axes_number(&c->axes, "size") * (own ? 1 : share) / bytes;
-        n += at[n] >= LEAST && (own || is_sweep(c, cell, info)) && has_number(c) && step_to(cells, c, &steps[n]);
+        n += at[n] >= LEAST && (own || is_sweep(c, cell, info)) && has_number(c) && step_to(info, cells, c, &steps[n]);
     }
     for (size_t i = 0; i < n; i++) {
         bool lowest = true, flattest = true;
@@ -145,6 +148,11 @@ bool as_main_memory_claimed(const struct as_axes *axes)
         if (strcmp(as_axes_text(axes, claims[i][0]), claims[i][1]) == 0)
             return true;
     return false;
+}
+
+bool as_main_memory_decides(const struct as_device_info *info, const struct as_cell *c, const struct as_cell *cell)
+{
+    return main_memory_is_alike(c, cell, "level") || is_sweep(c, cell, info);
 }
 
 void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,

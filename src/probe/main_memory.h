@@ -19,6 +19,9 @@ bool as_main_memory_claimed(const struct as_axes *axes);
  * bytes; cells may have other devices and no numbers yet. */
 void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
                             double bytes, struct as_judge_context *out);
+/* May the number of c decide the gate "footprint" of the cell: does it differ in size alone, or chase through the same
+ * kind of memory? */
+bool as_main_memory_decides(const struct as_device_info *info, const struct as_cell *c, const struct as_cell *cell);
 /* May its number stand for main memory? Of a cell that was judged for it the gate has the answer. info: NULL where the
  * run does not describe the device. */
 bool as_main_memory_holds(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell);

@@ -78,6 +78,8 @@ static bool is_condition_met(const struct as_quantity_subject *s, const struct a
         return true;
     if (strcmp(want->value, "@all") == 0)
         return have->number == all_threads(s);
+    if (strcmp(want->value, "@peer") == 0) /* another device, by its number */
+        return have->text[0] && !have->text[strspn(have->text, "0123456789")];
     if (want->value[0] != '@')
         return strcmp(have->text, want->value) == 0;
     const char *name = as_role_allocator(s->device, as_role_find(want->value + 1));

@@ -35,6 +35,8 @@ static bool can_be(const struct as_axis *axis, const char *value)
         return axis->type != AS_AXIS_WORD;
     if (strcmp(value, "@all") == 0)
         return axis->domain == AS_DOMAIN_THREADS;
+    if (strcmp(value, "@peer") == 0)
+        return strcmp(axis->name, "peer") == 0;
     if (axis->domain == AS_DOMAIN_ALLOCATOR)
         return (value[0] == '@' && as_role_find(value + 1) != AS_ROLE_UNKNOWN) || check_is_word(axis->words, value);
     return axis->type == AS_AXIS_WORD ? check_is_word(axis->words, value)

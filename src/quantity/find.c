@@ -18,6 +18,8 @@ bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct a
         return false;
     if (strcmp(q->level, "memory_side") == 0)
         return as_info_memory_side(s->info) != NULL;
+    if (strncmp(q->name, "peer.", strlen("peer.")) == 0)
+        return s->info->siblings > 1;
     const struct as_cache *l3 = as_info_cache_at(s->info, 3);
     return strcmp(q->level, "L3") != 0 || (l3 && !l3->memory_side);
 }
@@ -76,7 +78,9 @@ static void name_axis(const struct as_cell *c, const char *axis, char *out, size
     if (v && strcmp(axis, "size") == 0 && v->number > 0) {
         as_buf_str(&b, "over ");
         as_format_size(&b, as_axes_u64(&c->axes, axis));
-    } else if (v)
+    } else if (v && strcmp(axis, "peer") == 0)
+        as_buf_printf(&b, "with device %s", v->text);
+    else if (v)
         as_buf_str(&b, v->text);
     as_copy_text(out, size, as_buf_get(&b));
     as_buf_finish(&b);
@@ -94,6 +98,9 @@ static void take_cell(const struct as_quantity_subject *s, const struct as_cell 
                                       .wide = c->status == AS_CELL_WIDE,
                                       .decided = true,
                                       .trials = c->sum.trials,
+                                      .modes = c->sum.modes,
+                                      .mode = {c->sum.mode[0], c->sum.mode[1]},
+                                      .mode_share0 = c->sum.mode_share0,
                                       .cell = c->id,
                                       .on_small_pages = is_on_small_pages(s, c)};
     as_copy_text(out->unit, sizeof out->unit, c->unit);
@@ -260,6 +267,8 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
         scale_value(n, 1e9 / s->clock_hz, "ns");
     else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units)
         scale_value(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
+    else if (strcmp(n->unit, "ops/cycle") == 0 && strcmp(n->of->unit, "OP/s") == 0 && s->info && s->info->compute_units)
+        scale_value(n, s->clock_hz * s->info->compute_units * n->of->counts, "OP/s");
 }
 
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says
@@ -289,6 +298,17 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
     return state;
 }
 
+struct as_number as_quantity_number(const struct as_quantity_value *v)
+{
+    return (struct as_number){.value = v->value,
+                              .ci = v->ci,
+                              .unit = v->unit,
+                              .trials = v->trials,
+                              .modes = v->modes,
+                              .mode = {v->mode[0], v->mode[1]},
+                              .share0 = v->mode_share0};
+}
+
 bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out)
 {
     const struct as_quantity *q = as_quantity_named(name);
@@ -296,6 +316,39 @@ bool as_quantity_get(const struct as_quantity_subject *s, const char *name, stru
     const bool found = q && as_quantity_find(s, q, out, &reason) == AS_QUANTITY_FOUND;
     as_buf_finish(&reason);
     return found;
+}
+
+/* Which cells a source of the device's side needs; NULL: none that are known. */
+static const char *cells_of(const struct as_quantity_subject *s, const struct as_quantity_source *source, bool alone)
+{
+    if (!as_quantity_is_of_side(s, source->side))
+        return NULL;
+    return strchr(source->from, ' ') ? source->from : alone ? NULL : source->cells;
+}
+
+const struct as_quantity *as_quantity_of_cell(const struct as_quantity_subject *s, const struct as_cell *c, bool alone)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *source = q->sources; source->from; source++) {
+            const char *cells = cells_of(s, source, alone);
+            if (cells && as_quantity_is_cell_of(s, c, cells))
+                return q;
+        }
+    return NULL;
+}
+
+bool as_quantity_awaits_cells(const struct as_quantity_subject *s, const struct as_quantity *q)
+{
+    for (size_t i = 0; i < s->cells.n; i++) {
+        const struct as_cell *c = find_cell_at(s, i);
+        for (const struct as_quantity_source *source = q->sources; source->from && c->status == AS_CELL_PLANNED;
+             source++) {
+            const char *cells = cells_of(s, source, false);
+            if (cells && as_quantity_is_cell_of(s, c, cells))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* ---- the roofline ---- */

@@ -11,8 +11,9 @@ UNITS = {
 }
 LEVELS = ["core", "L1", "L2", "L3", "shared", "memory", "memory_side"]
 TEXTS = ["group", "label", "unit", "before", "behind"]
+COUNTS = "counts"  # operations that one of the source's is
 FLAGS = {"claimed": "limit", "of_host": "yes", "off_map": "yes", "roof": "yes", "first": "yes"}  # what they can only be
-KEYS = [*TEXTS, *FLAGS, "kind", "level", "beside"]
+KEYS = [*TEXTS, *FLAGS, COUNTS, "kind", "level", "beside"]
 SOURCE = re.compile(r"(cpu|device|both)([2-9]?)(?:\.(cells|said|named|fact))?")
 BOUND = re.compile(r"bound[2-9]?")
 BOUNDED = re.compile(r"([a-z0-9_]+(?: [a-z_0-9]+=[^ =]+)+)(?: /([2-9]))?")
@@ -40,6 +41,8 @@ def check_head(name, section, names):
         fail(name, f"unit '{unit}' is none of kind {kind}: {' '.join(UNITS[kind])}")
     if section.get("level", "core") not in LEVELS:
         fail(name, f"level '{section['level']}' is none of {' '.join(LEVELS)}")
+    if not re.fullmatch("[1-9][0-9]?", section.get(COUNTS, "1")):
+        fail(name, f"'{COUNTS}' is not a number from 1 to 99")
     for key, value in FLAGS.items():
         if section.get(key, value) != value:
             fail(name, f"'{key}' can only be '{value}'")
@@ -105,6 +108,7 @@ def write_quantity(out, index, name, section, names):
     out.write(f", .kind = AS_KIND_{section['kind'].upper()}, .sources = sources_{index}")
     if "beside" in section:
         out.write(f", .beside = &as_quantities[{names[section['beside']]}]")
+    out.write(f", .counts = {section.get(COUNTS, 1)}")
     out.write("".join(f", .{key} = true" for key in FLAGS if key in section))
     out.write("},\n")
 

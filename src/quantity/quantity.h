@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "facts/facts.h"
+#include "model/number.h"
 #include "probe/main_memory.h"
 #include "probe/probe.h"
 
@@ -44,6 +45,7 @@ struct as_quantity {
     const char *unit;
     enum as_quantity_kind kind;
     const char *level;                /* "memory", "L2", "core"; "" none */
+    unsigned counts;                  /* operations that one of the source's is */
     bool claimed;                     /* the limit of its cell is what is specified */
     bool of_host;                     /* on any device it depends on the host's CPUs */
     bool off_map;                     /* no row of its level on the map shows it */
@@ -112,7 +114,9 @@ struct as_quantity_value {
     struct as_interval ci;
     char unit[16];
     bool wide, decided, refuted;
-    size_t trials;              /* that the interval rests on; 0 unknown */
+    size_t trials; /* that the interval rests on; 0 unknown */
+    size_t modes;  /* 2: of its cell's samples */
+    double mode[2], mode_share0;
     int64_t cell;               /* that it rests on; 0: several */
     const struct as_fact *fact; /* that gave it, with the evidence; NULL: the cell did */
     char named[64];             /* the value of the axis that the source names; "" none */
@@ -124,8 +128,14 @@ struct as_quantity_value {
  * "rejected: checksum". */
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason);
+/* How it is printed. */
+struct as_number as_quantity_number(const struct as_quantity_value *v);
 /* The value of the quantity of that name; false: there is none. */
 bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out);
+/* The first quantity of the table that rests on the cell; alone: on this cell and no others. NULL: none does. */
+const struct as_quantity *as_quantity_of_cell(const struct as_quantity_subject *s, const struct as_cell *c, bool alone);
+/* While a run is measured: are cells that it may rest on still without a first trial? */
+bool as_quantity_awaits_cells(const struct as_quantity_subject *s, const struct as_quantity *q);
 
 /* ---- the roofline ---- */
 

@@ -36,6 +36,7 @@ struct as_progress {              /* of one cell, beside the cell itself */
     bool left_out;                /* does not fit the budget */
     bool changed;                 /* changed since it was stored */
     int level;                    /* 0 is the last to be left out */
+    size_t place;                 /* among the first */
     unsigned coarse;              /* bit of each axis: a coarse point of the grid, or the first allocator */
     enum as_quantity_order first; /* the table of quantities names it: before others */
     bool large;                   /* takes long to prepare */
@@ -70,6 +71,7 @@ struct as_engine {
     double sentinel_at;     /* when the next sentinels are due */
     double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
+    bool first_done;        /* the first round is through with the cells that a data sheet quotes */
     bool is_tight;          /* the budget holds no more than the fewest samples of a trial */
     size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
     struct as_pending pending;
@@ -77,12 +79,32 @@ struct as_engine {
     int stopped;
 };
 
+/* What a run is to measure. (planning.c) */
+struct as_planning {
+    struct as_suite *suites;
+    size_t suites_n;
+    char name[64];
+    struct as_slot *slots; /* opened */
+    size_t slots_n;
+    struct as_buf left_out; /* devices that "each" left out */
+    struct as_run run;      /* precision, trials and budget */
+    struct as_plan plan;
+    size_t sentinels_first;
+};
+/* Undone by as_planning_finish, also where this fails. */
+enum as_status as_planning_make(const struct as_run_options *o, struct as_planning *p, struct as_error *err);
+void as_planning_finish(struct as_planning *p);
+/* A suite's budget is for the CPU and one device beside it: how often it counts. */
+size_t as_budgets_of(const struct as_slot *slots, size_t n);
 /* A new run: its UUID, time, command, seed, host, provenance and the slots' devices. The caller owns it. */
 enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_options *o, const char *suite,
                                   const struct as_slot *slots, size_t slots_n, struct as_error *err);
 /* Every device gets its sentinels, behind the requested cells. */
 enum as_status as_engine_add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
                                        struct as_error *err);
+/* A stored cell as it was planned, without numbers; refused if no plan could contain it. (again.c) */
+enum as_status as_engine_plan_again(const struct as_cell *old, const struct as_slot *slot, struct as_cell *out,
+                                    struct as_error *err);
 /* Progress, judge and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where this
  * fails. */
 enum as_status as_engine_make(struct as_engine *e, struct as_error *err);
@@ -114,9 +136,13 @@ void as_slots_close(struct as_slot *slots, size_t n);
  * runs may disturb each other, but results are safe. */
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
 
-/* Compiles the kernels of the remaining cells on all CPUs before measuring, in the order of the first round, if the
- * backend can (as_backend.open_compiler). Only saves time: a trial compiles what is missing. (precompile.c) */
-enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
+enum { AS_COMPILE_WORTH = 8 };
+/* Compiles the kernels of cells[0..n) in that order on all CPUs while nothing is measured, if the backend can
+ * (as_backend.open_compiler), for at most this share of the time left; fewer than AS_COMPILE_WORTH are left to their
+ * trials. Only saves time: a trial compiles what is missing. (precompile.c) */
+void as_engine_compile_ahead(struct as_engine *e, const size_t *cells, size_t n, double share);
+/* Is there something to compile before the cell can be measured fast? */
+bool as_engine_compiles(const struct as_engine *e, const struct as_cell *cell);
 /* Measures the remaining cells until they are precise, the budget is spent or the user stops. (schedule.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
@@ -134,9 +160,11 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
 
 /* Levels and arenas of all cells. (order.c) */
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
-/* Puts cells into a random order in which those of one arena follow one another; with by_level, lower levels
- * and small cells first, but for a large one of each probe and device. */
-void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level);
+/* Puts cells into a random order in which those of one arena follow one another. By level: lower levels and small cells
+ * first, but for a large one of each probe and device. In the first round, before these, those that a data sheet quotes
+ * come by their place. */
+enum as_order { AS_ORDER_RANDOM, AS_ORDER_BY_LEVEL, AS_ORDER_FIRST_ROUND };
+void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, enum as_order by);
 uint64_t as_engine_round_seed(const struct as_engine *e, int round);
 /* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
 void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);

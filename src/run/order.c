@@ -135,9 +135,11 @@ static bool is_large(const struct as_cell *cell)
 
 static void rank_first(const struct as_engine *e, const struct as_cell *cell, struct as_progress *p)
 {
-    const struct as_probe *probe = as_probe_find(cell->probe);
+    const as_place_fn place = e->options ? e->options->place : NULL;
     const struct as_slot *slot = as_engine_slot(e, cell);
+    const struct as_probe *probe = as_probe_find(cell->probe);
     p->first = probe ? as_quantity_order_of(slot ? &slot->info : NULL, probe, cell, p->coarse) : AS_QUANTITY_OF_NONE;
+    p->place = p->first != AS_QUANTITY_OF_NONE && place && slot ? place(&slot->info, cell) : 0;
 }
 
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
@@ -177,6 +179,7 @@ enum stage { FIRST, OF_QUANTITY, SMALL, LARGE, SMALL_REST, LARGE_REST };
 struct place {
     size_t cell;
     enum stage stage;
+    size_t place; /* among the first */
     int level;
     uint64_t probe, group, own; /* probe: and device; group, own: random */
 };
@@ -215,6 +218,8 @@ static int order_by_place(const void *a, const void *b)
     const struct place *x = a, *y = b;
     if (x->stage != y->stage)
         return x->stage < y->stage ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
     if (x->group != y->group)
@@ -222,7 +227,7 @@ static int order_by_place(const void *a, const void *b)
     return (x->own > y->own) - (x->own < y->own);
 }
 
-void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level)
+void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, enum as_order by)
 {
     struct place *t = calloc(n ? n : 1, sizeof *t);
     for (size_t i = 0; t && i < n; i++) {
@@ -230,12 +235,13 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
         const struct as_cell *c = &e->cells[order[i]];
         const uint64_t names[] = {as_hash(c->probe, strlen(c->probe)), as_hash(c->device, strlen(c->device))};
         t[i] = (struct place){.cell = order[i],
-                              .level = by_level ? p->level : 0,
+                              .place = by == AS_ORDER_FIRST_ROUND ? p->place : 0,
+                              .level = by != AS_ORDER_RANDOM ? p->level : 0,
                               .probe = as_hash(names, sizeof names),
                               .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
                               .own = as_hash(&(uint64_t[]){seed, c->key, order[i]}, 3 * sizeof(uint64_t))};
     }
-    if (t && by_level)
+    if (t && by != AS_ORDER_RANDOM)
         find_stages(e, t, n);
     if (t) { /* out of memory: keep the order of the plan */
         qsort(t, n, sizeof *t, order_by_place);

@@ -1,4 +1,4 @@
-/* Compiles kernels before anything is measured: compiling takes a fraction of a second per program, measuring
+/* Compiles kernels before their cells are measured: compiling takes a fraction of a second per program, measuring
  * milliseconds, and a compiler beside a measurement would disturb it. */
 #include "run/engine.h"
 #include "run/system_files.h"
@@ -16,11 +16,8 @@
 
 enum {
     COMPILERS_MAX = 32,
-    CELLS_WORTH_IT = 8,
     CELLS_EACH = 2 /* minimum per compiler, to amortise its start */
 };
-/* Fraction of the time left. */
-static const double SHARE = 0.4;
 /* Time-out of one compilation, which takes a fraction of it. */
 static const double PATIENCE_S = 10;
 
@@ -112,12 +109,12 @@ static size_t how_many(size_t cells)
     return n < COMPILERS_MAX ? n : COMPILERS_MAX;
 }
 
-static void compile_all(struct as_engine *e, struct compilers *c)
+static void compile_all(struct as_engine *e, struct compilers *c, double share)
 {
-    const double start = as_now(), deadline = start + SHARE * (e->deadline - start);
+    const double start = as_now(), deadline = start + share * (e->deadline - start);
     size_t wanted = how_many(c->cells_n);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "compiling the kernels of %zu cells on %zu CPUs", c->cells_n, wanted);
+    as_buf_printf(&text, "compiling %zu kernels on %zu CPUs", c->cells_n, wanted);
     as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
     for (size_t i = 0; i < wanted && !as_worker_start(&c->of[c->n].worker, e->program, NULL); i++) {
@@ -129,23 +126,22 @@ static void compile_all(struct as_engine *e, struct compilers *c)
         precompile_take(e, c, deadline);
     while (c->n)
         precompile_end(c, c->n - 1);
+    e->measured_from += as_now() - start; /* nothing was measured */
 }
 
-enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err)
+bool as_engine_compiles(const struct as_engine *e, const struct as_cell *cell)
 {
-    size_t *cells = calloc(e->cells_n ? e->cells_n : 1, sizeof *cells);
-    struct compilers c = {.cells = cells};
-    if (!cells)
-        return as_nomem(err, e->cells_n * sizeof *cells, "the order of cells");
-    for (size_t i = 0; i < e->sentinels_first; i++)
-        if (can_compile(e, &e->cells[i]))
-            cells[c.cells_n++] = i;
-    as_engine_shuffle(e, cells, c.cells_n, as_engine_round_seed(e, 1), true); /* as the first round will need them */
-    for (size_t i = e->sentinels_first; i < e->cells_n && c.cells_n; i++)
-        if (can_compile(e, &e->cells[i]))
-            cells[c.cells_n++] = i;
-    if (c.cells_n >= CELLS_WORTH_IT && as_machine_cpus() > 1 && as_code_cache_usable())
-        compile_all(e, &c);
-    free(cells);
-    return AS_OK;
+    return can_compile(e, cell) && as_machine_cpus() > 1 && as_code_cache_usable();
+}
+
+void as_engine_compile_ahead(struct as_engine *e, const size_t *cells, size_t n, double share)
+{
+    size_t *own = calloc(n ? n : 1, sizeof *own);
+    struct compilers c = {.cells = own};
+    for (size_t i = 0; i < n && own; i++)
+        if (as_engine_compiles(e, &e->cells[cells[i]]))
+            own[c.cells_n++] = cells[i];
+    if (c.cells_n >= AS_COMPILE_WORTH)
+        compile_all(e, &c, share);
+    free(own);
 }

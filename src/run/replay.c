@@ -10,34 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Plans one cell with the sentinels of its device; refused if no plan could contain it. */
+/* Plans one cell with the sentinels of its device. */
 static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
                                   struct as_error *err)
 {
-    struct as_error why;
-    enum as_status refused = as_plan_check_cell(old, &slot->info, &why);
-    if (!refused && !(old->precision > 0 && old->precision <= 1))
-        refused = as_fail(&why, AS_USAGE, "its precision is not between 0 and 100%%");
-    if (refused)
-        return as_fail(err, refused, "cell %lld cannot be measured again: %s", (long long)old->id, why.text);
     plan->cells = calloc(1, sizeof *plan->cells);
     if (!plan->cells)
         return as_nomem(err, sizeof *plan->cells, "the plan");
-    plan->n = 1;
-    struct as_cell *c = plan->cells;
-    *c = (struct as_cell){.lower_is_better = old->lower_is_better,
-                          .axes = old->axes,
-                          .key = old->key,
-                          .precision = old->precision,
-                          .limit = NAN,
-                          .clock_hz = NAN};
-    memcpy(c->backend, old->backend, sizeof c->backend);
-    memcpy(c->device, old->device, sizeof c->device);
-    memcpy(c->probe, old->probe, sizeof c->probe);
-    memcpy(c->metric, old->metric, sizeof c->metric);
-    memcpy(c->unit, old->unit, sizeof c->unit);
-    memcpy(c->counts, old->counts, sizeof c->counts);
-    enum as_status st = as_engine_add_sentinels(plan, slot, 1, old->precision, err);
+    enum as_status st = as_engine_plan_again(old, slot, plan->cells, err);
+    plan->n = st ? 0 : 1;
+    if (!st)
+        st = as_engine_add_sentinels(plan, slot, 1, old->precision, err);
     for (size_t i = 0; i < plan->n; i++)
         plan->cells[i].index = (int)i;
     return st;

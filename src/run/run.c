@@ -72,50 +72,6 @@ enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_option
     return st;
 }
 
-/* A precision that the user asks for holds for every cell, whatever suites and their sections say. */
-static void override_precision(struct as_suite *suite, double precision)
-{
-    suite->precision = precision;
-    for (size_t i = 0; i < suite->grids_n; i++)
-        suite->grids[i].precision = 0;
-}
-
-/* A suite's budget is for the CPU and one device beside it: how often it counts. */
-static size_t budgets_of(const struct as_slot *slots, size_t n)
-{
-    size_t cpus = 0;
-    for (size_t i = 0; i < n; i++)
-        cpus += as_info_shares_host(&slots[i].info) &&
-                (slots[i].info.is_host_cpu || slots[i].info.capabilities & AS_CAP_HOST_KERNELS);
-    return n - cpus > 1 ? n - cpus : 1;
-}
-
-/* Several suites in one run: the tightest precision, the most trials, and the sum of budgets if all have one. */
-static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, const struct as_slot *slots,
-                           size_t slots_n, const struct as_run_options *o)
-{
-    int all_have_budget = 1;
-    run->precision = 1;
-    run->trials = 1;
-    run->budget_s = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (o->precision > 0)
-            override_precision(&suites[i], o->precision);
-        run->precision = fmin(run->precision, suites[i].precision);
-        run->trials = suites[i].trials > run->trials ? suites[i].trials : run->trials;
-        const double budget =
-            (double)budgets_of(slots, slots_n) * suites[i].budget_s + (double)slots_n * suites[i].device_budget_s;
-        run->budget_s += budget;
-        all_have_budget &= budget > 0;
-    }
-    if (!all_have_budget)
-        run->budget_s = 0;
-    if (isfinite(o->budget_s) && o->budget_s >= 0)
-        run->budget_s = o->budget_s;
-    if (o->trials > 0)
-        run->trials = o->trials;
-}
-
 enum as_status as_engine_add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
                                        struct as_error *err)
 {
@@ -213,8 +169,6 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
     as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
     enum as_status st = as_engine_rank(e, err);
     if (!st)
-        st = as_engine_compile_ahead(e, err);
-    if (!st)
         st = as_engine_measure(e, err);
     if (!st && e->run->isolate && !e->stopped)
         st = as_engine_isolate(e, err);
@@ -247,49 +201,9 @@ bool as_engine_needs_lock(const struct as_slot *slots, size_t n)
     return false;
 }
 
-static enum as_status find_suites(const struct as_run_options *o, struct as_suite *suites, char *name, size_t size,
-                                  struct as_error *err)
-{
-    enum as_status st = AS_OK;
-    struct as_buf b = AS_BUF_INIT;
-    for (size_t i = 0; i < o->suites_n && !st; i++) {
-        st = as_suite_find(o->suites[i], &suites[i], err);
-        as_buf_str(&b, i ? "," : "");
-        as_buf_str(&b, o->suites[i]);
-    }
-    as_copy_text(name, size, as_buf_get(&b));
-    as_buf_finish(&b);
-    return st;
-}
-
-static enum as_status run_make_plan(const struct as_run_options *o, const struct as_suite *suites,
-                                    const struct as_slot *slots, size_t slots_n, double precision, struct as_plan *plan,
-                                    size_t *sentinels_first, struct as_error *err)
-{
-    struct as_device_info *infos = calloc(slots_n, sizeof *infos);
-    if (!infos)
-        return as_nomem(err, slots_n * sizeof *infos, "devices");
-    for (size_t i = 0; i < slots_n; i++)
-        infos[i] = slots[i].info;
-    enum as_status st = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
-    free(infos);
-    for (size_t i = 0; i < slots_n && !st; i++)
-        for (size_t j = 0; j < o->suites_n && !st; j++)
-            st = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
-    if (!st && plan->n == 0)
-        st = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
-                     plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);
-    *sentinels_first = plan->n;
-    if (!st)
-        st = as_engine_add_sentinels(plan, slots, slots_n, precision, err);
-    for (size_t i = 0; i < plan->n; i++)
-        plan->cells[i].index = (int)i;
-    return st;
-}
-
 static void note_budget(struct as_engine *e)
 {
-    const size_t times = budgets_of(e->slots, e->slots_n);
+    const size_t times = as_budgets_of(e->slots, e->slots_n);
     struct as_buf text = AS_BUF_INIT;
     if (times > 1 && e->run->budget_s > 0 && !isfinite(e->options->budget_s)) {
         as_buf_printf(&text, "%zu devices beside the CPU: the budget is ", times);
@@ -300,73 +214,42 @@ static void note_budget(struct as_engine *e)
     as_buf_finish(&text);
 }
 
-static enum as_status open_devices(struct as_engine *e, const struct as_suite *suites, struct as_buf *left_out,
-                                   struct as_error *err)
-{
-    const struct as_run_options *o = e->options;
-    struct as_buf list = AS_BUF_INIT;
-    if (o->devices && o->devices[0])
-        as_buf_str(&list, o->devices);
-    else
-        as_suites_devices(suites, o->suites_n, &list);
-    enum as_status st = as_buf_check(&list, err);
-    if (!st)
-        st = as_slots_open(as_buf_get(&list), o->worker, o->stop, &e->slots, &e->slots_n, left_out, err);
-    as_buf_finish(&list);
-    return st;
-}
-
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err)
 {
     struct as_engine e = {.store = store, .options = options, .program = options->worker};
-    struct as_suite *suites = calloc(options->suites_n ? options->suites_n : 1, sizeof *suites);
-    struct as_plan plan = {0};
-    struct as_run run = {0};
-    struct as_buf left_out = AS_BUF_INIT;
-    char name[64];
+    struct as_planning p = {0};
     int lock = -1;
     *result = (struct as_run_result){0};
-    enum as_status st = suites ? AS_OK : as_nomem(err, options->suites_n * sizeof *suites, "suites");
-    if (!st)
-        st = find_suites(options, suites, name, sizeof name, err);
     double start = as_now();
-    if (!st)
-        st = open_devices(&e, suites, &left_out, err);
-    if (!st) {
-        merge_settings(&run, suites, options->suites_n, e.slots, e.slots_n, options);
-        st = run_make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
-    }
+    enum as_status st = as_planning_make(options, &p, err);
+    e.slots = p.slots;
+    e.slots_n = p.slots_n;
+    e.sentinels_first = p.sentinels_first;
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
         st = as_lock_machine(options, &lock, err);
     if (!st)
-        st = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
+        st = as_engine_fill_run(&p.run, options, p.name, e.slots, e.slots_n, err);
     if (!st)
-        st = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+        st = as_store_begin_run(store, &p.run, p.plan.cells, p.plan.n, err);
     if (!st) {
-        e.run = &run;
-        e.cells = plan.cells;
-        e.cells_n = plan.n;
+        e.run = &p.run;
+        e.cells = p.plan.cells;
+        e.cells_n = p.plan.n;
         st = as_engine_make(&e, err);
         /* The budget includes finding devices, but not waiting for another run. */
-        if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * run.budget_s)
+        if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * p.run.budget_s)
             e.deadline -= e.start - start;
-        if (!st && left_out.len) {
-            as_buf_str(&left_out, "; --device all measures all");
-            as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&left_out));
+        if (!st && p.left_out.len) {
+            as_buf_str(&p.left_out, "; --device all measures all");
+            as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&p.left_out));
         }
         note_budget(&e);
         if (!st)
             st = as_engine_carry_out(&e, result, err);
     }
-    as_buf_finish(&left_out);
     as_engine_finish(&e);
-    as_slots_close(e.slots, e.slots_n);
-    as_plan_finish(&plan);
-    as_run_finish(&run);
-    for (size_t i = 0; suites && i < options->suites_n; i++)
-        as_suite_finish(&suites[i]);
-    free(suites);
+    as_planning_finish(&p);
     if (lock >= 0)
         close(lock);
     return st;

@@ -3,6 +3,7 @@
 #define AS_RUN_RUN_H
 
 #include "plan/plan.h"
+#include "probe/main_memory.h"
 #include "store/store.h"
 
 #include <signal.h>
@@ -23,8 +24,12 @@ struct as_event {
     size_t cells_done, cells_total; /* cells that have a number or a reason */
     int round, rounds;              /* trial round, from 1; above rounds: passes over what these left imprecise */
     double elapsed_s, eta_s;        /* eta NAN unknown */
+    bool first_done; /* every cell that a data sheet quotes has had its first trial, as far as the budget allows */
+    struct as_cell_view cells; /* of the whole run as they are now, without sentinels; n 0: there is none yet */
 };
 typedef void (*as_event_fn)(void *user, const struct as_event *event);
+/* The place of a cell among those that are measured first: smaller ones before. */
+typedef size_t (*as_place_fn)(const struct as_device_info *device, const struct as_cell *cell);
 
 struct as_run_options {
     const char *const *suites; /* names of suites or probes or paths */
@@ -43,6 +48,7 @@ struct as_run_options {
     const char *worker;  /* program that is started as worker; NULL: found beside this one (as_worker_program) */
     as_event_fn event;
     void *user;
+    as_place_fn place;                 /* NULL: in random order */
     const volatile sig_atomic_t *stop; /* becomes non-zero: end the cell, keep the rest */
 };
 struct as_run_result {
@@ -54,6 +60,19 @@ struct as_run_result {
 /* AS_OK also when cells failed (see result). AS_UNSUPPORTED: no such device to measure on. */
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err);
+/* What such a run would measure. Devices are opened to be asked what they are; nothing is measured or stored. */
+struct as_dry_run {
+    char suite[64]; /* names of suites and probes, apart by commas */
+    double precision, budget_s;
+    int trials;
+    struct as_plan plan; /* without sentinels */
+    struct as_device_info *devices;
+    size_t devices_n;
+    struct as_buf left_out; /* devices that are the same hardware as others; "" none */
+    double estimated_s;     /* the budget; without one, the sampling time of all trials */
+};
+enum as_status as_run_plan(const struct as_run_options *options, struct as_dry_run *out, struct as_error *err);
+void as_dry_run_finish(struct as_dry_run *d); /* also where as_run_plan failed */
 /* Resumes an unfinished run (name as for as_store_run; NULL: the last unfinished one of this host). Of options only
  * event, user, stop, wait, worker and budget_s count. AS_USAGE: it was measured on another host, or on other devices
  * (identity.h); where some of its devices are here, the cells of the others are skipped. */
@@ -63,6 +82,13 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
  * says if the host or device differs. */
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
                              struct as_run_result *result, struct as_comparison *out, struct as_error *err);
+
+/* Measures cells of a stored run again, as they were asked for, in a run of their own, with those by which numbers of
+ * main memory are judged. AS_USAGE: the run was measured on another host or other devices. *others: CPUs that other
+ * processes and other guests of the host used on average meanwhile, NAN unknown. */
+enum as_status as_run_again(struct as_store *store, const struct as_run *old, const int64_t *cells, size_t n,
+                            const struct as_run_options *options, struct as_run_result *result, double *others,
+                            struct as_error *err);
 
 /* Recomputes cells whose values do not match their stored trials, in every run. *cells: how many; *busy: runs that
  * another process is measuring, which are skipped. */

@@ -18,6 +18,12 @@ static const double SENTINEL_SHARE_S = 0.02;
 static const double FOR_ROUNDS = 0.7;
 /* Trials of the cells of quantities before the first ones of others, where the budget is small. */
 enum { TRIALS_FIRST = 3 };
+/* Before anything is compiled, cells without kernels to compile are measured for so long: the first numbers do not
+ * wait.
+ */
+static const double OPENING_S = 1.5;
+/* Shares of the time left for compiling the kernels of the cells that a data sheet quotes, and of all. */
+static const double COMPILE_FIRST = 0.15, COMPILE_ALL = 0.4;
 /* Fraction of the budget for first trials: cells without one by then are left out. */
 static const double FOR_PILOT = 0.6;
 
@@ -99,7 +105,7 @@ static enum as_status part_of_pass(struct as_engine *e, int round, const size_t 
         as_engine_renew_workers(e, order, n);
     for (size_t k = 0; k < end && !st && !as_engine_stopped(e) && time_left(e) > 0; k++) {
         struct as_progress *p = &e->progress[order[k]];
-        if (p->over)
+        if (p->over || (round == 1 && p->trials)) /* the opening may have measured it */
             continue;
         if (round == 1 && is_pilot_over(e)) {
             p->left_out = !p->counted;
@@ -120,6 +126,43 @@ static enum as_status one_pass(struct as_engine *e, int round, const size_t *ord
     return part_of_pass(e, round, order, n, n, err);
 }
 
+static enum as_status opening(struct as_engine *e, const size_t *order, size_t n, struct as_error *err)
+{
+    const double until = as_now() + OPENING_S;
+    enum as_status st = AS_OK;
+    for (size_t k = 0; k < n && !st && as_now() < until && !as_engine_stopped(e) && time_left(e) > 0; k++)
+        if (!e->progress[order[k]].over && !as_engine_compiles(e, &e->cells[order[k]]))
+            st = as_engine_trial(e, order[k], schedule_share_of(e, order[k], order + k, n - k, 1), err);
+    return st;
+}
+
+/* Measures what needs no compiler, then compiles: for the sentinels and for the first cells, or for all n if the first
+ * ones are too few to start compilers twice. *compiled: how many of order[0..n). */
+static enum as_status open_and_compile(struct as_engine *e, const size_t *order, size_t first_n, size_t n,
+                                       size_t *compiled, struct as_error *err)
+{
+    const size_t hidden = e->cells_n - e->sentinels_first;
+    size_t first = 0, all = 0;
+    for (size_t k = 0; k < n; k++) {
+        all += as_engine_compiles(e, &e->cells[order[k]]);
+        first += k < first_n && as_engine_compiles(e, &e->cells[order[k]]);
+    }
+    *compiled = first < AS_COMPILE_WORTH ? n : first_n;
+    if (all == 0)
+        return AS_OK;
+    e->round = 1;
+    enum as_status st = opening(e, order, first_n, err);
+    size_t *cells = st ? NULL : calloc(*compiled + hidden, sizeof *cells);
+    if (st || !cells)
+        return st ? st : as_nomem(err, n * sizeof *cells, "the order of cells");
+    memcpy(cells, order, *compiled * sizeof *cells);
+    for (size_t k = 0; k < hidden; k++)
+        cells[*compiled + k] = e->sentinels_first + k;
+    as_engine_compile_ahead(e, cells, *compiled + hidden, *compiled < n ? COMPILE_FIRST : COMPILE_ALL);
+    free(cells);
+    return AS_OK;
+}
+
 /* Cells of quantities come first on every device. If the budget cannot hold three trials of all cells,
  * they get all three now: the most-read numbers are worth more than further cells. */
 static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, size_t *first_n, struct as_error *err)
@@ -128,13 +171,19 @@ static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, s
     *first_n = 0;
     while (*first_n < n && e->progress[order[*first_n]].first)
         ++*first_n;
-    enum as_status st = part_of_pass(e, 1, order, n, *first_n, err);
+    size_t compiled = n;
+    enum as_status st = open_and_compile(e, order, *first_n, n, &compiled, err);
+    if (!st)
+        st = part_of_pass(e, 1, order, n, *first_n, err);
+    e->first_done = true;
     e->is_tight = !trials_fit(e, trials);
     for (int round = 2; round <= trials && e->is_tight && !st && !as_engine_stopped(e); round++) {
-        as_engine_shuffle(e, order, *first_n, as_engine_round_seed(e, round), false);
+        as_engine_shuffle(e, order, *first_n, as_engine_round_seed(e, round), AS_ORDER_RANDOM);
         st = part_of_pass(e, round, order, *first_n, *first_n, err);
     }
     e->is_tight = false;
+    if (!st && !as_engine_stopped(e) && compiled < n)
+        as_engine_compile_ahead(e, order + compiled, n - compiled, COMPILE_ALL);
     return st;
 }
 
@@ -146,9 +195,13 @@ static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error
         for (size_t i = 0; i < e->sentinels_first; i++)
             if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
                 order[n++] = i;
-        as_engine_shuffle(e, order, n, as_engine_round_seed(e, round), round == 1 || !trials_fit(e, e->rounds));
+        as_engine_shuffle(e, order, n, as_engine_round_seed(e, round),
+                          round == 1                 ? AS_ORDER_FIRST_ROUND
+                          : trials_fit(e, e->rounds) ? AS_ORDER_RANDOM
+                                                     : AS_ORDER_BY_LEVEL);
         if (n && round == 1)
             st = pass_first(e, order, n, &first_n, err);
+        e->first_done = true; /* also where a resumed run had no first trials left */
         if (n > first_n && !st)
             st = one_pass(e, round, order + first_n, n - first_n, err);
     }
@@ -167,7 +220,7 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
             break;
         if (has_end)
             n = (n + 1) / 2;
-        as_engine_shuffle(e, order, n, as_engine_round_seed(e, e->rounds + pass), false);
+        as_engine_shuffle(e, order, n, as_engine_round_seed(e, e->rounds + pass), AS_ORDER_RANDOM);
         const double before = as_now();
         st = one_pass(e, e->rounds + pass, order, n, err);
         if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */

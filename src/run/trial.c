@@ -65,7 +65,9 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
                              .round = e->round,
                              .rounds = e->rounds,
                              .elapsed_s = as_now() - e->start,
-                             .eta_s = trial_eta(e, done)};
+                             .eta_s = trial_eta(e, done),
+                             .first_done = e->first_done,
+                             .cells = {.v = e->cells, .n = e->sentinels_first}};
     e->options->event(e->options->user, &event);
 }
 

@@ -132,6 +132,7 @@ static void amdgpu_read_now(void *ctx, enum as_sensor_part part, struct as_senso
     out->utilisation = amdgpu_within(0.01 * amdgpu_number_of(a->device, "gpu_busy_percent"), 0, 1);
     if (part != AS_SENSOR_ALL)
         return;
+    out->power_limit_w = amdgpu_within(1e-6 * amdgpu_number_of(a->hwmon, "power1_cap"), 1, 1e5);
     out->temperature = amdgpu_within(1e-3 * amdgpu_number_of(a->hwmon, a->temperature), 0, 200);
     out->pcie_generation_max = amdgpu_generation_of(a, "max_link_speed");
     out->pcie_width_max = amdgpu_width_of(a, "max_link_width");

@@ -36,6 +36,7 @@ static const struct {
     SYMBOL(error_string, "nvmlErrorString"),
     SYMBOL(clock, "nvmlDeviceGetClockInfo"),
     SYMBOL(power, "nvmlDeviceGetPowerUsage"),
+    SYMBOL(power_limit, "nvmlDeviceGetEnforcedPowerLimit"),
     SYMBOL(fields, "nvmlDeviceGetFieldValues"),
     SYMBOL(temperature, "nvmlDeviceGetTemperature"),
     SYMBOL(reasons, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"),
@@ -228,6 +229,7 @@ static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_
         out->utilisation = 0.01 * u.gpu;
     if (part != AS_SENSOR_ALL)
         return;
+    out->power_limit_w = 1e-3 * nvml_whole(n, n->api.power_limit);
     unsigned celsius = 0;
     if (n->api.temperature && n->api.temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
         out->temperature = celsius;

@@ -88,6 +88,7 @@ struct as_nvml_api {
     nvml_return (*clock)(nvml_device device, unsigned which, unsigned *mhz);
     nvml_return (*power)(nvml_device device, unsigned *mw);
     nvml_return (*fields)(nvml_device device, int n, struct nvml_field_value *values);
+    nvml_return (*power_limit)(nvml_device device, unsigned *mw);
     nvml_return (*temperature)(nvml_device device, unsigned which, unsigned *celsius);
     nvml_return (*reasons)(nvml_device device, unsigned long long *bits);
     nvml_return (*pcie_generation)(nvml_device device, unsigned *generation);

@@ -29,6 +29,7 @@ void as_sensor_reading_clear(struct as_sensor_reading *r)
     *r = (struct as_sensor_reading){.clock_hz = NAN,
                                     .memory_clock_hz = NAN,
                                     .power_w = NAN,
+                                    .power_limit_w = NAN,
                                     .energy_j = NAN,
                                     .temperature = NAN,
                                     .throttle = -1,
@@ -156,6 +157,7 @@ void as_sensing_describe(struct as_sensing *s, struct as_device_info *info)
     info->sensor_read_s = isfinite(s->read_s) ? s->read_s : 0;
     as_sensing_read(s, AS_SENSOR_ALL, &now);
     describe_bus(&now, info);
+    info->power_limit = isfinite(now.power_limit_w) ? now.power_limit_w : 0;
     int slowed = now.throttle > 0 ? now.throttle & ~(int)AS_THROTTLE_HARMLESS : 0;
     if (slowed) {
         as_buf_str(&b, "throttled by ");

@@ -127,17 +127,44 @@ static double share_of_between(const struct counted *c, double tau2)
     return between / all;
 }
 
+/* Of one run, as precise as the median of those that count. */
+static double error_of_another(const struct counted *c)
+{
+    double v[AS_CHANGES_RUNS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < c->n && n < AS_CHANGES_RUNS_MAX; i++)
+        if (is_used(c, i))
+            v[n++] = own_variance(c, i);
+    return as_median(v, n);
+}
+
+static unsigned df_of(double between_df, double share)
+{
+    return (unsigned)fmin(between_df / fmax(share, 1e-6), DF_MAX);
+}
+
+/* mu varies by 1 / weights, another run by tau^2 and its own error beside that. */
+static struct as_interval another_run(const struct counted *c, struct as_between between, double mean, double weights,
+                                      double share)
+{
+    const double all = 1 / weights + between.variance + error_of_another(c);
+    const unsigned df = df_of(between.df, (share / weights + between.variance) / all);
+    const double half = as_student(df, 0.95) * sqrt(all);
+    return (struct as_interval){exp(mean - half), exp(mean + half)};
+}
+
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out)
 {
     const struct counted c = count(runs, n);
     double weights;
-    *out = (struct as_joined){NAN, {NAN, NAN}, 0};
+    *out = (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
     if (c.used == 0 || (c.used == 1 && !c.by_interval))
         return false;
     const double mean = between_mean(&c, between.variance, &weights), share = share_of_between(&c, between.variance);
-    out->df = (unsigned)fmin(between.df / fmax(share, 1e-6), DF_MAX);
+    out->df = df_of(between.df, share);
     const double half = as_student(out->df, 0.95) / sqrt(weights);
     out->value = n == 1 ? runs[0].value : exp(mean);
     out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
+    out->another = another_run(&c, between, mean, weights, share);
     return true;
 }

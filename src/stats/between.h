@@ -18,18 +18,34 @@ struct as_between {
 struct as_between as_between_of(const struct as_estimated *runs, size_t n);
 /* The mean of both, weighted by degrees of freedom (Smyth 2004). */
 struct as_between as_between_pool(struct as_between a, struct as_between b);
+/* The same from the steps from each run to the next, in order of time: a lasting change of level does not widen it. df
+ * 0: fewer than three runs with an interval. */
+struct as_between as_between_steps(const struct as_estimated *runs, size_t n);
 /* What lines of a group have in common: the median over the lines, each over the median of chi^2 / df. Reorders v, of
  * lines with df above 0; variance NAN if n is 0. df is left 0. */
 struct as_between as_between_group(struct as_between *v, size_t n);
 
 struct as_joined {
     double value;
-    struct as_interval ci; /* 95% of mu: of the machine, not of one run */
-    unsigned df;           /* degrees of freedom of ci */
+    struct as_interval ci;      /* 95% of mu: of the machine, not of one run */
+    unsigned df;                /* degrees of freedom of ci */
+    struct as_interval another; /* 95%: another run as precise as these lies within */
 };
 /* Joins the runs of a line, weighted by 1 / (tau^2 + error^2). The interval uses Student's t with the degrees of
  * freedom of tau^2, more of them the more of the variance is the runs' own (their square, Satterthwaite 1946, holds 93%
  * in place of 95%). False if no interval can be given: a number is not above 0, or a single run has no interval. */
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out);
+
+/* How one run of a series stands to the others. */
+enum as_run_place {
+    AS_RUN_STEADY,  /* or without an interval, or with one wider than half to double */
+    AS_RUN_CHANGED, /* from this run on the level is another: two runs or more on either side */
+    AS_RUN_ALONE,   /* outside what the others predict, alone */
+};
+/* Finds changes of a series in order of time. between: prior of tau^2 with its degrees of freedom, pooled with
+ * as_between_steps. Of series that do not change, at most 1 - confidence show anything. */
+enum { AS_CHANGES_RUNS_MAX = 64 };
+void as_between_changes(const struct as_estimated *runs, size_t n, struct as_between between, double confidence,
+                        enum as_run_place *place);
 
 #endif

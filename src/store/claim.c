@@ -67,15 +67,29 @@ void as_store_release(struct as_store *store)
     store->claimed = 0;
 }
 
-enum as_status as_store_claim(struct as_store *store, int64_t run_id, struct as_error *err)
+static int claim_open(const char *path)
 {
     struct stat file;
+    const int fd = stat(path, &file) == 0 ? take_spare(&file) : -1;
+    return fd < 0 ? as_open(path, O_RDWR, 0) : fd;
+}
+
+void as_store_settle_state(const struct as_store *store, struct as_run *run)
+{
+    const int fd = run->state == AS_RUN_RUNNING ? claim_open(store->path) : -1;
+    if (fd < 0)
+        return;
+    if (!as_byte_is_locked(fd, FIRST + run->id))
+        run->state = AS_RUN_INTERRUPTED;
+    keep_spare(fd);
+}
+
+enum as_status as_store_claim(struct as_store *store, int64_t run_id, struct as_error *err)
+{
     if (store->claimed == run_id)
         return AS_OK;
     as_store_release(store);
-    int fd = stat(store->path, &file) == 0 ? take_spare(&file) : -1;
-    if (fd < 0)
-        fd = as_open(store->path, O_RDWR, 0);
+    const int fd = claim_open(store->path);
     if (fd < 0)
         return as_fail(err, AS_IO, "the store '%s' cannot be opened to lock run %lld: %s", store->path,
                        (long long)run_id, strerror(errno));

@@ -64,7 +64,7 @@ static const json_t *device_of(const struct source *s, const char *id)
 /* In another run, the same id may name a different GPU or slot. */
 static bool earlier_is_same_device(const struct source *a, const struct source *b, const char *id)
 {
-    static const char *const members[] = {"name", "bus", "uuid"};
+    static const char *const members[] = {"name", "bus_id", "uuid"};
     const json_t *x = device_of(a, id), *y = device_of(b, id);
     for (size_t i = 0; x && y && i < sizeof members / sizeof *members; i++) {
         const json_t *p = json_object_get(x, members[i]), *q = json_object_get(y, members[i]);

@@ -35,7 +35,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUN] = "SELECT {run}, id, cells, cells_ok FROM runs WHERE id = ?",
     [AS_SQL_COUNT_OK] =
         "SELECT count(*) FROM cells WHERE run_id = ? AND status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "'",
-    [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
+    [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY suite LIKE 'cells of run % again', id DESC LIMIT 1 OFFSET ?",
     /* 'g' sorts after every hexadecimal digit */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
     [AS_SQL_RUNS_BEFORE] = "SELECT id, provenance, devices, cells FROM runs WHERE state = 'complete' AND host = ? AND "

@@ -30,6 +30,9 @@ const char *as_store_path(const struct as_store *store);
  * it. */
 enum as_status as_store_claim(struct as_store *store, int64_t run_id, struct as_error *err);
 void as_store_release(struct as_store *store); /* takes NULL and a store without a claim */
+/* Makes the state of a run that was read AS_RUN_INTERRUPTED where it is stored as running and no process has claimed
+ * it: its process was killed. Where the store's file cannot be opened for writing, nobody can tell: the state stays. */
+void as_store_settle_state(const struct as_store *store, struct as_run *run);
 /* Inserts the run and its planned cells and claims it; sets run->id and every cells[i].id and run_id. */
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
                                   struct as_error *err);
@@ -50,8 +53,8 @@ enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struc
 
 /* Reading. Results belong to the caller (as_runs_free, as_cells_free, as_run_finish, as_trial_finish). */
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
-/* name: "last", "-1" (the one before the last is -2), a run number, or the first characters (4 or more) of its uuid.
- * NULL: last. */
+/* name: "last", "-1" (the one before the last is -2; runs that measured again what check found come last in this
+ * order), a run number, or the first characters (4 or more) of its uuid. NULL: last. */
 enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err);
 struct as_cell_filter {
     int64_t run_id;     /* 0: all */

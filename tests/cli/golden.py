@@ -17,11 +17,22 @@ CASES = [
     ("no-arguments", [], 0, {"ASSAY_STORE": "store.db"}),
     ("help", ["help"], 0, {}),
     *[("help-" + name, ["help", name], 0, {}) for name in (
-        "run", "resume", "replay", "show", "compare", "check", "facts", "advise", "explain", "report", "export", "import", "delete", "list",
+        "run", "plan", "resume", "replay", "show", "history", "compare", "check", "facts", "advise", "explain", "report", "export", "import",
+        "delete", "list",
         "devices", "doctor", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
     ("show-last", ["show"], 0, {}),
+    ("show-machine", ["show", "--store", "series.db"], 0, {}),
+    ("show-machine-utf8", ["show", "--store", "series.db"], 0, {"LC_ALL": "C.UTF-8", "COLUMNS": "80"}),
+    ("history", ["history", "--store", "series.db"], 0, {}),
+    ("history-group", ["history", "l2", "--store", "store.db"], 0, {}),
+    ("history-quantity", ["history", "L2", "latency", "--store", "series.db"], 0, {}),
+    ("history-quantity-utf8", ["history", "L1.latency", "--store", "series.db"], 0, {"LC_ALL": "C.UTF-8", "COLUMNS": "130"}),
+    ("history-json", ["history", "L2.latency", "--store", "series.db", "--json"], 0, {}),
+    ("history-csv", ["history", "L2.latency", "--store", "series.db", "--csv"], 0, {}),
+    ("history-unknown", ["history", "L2 latncy", "--store", "series.db"], 2, {}),
+    ("history-beside", ["history", "launch.submit", "--store", "series.db"], 2, {}),
     ("show-utf8", ["show", "1"], 0, {"LC_ALL": "C.UTF-8"}),
     ("show-narrow", ["show", "1"], 0, {"COLUMNS": "60"}),
     ("show-colour", ["show", "1", "--colour", "always"], 0, {}),
@@ -59,6 +70,11 @@ CASES = [
     ("explain-op-unmeasured", ["explain", "alu/fadd32"], 0, {}),
     ("show-ops", ["show", "1", "alu", "--store", "ops.db"], 0, {}),
     ("show-ops-utf8", ["show", "1", "alu_latency", "--store", "ops.db"], 0, {"LC_ALL": "C.UTF-8", "COLUMNS": "150"}),
+    ("plan", ["plan", "latency", "launch", "--device", "null"], 0, {"ASSAY_NULL": "null.json"}),
+    ("plan-narrow", ["plan", "latency", "--device", "null", "--budget", "0"], 0, {"ASSAY_NULL": "null.json", "COLUMNS": "60"}),
+    ("plan-json", ["plan", "launch", "--device", "null", "--json"], 0, {"ASSAY_NULL": "null.json"}),
+    ("run-dry", ["run", "latency", "launch", "--device", "null", "--dry-run", "--store", "none.db"], 0,
+     {"ASSAY_NULL": "null.json"}),
     ("compare-same", ["compare", "1", "1"], 0, {}),
     ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
     ("compare-allowed", ["compare", "1", "2", "--check", "30%"], 0, {}),
@@ -81,12 +97,26 @@ def environment(folder):
                 COLUMNS="100")
 
 
+def series_of_runs():
+    """Seven runs of one machine, the last four with another kernel and 30% slower, one of them slower still on a loaded host."""
+    runs = {}
+    for number, factor in enumerate((1.0, 1.01, 0.99, 1.3, 2.6, 1.31, 1.29)):
+        run = fixture.run(factor)
+        run["run"].update(started_at=1795000000.0 + 3600 * number, ended_at=1795000058.0 + 3600 * number)
+        run["run"]["provenance"] = dict(run["run"]["provenance"], load={"1m": 3.5 if factor == 2.6 else 0.1},
+                                        host={"kernel": "6.1.0-25" if factor < 1.2 else "6.1.0-26"})
+        runs[f"series{number}.json"] = run
+    return runs
+
+
 def prepare(folder):
     """Runs 1 and 2 in the store, the second 20% slower, exports beside it, and further stores."""
     extra = [("latency", {"size": 1 << 31, "pattern": "random", "allocator": "mmap", "stride": 64}, 115.0)]
     files = {"one.json": fixture.run(), "two.json": fixture.run(1.2, host="bellows"),
              "partly.json": fixture.run(extra=extra), "ported.json": fixture.ported(),
              "ops.json": fixture.operations(), "wide.json": fixture.run()}
+    series = series_of_runs()
+    files.update(series)
     files["partly.json"]["cells"] = files["partly.json"]["cells"][3:]
     files["wide.json"]["cells"][2].update(status="wide", causes="time, contention",
                                           reason="interval width 12%, 1% requested: time, contention")
@@ -94,8 +124,10 @@ def prepare(folder):
         fixture.set_keys(run, CELL_KEY)
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             json.dump(run, f)
+    with open(os.path.join(folder, "null.json"), "w", encoding="utf-8") as f:
+        json.dump({"info": {"threads": 2}}, f)
     for name, store in (("one.json", "store.db"), ("two.json", "store.db"), ("ported.json", "ported.db"),
-                        ("ops.json", "ops.db"), ("wide.json", "wide.db")):
+                        ("ops.json", "ops.db"), ("wide.json", "wide.db"), *[(name, "series.db") for name in series]):
         subprocess.run([PROGRAM, "import", name, "--store", store], cwd=folder, env=environment(folder), check=True,
                        stdout=subprocess.DEVNULL)
 
@@ -103,7 +135,7 @@ def prepare(folder):
 def check(folder, name, args, code, env):
     done = subprocess.run([PROGRAM, *args], cwd=folder, env=dict(environment(folder), **env), capture_output=True,
                           check=False, timeout=300)
-    text = done.stdout.decode().replace(folder, "FOLDER")
+    text = done.stdout.decode().replace(folder, "FOLDER").replace("\r\n", "\n")
     if done.stderr:
         text += "--- stderr\n" + done.stderr.decode().replace(folder, "FOLDER")
     path = os.path.join(FOLDER, name + ".txt")

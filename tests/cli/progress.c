@@ -40,25 +40,34 @@ static const char *show(struct as_progress *p, struct as_event e)
 {
     static struct as_buf b;
     as_buf_clear(&b);
-    as_progress_event(p, &e, &b);
+    as_progress_event(p, &e, NULL, false, NULL, &b);
     return as_buf_get(&b);
 }
 
 static void test_line(void **state)
 {
-    struct as_progress p = {.width = 120, .unicode = false};
+    struct as_progress p = {.width = 120, .height = 24};
     struct as_cell latency = cell("latency", 1.46, true);
     (void)state;
     const char *line = show(&p, event(AS_EVENT_CELL_END, &latency, 3));
-    assert_string_equal(line, "6%, 3 of 40 cells, 42 s left | latency cpu size=1 MiB: 1.46 ns");
+    assert_string_equal(line, "6%, 42 s left | Memory latency, 1 MiB: 1.46 ns\x1b[J");
     struct as_event more = event(AS_EVENT_CELL_END, &latency, 3.5);
     more.cells_done = 40;
-    assert_non_null(strstr(show(&p, more), "7%, narrowing intervals, 42 s left"));
+    assert_string_equal(show(&p, more), "\r7%, 42 s left, narrowing intervals | Memory latency, 1 MiB: 1.46 ns\x1b[J");
     more.eta_s = NAN;
     more.elapsed_s = 5;
     more.cells_done = 10;
-    assert_non_null(strstr(show(&p, more), "25%, 10 of 40 cells | "));
-    assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 6)), "\r\x1b[K"); /* leaves an empty line */
+    assert_string_equal(show(&p, more), "\r25% | Memory latency, 1 MiB: 1.46 ns\x1b[J");
+    assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 6)), "\r\x1b[J"); /* leaves an empty line */
+}
+
+/* What watches the machine is named by what it is for, not by its parts. */
+static void test_sentinel(void **state)
+{
+    struct as_progress p = {.width = 120, .height = 24};
+    struct as_cell c = cell("sentinel", 1, true);
+    (void)state;
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_START, &c, 3)), "6%, 42 s left | reference measurement\x1b[J");
 }
 
 static void test_rejected_has_no_number(void **state)
@@ -74,10 +83,14 @@ static void test_width(void **state)
 {
     struct as_cell c = cell("bandwidth", 23.4, false);
     (void)state;
-    strcpy(c.device, "\xe6\xb8\xac\xe6\xb8\xac"); /* two wide characters */
+    strcpy(c.probe, "\xe6\xb8\xac\xe6\xb8\xac"); /* two wide characters */
     for (unsigned width = 2; width < 90; width++) {
         struct as_progress p = {.width = width, .unicode = true};
-        assert_true(as_text_width(show(&p, event(AS_EVENT_CELL_END, &c, 1))) < width);
+        const char *line = show(&p, event(AS_EVENT_CELL_END, &c, 1)), *end = strstr(line, "\x1b[J");
+        char text[200] = "";
+        assert_non_null(end);
+        memcpy(text, line, (size_t)(end - line));
+        assert_true(as_text_width(text) < width);
     }
 }
 
@@ -123,15 +136,15 @@ static void test_quiet(void **state)
     assert_int_equal(b.len, 0);
 }
 
-/* A hostile device name cannot move the cursor. */
+/* A hostile name cannot move the cursor. */
 static void test_escapes(void **state)
 {
     struct as_progress p = {.width = 200};
     struct as_cell c = cell("latency", 1, true);
     (void)state;
-    strcpy(c.device, "\x1b]0;x\x07\x1b[2J");
+    strcpy(c.probe, "\x1b]0;x\x07\x1b[2J");
     const char *line = show(&p, event(AS_EVENT_CELL_START, &c, 1));
-    assert_null(strchr(line, '\x1b'));
+    assert_string_equal(strchr(line, '\x1b'), "\x1b[J"); /* its own, at the end */
     assert_null(strchr(line, '\x07'));
     assert_non_null(strstr(line, "\\x1b[2J"));
 }
@@ -161,10 +174,15 @@ static void test_json_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),        cmocka_unit_test(test_rejected_has_no_number),
-        cmocka_unit_test(test_width),       cmocka_unit_test(test_redraws_are_spaced),
-        cmocka_unit_test(test_no_terminal), cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_escapes),     cmocka_unit_test(test_json_events),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_sentinel),
+        cmocka_unit_test(test_rejected_has_no_number),
+        cmocka_unit_test(test_width),
+        cmocka_unit_test(test_redraws_are_spaced),
+        cmocka_unit_test(test_no_terminal),
+        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_json_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

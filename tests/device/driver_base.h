@@ -1,5 +1,5 @@
-/* What the stand-ins for the CUDA driver and the HIP runtime share: words that play faults, devices, memory, and what
- * was made and not given back. Each is a library of its own with these files in it. */
+/* What the stand-ins for the CUDA driver and the HIP runtime share: words that select faults, devices, memory, and
+ * counts of objects that were not released. Each stand-in is a library of its own that contains these files. */
 #ifndef AS_TESTS_DEVICE_DRIVER_BASE_H
 #define AS_TESTS_DEVICE_DRIVER_BASE_H
 
@@ -8,41 +8,41 @@
 
 #define API __attribute__((visibility("default")))
 
-/* ---- what tests ask, by dlsym ---- */
+/* ---- for tests, by dlsym ---- */
 
-/* Things that were made and not given back. */
+/* How many objects were created and not released. */
 API int fake_driver_live(void);
-/* The first call that broke a rule, also one that the real library does not check; "" when there was none. */
+/* The first call that broke a rule, including rules that the real library does not check; "" if none did. */
 API const char *fake_driver_broken(void);
-/* Forgets what a lost device left behind. */
+/* Clears the state that a lost device left behind. */
 API void fake_driver_reset(void);
 /* Which call failed since the number in "fail=N" was last changed; "" none. */
 API const char *fake_driver_failed(void);
 
-/* ---- what each library says ---- */
+/* ---- what each library defines ---- */
 
-extern const char fake_words[], fake_visible[]; /* environment variables: its words, which of its devices there are */
+extern const char fake_words[], fake_visible[]; /* environment variables: its words, its visible devices */
 void fake_forget(void);                         /* its part of a reset */
 
 /* ---- for its calls ---- */
 
-/* Whether the word is among the library's. */
+/* Is the word among the library's? */
 bool fake_asked(const char *word);
-/* Notes the first broken rule; gives code back. */
+/* Records the first broken rule; returns code. */
 int fake_broke(const char *what, int code);
-/* Does this call fail: the n-th that can, where "fail=N" is among the words? Calls that give something back or ask for
+/* Does this call fail: the n-th that can, where "fail=N" is among the words? Calls that release something or ask for
  * a name do not. */
 bool fake_fails(const char *function);
-/* Counts things that were made and not given back. */
+/* Adds n to the count of objects that were not released. */
 void fake_count(int n);
 double fake_now(void);
 
 enum { DEVICES = 3 };
 /* How many devices are visible. */
 int fake_devices(void);
-/* What the n-th of these was before; -1: there is none. */
+/* The index of the n-th visible device among all; -1: there is none. */
 int fake_real(int device);
-/* Hostile texts by the device's own number: the last name fills all that it gets and does not end. */
+/* Hostile texts, by the device's index among all: the last name fills the buffer and is not terminated. */
 void fake_name(char *name, int size, int real);
 void fake_bus_id(char *id, int size, int real);
 struct fake_attribute {

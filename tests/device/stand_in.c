@@ -75,7 +75,7 @@ void open_device(struct opened *o, size_t index)
     check_ok(stand_in.backend->open_device(o->backend, index, &o->dev, &err), &err);
 }
 
-void open_card(struct opened *o, size_t index)
+void open_gpu(struct opened *o, size_t index)
 {
     struct as_error err = {0};
     check_ok(stand_in.backend->open(&o->backend, &err), &err);
@@ -88,7 +88,7 @@ void close_backend(struct opened *o)
     stand_in.backend->close(o->backend);
 }
 
-void close_card(struct opened *o)
+void close_gpu(struct opened *o)
 {
     close_backend(o);
     assert_int_equal(fake_live(), 0);
@@ -106,7 +106,7 @@ int gpu_setup(void **state)
 {
     (void)state;
     fake("");
-    open_card(&gpu, 0);
+    open_gpu(&gpu, 0);
     return 0;
 }
 
@@ -114,7 +114,7 @@ int gpu_teardown(void **state)
 {
     (void)state;
     fake("");
-    close_card(&gpu);
+    close_gpu(&gpu);
     return 0;
 }
 

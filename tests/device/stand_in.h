@@ -80,12 +80,12 @@ int fake_live(void);
 int fake_live_of(const char *library, const char *function);
 const char *fake_broken(void);
 const char *fake_failed(void);
-void open_card(struct opened *o, size_t index);
+void open_gpu(struct opened *o, size_t index);
 /* Another device of an open backend. */
 void open_device(struct opened *o, size_t index);
 void close_backend(struct opened *o);
 /* And nothing leaked, and no rule was broken. */
-void close_card(struct opened *o);
+void close_gpu(struct opened *o);
 /* Do a few of the faults planted in kernels suffice? A sanitizer does not see what stand-ins compile. */
 bool gpu_brief(void);
 

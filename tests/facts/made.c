@@ -125,6 +125,14 @@ void made_end(struct made *m)
     m->n = m->cap = m->facts_n = 0;
 }
 
+int made_teardown(void **state)
+{
+    struct made *m = *state;
+    made_end(m);
+    m->clock_hz = 0;
+    return 0;
+}
+
 void made_gpu_minimal(struct made *m)
 {
     *m = (struct made){

@@ -36,4 +36,9 @@ void made_gpu_minimal(struct made *m);
 struct made *made_gpu(void);
 void made_free(struct made *m);
 
+/* A cmocka teardown for tests whose state is their struct made: made_end, and no clock. */
+int made_teardown(void **state);
+#define made_test(test, made) made_test_from(test, NULL, made)
+#define made_test_from(test, setup, made) cmocka_unit_test_prestate_setup_teardown(test, setup, made_teardown, made)
+
 #endif

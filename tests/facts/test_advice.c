@@ -181,7 +181,7 @@ static void test_undecided_first_touch(void **unused)
     triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
     says(get_advice("hip:0", "first-touch"),
          "Undecided: first touch by CPU or device may change the device's bandwidth by up to 24% (");
-    says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.872x (");
+    says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
 }
 
 static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)

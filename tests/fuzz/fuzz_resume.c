@@ -104,7 +104,7 @@ static void put_in_order(struct as_engine *e)
     fuzz_require(order != NULL, "out of memory");
     as_engine_by_gain(e, order, &n);
     fuzz_require(n <= e->cells_n, "more cells than there are");
-    as_engine_shuffle(e, order, n, e->run->seed, true);
+    as_engine_shuffle(e, order, n, e->run->seed, AS_ORDER_FIRST_ROUND);
     for (size_t i = 0; i < n; i++)
         fuzz_require(order[i] < e->cells_n, "no cell");
     free(order);

@@ -213,6 +213,26 @@ static void test_pages(void **state)
     as_buf_finish(&text);
 }
 
+/* A budget left out the small sizes of the sweep with the flattest step; the other sweep has the level below. */
+static void test_pages_left_out(void **state)
+{
+    struct as_buf text = AS_BUF_INIT;
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        struct machine m = machine_of(300 * MIB, true);
+        for (double size = 64 * MIB; size <= 512 * MIB; size *= 2) {
+            struct as_cell *c = add_cell(&m, "latency", size, 150, 0.02);
+            add_axis(c, "pattern", "random", NAN);
+            add_axis(c, "allocator", "small pages", NAN);
+        }
+        if (both)
+            add_sweep(&m, 32 * MIB, 512 * MIB, "large pages", 0.2, 1);
+        assert_int_equal(gate_of(&m, add_claim(&m, 512 * MIB, "small pages", 2), &text),
+                         both ? AS_GATE_PASS : AS_GATE_NA);
+    }
+    as_buf_finish(&text);
+}
+
 /* Threads on several caches fill as many; a chase uses one. */
 static void test_threads(void **state)
 {
@@ -268,9 +288,9 @@ static void test_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers), cmocka_unit_test(test_sizes),   cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_pages),         cmocka_unit_test(test_threads), cmocka_unit_test(test_other_memory),
-        cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_known_answers), cmocka_unit_test(test_sizes),          cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_pages),         cmocka_unit_test(test_pages_left_out), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_memory),  cmocka_unit_test(test_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "model/judge.h"
 #include "model/metrics.h"
+#include "model/number.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -165,7 +166,8 @@ static void test_answers(void **unused)
     static const double none[] = {0, 3, 1.5, -1, 1e300, INFINITY, NAN};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_null(as_cell_answer(&cell, none[i], out));
-    as_cell_value(&cell, 1, &text);
+    cell.sum.median = 1;
+    as_cell_number(&cell, &text);
     assert_string_equal(as_buf_get(&text), "to nearest even");
     as_copy_text(cell.unit, sizeof cell.unit, "ns"); /* a number is not a text */
     assert_null(as_cell_answer(&cell, 1, out));

@@ -22,11 +22,11 @@ TABLE = os.path.join(ROOT, "src", "quantity", "quantities.ini")
 SOURCE = re.compile(r"(?:cpu|device|both)[2-9]?")
 NUMBER = re.compile(r"(?<![\w.])([0-9][0-9,]*(?:\.[0-9]+)?) ?([nµmkMGT]?(?:FLOP/s|OP/s|B/cycle|B/s|cycles|Hz|s))(?![\w/])")
 INTERVAL = re.compile(r" \([0-9.]+ to [0-9.]+ [^ ;)]*(?:\)|; )")
+RANGE = re.compile(r"(?<![\w.])([0-9.]+) to ([0-9.]+) ?([nµmkMGT]?(?:FLOP/s|OP/s|B/cycle|B/s|cycles|Hz|s))(?![\w/])")
 INSTRUCTION = re.compile(r'<a href="#c([0-9]+)">([0-9]+)</a>')
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
-SHOWN = 0.0055  # and the terminal three
 FOUR = 6e-4  # and hwloc's XML four
 UNITS = ("ns", "GB/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "Hz")  # of facts whose sentences print one number
 SIZE = re.compile(r"(?<![\w.])([0-9.]+)(?: to ([0-9.]+))? ((?:[KMGTP]i)?B)(?![\w/])")
@@ -100,18 +100,33 @@ def in_base_unit(value, unit):
     return value * PREFIXES[unit[:len(unit) - len(base)].strip()]
 
 
+def half_digit(number):
+    """Half a unit of the last significant digit, and a little for the digit of the value that it was rounded from."""
+    whole, _, rest = number.partition(".")
+    zeros = len(whole) - len(whole.rstrip("0")) if not rest and whole.strip("0") else 0
+    return 0.501 * 10.0 ** (zeros - len(rest))
+
+
+def shown_as(number, unit):
+    """The least and the most that a number as it is printed stands for."""
+    value, half = float(number), half_digit(number)
+    return in_base_unit(value - half, unit), in_base_unit(value + half, unit)
+
+
 def values_of_terminal(sheet, shown):
-    """(device, quantity, value of the sheet, value that is shown), in base units, of all lines but sizes, which are shown as ranges.
-    A device's lines are in one order in both."""
+    """(device, quantity, value of the sheet, the least and the most that the shown one stands for), in base units, of all lines but
+    sizes; of a line that is in words or two modes, NAN. A device's lines are in one order in both."""
     for device in json.loads(sheet)["devices"]:
         rows = [line for line in device["lines"] if line["unit"] != "B" and len(line["quantity"]) <= LABEL]
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
         for line in rows:
-            number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"\s{2,}([0-9.]+) ?((?:[kMGT] )?\S+)")
+            number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"(?:, [0-9]+ threads?)?"
+                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|[0-9.]+ (?:\S+ )?or [0-9]|at (?:least|most)|inconclusive)")
             found = next((found for at in lines if (found := number.search(at))), None)
             expect(found, f"'{line['group']} {line['quantity']}' is shown")
-            yield (device["id"], line["name"], in_base_unit(line["value"], line["unit"]),
-                   in_base_unit(float(found.group(1)), found.group(2)))
+            low, high, unit = found.groups()
+            ends = (shown_as(low, unit)[0], shown_as(high or low, unit)[1]) if low else (math.nan, math.nan)
+            yield device["id"], line["name"], in_base_unit(line["value"], line["unit"]), *ends
 
 
 def values_of_header(text):
@@ -151,10 +166,14 @@ def label_of(fact):
     value = in_base_unit(fact["value"], fact["unit"])
 
     def hide(found):
-        number = in_base_unit(float(found.group(1).replace(",", "")), found.group(2))
-        return "#" if math.isclose(number, value, rel_tol=SHOWN) else found.group(0)
+        low, high = shown_as(found.group(1).replace(",", ""), found.group(2))
+        return "#" if low <= value <= high else found.group(0)
 
-    return re.sub(r"\bthe (L[0-9]) cache\b", r"\1", NUMBER.sub(hide, INTERVAL.sub("; ", fact["sentence"])))
+    def hide_range(found):
+        return "#" if shown_as(found.group(1), found.group(3))[0] <= value <= shown_as(found.group(2), found.group(3))[1] else found.group(0)
+
+    sentence = RANGE.sub(hide_range, INTERVAL.sub("; ", fact["sentence"]))
+    return re.sub(r"\bthe (L[0-9]) cache\b", r"\1", NUMBER.sub(hide, sentence))
 
 
 def sizes_of(sentence):
@@ -276,10 +295,10 @@ def test_one_value(assay):
 
 
 def compare_terminal(assay, sample, factor=1.0):
-    """How many numbers there are, and those of the terminal that are not the sheet's times a factor."""
-    shown = read(assay, sample, "show")
+    """How many numbers there are, and those of the terminal that do not stand for the sheet's times a factor."""
+    shown = read(assay, sample, "show", "last")
     values = list(values_of_terminal(read(assay, sample, "export", "--format", "sheet"), shown))
-    return len(values), [v for v in values if not math.isclose(v[2] * factor, v[3], rel_tol=SHOWN)]
+    return len([v for v in values if v[3] <= v[4]]), [v for v in values if v[2] * factor < v[3] or v[2] * factor > v[4]]
 
 
 def test_terminal_shows_the_values(assay):
@@ -296,7 +315,7 @@ def facts_and_sheet(assay, sample):
 
 
 def sentences_of(assay, sample, page):
-    shown = read(assay, sample, "show")
+    shown = read(assay, sample, "show", "last")
     return [*sentences_of_page(page), *sentences_of_terminal(shown)]
 
 

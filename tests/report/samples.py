@@ -33,7 +33,7 @@ def test_readme_shows_the_sample(assay):
     """What stands in the README as the output of a run is what is shown of that run now."""
     with open(os.path.join(SAMPLES, "..", "README.md"), encoding="utf-8") as f:
         block = re.search(r"<!-- sample:.*?-->\n(.*?)<!-- /sample -->", f.read(), re.S).group(1)
-    shown = set(assay.run("show", "--store", H200, env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"}).out.splitlines())
+    shown = set(assay.run("show", "last", "--store", H200, env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"}).out.splitlines())
     wanted = [line[4:] for line in block.splitlines() if line.strip() not in ("", "...")]
     expect(len(wanted) > 20, "the README has a sample")
     for line in wanted:
@@ -74,7 +74,7 @@ def test_page_of_the_h200(assay):
 
 
 def test_tables_of_the_h200(assay):
-    shown = read(assay, "show")
+    shown = read(assay, "show", "last")
     expect("131 cells: 122 ok, 3 wide, 6 unsupported" in shown, "the count", shown[:400])
     same = read(assay, "compare", "1", "1")
     expect("0 faster, 0 slower" in same, "a run differs not from itself", same[-300:])
@@ -187,7 +187,7 @@ def test_shared_memory_of_the_h200(assay):
 
 def test_data_sheet(assay):
     """One number per quantity, the same in the terminal and on the page."""
-    text, page = read(assay, "show"), read(assay, "report", "-o", "-")
+    text, page = read(assay, "show", "last"), read(assay, "report", "-o", "-")
     for label, value in (("read", "4.57 TB/s"), ("triad", "4.38 TB/s"), ("FP64", "33.4 TFLOP/s")):
         expect(any(label in line and value in line for line in text.splitlines()), f"{label} in the terminal", text)
         expect(value in page.replace("\u00a0", " "), f"{label} on the page")

@@ -170,6 +170,110 @@ static void test_itself(void **state)
     as_machine_sheet_finish(&b);
 }
 
+static const char *no_others(void *user, const char *device, const struct as_quantity *q)
+{
+    (void)user, (void)device, (void)q;
+    return NULL;
+}
+
+static const char *others_on_the_host(void *user, const char *device, const struct as_quantity *q)
+{
+    (void)user;
+    return as_line_is_of_host(device, q) ? "others used 1.0 CPUs meanwhile" : NULL;
+}
+
+/* Four runs at 1 against one at `first`, and one at `again` after it. */
+static size_t worse_after(double first, double again, as_others_fn others, const char *device)
+{
+    struct as_machine_sheet base = made(device, 2, 1, 0.001), now = made(device, 2, first, 0.001),
+                            more = made(device, 2, again, 0.001);
+    for (int i = 0; i < 3; i++) {
+        struct as_machine_sheet run = made(device, 2, 1, 0.001);
+        assert_int_equal(as_machine_sheet_merge(&base, &run, NULL), AS_OK);
+        as_machine_sheet_finish(&run);
+    }
+    struct as_check before = checked(&base, &now), c;
+    assert_int_equal(as_machine_sheet_merge(&now, &more, NULL), AS_OK);
+    c = checked(&base, &now);
+    as_check_confirm(&c, &before, 0.05, others, NULL);
+    const size_t worse = c.counts[AS_CHECK_WORSE];
+    for (size_t i = 0; i < c.n; i++) {
+        assert_int_equal(c.v[i].again, before.v[i].verdict == AS_CHECK_WORSE);
+        assert_true(!c.v[i].why[0] || c.v[i].verdict == AS_CHECK_NOISE);
+    }
+    assert_int_equal(c.counts[AS_CHECK_SAME] + c.counts[AS_CHECK_BETTER] + worse + c.counts[AS_CHECK_NOISE], c.n);
+    as_check_finish(&before);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&now);
+    as_machine_sheet_finish(&more);
+    return worse;
+}
+
+/* What the run that measured again does not show is not worse, nor is what others may have slowed down. */
+static void test_measured_again(void **state)
+{
+    (void)state;
+    assert_int_equal(worse_after(0.8, 0.8, no_others, "cuda:0"), 1); /* the rate; the time became better */
+    assert_int_equal(worse_after(0.8, 1, no_others, "cuda:0"), 0);
+    assert_int_equal(worse_after(0.8, 0.97, no_others, "cuda:0"), 0);
+    assert_int_equal(worse_after(1.25, 1.25, no_others, "cuda:0"), 1); /* the time */
+    assert_int_equal(worse_after(1.25, 1, no_others, "cuda:0"), 0);
+    assert_int_equal(worse_after(0.8, 0.8, no_others, "cpu"), 1);
+    assert_int_equal(worse_after(0.8, 0.8, others_on_the_host, "cpu"), 0);
+    assert_int_equal(worse_after(0.8, 0.8, others_on_the_host, "cuda:0"), 1);
+    assert_int_equal(worse_after(1, 0.8, no_others, "cuda:0"), 0); /* looked fine: not worse by one run */
+}
+
+/* ---- runs of a machine ---- */
+
+/* The latest run first, as a store's runs are merged. */
+static struct as_machine_sheet series(const double *scale, size_t n)
+{
+    struct as_machine_sheet m = made("cuda:0", ROWS, scale[n - 1], 0.001);
+    for (size_t i = n - 1; i > 0; i--) {
+        struct as_machine_sheet run = made("cuda:0", ROWS, scale[i - 1], 0.001);
+        assert_int_equal(as_machine_sheet_merge(&m, &run, NULL), AS_OK);
+        as_machine_sheet_finish(&run);
+    }
+    return m;
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    static const double scale[] = {1, 1.002, 1.3, 0.999, 1, 0.9, 0.901, 0.899};
+    enum { RUNS = sizeof scale / sizeof *scale };
+    struct as_machine_sheet m = series(scale, RUNS);
+    assert_int_equal(as_machine_sheet_changes(&m, NULL), AS_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct as_line_runs *line = &m.v->runs[i];
+        assert_int_equal(line->n, RUNS);
+        for (size_t k = 0; k < RUNS; k++)
+            assert_int_equal(line->place[k], k == RUNS - 1 - 5   ? AS_RUN_CHANGED
+                                             : k == RUNS - 1 - 2 ? AS_RUN_ALONE
+                                                                 : AS_RUN_STEADY);
+        assert_int_equal(as_line_since_change(line), 3);
+    }
+    as_machine_sheet_finish(&m);
+}
+
+/* A second run narrows the interval; another run may lie further off than the machine's number. */
+static void test_joined(void **state)
+{
+    (void)state;
+    static const double scale[] = {1, 1.001, 0.999};
+    double last = INFINITY;
+    for (size_t n = 1; n <= 3; n++) {
+        struct as_machine_sheet m = series(scale, n);
+        assert_int_equal(as_machine_sheet_join(&m, NULL), AS_OK);
+        const struct as_interval ci = m.v->sheet.rows[0].ci, another = m.v->runs[0].another;
+        assert_true(ci.hi - ci.lo < last && another.lo < ci.lo && another.hi > ci.hi);
+        last = ci.hi - ci.lo;
+        as_machine_sheet_finish(&m);
+    }
+}
+
 /* Of a line that only some runs have, these alone count; a run without an interval counts where none has one. The same
  * run again says nothing new. */
 static void test_runs_of_a_line(void **state)
@@ -182,13 +286,18 @@ static void test_runs_of_a_line(void **state)
     assert_int_equal(as_machine_sheet_merge(&one, &two, &err), AS_USAGE);
     three.v->runs[0].v[0].ci = (struct as_interval){NAN, NAN};
     assert_int_equal(as_machine_sheet_merge(&one, &three, NULL), AS_OK);
-    assert_int_equal(one.v->runs[0].n, 3);
-    assert_int_equal(one.v->runs[1].n, 2);
-    assert_int_equal(one.v->sheet.rows[0].trials, 30);
-    assert_int_equal(one.v->sheet.rows[1].trials, 20); /* which the first run has not */
+    const struct as_sheet_row *read = as_sheet_find(&one.v->sheet, "Memory", "read"),
+                              *latency = as_sheet_find(&one.v->sheet, "Memory", "latency");
+    for (size_t i = 0; i < one.v->sheet.n; i++) { /* in the order of the table */
+        assert_true(i == 0 || one.v->sheet.rows[i - 1].of < one.v->sheet.rows[i].of);
+        const bool is_read = &one.v->sheet.rows[i] == read; /* the first run has nothing else */
+        assert_int_equal(one.v->runs[i].n, is_read ? 3 : 2);
+        assert_int_equal(one.v->runs[i].run[one.v->runs[i].n - 1], 2);
+        assert_int_equal(one.v->sheet.rows[i].trials, is_read ? 30 : 20);
+    }
     struct as_check c = checked(&one, &two);
-    assert_true(fabs(one.v->sheet.rows[1].value - 90 * sqrt(0.5)) < 1e-6);
-    assert_true(fabs(one.v->sheet.rows[0].value - 100) < 1e-6);
+    assert_true(fabs(latency->value - 90 * sqrt(0.5)) < 1e-6);
+    assert_true(fabs(read->value - 100) < 1e-6);
     as_check_finish(&c);
     as_machine_sheet_finish(&one);
     as_machine_sheet_finish(&two);
@@ -465,17 +574,13 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_several_runs),
-        cmocka_unit_test(test_runs_of_a_line),
-        cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_one_run_against_many),
-        cmocka_unit_test(test_false_alarms),
-        cmocka_unit_test(test_lines_of_one_side),
-        cmocka_unit_test(test_damaged_lines),
-        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_directions),     cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_several_runs),   cmocka_unit_test(test_measured_again),
+        cmocka_unit_test(test_changes),        cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_runs_of_a_line), cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_itself),         cmocka_unit_test(test_one_run_against_many),
+        cmocka_unit_test(test_false_alarms),   cmocka_unit_test(test_lines_of_one_side),
+        cmocka_unit_test(test_damaged_lines),  cmocka_unit_test(test_labels),
         cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests_name("sheet check", tests, NULL, NULL);

@@ -146,6 +146,7 @@ static int start(void **state)
     devices[1] = (struct as_device_info){.id = "cuda:0",
                                          .backend = "cuda",
                                          .compute_units = 100,
+                                         .siblings = 2,
                                          .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
                                          .compute_unit_shared = 228 << 10,
                                          .caches_n = 1,

@@ -34,6 +34,19 @@ def test_dev_full_as_stdout(assay):
         expect("No space left" in done.err, f"'{' '.join(command)}' does not say why", done)
 
 
+def test_dry_run_writes_nothing(assay):
+    """What would be measured is told without a store, and is what a run then measures."""
+    before = sorted(n for n in os.listdir(assay.folder) if not n.startswith("script"))
+    command = [*CELLS, "--device", "null", "--json"]
+    for done in (assay.run("plan", *command), assay.run("run", *command, "--dry-run")):
+        plan, *cells = [json.loads(line) for line in done.out.splitlines()]
+        expect(done.code == harness.OK and plan["cells"] == len(cells) > 0, "a plan", done)
+    after = sorted(n for n in os.listdir(assay.folder) if not n.startswith("script") and not n.startswith("tmp"))
+    expect(after == before, f"nothing is written: {after}, {before} before")
+    measured(assay)
+    expect([c["axes"] for c in cells] == [c["axes"] for c in assay.cells()], "the cells of a run")
+
+
 def test_completion(assay):
     """In a shell, subcommands, options and probes are completed."""
     if not shutil.which("bash"):

@@ -79,7 +79,7 @@ def test_nothing_in_place_of_what_is_missing(assay):
     lines, missing, _ = sheet_of(assay, wrong, LINK_ONLY)
     expect(("Host link", "to device") not in lines, "no number", lines)
     expect(missing["Host link", "to device"] == "rejected: checksum", "and why", missing)
-    shown = assay.run("show").out
+    shown = assay.run("show", "last").out
     expect("rejected: checksum" in shown, "the terminal says it too", shown)
 
 
@@ -101,7 +101,7 @@ def test_other_users(assay):
     expect(set(seen) == {"another process", "power cap"}, "both are said", seen)
     expect(all(trials == of > 0 for trials, of in seen.values()), "of every trial", seen)
     expect(all(x["wide"] for x in lines.values() if x["unit"] != "Hz"), "no line is as narrow as asked", lines)
-    shown = assay.run("show").out
+    shown = assay.run("show", "last").out
     expect("another process in " in shown and "power cap in " in shown, "the terminal says it", shown)
     cells = [c for c in assay.cells() if c["status"] == "wide"]
     expect(cells and all("contention, clock" in c["causes"] for c in cells), "why", cells[:1])
@@ -117,7 +117,7 @@ def test_unsteady(assay):
     lines, _, _ = sheet_of(assay, slower, LINK_ONLY)
     expect(lines["Host link", "to device"]["further"].startswith("unsteady: 25.0 to 50.0 GB/s in 2 runs"), "half as fast",
            lines["Host link", "to device"])
-    shown = assay.run("show").out
+    shown = assay.run("show", "last").out
     expect("unsteady: 25.0 to" in shown, "the terminal says it", shown)
 
 

@@ -77,7 +77,7 @@ def test_control_c_again_later(assay):
     expect(done.code == -signal.SIGINT, "ended by the signal", done)
     expect("resume" in done.err, "says how to go on", done)
     shown = assay.run("show")
-    expect("running" in shown.out and "resume" in shown.out, "and so does what is left of it", shown)
+    expect("interrupted" in shown.out and "resume" in shown.out, "and so does what is left of it", shown)
     expect(assay.run("resume").code in MEASURED, "resumed")
 
 
@@ -94,6 +94,22 @@ def test_control_c_while_devices_are_searched_for(assay):
             harness.kill(child)
         expect(done.code == code, f"'{' '.join(command)}' ends", done)
         expect(code < 0 or "interrupted before anything was measured" in done.err, "says so", done)
+
+
+def state_of(assay):
+    return json.loads(assay.run("list", "runs", "--json").out)["state"]
+
+
+def test_killed_is_interrupted(assay):
+    """A run is running as long as its process is there, and can be resumed once that is gone."""
+    process = assay.start("run", *CELLS, "--json", env=assay.script(LONG), start_new_session=True)
+    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells", process)
+    expect(state_of(assay) == "running", "its process is there")
+    os.killpg(process.pid, signal.SIGKILL)
+    assay.finish(process)
+    expect(state_of(assay) == "interrupted", "killed")
+    shown = assay.run("show")
+    expect("interrupted" in shown.out and "assay resume 1" in shown.out, "says how to go on", shown)
 
 
 def test_stopped_and_continued(assay):

@@ -58,6 +58,7 @@ static void put_all(void)
         {"hwmon/hwmon7/temp2_label", "junction\n"},
         {"hwmon/hwmon7/temp2_input", "58500\n"},
         {"hwmon/hwmon7/power1_average", "312000000\n"},
+        {"hwmon/hwmon7/power1_cap", "750000000\n"},
         {"hwmon/hwmon7/freq1_label", "sclk\n"},
         {"hwmon/hwmon7/freq1_input", "1700000000\n"},
         {"hwmon/hwmon7/freq2_label", "mclk\n"},

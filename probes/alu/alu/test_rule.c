@@ -7,14 +7,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    m.clock_hz = 0;
-    return 0;
-}
-
 static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned warps, const char *detail)
 {
     char axes[96];
@@ -114,9 +106,8 @@ UNIT_TEST(test_many)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_each, clean),       cmocka_unit_test_teardown(test_peak, clean),
-        cmocka_unit_test_teardown(test_widths, clean),     cmocka_unit_test_teardown(test_several, clean),
-        cmocka_unit_test_teardown(test_no_several, clean), cmocka_unit_test_teardown(test_many, clean),
+        made_test(test_each, &m),    made_test(test_peak, &m),       made_test(test_widths, &m),
+        made_test(test_several, &m), made_test(test_no_several, &m), made_test(test_many, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

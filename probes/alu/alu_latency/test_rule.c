@@ -6,13 +6,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static struct as_cell *wait(const char *op, double value)
 {
     char axes[96];
@@ -47,8 +40,8 @@ UNIT_TEST(test_widths)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_each, clean),
-        cmocka_unit_test_teardown(test_widths, clean),
+        made_test(test_each, &m),
+        made_test(test_widths, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

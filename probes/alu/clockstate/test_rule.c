@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void launches(int size, const char *type, const char *detail)
 {
     char axes[120];
@@ -44,7 +37,7 @@ UNIT_TEST(test_launches)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_launches, clean),
+        made_test(test_launches, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void emitted(const char *op, const char *type, const char *order, const char *target, const char *detail)
 {
     char axes[160];
@@ -70,9 +63,9 @@ UNIT_TEST(test_rejected)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_kinds, clean),
-        cmocka_unit_test_teardown(test_many, clean),
-        cmocka_unit_test_teardown(test_rejected, clean),
+        made_test(test_kinds, &m),
+        made_test(test_many, &m),
+        made_test(test_rejected, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

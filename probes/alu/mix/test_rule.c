@@ -8,13 +8,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32}, .share = 0.002};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void costs(const char *mix, double cycles)
 {
     char axes[120];
@@ -121,10 +114,10 @@ static void test_core(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_pipes, clean),
-        cmocka_unit_test_teardown(test_no_pipes, clean),
-        cmocka_unit_test_teardown(test_core, clean),
-        cmocka_unit_test_teardown(test_odd, clean),
+        made_test(test_pipes, &m),
+        made_test(test_no_pipes, &m),
+        made_test(test_core, &m),
+        made_test(test_odd, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

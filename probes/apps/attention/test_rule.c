@@ -6,13 +6,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void attention(const char *path, int length, int heads, double tera)
 {
     char axes[120];
@@ -44,7 +37,7 @@ UNIT_TEST(test_attention)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_attention, clean),
+        made_test(test_attention, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

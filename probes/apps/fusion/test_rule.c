@@ -6,13 +6,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void fusion(const char *operation, int size, double ratio)
 {
     char axes[120];
@@ -39,7 +32,7 @@ UNIT_TEST(test_fusion)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_fusion, clean),
+        made_test(test_fusion, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

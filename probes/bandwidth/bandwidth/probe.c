@@ -32,7 +32,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "op=triad level=sweep size=16KiB..LLC threads=max allocator=largest_pages",
+    "op=read level=sweep size=16KiB..LLC threads=max allocator=largest_pages",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=largest_pages",
     "op=triad level=sweep size=1MiB..LLC threads=0 allocator=first",
     "op=read level=sweep size=0.25MSC,0.5MSC threads=0 allocator=first",

@@ -14,13 +14,6 @@ static int start(void **unused)
     return 0;
 }
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static double packed_ns(double pages)
 {
     return pages <= 512 ? 1 : pages <= 8192 ? 4 : 10;
@@ -156,13 +149,10 @@ UNIT_TEST(test_wide_intervals)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_wide_intervals, start, clean),
-        cmocka_unit_test_setup_teardown(test_levels, start, clean),
-        cmocka_unit_test_setup_teardown(test_none, start, clean),
-        cmocka_unit_test_setup_teardown(test_small_step, start, clean),
-        cmocka_unit_test_setup_teardown(test_huge_pages, start, clean),
-        cmocka_unit_test_setup_teardown(test_huge_pages_that_are_slower, start, clean),
-        cmocka_unit_test_setup_teardown(test_no_control, start, clean),
+        made_test_from(test_wide_intervals, start, &m), made_test_from(test_levels, start, &m),
+        made_test_from(test_none, start, &m),           made_test_from(test_small_step, start, &m),
+        made_test_from(test_huge_pages, start, &m),     made_test_from(test_huge_pages_that_are_slower, start, &m),
+        made_test_from(test_no_control, start, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ UNIT_TEST(test_costs)
     made_near(&m, "c2c.device.median", 800, 0);
     made_says(made_near(&m, "c2c.min", 50, 0),
               "The nearest pair of 3, CPUs 0 and 2, has a one-way latency of 50.0 ns (");
-    made_says(made_get(&m, "c2c.median"), "; median of 3 pairs, by cas)");
+    made_says(made_get(&m, "c2c.median"), "median of 3 pairs, by cas)");
     made_near(&m, "c2c.unit.min", 310, 0);
     made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* in the same memory */
     made_end(&m);

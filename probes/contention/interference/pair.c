@@ -74,19 +74,26 @@ static enum as_status run_loaded(struct pair *p, double *each, struct as_error *
     return st;
 }
 
-/* For as long as the victim alone took last. *rate: items per second. */
+/* A thread of the lowest priority may wait that long for a core that others use, in s. */
+static const double AGGRESSOR_PATIENCE_S = 5;
+
+/* For as long as the victim alone took last, and until the aggressor has made progress. *rate: items per second. */
 static enum as_status run_aggressor(struct pair *p, double *rate, struct as_error *err)
 {
     const struct side *a = &p->aggressor;
     enum as_status st = a->ops->start(a->self, err);
     const struct reading before = a->ops->read(a->self);
+    struct reading after;
+    double waited;
     do {
         if (!st && a->ops->step)
             st = a->ops->step(a->self, err);
         else if (!st)
             as_sleep(p->seconds[PAIR_ALONE] / 4);
-    } while (!st && as_now() < before.at + p->seconds[PAIR_ALONE]);
-    const struct reading after = a->ops->read(a->self);
+        after = a->ops->read(a->self);
+        waited = as_now() - before.at;
+    } while (!st &&
+             (waited < p->seconds[PAIR_ALONE] || (!(after.items > before.items) && waited < AGGRESSOR_PATIENCE_S)));
     a->ops->stop(a->self);
     if (!st && !(after.items > before.items))
         st = as_fail(err, AS_FAILED, "the aggressor made no progress alone");

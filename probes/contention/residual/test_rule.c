@@ -8,13 +8,6 @@
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS}, .share = 0.005};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void add_cell(const char *differs, double times)
 {
     static const struct {
@@ -165,11 +158,9 @@ UNIT_TEST(test_other_control)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_evicted, clean),   cmocka_unit_test_teardown(test_not_evicted, clean),
-        cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_device_after_cpu, clean),
-        cmocka_unit_test_teardown(test_delay, clean),     cmocka_unit_test_teardown(test_it_stays, clean),
-        cmocka_unit_test_teardown(test_stride, clean),    cmocka_unit_test_teardown(test_other_control, clean),
-        cmocka_unit_test_teardown(test_control, clean),
+        made_test(test_evicted, &m),          made_test(test_not_evicted, &m),   made_test(test_undecided, &m),
+        made_test(test_device_after_cpu, &m), made_test(test_delay, &m),         made_test(test_it_stays, &m),
+        made_test(test_stride, &m),           made_test(test_other_control, &m), made_test(test_control, &m),
     };
     return cmocka_run_group_tests_name("rule of cache eviction", tests, NULL, NULL);
 }

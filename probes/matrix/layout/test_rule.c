@@ -4,13 +4,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 UNIT_TEST(test_layouts)
 {
     made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=a");
@@ -27,7 +20,7 @@ UNIT_TEST(test_layouts)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_layouts, clean),
+        made_test(test_layouts, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static struct as_cell *gemm(const char *path, const char *type, int size, double tera)
 {
     char axes[160];
@@ -151,9 +144,8 @@ UNIT_TEST(test_tied)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_tied, clean),      cmocka_unit_test_teardown(test_emulated, clean),
-        cmocka_unit_test_teardown(test_two_paths, clean), cmocka_unit_test_teardown(test_matrix_unit, clean),
-        cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_like_paths, clean),
+        made_test(test_tied, &m),        made_test(test_emulated, &m),  made_test(test_two_paths, &m),
+        made_test(test_matrix_unit, &m), made_test(test_undecided, &m), made_test(test_like_paths, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

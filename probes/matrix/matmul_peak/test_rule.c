@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void peak(const char *instruction, double value, double documented)
 {
     char axes[120];
@@ -62,8 +55,8 @@ UNIT_TEST(test_older_may_reach)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_older_may_reach, clean),
-        cmocka_unit_test_teardown(test_peaks, clean),
+        made_test(test_older_may_reach, &m),
+        made_test(test_peaks, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static struct as_cell *found(const char *instruction, int n, const char *property, double value)
 {
     char axes[160];
@@ -80,9 +73,9 @@ UNIT_TEST(test_many)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_accumulators, clean),
-        cmocka_unit_test_teardown(test_answers, clean),
-        cmocka_unit_test_teardown(test_many, clean),
+        made_test(test_accumulators, &m),
+        made_test(test_answers, &m),
+        made_test(test_many, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

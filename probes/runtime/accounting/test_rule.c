@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static void counted(const char *allocator, const char *counter, const char *moment, double seen)
 {
     char axes[160];
@@ -54,7 +47,7 @@ UNIT_TEST(test_who_counts)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_who_counts, clean),
+        made_test(test_who_counts, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,6 @@
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static struct as_cell *fault(const char *scenario, const char *what, const char *allocator, int pages, double ns)
 {
     char axes[160];
@@ -118,9 +111,8 @@ UNIT_TEST(test_ceiling)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_one_page, clean), cmocka_unit_test_teardown(test_tied, clean),
-        cmocka_unit_test_teardown(test_ceiling, clean),  cmocka_unit_test_teardown(test_curve, clean),
-        cmocka_unit_test_teardown(test_gains, clean),
+        made_test(test_one_page, &m), made_test(test_tied, &m),  made_test(test_ceiling, &m),
+        made_test(test_curve, &m),    made_test(test_gains, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

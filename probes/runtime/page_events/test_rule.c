@@ -16,13 +16,6 @@ static int start(void **unused)
     return 0;
 }
 
-static int clean(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    return 0;
-}
-
 static struct as_cell *misses_of(const char *allocator, double pages, double n)
 {
     char axes[128];
@@ -79,8 +72,8 @@ UNIT_TEST(test_events_that_may_be_few)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_events, start, clean),
-        cmocka_unit_test_setup_teardown(test_events_that_may_be_few, start, clean),
+        made_test_from(test_events, start, &m),
+        made_test_from(test_events_that_may_be_few, start, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

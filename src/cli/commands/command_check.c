@@ -1,6 +1,7 @@
 /* assay check: the data sheet of a run against that of another machine or an earlier run */
 #include "base/text.h"
 #include "cli/commands/commands.h"
+#include "cli/compare/check_again.h"
 #include "cli/compare/check_output.h"
 #include "cli/options/lookup.h"
 
@@ -10,6 +11,8 @@
 
 static const double usual_tolerance = 0.05;
 static const struct as_args_range tolerance_range = {as_parse_percent, 0, 10, "0% to 1000%"};
+static const struct as_args_range budget_range = {as_parse_duration, 1, 3600, "1s to 1h"};
+static const double usual_budget_s = 30;
 enum { SHEET_BYTES_MAX = 1 << 22 };
 
 /* Reads an exported data sheet; *is tells whether the file is one. */
@@ -103,11 +106,16 @@ static enum as_status check_sheets(const struct as_args *args, struct as_checked
                                    struct as_error *err)
 {
     struct as_table_style style;
+    double budget_s = usual_budget_s;
     enum as_status st = as_cli_style(args, &style, err);
+    if (!st)
+        st = as_args_number(args, "budget", &budget_range, &budget_s, err);
     if (!st)
         st = as_sheet_check(c->base, c->now, c->tolerance, &c->check, err);
     if (!st && c->check.counts[AS_CHECK_MISSING] + c->check.counts[AS_CHECK_NEW] == c->check.n)
         st = as_fail(err, AS_USAGE, "the data sheets have no line in common: nothing to check");
+    if (!st && c->check.counts[AS_CHECK_WORSE])
+        st = as_check_again(args, budget_s, c, err);
     if (!st && as_args_flag(args, "json"))
         as_check_json(c, out);
     else if (!st)
@@ -145,7 +153,9 @@ static int check_run_check(const struct as_command *command, const struct as_arg
         st = load_all(args, args->word, args->words, &now, &err);
     if (!st)
         st = check_sheets(args, &c, &out, &err);
-    const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c));
+    const int code = st == AS_INTERRUPTED ? AS_EXIT_FAILED
+                     : st                 ? as_cli_misuse(command, &err)
+                                          : as_cli_print(&out, exit_code(&c));
     if (st)
         as_buf_finish(&out);
     free(bases);
@@ -164,6 +174,10 @@ static const struct as_option options[] = {
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
     {"complete", 0, NULL, "no effect: every line of BASE must have a number unless --allow-missing", false},
+    {"budget", 0, "TIME", "time limit for measuring again what looks worse, 1s to 1h (default: 30s)", false},
+    {"no-measure", 0, NULL, "measure nothing: give the verdict of stored runs", false},
+    {"no-wait", 0, NULL, "where another run is measuring, do not wait to measure again", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per line of the data sheet", false},
     {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
     AS_OPTION_COLOUR,
@@ -182,7 +196,15 @@ const struct as_command as_command_check = {
         "the number "
         "of lines, so that an unchanged machine fails in at most 1% of checks. Intervals cover "
         "what varies between runs of a machine, so one run on either side rarely decides a line of a guest on a shared "
-        "host, and several do. Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
+        "host, and several do.\n\n"
+        "What looks worse is measured again first, if the checked run is the last of this store and was measured on "
+        "this "
+        "machine: the cells of those lines, in a run of its own, which counts as one more of the machine and is never "
+        "'last'. What "
+        "that run does not show is not worse. Nor is a line that depends on the host's CPUs, if other processes "
+        "or other guests used over a quarter of a CPU meanwhile, or one of a device that another process used: it is "
+        "undecided.\n\n"
+        "Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
         "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; otherwise 0, even if "
         "lines "
         "are undecided. Without a RUN, the last run is checked; several RUNs count as one machine, whose numbers are "

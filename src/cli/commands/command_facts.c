@@ -124,7 +124,8 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
         as_buf_str(out, listed++ ? "" : "\nPublished figures beside cells:\n");
         as_buf_clear(&text);
         as_buf_printf(&text, "%s %s: ", found.cell->device, found.cell->probe);
-        as_format_value(&text, found.measured.value, ref->unit);
+        as_number_text(&(struct as_number){.value = found.measured.value, .ci = found.measured.ci, .unit = ref->unit},
+                       &text);
         as_buf_str(&text, ". Published, ");
         as_ref_what(ref, &text);
         as_buf_printf(&text, " (%s; %s). %s: ", ref->conditions, ref->source, ref->chip);

@@ -192,8 +192,10 @@ static enum as_status list_runs(const struct as_listing *l, struct as_error *err
     if (!st)
         st = as_store_runs(store, &runs, &n, err);
     as_table_init(&t, heads);
-    for (size_t i = 0; i < n && !st; i++)
+    for (size_t i = 0; i < n && !st; i++) {
+        as_store_settle_state(store, &runs[i]);
         add_run(l, &t, &runs[i]);
+    }
     if (!st && !l->json && n == 0) {
         as_buf_str(l->out, "no runs in ");
         as_buf_terminal(l->out, as_store_path(store));

@@ -1,113 +1,60 @@
 /* assay run, resume, replay: measure */
 #include "base/text.h"
 #include "cli/commands/commands.h"
+#include "cli/options/run_request.h"
 #include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "model/metrics.h"
+#include "quantity/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget of 0 means no limit; less than a second is refused. */
-static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
+/* In the order of the data sheet: what people quote is measured first. */
+static size_t place_in_sheet(const struct as_device_info *device, const struct as_cell *cell)
 {
-    enum as_status st = as_parse_duration(text, out, err);
-    if (!st && *out > 0 && *out < 1)
-        st = as_fail(err, AS_USAGE, "'%s' is less than a second; give 0 for no time limit", text);
-    return st;
-}
-
-static const struct as_args_range precision_range = {as_parse_percent, 0.0001, 1, "0.01% to 100%"};
-static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0, "0 to 720h"};
-
-static enum as_status run_read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
-{
-    uint64_t trials = 0;
-    o->precision = NAN;
-    o->budget_s = NAN;
-    o->devices = as_args_value(args, "device");
-    o->isolate = as_args_flag(args, "isolate");
-    o->has_seed = as_args_flag(args, "seed");
-    enum as_status st = as_args_number(args, "precision", &precision_range, &o->precision, err);
-    if (!st)
-        st = as_args_number(args, "budget", &budget_range, &o->budget_s, err);
-    if (!st)
-        st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
-    if (!st)
-        st = as_args_u64(args, "trials", 1, 100, &trials, err);
-    o->trials = (int)trials;
-    return st;
-}
-
-/* Rejects wrong names before a store is created. */
-static enum as_status check_names(const char *const *names, size_t n, struct as_error *err)
-{
-    enum as_status st = AS_OK;
-    for (size_t i = 0; i < n && !st; i++) {
-        struct as_suite suite;
-        st = as_suite_find(names[i], &suite, err);
-        if (!st)
-            as_suite_finish(&suite);
-    }
-    return st;
+    const struct as_quantity_subject s = {.device = device->id, .info = device};
+    const struct as_quantity *q = as_quantity_of_cell(&s, cell, false);
+    return q ? (size_t)(q - as_quantities) : SIZE_MAX;
 }
 
 static int run_run(const struct as_command *command, const struct as_args *args)
 {
-    static const char *const quick[] = {"quick", NULL};
-    struct as_run_options options = {0};
+    struct as_run_request request = {0};
     struct as_run_result result = {0};
     struct as_session session = {0};
     struct as_store *store = NULL;
     struct as_error err = {0};
-    const char **sets = NULL, *report = as_args_value(args, "report");
-    enum as_status st = run_read_options(args, &options, &err);
+    const char *report = as_args_value(args, "report");
+    if (as_args_flag(args, "dry-run"))
+        return as_command_plan.run(command, args);
+    enum as_status st = as_run_request_read(args, &request, &err);
+    request.options.place = place_in_sheet;
     if (!st && report && strcmp(report, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
     if (!st)
-        st = as_args_values(args, "set", &sets, &options.sets_n, &err);
-    options.suites = args->words ? args->word : quick;
-    options.suites_n = args->words ? args->words : 1;
-    options.sets = sets;
-    if (!st)
-        st = check_names(options.suites, options.suites_n, &err);
-    if (!st)
-        st = as_session_begin(&session, args, &options, &err);
+        st = as_session_begin(&session, args, &request.options, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
     if (!st)
-        st = as_run_start(store, &options, &result, &err);
+        st = as_run_start(store, &request.options, &result, &err);
     int code = as_session_end(&session, command, st, &err, &result);
     code = as_session_views(&session, store, &result, report, code);
     if (st)
         as_store_abandon(store);
     else
         as_store_close(store);
-    free(sets);
+    as_run_request_finish(&request);
     return code;
 }
 
 static const struct as_option run_options[] = {
-    {"device", 'd', "LIST",
-     "devices as 'assay devices' lists them: cpu,opencl:0; 'all'; or 'each', every piece of hardware once (default: "
-     "the suite's)",
-     false},
-    {"set", 's', "AXIS=VALUES",
-     "values of an axis: size=1KiB..1GiB x4, op=triad,copy, latency.size=64KiB, or allocator=pinned, a role or a name "
-     "of 'assay list roles'",
-     true},
-    {"precision", 0, "P",
-     "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "
-     "differ between probes; see 'assay list suites')",
-     false},
-    {"budget", 0, "TIME",
-     "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU)",
-     false},
-    {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
+    AS_OPTIONS_PLAN,
     {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
     {"isolate", 0, NULL, "measure each cell again in a fresh process and report those that differ", false},
     {"report", 0, "FILE", "write a report of this run to FILE", false},
+    {"dry-run", 0, NULL, "print what would be measured, and measure nothing: as 'assay plan'", false},
     {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     AS_OPTION_COLOUR,
@@ -125,12 +72,14 @@ const struct as_command as_command_run = {
         "is "
         "stored at once, or within a second where the disk is slow. Ctrl-C stops after the current trial; "
         "'assay resume' continues the run.\n\n"
-        "Progress, the remaining time and the current cell are shown on stderr. The numbers are printed to stdout at "
-        "the end, "
-        "or "
-        "with --json one event per line.",
+        "Lines of the data sheet appear on stderr as soon as they have a number, the most quoted ones first: on a "
+        "terminal in place, with their intervals as they narrow and the time left, otherwise one line each. The "
+        "numbers "
+        "are printed to stdout at the end. With --json stdout gets one event per line, among them 'line' for each line "
+        "of "
+        "the data sheet that is new or has narrowed by half; the last one of a line is the number of the run.",
     .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
-               "assay run quick --budget 30s --json",
+               "assay run quick --budget 30s --json\nassay run full --dry-run",
     .options = run_options,
     .max_args = -1,
     .run = run_run,
@@ -138,13 +87,13 @@ const struct as_command as_command_run = {
 
 static int run_resume(const struct as_command *command, const struct as_args *args)
 {
-    struct as_run_options options = {.budget_s = NAN, .precision = NAN};
+    struct as_run_options options = {.budget_s = NAN, .precision = NAN, .place = place_in_sheet};
     struct as_run_result result = {0};
     struct as_session session = {0};
     struct as_store *store = NULL;
     struct as_error err = {0};
     const char *report = as_args_value(args, "report");
-    enum as_status st = as_args_number(args, "budget", &budget_range, &options.budget_s, &err);
+    enum as_status st = as_args_number(args, "budget", &as_budget_range, &options.budget_s, &err);
     if (!st)
         st = as_session_begin(&session, args, &options, &err);
     if (!st)
@@ -204,15 +153,11 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     as_buf_char(&out, ' ');
     as_axes_to_text(&old->axes, &out);
     as_buf_str(&out, "\nstored:   ");
-    as_cell_value(old, old->sum.median, &out);
+    as_cell_number(old, &out);
     as_buf_str(&out, "\nmeasured: ");
     as_format_value(&out, old->sum.median * c->ratio, old->unit);
     as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
-    as_format_number(&out, c->ratio, 4);
-    as_buf_str(&out, ", 95% interval ");
-    as_format_number(&out, c->ci.lo, 4);
-    as_buf_str(&out, " to ");
-    as_format_number(&out, c->ci.hi, 4);
+    as_number_prose(&(struct as_number){.value = c->ratio, .ci = c->ci, .unit = "x"}, "", "", &out);
     as_buf_printf(&out, " (run %lld)\n", (long long)result->run_id);
     return as_cli_print(&out, code);
 }

@@ -4,7 +4,7 @@
 #include "cli/options/lookup.h"
 #include "cli/output/ndjson.h"
 #include "report/model/load.h"
-#include "report/sheet/sheet.h"
+#include "report/sheet/machine_runs.h"
 #include "report/terminal/terminal.h"
 
 #include <errno.h>
@@ -32,6 +32,49 @@ static enum as_status show_load(const struct as_args *args, const struct asked *
         as_hint_probe(asked->run, err);
     if (!st && !(st = as_store_runs(store, &runs, stored, err)))
         as_runs_free(runs, *stored);
+    as_store_close(store);
+    return st;
+}
+
+static bool has_line(const struct as_machine_sheet *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].sheet.n)
+            return true;
+    return false;
+}
+
+/* Names the last run of the store if it is not in the machine's sheet. */
+static void name_newer(const struct as_run *last, const struct as_machine_runs *m, struct as_buf *out)
+{
+    bool joined = false;
+    for (size_t i = 0; i < m->n; i++)
+        joined |= m->v[i].id == last->id;
+    if (!joined)
+        as_buf_printf(out, "Run %lld is %s and not joined: assay show %lld\n", (long long)last->id,
+                      as_run_state_word(last->state), (long long)last->id);
+}
+
+/* The machine of the last run over all its runs. *shown false: nothing is joined, so the last run is to be shown. */
+static enum as_status show_machine(const struct as_args *args, const struct as_refs *chip,
+                                   const struct as_table_style *style, bool *shown, struct as_buf *out,
+                                   struct as_error *err)
+{
+    struct as_store *store = NULL;
+    struct as_machine_runs machine = {0};
+    struct as_run last = {0};
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st)
+        st = as_store_run(store, NULL, &last, err);
+    if (!st && (st = as_machine_runs_load(store, AS_MACHINE_NOW, chip, &machine, err)) == AS_NOTFOUND)
+        st = AS_OK;
+    *shown = !st && has_line(&machine.sheet);
+    if (*shown) {
+        st = as_text_machine(&machine, style, out, err);
+        name_newer(&last, &machine, out);
+    }
+    as_machine_runs_finish(&machine);
+    as_run_finish(&last);
     as_store_close(store);
     return st;
 }
@@ -154,6 +197,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
     struct as_refs refs = {0}, chip = {0};
     const char *published = as_args_value(args, "refs");
     size_t stored = 0;
+    bool shown = false;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
@@ -166,19 +210,21 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st && published && !chip.n)
         st = as_fail(&err, AS_USAGE, "'%s' has no figures for the data sheet: use 'assay facts --refs %s'", published,
                      published);
-    if (!st)
+    if (!st && !asked.run && !asked.probe && !asked.all)
+        st = show_machine(args, chip.n ? &chip : NULL, &style, &shown, &out, &err);
+    if (!st && !shown)
         st = show_load(args, &asked, &run, &stored, &err);
     run.chip = chip.n ? &chip : NULL;
-    if (!st && chip.n && !has_side(&run, &chip))
+    if (!st && !shown && chip.n && !has_side(&run, &chip))
         as_cli_note("figures of '%s' are not shown: it is a %s, and the run has none", chip.name,
                     strcmp(chip.v[0].device, "cpu") == 0 ? "CPU" : "GPU");
     if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
         st = as_unknown_probe(asked.probe, &err);
-    if (!st)
+    if (!st && !shown)
         st = asked.probe ? as_report_probe(&run, asked.probe, &style, &out, &err)
              : asked.all ? show_all(&run, &style, &out, &err)
                          : as_report_terminal(&run, &style, &out, &err);
-    if (!st && !asked.run)
+    if (!st && !asked.run && !shown)
         name_others(args, stored, &out);
     as_report_run_finish(&run);
     as_refs_finish(&refs);
@@ -200,14 +246,21 @@ static const struct as_option show_options[] = {
 const struct as_command as_command_show = {
     .name = "show",
     .args = "[RUN] [PROBE]",
-    .summary = "print a run's data sheet, or all cells of one probe",
-    .about = "RUN is a number, 4 or more leading characters of a UUID, 'last' (the default), or -2 for the one before "
-             "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, half "
-             "the 95% "
-             "interval relative to it, samples, trials and status; for a run of more than "
-             "12,000 cells, the first 2,000 unless --all is given. In the data sheet, 'specified' values are from the "
-             "vendor's data sheet and 'reported' ones from the driver or OS.",
-    .example = "assay show\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
+    .summary = "print the machine's data sheet, or a run's, or all cells of one probe",
+    .about =
+        "Without a RUN, prints the data sheet of the machine: all complete runs of the last run's host in the same "
+        "state (kernel, driver, settings, build of assay), joined line by line. '±' is then the 95% interval of the "
+        "machine's number, which covers what varies between runs; another run lies within 'another run'. From one "
+        "run, that is what runs of such machines usually vary by. A line that changed by itself rests on the runs "
+        "since. With a RUN, prints that run alone, with the intervals of its own trials.\n\n"
+        "RUN is a number, 4 or more leading characters of a UUID, 'last', or -2 for the one before "
+        "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, the farther "
+        "end of the 95% interval relative to it (up to 25%, beyond that the interval in place of the median), samples, "
+        "trials and status; for a run of more than "
+        "12,000 cells, the first 2,000 unless --all is given; without a RUN, of the last run. In the data sheet, "
+        "'specified' values are from the "
+        "vendor's data sheet and 'reported' ones from the driver or OS.",
+    .example = "assay show\nassay show last\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
     .options = show_options,
     .max_args = 2,
     .run = run_show,

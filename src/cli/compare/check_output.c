@@ -15,22 +15,18 @@ static const struct as_sheet_row *check_output_row_of(const struct as_check_line
 
 static void check_output_value_of(const struct as_sheet_row *row, struct as_buf *out)
 {
-    if (row)
-        as_format_value(out, row->value, row->unit);
+    if (row) {
+        const struct as_number n = as_sheet_number(row);
+        as_number_brief(&n, out);
+    }
 }
 
 /* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
 static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
-    char text[64];
-    if (isfinite(line->comparison.ratio))
-        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.differ, "x", text, sizeof text));
-}
-
-static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)
-{
-    if (c->check.counts[v])
-        as_buf_printf(out, "%s%zu %s", before, c->check.counts[v], as_check_verdict_word(v));
+    const struct as_number n = {.value = line->comparison.ratio, .ci = line->comparison.differ, .unit = "x"};
+    if (isfinite(n.value))
+        as_number_prose(&n, "", "", out);
 }
 
 bool as_check_is_incomplete(const struct as_checked *c)
@@ -58,9 +54,13 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 
 static void counts_text(const struct as_checked *c, struct as_buf *out)
 {
-    add_count(c, AS_CHECK_SAME, "", out);
-    for (int v = AS_CHECK_BETTER; v < AS_CHECK_VERDICTS_N; v++)
-        add_count(c, v, c->check.counts[AS_CHECK_SAME] || v > AS_CHECK_BETTER ? ", " : "", out);
+    const char *between = "";
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
+        if (c->check.counts[v]) {
+            as_buf_printf(out, "%s%zu %s", between, c->check.counts[v],
+                          as_check_verdict_word((enum as_check_verdict)v));
+            between = ", ";
+        }
 }
 
 /* ---- terminal ---- */
@@ -166,6 +166,36 @@ static void list_missing(const struct as_checked *c, const struct as_table_style
     as_buf_finish(&safe);
 }
 
+/* What measuring again did to the verdicts. */
+static void again_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
+    size_t again = 0, worse = 0;
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *l = &c->check.v[i];
+        again += l->again;
+        worse += l->again && l->verdict == AS_CHECK_WORSE;
+        if (l->again && l->why[0])
+            as_buf_printf(&line, "; %s, %s %s: %s", l->device->id, l->base->group, l->base->label, l->why);
+    }
+    if (c->again_run) {
+        const char *reasons = as_buf_get(&line);
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(&text, "%zu line%s looked worse; measured again in run %lld, %zu stay%s worse%s", again,
+                      again == 1 ? "" : "s", (long long)c->again_run, worse, worse == 1 ? "s" : "", reasons);
+        as_buf_terminal(&safe, as_buf_get(&text));
+        as_buf_finish(&text);
+    } else if (c->not_again[0]) {
+        as_buf_str(&safe, "Not measured again: ");
+        as_buf_terminal(&safe, c->not_again);
+    }
+    if (safe.len)
+        as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
+    out->failed |= line.failed || safe.failed;
+    as_buf_finish(&line);
+    as_buf_finish(&safe);
+}
+
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
                              struct as_error *err)
 {
@@ -194,6 +224,7 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
                   100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
+    again_text(c, style, out);
     as_check_verdict_text(c, out);
     as_buf_char(out, '\n');
     return st;
@@ -217,6 +248,8 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
         as_ndjson_interval(out, "ratio_interval", line->comparison.differ);
         as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
+        if (line->again)
+            as_json_add_bool(out, "measured_again", true);
         if (line->why[0])
             as_json_add_text(out, "reason", line->why);
         as_buf_str(out, "}\n");
@@ -227,6 +260,10 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
     as_json_add_number(out, "tolerance", c->tolerance);
     for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
         as_json_add_int(out, as_check_verdict_word((enum as_check_verdict)v), (long long)c->check.counts[v]);
+    if (c->again_run)
+        as_json_add_int(out, "measured_again_in_run", (long long)c->again_run);
+    if (c->not_again[0])
+        as_json_add_text(out, "not_measured_again", c->not_again);
     as_buf_str(out, "}\n");
     as_buf_finish(&text);
 }

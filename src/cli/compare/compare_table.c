@@ -1,7 +1,7 @@
 #include "cli/compare/compare_table.h"
 
 #include "base/text.h"
-#include "model/metrics.h"
+#include "model/number.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static void compare_table_add_value(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf b = AS_BUF_INIT;
     if (as_report_has_number(c))
-        as_cell_value(c, c->sum.median, &b);
+        as_cell_number(c, &b);
     else
         as_buf_str(&b, as_cell_status_word(c->status));
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
@@ -141,12 +141,12 @@ static void compare_table_add_row(struct as_table *t, const char *axes, const st
     compare_table_add_value(t, p->a);
     compare_table_add_value(t, p->b);
     struct as_buf b = AS_BUF_INIT;
-    if (isfinite(p->comparison.ratio))
-        as_buf_printf(&b, "%.3f", p->comparison.ratio);
+    const struct as_number ratio = {.value = p->comparison.ratio, .ci = p->comparison.ci, .unit = "x"};
+    if (isfinite(ratio.value))
+        as_number_text(&ratio, &b);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_buf_clear(&b);
-    if (isfinite(p->comparison.ci.lo))
-        as_buf_printf(&b, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
+    as_number_interval(&ratio, &b);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_buf_finish(&b);
     if (p->match == AS_MATCH_BOTH)
@@ -242,8 +242,9 @@ static void write_slower(const struct as_pairs *pairs, double limit, struct as_b
     for (size_t i = 0; i < n && i < LISTED; i++) {
         compare_table_write_cell(pairs, slower[i]->a, out);
         const struct as_comparison *by = &slower[i]->comparison;
-        as_buf_printf(out, ": b/a %.3f (%.3f to %.3f)%s\n", by->ratio, by->ci.lo, by->ci.hi,
-                      slower[i]->other_kernel ? ", another kernel" : "");
+        as_buf_str(out, ": b/a ");
+        as_number_prose(&(struct as_number){.value = by->ratio, .ci = by->ci, .unit = "x"}, "", "", out);
+        as_buf_str(out, slower[i]->other_kernel ? ", another kernel\n" : "\n");
     }
     if (n > LISTED)
         as_buf_printf(out, "  and %zu more, by less\n", n - LISTED);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/metrics.h"
+#include "model/number.h"
 #include "report/terminal/terminal.h"
 
 #include <jansson.h>
@@ -95,6 +96,23 @@ static void value_member(struct as_buf *out, const char *name, double v, const c
     as_buf_finish(&b);
 }
 
+/* "16.2 ns, 95% interval 16.1 to 16.3 ns (±0.4%)", or what stands for it. */
+static void explain_add_number(const struct as_number *n, const struct as_table_style *style, struct as_buf *b)
+{
+    struct as_buf width = AS_BUF_INIT;
+    as_number_text(n, b);
+    as_number_precision(n, &width);
+    if (as_number_has_interval(n)) {
+        as_buf_str(b, ", 95% interval ");
+        as_number_interval(n, b);
+    }
+    if (width.len && as_number_has_interval(n))
+        as_buf_printf(b, style->unicode ? " (±%s)" : " (+-%s)", as_buf_get(&width));
+    else if (width.len)
+        as_buf_printf(b, ", %s", as_buf_get(&width));
+    as_buf_finish(&width);
+}
+
 static void further_numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_metric_value v[AS_METRICS_MAX];
@@ -102,9 +120,9 @@ static void further_numbers(const struct as_cell *c, const struct as_table_style
     struct as_buf b = AS_BUF_INIT, name = AS_BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         as_buf_clear(&b);
-        as_format_value(&b, v[i].value, v[i].unit);
-        as_buf_str(&b, ", 95% interval ");
-        as_format_range(&b, v[i].ci.lo, v[i].ci.hi, v[i].value, v[i].unit, DIGITS_MIN);
+        explain_add_number(
+            &(struct as_number){.value = v[i].value, .ci = v[i].ci, .unit = v[i].unit, .trials = v[i].trials}, style,
+            &b);
         if (v[i].counts[0]) {
             as_buf_str(&b, "; ");
             as_buf_terminal(&b, v[i].counts);
@@ -128,14 +146,8 @@ static void explain_numbers(const struct as_cell *c, const struct as_table_style
         as_buf_terminal(&b, answer);
         as_buf_str(&b, c->sum.min == c->sum.max ? ", in every sample" : ", not in every sample");
     } else {
-        as_format_value_to(&b, c->sum.median, c->unit, digits);
-        as_buf_str(&b, ", 95% interval ");
-        as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, c->unit, digits);
-    }
-    if (isfinite(reached) && !as_unit_is_count(c->unit)) { /* not for a count with median 0 */
-        as_buf_str(&b, style->unicode ? " (±" : " (+-");
-        as_text_relative(&b, &c->sum);
-        as_buf_char(&b, ')');
+        const struct as_number n = as_number_of_cell(c);
+        explain_add_number(&n, style, &b);
     }
     as_explain_member(out, "median", as_buf_get(&b), style);
     value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);

@@ -8,7 +8,7 @@
 /* Subcommands that take names of probes; all but show also take suites. */
 static bool takes_names(const struct as_command *c)
 {
-    static const char *const names[] = {"run", "show", "explain"};
+    static const char *const names[] = {"run", "plan", "show", "explain"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(c->name, names[i]) == 0)
             return true;

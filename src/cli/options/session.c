@@ -34,6 +34,14 @@ static void on_signal(int number)
     }
 }
 
+static volatile sig_atomic_t continued;
+
+static void on_continue(int number)
+{
+    (void)number;
+    continued = 1;
+}
+
 /* The first signal stops after the current cell, a second one ends assay. Ignored signals (nohup) stay ignored. */
 static void take_signals(void)
 {
@@ -44,6 +52,9 @@ static void take_signals(void)
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(signals[i], &take, NULL);
     }
+    struct sigaction go_on = {.sa_handler = on_continue};
+    sigemptyset(&go_on.sa_mask);
+    sigaction(SIGCONT, &go_on, NULL);
 }
 
 /* A failure to show progress does not end a run. */
@@ -70,18 +81,61 @@ static bool session_is_hidden(const struct as_cell *c)
     return probe && probe->hidden;
 }
 
+static void session_print(struct as_session *s, struct as_buf *line)
+{
+    if (s->output == AS_EXIT_OK)
+        s->output = as_cli_print(line, AS_EXIT_OK);
+    if (s->output != AS_EXIT_OK)
+        stop_asked = SIGPIPE;
+    as_buf_finish(line);
+}
+
+/* The terminal as it is now: people resize it, and a stopped run that goes on finds other text on it. */
+static void session_look_at_terminal(struct as_session *s)
+{
+    const char *term = getenv("TERM");
+    s->progress.width = term && strcmp(term, "dumb") == 0 ? 0 : as_cli_columns(STDERR_FILENO);
+    s->progress.height = as_cli_rows(STDERR_FILENO);
+    if (continued)
+        s->progress.shown = false;
+    continued = 0;
+}
+
+/* What changed in the data sheet. Without memory for it the run goes on, and so it does where stdout is closed. */
+static bool session_follow_sheet(struct as_session *s, const struct as_event *event, struct as_buf *lines)
+{
+    struct as_buf json = AS_BUF_INIT;
+    struct as_error why;
+    bool changed = false;
+    if (s->sheet && as_live_event(&s->live, event, lines, s->json ? &json : NULL, &changed, &why))
+        s->sheet = false;
+    if (json.len)
+        session_print(s, &json);
+    as_buf_finish(&json);
+    return changed;
+}
+
 static void session_on_event(void *user, const struct as_event *event)
 {
     struct as_session *s = user;
-    if (s->json && s->output == AS_EXIT_OK && !session_is_hidden(event->cell)) {
+    struct as_buf lines = AS_BUF_INIT;
+    if (s->json && event->kind != AS_EVENT_RUN_END && !session_is_hidden(event->cell)) {
         struct as_buf line = AS_BUF_INIT;
         as_ndjson_event(&line, event);
-        s->output = as_cli_print(&line, AS_EXIT_OK);
-        if (s->output != AS_EXIT_OK)
-            stop_asked = SIGPIPE;
+        session_print(s, &line);
+    }
+    const bool changed = session_follow_sheet(s, event, &lines);
+    if (s->json && event->kind == AS_EVENT_RUN_END) {
+        struct as_buf line = AS_BUF_INIT;
+        as_ndjson_event(&line, event);
+        session_print(s, &line);
     }
     s->elapsed_s = event->elapsed_s;
-    as_progress_event(&s->progress, event, &s->buf);
+    session_look_at_terminal(s);
+    as_progress_event(&s->progress, event, s->sheet ? &s->live : NULL, changed, &lines, &s->buf);
+    as_buf_finish(&lines);
+    if (!s->progress.unicode)
+        as_cli_without_micro(&s->buf);
     write_stderr(&s->buf);
 }
 
@@ -92,9 +146,10 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
     enum as_status st = as_cli_style(args, &s->style, err);
     if (st)
         return st;
-    s->progress.width = as_cli_columns(STDERR_FILENO);
-    s->progress.unicode = as_cli_utf8();
+    session_look_at_terminal(s);
+    s->progress.unicode = s->live.unicode = as_cli_utf8();
     s->progress.quiet = as_args_flag(args, "quiet");
+    s->sheet = options->place && (s->json || !s->progress.quiet);
     as_args_command(args, &s->command);
     s->store = as_args_value(args, "store");
     take_signals();
@@ -143,6 +198,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
     }
     as_buf_finish(&s->buf);
     as_buf_finish(&s->command);
+    as_live_finish(&s->live);
     return s->output ? s->output : code;
 }
 

@@ -8,6 +8,8 @@
 
 struct as_session {
     struct as_progress progress;
+    struct as_live live;
+    bool sheet; /* the lines of the data sheet are followed */
     bool json;
     int output;       /* AS_EXIT_FAILED once stdout could not be written, which ends the run */
     double elapsed_s; /* of the run, without waiting for another run */
@@ -17,7 +19,7 @@ struct as_session {
     const char *store; /* --store as given, or NULL; repeated in suggested commands */
 };
 /* Reads --json, --quiet, --no-wait and --colour, handles SIGINT, SIGTERM and SIGHUP, and sets event, user, stop,
- * wait and command of options. */
+ * wait and command of options. Where options have a place, the lines of the data sheet are written as they come. */
 enum as_status as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options,
                                 struct as_error *err);
 /* Prints to stderr how the run ended and how to continue; returns the exit code. status and err are the engine's. */

@@ -74,8 +74,7 @@ enum as_status as_cli_check_memory(struct as_error *err)
     return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for part of the output") : AS_OK;
 }
 
-/* Terminals without UTF-8 get "us". */
-static void without_micro(struct as_buf *b)
+void as_cli_without_micro(struct as_buf *b)
 {
     static const char micro[] = "µ";
     struct as_buf out = AS_BUF_INIT;
@@ -95,7 +94,7 @@ int as_cli_print(struct as_buf *b, int code)
     struct as_error err = {0};
     const bool is_json = b->len && strchr("{[", as_buf_get(b)[0]);
     if (!is_json && !as_cli_utf8() && strstr(as_buf_get(b), "µ"))
-        without_micro(b);
+        as_cli_without_micro(b);
     errno = 0;
     if (as_buf_check(b, &err) || as_cli_check_memory(&err))
         code = as_cli_fail(&err);
@@ -116,14 +115,26 @@ bool as_cli_utf8(void)
     return false;
 }
 
+static struct winsize output_size(int fd)
+{
+    struct winsize size = {0};
+    if (!isatty(fd))
+        return size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    size.ws_col = size.ws_col ? size.ws_col : 80;
+    size.ws_row = size.ws_row ? size.ws_row : 24;
+    return size;
+}
+
 unsigned as_cli_columns(int fd)
 {
-    struct winsize size;
-    if (!isatty(fd))
-        return 0;
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 80;
-    return size.ws_col;
+    return output_size(fd).ws_col;
+}
+
+unsigned as_cli_rows(int fd)
+{
+    return output_size(fd).ws_row;
 }
 
 enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err)

@@ -8,22 +8,27 @@
 
 static const double redraw_s = 0.1; /* faster updates are unreadable, and writing disturbs the measurement */
 
-static void clear_line(struct as_progress *p, struct as_buf *out)
+/* Moves to the first line of what is on the terminal. A terminal that was made narrower since may have broken its lines
+ * in two: then nobody knows where the first is, and a new block begins beneath, without the last line of the old one.
+ */
+static void progress_go_up(struct as_progress *p, struct as_buf *out)
 {
-    if (p->shown)
-        as_buf_str(out, "\r\x1b[K");
-    p->shown = false;
+    if (!p->shown)
+        return;
+    as_buf_char(out, '\r');
+    const unsigned most = p->height > 1 ? p->height - 1 : 0;
+    const unsigned up = p->above < most ? p->above : most;
+    if (up && p->widest <= p->width)
+        as_buf_printf(out, "\x1b[%uA", up);
 }
 
-/* "latency cpu size=1 MiB", with its number if it has one. */
-static void progress_add_cell(const struct as_cell *c, struct as_buf *line)
+static void progress_clear(struct as_progress *p, struct as_buf *out)
 {
-    as_buf_printf(line, "%s %s ", c->probe, c->device);
-    as_axes_to_text(&c->axes, line);
-    if (c->sum.n && isfinite(c->sum.median) && c->status != AS_CELL_REJECTED) {
-        as_buf_str(line, ": ");
-        as_format_value(line, c->sum.median, c->unit);
-    }
+    progress_go_up(p, out);
+    if (p->shown)
+        as_buf_str(out, "\x1b[J");
+    p->shown = false;
+    p->above = p->widest = 0;
 }
 
 /* By time if the ETA is known, else by cells. */
@@ -34,51 +39,94 @@ static double share_done(const struct as_event *e)
     return e->cells_total ? (double)e->cells_done / (double)e->cells_total : 0;
 }
 
-static void progress_draw(struct as_progress *p, const struct as_event *e, struct as_buf *out)
+/* "42%, 24 s left | Memory read: 77.5 GB/s" */
+static void progress_say(const struct as_progress *p, const struct as_event *e, const struct as_live *live,
+                         struct as_buf *line)
 {
-    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
     const char *bar = p->unicode ? " │ " : " | ";
-    as_buf_printf(&line, "%.0f%%, ", floor(100 * share_done(e)));
-    if (e->cells_done < e->cells_total)
-        as_buf_printf(&line, "%zu of %zu cells", e->cells_done, e->cells_total);
-    else
-        as_buf_str(&line, "narrowing intervals");
+    as_buf_printf(line, "%.0f%%", floor(100 * share_done(e)));
     if (isfinite(e->eta_s)) {
-        as_buf_str(&line, ", ");
-        as_format_duration(&line, ceil(e->eta_s));
-        as_buf_str(&line, " left");
+        as_buf_str(line, ", ");
+        as_format_duration(line, ceil(e->eta_s));
+        as_buf_str(line, " left");
     }
+    if (e->cells_done >= e->cells_total)
+        as_buf_str(line, ", narrowing intervals");
+    if (p->hidden)
+        as_buf_printf(line, ", %zu more lines at the end", p->hidden);
     if (e->cell) {
-        as_buf_str(&line, bar);
-        progress_add_cell(e->cell, &line);
+        as_buf_str(line, bar);
+        as_live_name(live, e->cell, line);
     }
-    clear_line(p, out);
+    const struct as_probe *probe = e->cell ? as_probe_find(e->cell->probe) : NULL;
+    if (e->cell && !(probe && probe->hidden) && e->cell->sum.n && isfinite(e->cell->sum.median) &&
+        e->cell->status != AS_CELL_REJECTED) {
+        as_buf_str(line, ": ");
+        as_format_value(line, e->cell->sum.median, e->cell->unit);
+    }
+}
+
+/* The block of the data sheet, each line over the one that was there. */
+static void progress_draw_sheet(struct as_progress *p, const struct as_live *live, struct as_buf *out)
+{
+    struct as_buf block = AS_BUF_INIT;
+    const struct as_live_size size = as_live_block(live, p->width - 1, p->height > 2 ? p->height - 2 : 0, &block);
+    progress_go_up(p, out);
+    for (const char *at = as_buf_get(&block), *end; (end = strchr(at, '\n')); at = end + 1) {
+        as_buf_add(out, at, (size_t)(end - at));
+        as_buf_str(out, "\x1b[K\n");
+    }
+    p->above = size.rows;
+    p->widest = size.widest;
+    p->hidden = size.hidden;
+    out->failed |= block.failed;
+    as_buf_finish(&block);
+}
+
+static void progress_draw(struct as_progress *p, const struct as_event *e, const struct as_live *live, bool changed,
+                          struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT, cut = AS_BUF_INIT;
+    if (live && (changed || (!p->shown && live->n)))
+        progress_draw_sheet(p, live, out);
+    else
+        as_buf_str(out, p->shown ? "\r" : "");
+    progress_say(p, e, live, &line);
     as_buf_terminal(&safe, as_buf_get(&line));
     /* the last column stays free: a full line would wrap on some terminals and could not be redrawn */
-    as_text_cut(out, as_buf_get(&safe), p->width - 1, p->unicode);
+    as_text_cut(&cut, as_buf_get(&safe), p->width - 1, p->unicode);
+    const unsigned width = as_text_width(as_buf_get(&cut));
+    p->widest = width > p->widest ? width : p->widest;
+    as_buf_str(out, as_buf_get(&cut));
+    as_buf_str(out, "\x1b[J");
     p->shown = true;
     p->drawn_at = e->elapsed_s;
     as_buf_finish(&line);
     as_buf_finish(&safe);
+    as_buf_finish(&cut);
 }
 
-void as_progress_event(struct as_progress *p, const struct as_event *e, struct as_buf *out)
+void as_progress_event(struct as_progress *p, const struct as_event *e, const struct as_live *live, bool changed,
+                       const struct as_buf *lines, struct as_buf *out)
 {
     if (p->quiet)
         return;
     if (e->kind == AS_EVENT_NOTE) {
-        clear_line(p, out);
+        progress_clear(p, out);
         as_buf_str(out, "assay: ");
         as_buf_terminal(out, e->text);
         as_buf_char(out, '\n');
         return;
     }
-    if (p->width < 2)
+    if (p->width < 2) {
+        if (lines && lines->len)
+            as_buf_add(out, lines->data, lines->len);
         return;
+    }
     if (e->kind == AS_EVENT_RUN_END)
-        clear_line(p, out);
-    else if (!p->shown || !(e->elapsed_s - p->drawn_at < redraw_s))
-        progress_draw(p, e, out);
+        progress_clear(p, out);
+    else if (changed || !p->shown || !(e->elapsed_s - p->drawn_at < redraw_s))
+        progress_draw(p, e, live, changed, out);
 }
 
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out)
@@ -102,7 +150,7 @@ void as_progress_end(struct as_progress *p, const struct as_run_result *result, 
 {
     if (p->quiet)
         return;
-    clear_line(p, out);
+    progress_clear(p, out);
     as_buf_printf(out, "assay: run %lld %s: ", (long long)result->run_id, as_run_state_word(result->state));
     as_progress_counts(result->by_status, out);
     as_buf_str(out, "; took ");

@@ -1,6 +1,7 @@
 /* The description of the CPU. */
 #include "base/text.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/generation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,10 @@ static void cpu_info_fill_names(const struct as_cpu_device *cpu, struct as_devic
         snprintf(info->name, sizeof info->name, "CPU implementer %s part %s", implementer, part);
     if (!info->name[0])
         as_copy_text(info->name, sizeof info->name, "CPU of unknown model");
+    struct as_cpu_identity id;
+    as_cpu_identify(implementer, part, &id);
+    as_cpu_generation(&id, info->name, info->generation, sizeof info->generation);
+    as_copy_text(info->hypervisor, sizeof info->hypervisor, as_cpu_hypervisor(&id));
 }
 
 /* Kernel, microcode, and limits of this process. */

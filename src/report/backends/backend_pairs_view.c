@@ -35,12 +35,7 @@ static void view_pair(struct as_view_table *t, const struct as_backend_pair *pai
         as_view_measured(t, cells[i], NULL);
         as_view_text(t, pair->allocators_differ ? as_axes_text(&cells[i]->axes, "allocator") : "", AS_PAINT_DIM);
     }
-    as_view_derived(t, (struct as_measure){c->ratio, {NAN, NAN}}, "x");
-    as_buf_clear(&text);
-    as_format_number(&text, c->ci.lo, 3);
-    as_buf_str(&text, " to ");
-    as_format_number(&text, c->ci.hi, 3);
-    as_view_text(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_view_derived(t, (struct as_measure){c->ratio, c->ci}, "x");
     as_view_text(t, as_verdict_word(c->verdict),
                  c->verdict == AS_SLOWER   ? AS_PAINT_BAD
                  : c->verdict == AS_FASTER ? AS_PAINT_GOOD
@@ -62,7 +57,6 @@ void as_backend_pairs_view(const struct as_backend_pair *pairs, size_t n, struct
         as_view_add_column(out, (struct as_view_column){.title = "allocator", .under = true});
     }
     as_view_add_column(out, (struct as_view_column){.title = "ratio", .number = true});
-    as_view_add_column(out, (struct as_view_column){.title = "95% interval", .number = true});
     struct as_view_column verdict = {0};
     snprintf(verdict.title, sizeof verdict.title, "%.32s is", devices[1]);
     as_view_add_column(out, verdict);

@@ -63,7 +63,8 @@ static void note_quantity(const struct as_quantity_subject *s, const struct as_q
         map_numbers_add_word(&b, v->of->label);
     if (isfinite(v->counted)) {
         as_buf_str(&b, b.len ? ", " : "");
-        as_format_number(&b, v->counted, 3);
+        const double by = v->counted / v->value;
+        as_number_text(&(struct as_number){.value = v->counted, .ci = {v->ci.lo * by, v->ci.hi * by}, .unit = ""}, &b);
         as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
     }
     as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);
@@ -90,7 +91,9 @@ static void take_quantity(const struct as_quantity_subject *s, const struct as_q
                                 .cell = v.cell,
                                 .fact = isfinite(v.counted) ? NULL : v.fact,
                                 .value = v.value,
-                                .high = v.value};
+                                .high = v.value,
+                                .ci = v.ci,
+                                .trials = v.trials};
     as_copy_text(n->unit, sizeof n->unit, v.unit);
     note_quantity(s, &v, n->note, sizeof n->note);
 }
@@ -381,6 +384,8 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
         as_page_fact_value(b, n->fact);
     else if (n->high > alike * n->value)
         as_page_range(b, n->value, n->high, n->unit);
+    else if (n->of)
+        as_page_number(b, &(struct as_number){.value = n->value, .ci = n->ci, .unit = n->unit, .trials = n->trials});
     else
         as_page_value(b, n->value, n->unit);
 }

@@ -126,17 +126,24 @@ static enum as_status load_against_earlier(struct as_store *store, struct as_rep
     return st;
 }
 
-static enum as_status load_run(struct as_store *store, const char *name, struct as_report_run *out,
-                               struct as_error *err)
+static enum as_status load_run_alone(struct as_store *store, const char *name, struct as_report_run *out,
+                                     struct as_error *err)
 {
     *out = (struct as_report_run){0};
     enum as_status st = as_store_run(store, name, &out->run, err);
+    if (!st)
+        as_store_settle_state(store, &out->run);
     if (!st && (st = load_devices(out, err)) == AS_FORMAT)
         as_fail(err, st, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
                 (long long)out->run.id, err ? err->text : "");
-    if (!st)
-        st = load_against_earlier(store, out, err);
     return st ? st : as_store_seen(store, out->run.id, &out->seen, &out->seen_n, err);
+}
+
+static enum as_status load_run(struct as_store *store, const char *name, struct as_report_run *out,
+                               struct as_error *err)
+{
+    enum as_status st = load_run_alone(store, name, out, err);
+    return st ? st : load_against_earlier(store, out, err);
 }
 
 /* Derives facts and comparisons from the loaded cells. */
@@ -151,6 +158,34 @@ static enum as_status load_derive(struct as_report_run *out, struct as_error *er
     if (!st)
         st = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
     return st ? st : as_backend_pairs_make(out, err);
+}
+
+enum as_status as_report_follow(const struct as_run *run, struct as_cell_view cells, struct as_report_run *out,
+                                struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    out->run = *run;
+    out->cells = (struct as_cell *)cells.v;
+    out->cells_n = cells.n;
+    if (!out->devices)
+        st = load_devices(out, err);
+    free(out->facts);
+    out->facts = NULL;
+    out->facts_n = 0;
+    const struct as_fact_input input = {.run = &out->run,
+                                        .cells = out->cells,
+                                        .cells_n = out->cells_n,
+                                        .devices = out->devices,
+                                        .devices_n = out->devices_n};
+    return st ? st : as_facts_derive(&input, &out->facts, &out->facts_n, err);
+}
+
+void as_report_leave(struct as_report_run *out)
+{
+    out->run = (struct as_run){0};
+    out->cells = NULL;
+    out->cells_n = 0;
+    as_report_run_finish(out);
 }
 
 static bool share_numbers(const struct as_report_run *a, const struct as_report_run *b)
@@ -328,6 +363,17 @@ enum as_status as_report_load_short(struct as_store *store, const char *name, st
         st = out->run.cells > AS_REPORT_WHOLE_MAX ? load_big(store, out, err) : load_whole(store, out, err);
     if (!st && !out->overview)
         st = load_unsteady(store, out, err);
+    if (st)
+        as_report_run_finish(out);
+    return st;
+}
+
+enum as_status as_report_load_alone(struct as_store *store, const char *name, struct as_report_run *out,
+                                    struct as_error *err)
+{
+    enum as_status st = load_run_alone(store, name, out, err);
+    if (!st)
+        st = out->run.cells > AS_REPORT_WHOLE_MAX ? load_big(store, out, err) : load_whole(store, out, err);
     if (st)
         as_report_run_finish(out);
     return st;

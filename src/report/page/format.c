@@ -70,38 +70,72 @@ void as_report_failed_gates(const struct as_cell *c, struct as_buf *out)
         }
 }
 
+/* On the page no space breaks a value from its unit, and a ratio ends in a sign of multiplication. */
+static void page_format_write(struct as_buf *b, const char *text, const char *unit)
+{
+    const bool is_ratio = strcmp(unit, "x") == 0;
+    char one[2] = "";
+    for (const char *at = text; *at; at++) {
+        const bool after_digit = at > text && at[-1] >= '0' && at[-1] <= '9';
+        one[0] = *at;
+        if (*at == ' ' && after_digit && strncmp(at, " to ", 4) != 0 && strncmp(at, " or ", 4) != 0 &&
+            strncmp(at, " trial", 6) != 0)
+            as_buf_str(b, "\u00a0");
+        else if (*at == 'x' && after_digit && is_ratio)
+            as_buf_str(b, "×");
+        else if ((unsigned char)*at < 0x80)
+            as_buf_html(b, one);
+        else
+            as_buf_char(b, *at);
+    }
+}
+
+void as_page_number(struct as_buf *b, const struct as_number *n)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const bool is_plain = !(n->ci.hi > n->ci.lo) || (!n->unit[0] && n->value == floor(n->value));
+    if (!isfinite(n->value) || (as_number_form(n) == AS_NUMBER_VALUE && is_plain))
+        as_page_value(b, n->value, n->unit);
+    else {
+        as_number_brief(n, &text);
+        page_format_write(b, as_buf_get(&text), n->unit);
+    }
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
 void as_page_cell_value(struct as_buf *b, const struct as_cell *cell)
 {
+    const struct as_number n = as_number_of_cell(cell);
     char answer[64];
     if (as_cell_answer(cell, cell->sum.median, answer))
         as_buf_html(b, answer);
     else
-        as_page_value(b, cell->sum.median, cell->unit);
+        as_page_number(b, &n);
 }
 
 void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell)
 {
+    const struct as_number n = as_number_of_cell(cell);
     char answer[64];
     if (as_cell_answer(cell, cell->sum.median, answer))
         as_buf_str(b, cell->sum.min == cell->sum.max ? "in every sample" : "not in every sample");
     else
-        as_page_interval(b, cell->sum.median, cell->sum.ci, cell->unit);
+        as_page_interval(b, &n);
 }
 
-void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit)
+void as_page_interval(struct as_buf *b, const struct as_number *n)
 {
-    if (!isfinite(ci.lo) || !isfinite(ci.hi)) {
-        as_buf_str(b, "–");
-        return;
+    struct as_buf text = AS_BUF_INIT;
+    if (!as_number_has_interval(n)) { /* "one trial" */
+        as_number_precision(n, &text);
+        as_buf_str(b, text.len ? as_buf_get(&text) : "–");
+    } else {
+        as_number_interval(n, &text);
+        page_format_write(b, as_buf_get(&text), n->unit);
     }
-    double factor;
-    const char *shown = pick_scale(isfinite(v) ? v : ci.hi, unit, &factor);
-    /* A narrow interval needs one digit more than the value to be seen as one. */
-    int digits = fabs(ci.hi - ci.lo) < 0.005 * fabs(ci.hi) ? 4 : 3;
-    report_format_number(b, ci.lo * factor, unit, digits);
-    as_buf_str(b, " to ");
-    report_format_number(b, ci.hi * factor, unit, digits);
-    report_format_add_unit(b, shown);
+    b->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 bool as_page_drawable(double lo, double hi)
@@ -139,8 +173,10 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_BRACKET)
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
-    else
+    else if (said == AS_SAID_CLAIMED || strcmp(f->unit, "B") == 0)
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
+    else
+        as_page_number(b, &(struct as_number){.value = f->value, .ci = f->ci, .unit = f->unit});
 }
 
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)

@@ -405,8 +405,11 @@ void as_html_ref_value(struct as_buf *b, const struct as_ref *ref)
 
 void as_html_interval(struct as_buf *b, double value, struct as_interval ci, const char *unit)
 {
+    const struct as_number n = {.value = value, .ci = ci, .unit = unit};
+    if (!as_number_has_interval(&n))
+        return;
     as_html_open(b, "small", NULL);
-    as_page_interval(b, value, ci, unit);
+    as_page_interval(b, &n);
     as_html_close(b, "small");
 }
 

@@ -9,10 +9,10 @@
 
 /* <tag class="class">; class: NULL for none. */
 void as_html_open(struct as_buf *b, const char *tag, const char *class);
-/* Ends elements, of several the innermost first ("dl/details/li"), and the line behind a block. */
+/* Closes elements, the innermost first ("dl/details/li"); after a block, starts a new line. */
 void as_html_close(struct as_buf *b, const char *tags);
-/* A tag with attributes as "x='%.1f' class='bar'", of numbers and of the program's own words. "rect/": without an end
- * tag of its own. */
+/* A tag with attributes as in "x='%.1f' class='bar'", for numbers and the program's own words. "rect/": a tag without
+ * an end tag. */
 void as_html_tag(struct as_buf *b, const char *tag, const char *attributes, ...) __attribute__((format(printf, 3, 4)));
 /* A tag in parts: attributes as above, and of any text. */
 void as_html_start(struct as_buf *b, const char *tag);

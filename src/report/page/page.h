@@ -25,6 +25,8 @@ struct as_page {
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
 void as_page_value(struct as_buf *b, double v, const char *unit);
+/* A measured number, by model/number.h. */
+void as_page_number(struct as_buf *b, const struct as_number *n);
 /* The same of a number that is round, for an axis: "50 TFLOP/s". */
 void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* Can a picture have a logarithmic axis from lo to hi? No machine's numbers are further apart. */
@@ -32,7 +34,8 @@ bool as_page_drawable(double lo, double hi);
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_cell_value(struct as_buf *b, const struct as_cell *cell); /* median, or the answer */
 void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell);
-void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
+/* Of a number whose text does not say it already (as_number_has_interval), else "one trial" or a dash. */
+void as_page_interval(struct as_buf *b, const struct as_number *n);
 /* How a fact's value is shown. A size with a wide interval has no useful midpoint: the reported size is shown if it
  * lies in the interval, else both ends. */
 enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };

@@ -35,10 +35,11 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
         const struct as_advice_number *number = &a->numbers[i];
         as_html_text(b, "dt", NULL, number->what);
         as_html_open(b, "dd", NULL);
-        as_page_value(b, number->value, number->unit);
-        if (number->ci.hi > number->ci.lo) {
+        const struct as_number n = {.value = number->value, .ci = number->ci, .unit = number->unit};
+        as_page_number(b, &n);
+        if (number->ci.hi > number->ci.lo && as_number_has_interval(&n)) {
             as_buf_str(b, " (");
-            as_page_interval(b, number->value, number->ci, number->unit);
+            as_page_interval(b, &n);
             as_buf_char(b, ')');
         }
         as_buf_str(b, ", ");

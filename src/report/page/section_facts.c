@@ -56,9 +56,10 @@ static void facts_numbers(struct as_page *p, const struct as_fact *f)
         as_html_close(b, "span/p");
         return;
     }
-    if (said == AS_SAID_VALUE && isfinite(f->ci.lo) && isfinite(f->ci.hi)) {
+    const struct as_number n = {.value = f->value, .ci = f->ci, .unit = f->unit};
+    if (said == AS_SAID_VALUE && as_number_has_interval(&n)) {
         number_aside(b, "");
-        as_page_interval(b, f->value, f->ci, f->unit);
+        as_page_interval(b, &n);
         as_html_close(b, "span");
     }
     if (isfinite(f->claimed)) {

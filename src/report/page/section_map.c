@@ -53,11 +53,13 @@ static void host_cell(struct as_buf *b, const struct as_report_run *rr, const st
         return;
     }
     as_html_cite(b, "td", NULL, from->id, gbs.of, gbs.value);
-    as_page_value(b, gbs.value, gbs.unit);
+    struct as_number n = as_quantity_number(&gbs);
+    as_page_number(b, &n);
     if (!has_load)
         return;
     as_html_cite(b, "small", NULL, from->id, load.of, load.value);
-    as_page_value(b, load.value, load.unit);
+    n = as_quantity_number(&load);
+    as_page_number(b, &n);
     as_html_close(b, "small");
 }
 

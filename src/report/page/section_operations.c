@@ -53,6 +53,15 @@ static void operations_write_table(struct as_page *p, const struct as_report_run
 
 /* ---- beside published figures ---- */
 
+static void operations_value(struct as_buf *b, const struct as_cell *c, const char *unit)
+{
+    struct as_number n = {.value = NAN};
+    if (c)
+        n = as_number_of_cell(c);
+    n.unit = unit;
+    as_page_number(b, &n);
+}
+
 static void write_published(struct as_page *p, const struct as_report_run *rr, const struct as_operation *o,
                             const struct as_ref *ref, struct as_measure m)
 {
@@ -64,7 +73,7 @@ static void write_published(struct as_page *p, const struct as_report_run *rr, c
     as_html_cell(b, NULL, ref->chip);
     as_html_ref_value(b, ref);
     as_html_open(b, "td", "n");
-    as_page_value(b, m.value, ref->unit);
+    as_page_number(b, &(struct as_number){.value = m.value, .ci = m.ci, .unit = ref->unit});
     as_buf_char(b, ' ');
     as_html_text(b, "code", NULL, o->device);
     if (p->n > 1) {
@@ -139,12 +148,13 @@ static void operations_numbers(const struct operations *all, const char *name)
             }
             as_html_close(b, "dt");
             as_html_open(b, "dd", NULL);
-            as_page_value(b, o->throughput ? o->throughput->sum.median : NAN, "ops/cycle");
+            operations_value(b, o->throughput, "ops/cycle");
             as_buf_str(b, ", latency ");
-            as_page_value(b, o->latency ? o->latency->sum.median : NAN, "cycles");
+            operations_value(b, o->latency, "cycles");
             if (o->link) {
                 as_buf_str(b, ", adjusted ");
-                as_page_value(b, o->adjusted.value, "cycles");
+                as_page_number(b,
+                               &(struct as_number){.value = o->adjusted.value, .ci = o->adjusted.ci, .unit = "cycles"});
             }
             if (o->steps[0]) {
                 as_buf_str(b, ", ");

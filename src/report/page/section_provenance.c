@@ -66,7 +66,7 @@ static void json_value_text(struct as_buf *b, const char *name, const json_t *v,
     } else if (json_is_integer(v)) {
         as_buf_printf(b, "%lld", (long long)json_integer_value(v));
     } else if (json_is_real(v)) {
-        as_buf_printf(b, "%.6g", json_real_value(v));
+        as_format_number(b, json_real_value(v), 3);
     } else {
         as_buf_str(b, json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "–");
     }

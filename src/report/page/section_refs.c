@@ -40,7 +40,7 @@ static void measured_cell(const struct refs *all, size_t run, const struct as_re
     if (!first)
         as_html_open(b, "br", NULL);
     as_html_cell_link(b, found.cell->id);
-    as_page_value(b, found.measured.value, ref->unit);
+    as_page_number(b, &(struct as_number){.value = found.measured.value, .ci = found.measured.ci, .unit = ref->unit});
     as_html_close(b, "a");
     as_buf_char(b, ' ');
     as_html_open(b, "code", NULL);

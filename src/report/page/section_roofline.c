@@ -117,12 +117,18 @@ static const char *const level_stroke[LEVELS_MAX] = {"var(--c3)", "var(--c1)", "
                                                      "var(--c5)", "var(--c4)", "var(--c6)", "var(--c8)"};
 static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "4 2", "1 2"};
 
+static void roofline_value(struct as_buf *b, const struct as_quantity_value *v)
+{
+    const struct as_number n = as_quantity_number(v);
+    as_page_number(b, &n);
+}
+
 static void level_name(struct plot *p, size_t k)
 {
     as_html_cite(p->b, "tspan", NULL, p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
     roofline_level_text(p->b, p->r, k);
     as_buf_char(p->b, ' ');
-    as_page_value(p->b, p->r->level[k].roof.value, "GB/s");
+    roofline_value(p->b, &p->r->level[k].roof);
     as_html_close(p->b, "tspan");
 }
 
@@ -168,7 +174,7 @@ static void roofline_ceiling(struct plot *p, size_t t)
     as_html_cite(p->b, "tspan", NULL, p->device, peak->of, peak->value);
     as_buf_html(p->b, peak->of->label);
     as_buf_char(p->b, ' ');
-    as_page_value(p->b, peak->value, peak->unit);
+    roofline_value(p->b, peak);
     as_html_close(p->b, "tspan/text");
     for (size_t k = 0; k < p->r->levels; k++) {
         const struct as_fact *ridge = p->r->level[k].ridge[t];
@@ -184,7 +190,7 @@ static void roofline_ceiling(struct plot *p, size_t t)
         before = x;
         as_html_tag(p->b, "text", "class='over' x='%.1f' y='%.1f' fill='var(--muted)' font-size='%.1f'", x + 3,
                     y + p->font + 5, p->font - 1.5);
-        as_format_number(p->b, ridge->value, 3);
+        as_page_number(p->b, &(struct as_number){.value = ridge->value, .ci = ridge->ci, .unit = ""});
         as_html_close(p->b, "text");
     }
 }
@@ -254,7 +260,7 @@ static void roofline_table(struct as_buf *b, const struct roofline *r, const cha
         as_html_head(b, "");
         roofline_level_text(b, r, k);
         as_html_cite(b, "small", NULL, device, r->level[k].roof.of, r->level[k].roof.value);
-        as_page_value(b, r->level[k].roof.value, "GB/s");
+        roofline_value(b, &r->level[k].roof);
         as_html_close(b, "small");
     }
     as_html_body(b);
@@ -262,12 +268,15 @@ static void roofline_table(struct as_buf *b, const struct roofline *r, const cha
         const struct as_quantity_value *peak = &r->peak[t];
         as_html_row(b, NULL, peak->of->label);
         as_html_cite(b, "td", NULL, device, peak->of, peak->value);
-        as_page_value(b, peak->value, peak->unit);
+        roofline_value(b, peak);
         as_html_interval(b, peak->value, peak->ci, peak->unit);
         for (size_t k = 0; k < r->levels; k++) {
             const struct as_fact *ridge = r->level[k].ridge[t];
             as_html_open(b, "td", NULL);
-            as_page_value(b, ridge ? ridge->value : NAN, "");
+            if (ridge)
+                as_page_number(b, &(struct as_number){.value = ridge->value, .ci = ridge->ci, .unit = ""});
+            else
+                as_buf_str(b, "–");
             if (ridge)
                 as_html_interval(b, ridge->value, ridge->ci, "");
         }

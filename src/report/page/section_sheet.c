@@ -3,6 +3,7 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 #include "report/sheet/sheet.h"
+#include "report/sheet/sheet_header.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,20 +16,20 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
         as_html_open(b, "td", NULL);
         return;
     }
+    const struct as_number n = as_sheet_number(row);
+    struct as_buf width = AS_BUF_INIT;
     as_html_cite(b, "td", "v", device, row->of, row->value);
-    const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
     if (row->cell)
         as_html_cell_link(b, row->cell);
-    const bool range = strcmp(row->unit, "B") == 0 && row->ci.lo < row->ci.hi; /* a measured size is one */
-    if (range)
-        as_format_range(b, row->ci.lo, row->ci.hi, row->value, row->unit, 3);
-    else
-        as_page_value(b, row->value, row->unit);
+    as_page_number(b, &n);
     if (row->cell)
         as_html_close(b, "a");
     as_html_open(b, "td", NULL);
-    if (isfinite(half) && !range)
-        as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
+    as_number_precision(&n, &width);
+    if (width.len)
+        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width),
+                      as_number_has_interval(&n) && row->wide ? " ~" : "");
+    as_buf_finish(&width);
 }
 
 /* The source of a figure, as its tooltip. */
@@ -82,8 +83,10 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
 {
     as_html_open(b, "td", NULL);
     if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
-        as_format_number(b, row->value / first->value, 3);
-        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "×" : "× ≈");
+        as_page_number(b, &(struct as_number){.value = row->value / first->value,
+                                              .ci = as_ratio_interval(row->value, row->ci, first->value, first->ci),
+                                              .unit = "x"});
+        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "" : " ≈");
     } else
         as_buf_str(b, "–");
 }
@@ -93,13 +96,20 @@ static void sheet_names_of(struct as_page *p, const char *device)
 {
     for (size_t r = 0; r < p->n; r++) {
         const char *name = as_report_device_name(&p->runs[r], device);
+        struct as_buf text = AS_BUF_INIT;
         size_t before = 0;
         while (before < r && strcmp(as_report_device_name(&p->runs[before], device), name) != 0)
             before++;
         if (before < r || !name[0])
             continue;
+        as_sheet_device_text(&p->runs[r], device, &text);
         as_buf_str(p->out, r ? ", " : " ");
-        as_buf_html(p->out, name);
+        as_buf_html(p->out, as_buf_get(&text));
+        as_buf_clear(&text);
+        as_sheet_about_text(&p->runs[r], device, " · ", &text);
+        if (p->n == 1)
+            as_html_text(p->out, "small", NULL, as_buf_get(&text));
+        as_buf_finish(&text);
     }
 }
 
@@ -149,7 +159,7 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
     as_html_row(b, first ? "first" : NULL, first ? row->title : "");
-    as_html_cell(b, "l", row->label);
+    as_html_cell(b, "l", row->shown);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
         sheet_value_of(b, device, own);
@@ -171,7 +181,7 @@ static void gap_line(struct as_page *p, const struct as_sheet *sheet, const stru
 {
     struct as_buf *b = p->out;
     as_html_row(b, first ? "first" : NULL, first ? gap->title : "");
-    as_html_cell(b, "l", gap->label);
+    as_html_cell(b, "l", gap->shown);
     const int columns = 3 + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
     as_html_tag(b, "td", "class='l' colspan='%d'", columns);
     as_buf_html(b, gap->reason);

@@ -71,8 +71,10 @@ static void against(struct as_buf *b, const struct as_cell *first, const struct 
     bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
     if (apart)
         as_html_open(b, "b", worse ? "worse" : "better");
-    as_format_number(b, ratio, 3);
-    as_buf_str(b, "×");
+    as_page_number(
+        b, &(struct as_number){.value = ratio,
+                               .ci = as_ratio_interval(c->sum.median, c->sum.ci, first->sum.median, first->sum.ci),
+                               .unit = "x"});
     as_buf_str(b, !apart ? " ≈" : worse ? " worse" : " better");
     if (apart)
         as_html_close(b, "b");

@@ -37,7 +37,7 @@ static void write_number(struct as_buf *b, const struct as_view_cell *c, bool li
     else if (c->cell && !c->unit)
         as_page_cell_value(b, c->cell);
     else
-        as_page_value(b, m->value, c->unit);
+        as_page_number(b, &(struct as_number){.value = m->value, .ci = m->ci, .unit = c->unit});
     if (link)
         as_html_close(b, "a");
     if (c->unit && isfinite(m->value) && m->ci.hi > m->ci.lo)

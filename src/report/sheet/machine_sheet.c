@@ -7,14 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+void as_device_sheet_finish(struct as_device_sheet *d)
+{
+    for (size_t i = 0; d->runs && i < d->sheet.n; i++)
+        as_line_runs_finish(&d->runs[i]);
+    free(d->runs);
+    as_sheet_finish(&d->sheet);
+}
+
+void as_line_runs_finish(struct as_line_runs *line)
+{
+    free(line->v);
+    free(line->run);
+    free(line->place);
+    *line = (struct as_line_runs){0};
+}
+
 void as_machine_sheet_finish(struct as_machine_sheet *m)
 {
-    for (size_t i = 0; i < m->n; i++) {
-        for (size_t k = 0; m->v[i].runs && k < m->v[i].sheet.n; k++)
-            free(m->v[i].runs[k].v);
-        free(m->v[i].runs);
-        as_sheet_finish(&m->v[i].sheet);
-    }
+    for (size_t i = 0; i < m->n; i++)
+        as_device_sheet_finish(&m->v[i]);
     free(m->v);
     free(m->run);
     *m = (struct as_machine_sheet){0};
@@ -28,13 +40,20 @@ enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices,
     return m->v && m->run ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
 }
 
-static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, struct as_error *err)
+static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, size_t index,
+                              struct as_error *err)
 {
     struct as_estimated *v = realloc(runs->v, (runs->n + 1) * sizeof *v);
-    if (!v)
+    if (v)
+        runs->v = v;
+    size_t *of = realloc(runs->run, (runs->n + 1) * sizeof *of);
+    if (of)
+        runs->run = of;
+    if (!v || !of)
         return as_nomem(err, (runs->n + 1) * sizeof *v, "runs of a line");
-    runs->v = v;
-    v[runs->n++] = *run;
+    v[runs->n] = *run;
+    of[runs->n++] = index;
+    runs->another = (struct as_interval){NAN, NAN};
     return AS_OK;
 }
 
@@ -45,7 +64,7 @@ enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error 
     if (!d->runs)
         return as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
     for (size_t i = 0; i < d->sheet.n && !st; i++)
-        st = add_run(&d->runs[i], &(struct as_estimated){d->sheet.rows[i].value, d->sheet.rows[i].ci}, err);
+        st = add_run(&d->runs[i], &(struct as_estimated){d->sheet.rows[i].value, d->sheet.rows[i].ci}, 0, err);
     return st;
 }
 
@@ -94,8 +113,29 @@ double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, do
     return pow(to_hz / from_hz, as_sheet_more_is_better(row->unit) ? exponent : -exponent);
 }
 
-/* The source sheet owns its figures: a copied pointer would dangle. */
-static enum as_status append_row(struct as_device_sheet *d, const struct as_sheet_row *row, struct as_error *err)
+/* The same figure among those of another sheet, which owns them. */
+static const struct as_ref *own_figure(const struct as_refs *figures, const struct as_ref *ref)
+{
+    for (size_t i = 0; ref && i < figures->n; i++)
+        if (strcmp(figures->v[i].kind, ref->kind) == 0 && strcmp(figures->v[i].group, ref->group) == 0 &&
+            strcmp(figures->v[i].quantity, ref->quantity) == 0 && strcmp(figures->v[i].source, ref->source) == 0 &&
+            strcmp(figures->v[i].unit, ref->unit) == 0)
+            return &figures->v[i];
+    return NULL;
+}
+
+static void remove_gap(struct as_sheet *s, const struct as_quantity *of)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->gaps_n; i++)
+        if (s->gaps[i].of != of)
+            s->gaps[n++] = s->gaps[i];
+    s->gaps_n = n;
+}
+
+/* Adds a row in the order of the table, without runs; *at is where. */
+static enum as_status insert_row(struct as_device_sheet *d, const struct as_sheet_row *row, size_t *at,
+                                 struct as_error *err)
 {
     struct as_sheet *s = &d->sheet;
     struct as_sheet_row *rows = realloc(s->rows, (s->n + 1) * sizeof *rows);
@@ -106,26 +146,71 @@ static enum as_status append_row(struct as_device_sheet *d, const struct as_shee
         d->runs = runs;
     if (!rows || !runs)
         return as_nomem(err, (s->n + 1) * sizeof *rows, "a data sheet");
-    runs[s->n] = (struct as_line_runs){0};
-    rows[s->n] = *row;
-    rows[s->n].specified_by = rows[s->n].published = NULL;
-    rows[s->n].trials = 0;
+    for (*at = s->n; *at > 0 && rows[*at - 1].of > row->of; --*at)
+        ;
+    memmove(&rows[*at + 1], &rows[*at], (s->n - *at) * sizeof *rows);
+    memmove(&runs[*at + 1], &runs[*at], (s->n - *at) * sizeof *runs);
+    runs[*at] = (struct as_line_runs){.another = {NAN, NAN}};
+    rows[*at] = *row;
+    rows[*at].specified_by = own_figure(&s->figures, row->specified_by);
+    rows[*at].published = own_figure(&s->figures, row->published);
+    rows[*at].trials = 0;
     s->n++;
+    remove_gap(s, row->of);
     return AS_OK;
 }
 
-/* Adds the runs of a line of another sheet, at another clock. */
+/* Adds the runs of a line of another sheet, at another clock; index: of its first run among all. */
 static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *runs, const struct as_sheet_row *row,
-                                const struct as_line_runs *more, double by, struct as_error *err)
+                                const struct as_line_runs *more, size_t index, double by, struct as_error *err)
 {
     enum as_status st = AS_OK;
     old->wide |= row->wide;
     old->trials = !runs->n ? row->trials : old->trials && row->trials ? old->trials + row->trials : 0;
     for (size_t i = 0; i < more->n && !st; i++) {
         const struct as_estimated *run = &more->v[i];
-        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}}, err);
+        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}},
+                     index + more->run[i], err);
     }
     return st;
+}
+
+/* A device without rows yet, with the gaps and figures of d. */
+static enum as_status add_device(struct as_machine_sheet *into, const struct as_device_sheet *d,
+                                 struct as_device_sheet **own, struct as_error *err)
+{
+    struct as_device_sheet *v = realloc(into->v, (into->n + 1) * sizeof *v);
+    if (!v)
+        return as_nomem(err, (into->n + 1) * sizeof *v, "data sheets");
+    into->v = v;
+    *own = &v[into->n++];
+    memset(*own, 0, sizeof **own);
+    as_copy_text((*own)->id, sizeof d->id, d->id);
+    as_copy_text((*own)->name, sizeof d->name, d->name);
+    as_copy_text((*own)->bus_id, sizeof d->bus_id, d->bus_id);
+    struct as_sheet *s = &(*own)->sheet;
+    const struct as_refs *figures = &d->sheet.figures;
+    s->gaps = calloc(d->sheet.gaps_n + 1, sizeof *s->gaps);
+    s->figures.v = calloc(figures->n + 1, sizeof *s->figures.v);
+    if (!s->gaps || !s->figures.v)
+        return as_nomem(err, figures->n * sizeof *figures->v, "a data sheet");
+    if (d->sheet.gaps_n)
+        memcpy(s->gaps, d->sheet.gaps, d->sheet.gaps_n * sizeof *s->gaps);
+    if (figures->n)
+        memcpy(s->figures.v, figures->v, figures->n * sizeof *figures->v);
+    s->gaps_n = d->sheet.gaps_n;
+    s->figures.n = figures->n;
+    s->chip = d->sheet.chip;
+    return AS_OK;
+}
+
+/* Where the newer run did not try a line, the older one's reason counts. */
+static void merge_reasons(struct as_sheet *into, const struct as_sheet *s)
+{
+    for (size_t i = 0; i < into->gaps_n; i++)
+        for (size_t k = 0; k < s->gaps_n && !into->gaps[i].reason[0]; k++)
+            if (s->gaps[k].of == into->gaps[i].of)
+                as_copy_text(into->gaps[i].reason, sizeof into->gaps[i].reason, s->gaps[k].reason);
 }
 
 static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, double clock_hz,
@@ -134,31 +219,22 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
     struct as_device_sheet *own = NULL;
     for (size_t i = 0; i < into->n && !own; i++)
         own = strcmp(into->v[i].id, d->id) == 0 ? &into->v[i] : NULL;
-    if (!own) {
-        struct as_device_sheet *v = realloc(into->v, (into->n + 1) * sizeof *v);
-        if (!v)
-            return as_nomem(err, (into->n + 1) * sizeof *v, "data sheets");
-        into->v = v;
-        own = &v[into->n++];
-        memset(own, 0, sizeof *own);
-        as_copy_text(own->id, sizeof own->id, d->id);
-        as_copy_text(own->name, sizeof own->name, d->name);
-        as_copy_text(own->bus_id, sizeof own->bus_id, d->bus_id);
-    }
-    enum as_status st = AS_OK;
+    enum as_status st = own ? AS_OK : add_device(into, d, &own, err);
     for (size_t i = 0; i < d->sheet.n && !st; i++) {
         const struct as_sheet_row *row = &d->sheet.rows[i];
         const struct as_sheet_row *found = as_sheet_find(&own->sheet, row->group, row->label);
-        const size_t at = found ? (size_t)(found - own->sheet.rows) : own->sheet.n;
+        size_t at = found ? (size_t)(found - own->sheet.rows) : 0;
         if (found && strcmp(found->unit, row->unit) != 0)
             st = as_fail(err, AS_USAGE, "'%s' '%s' of '%s' is in %s in one run and in %s in another: check them apart",
                          row->group, row->label, d->id, found->unit, row->unit);
         else if (!found)
-            st = append_row(own, row, err);
+            st = insert_row(own, row, &at, err);
         if (!st)
-            st = merge_row(&own->sheet.rows[at], &own->runs[at], row, &d->runs[i],
+            st = merge_row(&own->sheet.rows[at], &own->runs[at], row, &d->runs[i], into->runs,
                            as_machine_sheet_carry(row, clock_hz, into->clock_hz), err);
     }
+    if (!st)
+        merge_reasons(&own->sheet, &d->sheet);
     return st;
 }
 

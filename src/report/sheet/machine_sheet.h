@@ -3,12 +3,16 @@
 #define AS_REPORT_MACHINE_SHEET_H
 
 #include "report/sheet/sheet.h"
+#include "stats/between.h"
 
 /* What each run has of a row of the sheet. */
 struct as_line_runs {
-    struct as_estimated *v; /* owned; at the clock of the machine sheet */
+    struct as_estimated *v;   /* owned; at the clock of the machine sheet */
+    size_t *run;              /* owned: of each, its index among the machine's runs */
+    enum as_run_place *place; /* owned: of each, whether the line changed with it; NULL unless looked for */
     size_t n;
-    unsigned df; /* of the row's interval; 0 unknown */
+    unsigned df;                /* of the row's interval; 0 unknown */
+    struct as_interval another; /* 95%: another run lies within; NAN until rows are joined, and of capacities */
 };
 struct as_device_sheet {
     char id[32]; /* "cuda:0" */
@@ -36,8 +40,8 @@ bool as_machine_sheet_is(const char *text, size_t len);
 /* AS_FORMAT, naming device and line: malformed JSON, another version, or an invalid line: unknown or duplicate
  * quantity, value not above 0, wrong unit, or an interval without the value. */
 enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
-/* Adds the lines of another run, carried over to the clock of `into`. AS_USAGE: the run is there already, a line is in
- * another unit, or there are more than AS_MACHINE_RUNS_MAX. */
+/* Adds the lines of another run, carried over to the clock of `into`; what only that run has joins in the order of the
+ * table. AS_USAGE: the run is there already, a line is in another unit, or there are more than AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
 /* What lines vary by between runs, for each group of lines that vary alike. */
@@ -48,6 +52,9 @@ struct as_machine_priors {
 /* From the kind of machine, and from the lines of both sheets that have several runs. */
 enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const struct as_machine_sheet *b,
                                       struct as_machine_priors *out, struct as_error *err);
+/* The same from the steps from run to run of one machine, whose lines may have changed in between. */
+enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, struct as_machine_priors *out,
+                                          struct as_error *err);
 /* A line of a machine; row NULL: it has none. */
 struct as_line_side {
     struct as_sheet_row *row;
@@ -58,10 +65,24 @@ struct as_line_side {
  * the range of their intervals. One of a and b has a row; device: its id. */
 void as_line_join(const char *device, const struct as_machine_priors *priors, struct as_line_side *a,
                   struct as_line_side *b);
+/* The same of all rows of one machine. */
+enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err);
+/* Finds the runs with which lines changed, where the latest run was merged first; in at most 5% of machines that did
+ * not change any. Not of capacities. */
+enum as_status as_machine_sheet_changes(struct as_machine_sheet *m, struct as_error *err);
+/* How many of a line's runs, the latest first, have been made since it last changed. */
+size_t as_line_since_change(const struct as_line_runs *line);
+/* Does what the CPUs of the host do beside it change the line? */
+bool as_line_is_of_host(const char *device, const struct as_quantity *q);
+/* tau^2 of a line before its own runs are looked at, with the prior's degrees of freedom. */
+struct as_between as_machine_prior(const struct as_machine_priors *priors, const char *device,
+                                   const struct as_quantity *q);
 /* The factor that carries a number of that row over from one clock to another: 1 where one is not known, or the row
  * does not follow the core's clock. */
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
+void as_device_sheet_finish(struct as_device_sheet *d);
+void as_line_runs_finish(struct as_line_runs *line);
 /* For those who fill one: room for so many devices and for one run; and that every row is of one run. */
 enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err);
 enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err);

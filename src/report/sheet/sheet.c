@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "facts/facts.h"
+#include "model/metrics.h"
 #include "quantity/quantity.h"
 #include "refs/bounds.h"
 
@@ -15,16 +16,14 @@
 static void add_text(struct as_sheet_row *row, const char *before, const struct as_quantity_value *n,
                      const char *behind)
 {
+    const struct as_number number = as_quantity_number(n);
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
-    if (strcmp(n->unit, "B") != 0)
-        as_format_value(&b, n->value, n->unit);
-    else if (isfinite(n->claimed) &&
-             !n->refuted) { /* measured sizes are ranges; what is reported and agrees is exact */
+    if (strcmp(n->unit, "B") == 0 && isfinite(n->claimed) && !n->refuted) { /* exact where the measured range agrees */
         as_format_value(&b, n->claimed, n->unit);
         as_buf_str(&b, " reported");
     } else
-        as_format_range(&b, n->ci.lo, n->ci.hi, n->value, n->unit, 3);
+        as_number_text(&number, &b);
     as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
     as_buf_finish(&b);
@@ -34,7 +33,8 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
 static void add_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
                         struct as_sheet_row *row)
 {
-    struct as_quantity_value counted = {.value = n->counted};
+    const double by = n->counted / n->value; /* the clock is known far better than the interval is wide */
+    struct as_quantity_value counted = {.value = n->counted, .ci = {n->ci.lo * by, n->ci.hi * by}, .claimed = NAN};
     char unit[32];
     if (!isfinite(n->counted))
         return;
@@ -67,12 +67,34 @@ static void name_group(const struct as_quantity_subject *s, const char *group, c
         as_copy_text(out, size, group);
 }
 
+static bool sheet_is_of_all_threads(const struct as_quantity_source *source)
+{
+    static const char all[] = "threads=@all";
+    return strstr(source->from, all) || (source->cells && strstr(source->cells, all));
+}
+
+/* A CPU's bandwidth or rate is by all of its threads where the label does not say another number. source: that gives
+ * the number; NULL: the first of the device's side. */
+static void sheet_show_label(const struct as_quantity_subject *s, const struct as_quantity_source *source,
+                             struct as_sheet_row *row)
+{
+    const struct as_quantity_source *from = source ? source : row->of->sources;
+    while (!source && from->from && !as_quantity_is_of_side(s, from->side))
+        from++;
+    if (s->info && from->from && as_quantity_is_of_side(s, AS_SIDE_CPU) && sheet_is_of_all_threads(from))
+        snprintf(row->shown, sizeof row->shown, "%s, %u thread%s", row->label, s->info->threads,
+                 s->info->threads == 1 ? "" : "s");
+    else
+        as_copy_text(row->shown, sizeof row->shown, row->label);
+}
+
 /* A line's label and title, and where it stands. */
 static void sheet_name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
 {
     *row = (struct as_sheet_row){.group = q->group, .of = q};
     name_group(s, q->group, row->title, sizeof row->title);
     as_quantity_expand(s, q->label, row->label, sizeof row->label);
+    sheet_show_label(s, NULL, row);
 }
 
 static void sheet_add_word(struct as_sheet_row *row, const char *word)
@@ -112,10 +134,13 @@ static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struc
         as_buf_add(&b, library, strcspn(library, ","));
     else
         as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
+    const double power = as_detail_number(cell->detail, "power_w");
     if (cell->clock_hz > 0 && !(cell->clock_hz > beyond * clock_max_hz && clock_max_hz > 0)) {
         as_buf_str(&b, ", ");
         as_format_value(&b, cell->clock_hz, "Hz");
     }
+    if (power > 0 && strcmp(as_axes_text(&cell->axes, "hold"), "sustained") == 0)
+        as_buf_printf(&b, ", %.0f W", power); /* a burst is shorter than the sensor's mean */
     if (throttled && !(cell->clock_hz > full * clock_max_hz && clock_max_hz > 0))
         as_buf_printf(&b, ", %s", throttled);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
@@ -134,15 +159,39 @@ static double exponent_of(const struct as_report_run *run, const struct as_quant
     return cell && !is_counted && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
 }
 
+/* "52 GB/s, in 47% of samples 82" */
+static void sheet_say_modes(const struct as_quantity_value *v, struct as_sheet_row *row)
+{
+    const struct as_number n = as_quantity_number(v);
+    struct as_buf b = AS_BUF_INIT;
+    if (as_number_form(&n) == AS_NUMBER_MODES)
+        as_number_text(&n, &b);
+    sheet_add_word(row, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+/* What a guest's L3 holds is also up to the guests beside it. */
+static void sheet_say_neighbours(const struct as_quantity_subject *s, struct as_sheet_row *row)
+{
+    const struct as_number n = as_sheet_number(row);
+    const enum as_number_form form = as_number_form(&n);
+    const bool is_wide = form == AS_NUMBER_RANGE || form == AS_NUMBER_MODES || form == AS_NUMBER_NOISY;
+    if (strcmp(row->of->level, "L3") == 0 && row->of->kind != AS_KIND_CAPACITY && s->info && is_wide &&
+        (s->info->virtual_machine || s->info->hypervisor[0]) && as_quantity_is_of_side(s, AS_SIDE_CPU))
+        sheet_add_word(row, "by the neighbours' load");
+}
+
 static void fill_row(const struct as_report_run *run, const struct as_quantity_subject *s,
                      const struct as_quantity_value *n, struct as_sheet_row *row)
 {
     char said[64];
+    sheet_show_label(s, n->source, row);
     if (strcmp(n->of->group, AS_SHEET_MEMORY_SIDE) == 0 && n->of->kind == AS_KIND_CAPACITY)
         name_memory_side(s, row);
     if (strcmp(n->of->group, "Matrix") == 0 && n->cell)
         describe_gemm(as_report_cell(run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
     as_quantity_expand(s, n->source->said ? n->source->said : "", said, sizeof said);
+    sheet_say_modes(n, row);
     sheet_add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
     sheet_add_word(row, n->named);
     add_counted(s, n, row);
@@ -150,12 +199,17 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->ci = n->ci;
     row->wide = n->wide;
     row->trials = n->trials;
+    row->modes = n->modes;
+    row->mode[0] = n->mode[0];
+    row->mode[1] = n->mode[1];
+    row->mode_share0 = n->mode_share0;
     row->clock_exponent = exponent_of(run, s, n);
     row->specified = n->claimed;
     row->cell = n->cell;
     as_copy_text(row->fact, sizeof row->fact, n->fact ? n->fact->id : "");
     as_copy_text(row->unit, sizeof row->unit, n->unit);
     sheet_add_further(s, n->of, n, row);
+    sheet_say_neighbours(s, row);
 }
 
 static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
@@ -164,6 +218,7 @@ static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, str
     *gap = (struct as_sheet_gap){.group = of->group, .of = of->of};
     as_copy_text(gap->title, sizeof gap->title, of->title);
     as_copy_text(gap->label, sizeof gap->label, of->label);
+    as_copy_text(gap->shown, sizeof gap->shown, of->shown);
     as_copy_text(gap->reason, sizeof gap->reason, reason);
 }
 
@@ -180,12 +235,29 @@ static bool is_below_idle(const struct as_report_run *run, const struct as_quant
         return false;
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "unsteady: ");
-    as_format_value(&b, row->value, row->unit);
+    const struct as_number loaded = as_sheet_number(row), unloaded = as_sheet_number(idle);
+    as_number_text(&loaded, &b);
     as_buf_str(&b, ", below the idle ");
-    as_format_value(&b, idle->value, idle->unit);
+    as_number_text(&unloaded, &b);
     as_copy_text(why, size, as_buf_get(&b));
     as_buf_finish(&b);
     return true;
+}
+
+/* A capacity without a step in the latency: what is reported of that cache stands with the reason. */
+static void sheet_say_undecided(const struct as_quantity_subject *s, const struct as_quantity *q, char *why,
+                                size_t size)
+{
+    const uint64_t bytes = s->info && q->level[0] == 'L' ? as_info_cache(s->info, (unsigned)(q->level[1] - '0')) : 0;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "undecided: no clear step in latency");
+    if (bytes) {
+        as_buf_str(&b, "; ");
+        as_format_size(&b, bytes);
+        as_buf_str(&b, " reported");
+    }
+    as_copy_text(why, size, as_buf_get(&b));
+    as_buf_finish(&b);
 }
 
 static void sheet_add_line(const struct as_report_run *run, const struct as_quantity_subject *s,
@@ -201,6 +273,8 @@ static void sheet_add_line(const struct as_report_run *run, const struct as_quan
     as_buf_finish(&reason);
     if (found == AS_QUANTITY_FOUND)
         fill_row(run, s, &n, row);
+    else if (found == AS_QUANTITY_UNDECIDED && q->kind == AS_KIND_CAPACITY)
+        sheet_say_undecided(s, q, why, sizeof why);
     if (found == AS_QUANTITY_FOUND && !is_below_idle(run, s, out, row, why, sizeof why)) {
         as_sheet_say_unsteady(run, s->device, row);
         out->n++;
@@ -303,111 +377,6 @@ void as_sheet_finish(struct as_sheet *s)
     free(s->gaps);
     as_refs_finish(&s->figures);
     *s = (struct as_sheet){0};
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-bool as_sheet_more_is_better(const char *unit)
-{
-    return strcmp(unit, "B") == 0 || strcmp(unit, "Hz") == 0 || ends_in(unit, "/s") || ends_in(unit, "/cycle");
-}
-
-bool as_sheet_shows_specified(const struct as_sheet_row *row)
-{
-    return (strcmp(row->unit, "B") == 0 || ends_in(row->unit, "/s")) && row->specified > 0;
-}
-
-double as_sheet_share(const struct as_sheet_row *row)
-{
-    /* A measured size is a range: in it, it agrees. */
-    const bool agrees = row->ci.lo < row->ci.hi && row->specified >= row->ci.lo && row->specified <= row->ci.hi;
-    if (!as_sheet_shows_specified(row) || (agrees && strcmp(row->unit, "B") == 0))
-        return NAN;
-    return row->value / row->specified;
-}
-
-bool as_sheet_has_specified(const struct as_sheet *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (as_sheet_shows_specified(&s->rows[i]))
-            return true;
-    return false;
-}
-
-bool as_sheet_has_reported(const struct as_sheet *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (as_sheet_shows_specified(&s->rows[i]) && !s->rows[i].specified_by)
-            return true;
-    return false;
-}
-
-bool as_sheet_has_vendors(const struct as_sheet *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (as_sheet_shows_specified(&s->rows[i]) && s->rows[i].specified_by)
-            return true;
-    return false;
-}
-
-bool as_sheet_has_published(const struct as_sheet *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->rows[i].published)
-            return true;
-    return false;
-}
-
-void as_sheet_published(const struct as_sheet_row *row, struct as_buf *out)
-{
-    const struct as_ref *ref = row->published;
-    if (ref->hi > ref->lo)
-        as_format_range(out, ref->lo, ref->hi, ref->lo, ref->unit, 3);
-    else
-        as_format_value(out, ref->lo, ref->unit);
-}
-
-/* Up to who quotes it: "NVIDIA, H100 data sheet, 2022" of "NVIDIA, H100 data sheet, 2022, as listed by ...". */
-static size_t sheet_brief(const char *source)
-{
-    const char *end = strstr(source, ", as listed");
-    return end ? (size_t)(end - source) : strlen(source);
-}
-
-static bool same_source(const char *a, const char *b)
-{
-    return sheet_brief(a) == sheet_brief(b) && strncmp(a, b, sheet_brief(a)) == 0;
-}
-
-static const char *source_of(const struct as_sheet_row *row, bool published)
-{
-    if (published)
-        return row->published ? row->published->source : NULL;
-    if (!as_sheet_shows_specified(row))
-        return NULL;
-    return row->specified_by ? row->specified_by->source : "driver";
-}
-
-void as_sheet_sources(const struct as_sheet *s, bool published, struct as_buf *out)
-{
-    bool any = false;
-    for (size_t i = 0; i < s->n; i++) {
-        const char *source = source_of(&s->rows[i], published);
-        bool before = !source;
-        for (size_t k = 0; k < i && !before; k++) {
-            const char *other = source_of(&s->rows[k], published);
-            before = other && same_source(source, other);
-        }
-        if (before)
-            continue;
-        as_buf_str(out, any ? "; " : "");
-        as_buf_add(out, source, sheet_brief(source));
-        any = true;
-    }
 }
 
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label)

@@ -13,11 +13,14 @@ struct as_sheet_row {
     const char *group; /* "Memory" */
     char title[32];    /* the group in the words of the device: "Threadgroup memory" */
     char label[48];    /* "read" */
+    char shown[64];    /* the label as it is printed: "read, 2 threads" */
     double value;
     struct as_interval ci;
     char unit[16];
-    bool wide;             /* the interval is wider than requested */
-    size_t trials;         /* that the interval rests on; 0 unknown */
+    bool wide;     /* the interval is wider than requested */
+    size_t trials; /* that the interval rests on; 0 unknown */
+    size_t modes;  /* 2: of the samples */
+    double mode[2], mode_share0;
     double clock_exponent; /* time goes with 1 / clock^this, a rate with clock^this; NAN: unknown, or not the CPU's */
     double specified;      /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
@@ -30,8 +33,8 @@ struct as_sheet_row {
 /* A line without a number. */
 struct as_sheet_gap {
     const char *group;
-    char title[32], label[48]; /* as of a row */
-    char reason[96];           /* "left out by the budget", "rejected: checksum"; "": not in this suite */
+    char title[32], label[48], shown[64]; /* as of a row */
+    char reason[96];                      /* "left out by the budget", "rejected: checksum"; "": not in this suite */
     const struct as_quantity *of;
 };
 struct as_sheet {
@@ -42,6 +45,8 @@ struct as_sheet {
     struct as_refs figures; /* owned: those that rows point to are among them */
     const char *chip;       /* "MI300X": whose figures these are where the run names another chip; "": the device's */
 };
+/* How its number is printed. */
+struct as_number as_sheet_number(const struct as_sheet_row *row);
 /* A line without a valid number is a gap. Facts and cells of the run must be loaded. Specified and published figures
  * are those of the device, by its name, or those of the chip that run->chip holds. */
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
@@ -71,8 +76,8 @@ const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *g
 const struct as_sheet_row *as_sheet_row_of(const struct as_sheet *s, const char *quantity); /* by its name; or NULL */
 /* Are larger values of this unit better: rates and capacities, not times? */
 bool as_sheet_more_is_better(const char *unit);
-/* measured / specified; NAN unless the unit is a rate or bytes and a specified value is known, and for a capacity range
- * that contains it */
+/* measured / specified; NAN unless the unit is a rate and a specified value is known, and where more than that was
+ * measured: then it is of something else */
 double as_sheet_share(const struct as_sheet_row *row);
 /* A specified value is shown for rates and bytes only. */
 bool as_sheet_shows_specified(const struct as_sheet_row *row);

@@ -170,6 +170,7 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     out->v = calloc(most + 1, sizeof *out->v);
     if (!out->v)
         return as_nomem(err, most * sizeof *out->v, "a check");
+    out->now_runs = now->runs;
     pair_lines(base, now, out);
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
@@ -180,6 +181,53 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     for (size_t i = 0; i < out->n; i++)
         out->counts[out->v[i].verdict = sheet_check_judge(&out->v[i], &by)]++;
     return AS_OK;
+}
+
+/* ---- measured again ---- */
+
+static const struct as_check_line *was_worse(const struct as_check *before, const struct as_check_line *line)
+{
+    for (size_t i = 0; i < before->n; i++) {
+        const struct as_check_line *old = &before->v[i];
+        if (old->verdict == AS_CHECK_WORSE && old->base == line->base)
+            return old;
+    }
+    return NULL;
+}
+
+/* Is the last run of the checked side, by itself, beyond the tolerance? Its runs are at the clock of that side, where
+ * its joined number is, which the comparison carried over to that of the base. */
+static bool is_last_worse(const struct as_check_line *line, double tolerance)
+{
+    const struct as_line_runs *runs = line->now_runs;
+    const double ratio = line->comparison.ratio * runs->v[runs->n - 1].value / line->now->value;
+    return as_sheet_more_is_better(line->base->unit) ? ratio < 1 / (1 + tolerance) : ratio > 1 + tolerance;
+}
+
+static void take_back(struct as_check *c, struct as_check_line *line, const char *why)
+{
+    c->counts[AS_CHECK_WORSE]--;
+    c->counts[line->verdict = AS_CHECK_NOISE]++;
+    as_copy_text(line->why, sizeof line->why, why);
+}
+
+void as_check_confirm(struct as_check *c, const struct as_check *before, double tolerance, as_others_fn others,
+                      void *user)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct as_check_line *line = &c->v[i];
+        const struct as_check_line *old = line->base && line->now ? was_worse(before, line) : NULL;
+        if (!old || line->now_runs->run[line->now_runs->n - 1] != c->now_runs - 1)
+            continue; /* the last run does not have it */
+        line->again = true;
+        if (line->verdict != AS_CHECK_WORSE)
+            continue;
+        const char *beside = others(user, line->against->id, line->base->of);
+        if (!is_last_worse(line, tolerance))
+            take_back(c, line, "measured again, it is not worse");
+        else if (beside)
+            take_back(c, line, beside);
+    }
 }
 
 void as_check_finish(struct as_check *c)

@@ -22,11 +22,13 @@ struct as_check_line {
     struct as_line_runs *base_runs, *now_runs;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
-    char why[200]; /* of a missing line: why the checked machine has no number; "" for others */
+    bool again;    /* its verdict was worse, and it was measured again */
+    char why[200]; /* why the checked machine has no number, or why a line measured again is not worse; "" for others */
 };
 struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */
     size_t n, counts[AS_CHECK_VERDICTS_N];
+    size_t now_runs; /* of the checked machine */
 };
 /* Devices are matched by id; one that only one side has, with the other's only remaining one of the same backend. The
  * rows of both sheets become numbers of the machines (as_line_join); those that follow the core's clock are compared at
@@ -34,6 +36,12 @@ struct as_check {
  * the lines). The sheets must outlive out. */
 enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err);
+/* After the lines of `before` that were worse were measured again, as the last of the runs of c: marks them, and takes
+ * back what does not stay worse: where the last run alone lies within the tolerance, and where others disturbed it.
+ * others: of a device, what was seen beside it ("other processes used 1.2 CPUs"); NULL: nothing. */
+typedef const char *(*as_others_fn)(void *user, const char *device, const struct as_quantity *q);
+void as_check_confirm(struct as_check *c, const struct as_check *before, double tolerance, as_others_fn others,
+                      void *user);
 void as_check_finish(struct as_check *c);
 
 #endif

@@ -55,9 +55,8 @@ static void figure_json(const char *name, double value, const struct as_ref *ref
     as_buf_char(out, '}');
 }
 
-static void json_row(const struct as_sheet_row *row, struct as_buf *out)
+void as_sheet_row_json(const struct as_sheet_row *row, struct as_buf *out)
 {
-    as_buf_char(out, '{');
     as_json_add_text(out, "name", row->of->name);
     as_json_add_text(out, "group", row->group);
     as_json_add_text(out, "quantity", row->label);
@@ -73,7 +72,6 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_json_add_text(out, "further", row->remark);
     as_json_add_int(out, "cell", (long long)row->cell);
     as_json_add_text(out, "fact", row->fact);
-    as_buf_char(out, '}');
 }
 
 /* Lines without a number, and why. */
@@ -128,7 +126,9 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
         as_json_add_name(out, "lines");
         for (size_t k = 0; k < m->v[i].sheet.n; k++) {
             as_buf_str(out, k ? ",\n" : "[\n");
-            json_row(&m->v[i].sheet.rows[k], out);
+            as_buf_char(out, '{');
+            as_sheet_row_json(&m->v[i].sheet.rows[k], out);
+            as_buf_char(out, '}');
         }
         as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
         json_gaps(&m->v[i].sheet, out);
@@ -157,6 +157,19 @@ static void sheet_export_add_word(const char *text, struct as_buf *out)
     }
 }
 
+/* ", +- 10%", ", one trial", ", 27 to 121 ns" */
+static void header_add_interval(const struct as_number *n, struct as_buf *out)
+{
+    const enum as_number_form form = as_number_form(n);
+    if (form == AS_NUMBER_VALUE && !as_number_has_interval(n))
+        return;
+    as_buf_str(out, form == AS_NUMBER_VALUE ? ", +- " : ", ");
+    if (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL)
+        as_number_precision(n, out);
+    else
+        as_number_text(n, out);
+}
+
 static void write_header(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
     as_buf_str(out, "/* Measured by assay, run ");
@@ -169,7 +182,7 @@ static void write_header(const struct as_report_run *run, const struct as_machin
         as_buf_str(out, " */\n");
         for (size_t k = 0; k < m->v[i].sheet.n; k++) {
             const struct as_sheet_row *row = &m->v[i].sheet.rows[k];
-            const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
+            const struct as_number n = as_sheet_number(row);
             as_buf_str(out, "#define ASSAY");
             sheet_export_add_word(m->v[i].id, out);
             sheet_export_add_word(row->group, out);
@@ -177,8 +190,7 @@ static void write_header(const struct as_report_run *run, const struct as_machin
             sheet_export_add_word(row->unit, out);
             as_buf_printf(out, " %.6g", row->value);
             as_buf_printf(out, " /* %s", row->of->name);
-            if (isfinite(half))
-                as_buf_printf(out, ", +- %.2g%%", half);
+            header_add_interval(&n, out);
             as_buf_str(out, " */\n");
         }
     }

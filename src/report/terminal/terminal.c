@@ -131,7 +131,7 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
 }
 
 /* Devices of one host mostly have the same ones. */
-static void write_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     const char *last = "";
     for (size_t i = 0; i < run->devices_n; i++) {
@@ -160,8 +160,8 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
         as_buf_str(&line, " after ");
         as_format_duration(&line, length);
     }
-    if (r->state == AS_RUN_RUNNING)
-        as_buf_printf(&line, ", or killed: then 'assay resume %lld' continues it", (long long)r->id);
+    if (r->state == AS_RUN_INTERRUPTED)
+        as_buf_printf(&line, "; 'assay resume %lld' continues it", (long long)r->id);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
@@ -170,7 +170,7 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
         snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
         as_text_line(out, lead, run->devices[i].name, 2, 0, style);
     }
-    write_caveats(run, style, out);
+    as_text_caveats(run, style, out);
     as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)

@@ -7,6 +7,7 @@
 #include "report/model/overview.h"
 #include "report/model/view_table.h"
 #include "report/report.h"
+#include "report/sheet/machine_runs.h"
 
 /* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
 unsigned as_text_width(const char *s);
@@ -57,6 +58,16 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err);
 
+/* The same of a device whose sheet is made; run: what is known of the device. d->runs NULL: of one run, else rows are joined, and the table says where
+ * another run lies. seen: what disturbed it, "" nothing. */
+enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
+                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+/* The data sheet of a machine: what it rests on, then all devices, and what is worth knowing of the last run. */
+enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err);
+
+/* What limits the run's devices, one line each. */
+void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
 /* What is worth knowing, at most so many facts (up to AS_WORTH_MAX) per device. False: nothing is. */
 bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style,
                    struct as_buf *out);
@@ -79,8 +90,6 @@ struct as_series {
 void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,
                   const struct as_table_style *style);
 
-/* Half the interval relative to the median: "0.4%", "-" when there is none. */
-void as_text_relative(struct as_buf *b, const struct as_summary *s);
 /* An axis value as people write it. */
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
 /* Why cells are not ok, one line for cells with the same reason and a count of those beyond `most` lines; nothing when

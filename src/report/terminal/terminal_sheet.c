@@ -1,7 +1,8 @@
 /* The data sheet in the terminal. */
 #include "base/text.h"
 #include "facts/facts.h"
-#include "report/sheet/sheet.h"
+#include "report/sheet/machine_sheet.h"
+#include "report/sheet/sheet_header.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -14,43 +15,43 @@ enum {
     NARROW = 100
 };
 
-/* Measured sizes are printed as ranges where there is space. */
-static bool is_range(const struct as_sheet_row *r, const struct as_table_style *style)
+static void add_measured(struct as_table *t, const struct as_sheet_row *r)
 {
-    return style->width >= NARROW && strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
-}
-
-/* Half the interval in percent of the value; NAN where none is printed. */
-static double half_percent(const struct as_sheet_row *r, const struct as_table_style *style)
-{
-    const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
-    return isfinite(half) && !is_range(r, style) ? half : NAN;
-}
-
-static void add_measured(struct as_table *t, const struct as_sheet_row *r, const struct as_table_style *style)
-{
+    const struct as_number n = as_sheet_number(r);
     struct as_buf text = AS_BUF_INIT;
-    const double half = half_percent(r, style);
-    if (is_range(r, style))
-        as_format_range(&text, r->ci.lo, r->ci.hi, r->value, r->unit, 3);
-    else
-        as_format_value(&text, r->value, r->unit);
+    as_number_brief(&n, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    if (isfinite(half))
-        as_buf_printf(&text, half < 9.95 ? "%.1f%%%s" : "%.0f%%%s", half, r->wide ? " ~" : "");
+    as_number_precision(&n, &text);
+    as_buf_str(&text, as_number_has_interval(&n) && r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
 
-static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first, bool published,
-                    const struct as_table_style *style)
+/* Where another run of the machine lies; runs NULL: the sheet is of one run. */
+static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (runs) {
+        const struct as_number n = {.value = r->value, .ci = runs->another, .unit = r->unit};
+        if (as_number_form(&n) == AS_NUMBER_VALUE)
+            as_number_precision(&n, &text);
+        else
+            as_number_text(&n, &text);
+    }
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_finish(&text);
+}
+
+static void add_row(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs, bool first,
+                    bool published, const struct as_table_style *style)
 {
     struct as_buf text = AS_BUF_INIT;
     const double share = as_sheet_share(r);
     as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
-    as_table_add(t, r->label, AS_PAINT_NONE);
-    add_measured(t, r, style);
+    as_table_add(t, r->shown, AS_PAINT_NONE);
+    add_measured(t, r);
+    add_another(t, r, runs);
     if (as_sheet_shows_specified(r))
         as_format_value(&text, r->specified, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
@@ -83,22 +84,23 @@ static void terminal_sheet_add_gap(struct as_table *t, const struct as_sheet *sh
         if (!as_sheet_next(sheet, &r, &g, &next) || !next.gap || strcmp(next.gap->group, gap->group) != 0 ||
             strcmp(next.gap->reason, gap->reason) != 0)
             break;
-        as_buf_printf(&text, "%s%s", lead, next.gap->label);
+        as_buf_printf(&text, "%s%s", lead, next.gap->shown);
         *row = r;
         *gap_at = g;
     }
     as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
-    as_table_add(t, gap->label, AS_PAINT_NONE);
+    as_table_add(t, gap->shown, AS_PAINT_NONE);
     as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         as_table_add(t, "", AS_PAINT_NONE);
     as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
     as_buf_finish(&text);
 }
 
-static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool published,
+static void add_entries(struct as_table *t, const struct as_device_sheet *d, bool published,
                         const struct as_table_style *style)
 {
+    const struct as_sheet *sheet = &d->sheet;
     const char *group = "";
     struct as_sheet_entry e;
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
@@ -106,7 +108,7 @@ static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool p
         const bool first = strcmp(group, own) != 0;
         group = own;
         if (e.row)
-            add_row(t, e.row, first, published, style);
+            add_row(t, e.row, d->runs ? &d->runs[e.row - sheet->rows] : NULL, first, published, style);
         else
             terminal_sheet_add_gap(t, sheet, &row, &gap, e.gap, first, style);
     }
@@ -148,11 +150,13 @@ static void terminal_sheet_add_line(const char *text, const struct as_table_styl
 /* Explains the mark "~" if a row has it. */
 static void add_legend(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
 {
-    for (size_t i = 0; i < sheet->n; i++)
-        if (sheet->rows[i].wide && isfinite(half_percent(&sheet->rows[i], style))) {
+    for (size_t i = 0; i < sheet->n; i++) {
+        const struct as_number n = as_sheet_number(&sheet->rows[i]);
+        if (sheet->rows[i].wide && as_number_form(&n) == AS_NUMBER_VALUE) {
             terminal_sheet_add_line("~: 95% interval wider than requested", style, out);
             return;
         }
+    }
 }
 
 static void add_not_in_suite(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
@@ -194,33 +198,47 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
     as_buf_finish(&text);
 }
 
-enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
-                             struct as_buf *out, struct as_error *err)
+/* The device, what is known of it, and what disturbed it. */
+static void add_header(const struct as_report_run *run, const struct as_device_sheet *d, const char *seen,
+                       const struct as_table_style *style, struct as_buf *out)
 {
-    struct as_sheet sheet;
-    struct as_buf title = AS_BUF_INIT;
+    struct as_buf name = AS_BUF_INIT, text = AS_BUF_INIT;
+    if (as_report_device(run, d->id))
+        as_sheet_device_text(run, d->id, &name);
+    else
+        as_buf_str(&name, d->name);
+    as_buf_printf(&text, "%s%s%s", d->id, name.len ? ": " : "", as_buf_get(&name));
+    as_text_title(out, as_buf_get(&text), style);
+    as_buf_clear(&text);
+    as_sheet_about_text(run, d->id, style->unicode ? " · " : ", ", &text);
+    if (text.len)
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
+    if (seen[0])
+        terminal_sheet_add_line(seen, style, out);
+    out->failed |= name.failed || text.failed;
+    as_buf_finish(&name);
+    as_buf_finish(&text);
+}
+
+enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
+                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err)
+{
+    const struct as_sheet *sheet = &d->sheet;
     struct as_table t;
-    enum as_status st = as_sheet_make(run, device, &sheet, err);
     struct as_sheet_entry any;
-    if (st || !as_sheet_next(&sheet, &(size_t){0}, &(size_t){0}, &any))
-        goto done;
-    const char *name = as_report_device_name(run, device);
-    as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
-    as_buf_str(&title, name);
-    as_text_title(out, as_buf_get(&title), style);
-    as_buf_clear(&title);
-    as_sheet_seen_text(run, device, &title);
-    if (title.len)
-        terminal_sheet_add_line(as_buf_get(&title), style, out);
-    const bool specified = as_sheet_has_specified(&sheet),
-               published = style->width >= WIDE && as_sheet_has_published(&sheet);
+    if (!as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any))
+        return AS_OK;
+    add_header(run, d, seen, style, out);
+    const bool specified = as_sheet_has_specified(sheet),
+               published = style->width >= WIDE && as_sheet_has_published(sheet);
     char head[80];
-    const bool of_spec = specified && as_sheet_has_vendors(&sheet);
-    snprintf(head, sizeof head, ">%s", sheet.chip[0] ? sheet.chip : of_spec ? "specified" : "reported");
+    const bool of_spec = specified && as_sheet_has_vendors(sheet);
+    snprintf(head, sizeof head, ">%s", sheet->chip[0] ? sheet->chip : of_spec ? "specified" : "reported");
     const char *heads[] = {"",
                            "",
                            ">measured",
                            style->unicode ? ">±" : ">+-",
+                           d->runs ? ">another run" : "?>",
                            specified ? head : "?>",
                            of_spec && style->width >= NARROW ? ">of spec"
                            : specified                       ? ">share"
@@ -230,16 +248,30 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                            "",
                            NULL};
     as_table_init(&t, heads);
-    add_entries(&t, &sheet, published, style);
-    st = as_table_write(&t, style, out, err);
+    add_entries(&t, d, published, style);
+    enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     if (!st) {
-        add_legend(&sheet, style, out);
-        add_not_in_suite(&sheet, style, out);
-        add_sources(&sheet, style, out);
+        add_legend(sheet, style, out);
+        add_not_in_suite(sheet, style, out);
+        add_sources(sheet, style, out);
     }
-done:
-    as_sheet_finish(&sheet);
-    as_buf_finish(&title);
+    return st;
+}
+
+enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                             struct as_buf *out, struct as_error *err)
+{
+    struct as_device_sheet d = {.runs = NULL};
+    struct as_buf seen = AS_BUF_INIT;
+    as_copy_text(d.id, sizeof d.id, device);
+    as_copy_text(d.name, sizeof d.name, as_report_device_name(run, device));
+    enum as_status st = as_sheet_make(run, device, &d.sheet, err);
+    if (!st) {
+        as_sheet_seen_text(run, device, &seen);
+        st = as_text_device_sheet(&d, run, as_buf_get(&seen), style, out, err);
+    }
+    as_sheet_finish(&d.sheet);
+    as_buf_finish(&seen);
     return st;
 }

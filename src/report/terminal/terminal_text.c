@@ -4,7 +4,6 @@
 #include "report/model/column.h"
 #include "report/terminal/terminal.h"
 
-#include <math.h>
 #include <string.h>
 
 struct range {
@@ -159,19 +158,6 @@ void as_text_title(struct as_buf *b, const char *title, const struct as_table_st
     as_buf_terminal(b, title);
     as_paint_off(b, AS_PAINT_STRONG, style);
     as_buf_char(b, '\n');
-}
-
-void as_text_relative(struct as_buf *b, const struct as_summary *s)
-{
-    double half = 50 * (s->ci.hi - s->ci.lo) / fabs(s->median);
-    if (s->n == 0 || !isfinite(half)) {
-        as_buf_char(b, '-');
-        return;
-    }
-    if (half > 0 && half < 0.05)
-        as_buf_str(b, "<0.1%");
-    else
-        as_buf_printf(b, half < 9.95 ? "%.1f%%" : "%.0f%%", half);
 }
 
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe)

@@ -1,33 +1,38 @@
 /* A table's model in the terminal. */
-#include "base/text.h"
-#include "model/metrics.h"
+#include "model/number.h"
 #include "report/terminal/terminal.h"
 
-#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-/* "9.98 ±0.4%", by the farther end. */
-static void write_derived(struct as_buf *b, struct as_measure m, const struct as_table_style *style)
+/* "9.98 ±0.4%" */
+static void write_derived(struct as_buf *b, const struct as_number *n, const struct as_table_style *style)
 {
-    as_format_number(b, m.value, 3);
-    if (!(m.ci.hi > m.ci.lo))
-        return;
-    const double share = 100 * fmax(m.ci.hi - m.value, m.value - m.ci.lo) / m.value;
-    as_buf_printf(b, share < 9.95 ? "%s%.1f%%" : "%s%.0f%%", style->unicode ? " ±" : " +-", share);
+    struct as_buf width = AS_BUF_INIT;
+    as_number_text(n, b);
+    as_number_precision(n, &width);
+    if (n->ci.hi > n->ci.lo && width.len)
+        as_buf_printf(b, "%s%s", style->unicode ? " ±" : " +-", as_buf_get(&width));
+    as_buf_finish(&width);
 }
 
 static void view_terminal_add_number(struct as_table *t, const struct as_view_cell *c,
                                      const struct as_table_style *style)
 {
     struct as_buf b = AS_BUF_INIT;
+    struct as_number n = {.value = c->measure.value, .ci = c->measure.ci, .unit = ""};
+    if (c->cell)
+        n = as_number_of_cell(c->cell);
+    if (c->unit) /* the title of the column has the unit, and the cell's interval */
+        n.unit = strcmp(c->unit, "x") == 0 ? "x" : "";
     if (c->interval)
-        as_text_relative(&b, &c->cell->sum);
+        as_number_precision(&n, &b);
     else if (c->cell && !c->unit)
-        as_cell_value(c->cell, c->measure.value, &b);
+        as_cell_number(c->cell, &b);
     else if (c->cell)
-        as_format_number(&b, c->measure.value, 3); /* its interval is shown with the cell */
+        as_number_text(&n, &b);
     else
-        write_derived(&b, c->measure, style);
+        write_derived(&b, &n, style);
     as_table_add(t, as_buf_get(&b), c->paint);
     if (b.failed)
         t->status = AS_NOMEM;

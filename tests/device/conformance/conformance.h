@@ -6,7 +6,7 @@
 
 enum { BLOCK = 3 * 64 * 1024 + 5 /* in bytes: a multiple of no power of two */ };
 
-/* The suite's program and one of its kernels on `card`. */
+/* The suite's program and one of its kernels on `gpu`. */
 struct ready {
     struct as_program *program;
     struct as_kernel *kernel;
@@ -26,7 +26,7 @@ const char *conformance_shared(void);
 void conformance_fill(unsigned char *p, size_t n, unsigned seed);
 /* Appends `words` to those of the open machine. */
 void conformance_fake(const char *words);
-/* Opens `card` as the stand-in's n-th machine; false: there are no more. */
+/* Opens `gpu` as the stand-in's n-th machine; false: there are no more. */
 bool conformance_machine(size_t n);
 /* A launch with this many work-items in workgroups of one size; on CPUs in threads. */
 struct as_launch conformance_launch(const struct ready *r, const struct as_arg *args, size_t n, uint64_t reps);

@@ -172,7 +172,7 @@ static void check_lost(const struct driver_fault *f, size_t first)
     struct as_error err = {0};
     conformance_machine(0);
     if (!has_way(first)) {
-        close_card(&gpu);
+        close_gpu(&gpu);
         return;
     }
     get_ready();
@@ -191,7 +191,7 @@ static void check_lost(const struct driver_fault *f, size_t first)
     get_ready();
     all_work();
     give_back();
-    close_card(&gpu);
+    close_gpu(&gpu);
 }
 
 static void check_survived(const struct driver_fault *f)
@@ -210,7 +210,7 @@ static void check_survived(const struct driver_fault *f)
     }
     all_work();
     give_back();
-    close_card(&gpu);
+    close_gpu(&gpu);
 }
 
 void conformance_faults(void **state)
@@ -254,7 +254,7 @@ static bool live_with(unsigned call)
     conformance_fake("");
     all_work();
     give_back();
-    close_card(&gpu);
+    close_gpu(&gpu);
     return failed;
 }
 

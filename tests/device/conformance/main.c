@@ -82,7 +82,7 @@ bool conformance_machine(size_t n)
         return false;
     machine = machines[n];
     fake(machine);
-    open_card(&gpu, 0);
+    open_gpu(&gpu, 0);
     return true;
 }
 
@@ -111,7 +111,7 @@ static int teardown(void **state)
 {
     (void)state;
     conformance_fake("");
-    close_card(&gpu);
+    close_gpu(&gpu);
     return 0;
 }
 

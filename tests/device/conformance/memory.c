@@ -57,7 +57,7 @@ void conformance_allocators(void **state)
         }
         assert_true(usable > 0);
         gpu.dev.memory->free(&gpu.dev, NULL);
-        close_card(&gpu);
+        close_gpu(&gpu);
     }
 }
 
@@ -105,7 +105,7 @@ void conformance_sizes(void **state)
     }
 }
 
-/* What was freed is the system's again, of all but a sanitizer's quarantine. */
+/* Freed memory returns to the system, except what a sanitizer keeps in quarantine. */
 void conformance_given_back(void **state)
 {
     enum { BYTES = 32 << 20, TIMES = 12 };
@@ -147,7 +147,7 @@ void conformance_no_memory(void **state)
                 check_fails(st, AS_NOMEM, &err, stand_in.no_memory);
         }
         conformance_fake("");
-        close_card(&gpu);
+        close_gpu(&gpu);
     }
 }
 
@@ -251,7 +251,7 @@ void conformance_peers(void **state)
     check_fails(gpu_get(plain, 4096, "other:0", &m, &err), AS_NOTFOUND, &err, "no device 'other:0'");
 }
 
-/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
+/* The limit of an allocator is known before the first allocation, and that much can be allocated. */
 void conformance_managed(void **state)
 {
     const struct as_device_info *info = &gpu.dev.info;

@@ -96,7 +96,7 @@ void conformance_opens(void **state)
             assert_non_null(strstr(err.text, "the last is"));
             assert_null(none.ctx);
         }
-        close_card(&gpu);
+        close_gpu(&gpu);
     }
 }
 
@@ -147,24 +147,24 @@ void conformance_order(void **state)
             setenv(stand_in.visible, lists[l], 1);
         for (size_t i = 0; bus[i]; i++) {
             struct opened o;
-            open_card(&o, i);
+            open_gpu(&o, i);
             assert_int_equal(stand_in.backend->count(o.backend), 3);
             assert_string_equal(o.dev.info.bus_id, bus[i]);
-            close_card(&o);
+            close_gpu(&o);
         }
     }
     if (!stand_in.visible)
         return;
     setenv(stand_in.visible, "0,2", 1);
     struct opened o;
-    open_card(&o, 1);
+    open_gpu(&o, 1);
     assert_int_equal(stand_in.backend->count(o.backend), 2);
     assert_string_equal(o.dev.info.bus_id, bus[2]);
-    close_card(&o);
+    close_gpu(&o);
     unsetenv(stand_in.visible);
 }
 
-/* A driver's number below zero, or a name that does not end, is none of these. */
+/* Negative numbers and unterminated names of a driver do not reach the device's description. */
 static void check_sane(const struct as_device_info *info)
 {
     enum { MOST = 1 << 24 };

@@ -12,7 +12,7 @@ static int setup(void **state)
     (void)state;
     fake("");
     setenv("FAKE_BLAS", "", 1);
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     return 0;
 }
 
@@ -20,7 +20,7 @@ static int teardown(void **state)
 {
     (void)state;
     assert_int_equal(fake_live_of("libcublasLt.so.13", "fake_cublaslt_live"), 0);
-    close_card(&o);
+    close_gpu(&o);
     return 0;
 }
 

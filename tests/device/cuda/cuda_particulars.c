@@ -9,7 +9,7 @@ static void test_info(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_card(&o, 2);
+    open_gpu(&o, 2);
     const struct as_device_info *i = &o.dev.info;
     assert_string_equal(i->id, "cuda:2");
     assert_string_equal(i->backend, "cuda");
@@ -33,7 +33,7 @@ static void test_info(void **state)
     assert_false(i->is_host_memory);
     assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CODE);
     assert_false(i->capabilities & AS_CAP_SVM_ATOMICS);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* What was got before the step that fails is given back: teardown counts. */

@@ -31,7 +31,7 @@ static void test_paths(void **state)
     for (size_t i = 0; i < CHIPS; i++) {
         struct opened o;
         fake(chips[i]);
-        open_card(&o, 0);
+        open_gpu(&o, 0);
         for (int path = AS_ATTENTION_DECOMPOSED; path <= AS_ATTENTION_SPLIT; path++) {
             struct as_attention a;
             struct as_error err = {0};
@@ -46,7 +46,7 @@ static void test_paths(void **state)
                 fail_msg("%s on %s: %s", as_attention_path_words[path], o.dev.info.arch, why);
             as_attention_finish(&a);
         }
-        close_card(&o);
+        close_gpu(&o);
     }
 }
 
@@ -92,7 +92,7 @@ static void test_planted(void **state)
         struct opened o;
         struct as_attention a;
         fake(chips[chip]);
-        open_card(&o, 0);
+        open_gpu(&o, 0);
         prepare(&a, &o, AS_ATTENTION_FLASH);
         for (size_t i = 0; i < sizeof planted / sizeof *planted; i += gpu_brief() ? 8 : 1) {
             char why[200] = "";
@@ -104,7 +104,7 @@ static void test_planted(void **state)
             assert_non_null(strstr(why, ", not "));
         }
         as_attention_finish(&a);
-        close_card(&o);
+        close_gpu(&o);
     }
 }
 
@@ -116,7 +116,7 @@ static void test_ranges(void **state)
     char why[200];
     (void)state;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     prepare(&a, &o, AS_ATTENTION_SPLIT);
     assert_true(a.parts >= 2);
     a.args[1][3].u.u32 -= 1;
@@ -126,7 +126,7 @@ static void test_ranges(void **state)
     replace_word(&a, "limits[2 * row] = most", "limits[2 * row] = 0");
     assert_false(as_attention_check(&a, why, sizeof why));
     as_attention_finish(&a);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* A chip without such instructions. */
@@ -137,10 +137,10 @@ static void test_what_is_not(void **state)
     const struct as_attention_desc d = desc_of(AS_ATTENTION_FLASH);
     (void)state;
     fake("rdna2");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_int_equal(as_attention_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "path flash needs CUDA"));
-    close_card(&o);
+    close_gpu(&o);
 }
 
 int main(void)

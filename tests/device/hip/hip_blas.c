@@ -24,7 +24,7 @@ static int setup(void **state)
     (void)state;
     fake("cdna3");
     set_words("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int teardown(void **state)
         assert_int_equal(fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_live"), 0);
     if (both || strcmp(there, "rocblas") == 0)
         assert_int_equal(fake_live_of("librocblas.so.5", "fake_rocblas_live"), 0);
-    close_card(&o);
+    close_gpu(&o);
     return 0;
 }
 

@@ -10,7 +10,7 @@ static void test_info(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_card(&o, 2);
+    open_gpu(&o, 2);
     const struct as_device_info *i = &o.dev.info;
     assert_string_equal(i->id, "hip:2");
     assert_string_equal(i->backend, "hip");
@@ -33,7 +33,7 @@ static void test_info(void **state)
     assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CYCLES);
     assert_true(i->capabilities & AS_CAP_SVM_ATOMICS);
     assert_true(i->capabilities & AS_CAP_CODE);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* A chip whose name is none: nothing is known of it, and nothing is compiled for it. */
@@ -45,12 +45,12 @@ static void test_unknown_chip(void **state)
     struct as_error err = {0};
     (void)state;
     fake("unknown");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_string_equal(o.dev.info.arch, "");
     assert_string_equal(o.dev.info.driver, "HIP 6.3.42134");
     assert_false(o.dev.info.capabilities & (AS_CAP_CYCLES | AS_CAP_CLOCK));
     check_fails(o.dev.program->build(&o.dev, &desc, &p, &err), AS_UNSUPPORTED, &err, "does not tell what chip");
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* What can be used on a GPU that does not replay page faults, and on a chip that shares the host's memory and does. */
@@ -102,9 +102,9 @@ static void test_apu(void **state)
     struct as_memory *m = NULL;
     struct as_error err = {0};
     (void)state;
-    close_card(&gpu);
+    close_gpu(&gpu);
     fake("apu xnack");
-    open_card(&gpu, 0);
+    open_gpu(&gpu, 0);
     check_usable(on_apu);
     assert_string_equal(gpu.dev.info.arch, "gfx942");
     assert_true(gpu.dev.info.is_host_memory);

@@ -48,7 +48,7 @@ static void test_chips(void **state)
         struct opened o;
         unsigned seen = 0;
         fake(chips[i].chip);
-        open_card(&o, 0);
+        open_gpu(&o, 0);
         for (int type = 0; type < AS_GEMM_TYPES; type++) {
             const struct as_gemm_desc d = desc_of((enum as_gemm_type)type);
             struct as_gemm p;
@@ -62,7 +62,7 @@ static void test_chips(void **state)
             as_gemm_finish(&p);
             seen++;
         }
-        close_card(&o);
+        close_gpu(&o);
         assert_int_equal(seen, chips[i].count);
     }
 }
@@ -77,7 +77,7 @@ static void test_batch(void **state)
     char why[200];
     (void)state;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     struct as_gemm_desc d = desc_of(AS_GEMM_S8);
     d.m = 256, d.n = 128;
     prepare(&one, &o, &d);
@@ -100,7 +100,7 @@ static void test_batch(void **state)
     as_gemm_finish(&two);
     o.dev.memory->free(&o.dev, d.b);
     as_gemm_finish(&one);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* The kernel with one word of its text replaced. */
@@ -138,7 +138,7 @@ static void test_wrong(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i += gpu_brief() ? 4 : 1) {
         struct as_gemm p;
         char why[200] = "";
@@ -150,7 +150,7 @@ static void test_wrong(void **state)
         assert_non_null(strstr(why, "results are wrong"));
         as_gemm_finish(&p);
     }
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* A chip without such instructions, and a size that is not a multiple of the tile. */
@@ -162,18 +162,18 @@ static void test_what_is_not(void **state)
     struct as_gemm_desc d = desc_of(AS_GEMM_F16);
     (void)state;
     fake("rdna2");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     check_fails(as_gemm_prepare(&p, &o.dev, &d, &err), AS_UNSUPPORTED, &err,
                 "no known matrix instruction of gfx1030 multiplies f16 and accumulates in f32");
     as_gemm_finish(&p);
-    close_card(&o);
+    close_gpu(&o);
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     d.n = 192;
     assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "not a multiple of the tiles of path"));
-    close_card(&o);
+    close_gpu(&o);
 }
 
 int main(void)

@@ -16,12 +16,12 @@ static void has(const char *words, const char *arch, unsigned capabilities)
 {
     struct opened o;
     fake(words);
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_string_equal(o.dev.info.arch, arch);
     assert_int_equal(o.dev.info.capabilities & (AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8 |
                                                 AS_CAP_TENSOR_FRAGMENTS),
                      capabilities);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_gate(void **state)
@@ -92,14 +92,14 @@ static void check_instructions(const char *words, size_t wanted)
     struct opened o;
     size_t n = 0;
     fake(words);
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     for (const struct as_matrix *m = as_matrices; m->name; m++)
         if (as_matrix_applies(m, &o.dev.info, NULL) == AS_APPLIES) {
             check_instruction(&o, m);
             n++;
         }
     assert_int_equal(n, wanted);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_instructions(void **state)
@@ -119,7 +119,7 @@ static void check_rate(const char *instruction)
     struct as_error err = {0};
     char why[200] = "";
     fake("metal41");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     o.dev.info.compute_units = 1;
     o.dev.info.unit_fma = 0;
     struct as_trial_context tc = {.dev = &o.dev, .seed = 5};
@@ -145,7 +145,7 @@ static void check_rate(const char *instruction)
     assert_true(t.operations == 2.0 * d.matrix->m * d.matrix->n * d.matrix->k * p.desc.chains * p.desc.warps * 2);
     as_peak_finish(&p);
     as_buf_finish(&tc.detail);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_rate(void **state)
@@ -168,7 +168,7 @@ static void test_wrong_layout(void **state)
     size_t differ = 0;
     (void)state;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     wrong.held[AS_MATRIX_C].row = "l1 l2 l3"; /* bit l4 */
     wrong.held[AS_MATRIX_C].column = "r0 l0 l4";
     for (size_t i = 0; i < 64; i++) {
@@ -181,7 +181,7 @@ static void test_wrong_layout(void **state)
         differ += d[i] != b[i]; /* the identity times b */
     assert_int_equal(differ, 32);
     as_fragments_close(&f);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 int main(void)

@@ -14,7 +14,7 @@ enum { KINDS = 5 };
 static void open_as(const char *words)
 {
     fake(words);
-    open_card(&gpu, 0);
+    open_gpu(&gpu, 0);
 }
 
 static void test_info(void **state)
@@ -22,7 +22,7 @@ static void test_info(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     const struct as_device_info *i = &o.dev.info;
     assert_string_equal(i->id, "metal:0");
     assert_string_equal(i->backend, "metal");
@@ -46,7 +46,7 @@ static void test_info(void **state)
     assert_true(as_info_allocator(i, "MTLStorageModeShared")->coherent);
     assert_false(as_info_allocator(i, "MTLStorageModePrivate")->host_access);
     assert_non_null(strstr(as_info_allocator(i, "MTLStorageModeManaged")->why_not, "unified memory"));
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* A Mac with a GPU that is not Apple's: dedicated memory, and an older system. */
@@ -55,7 +55,7 @@ static void test_intel(void **state)
     struct opened o;
     (void)state;
     fake("intel old");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     const struct as_device_info *i = &o.dev.info;
     assert_string_equal(i->vendor, "");
     assert_string_equal(i->arch, "mac2");
@@ -66,12 +66,12 @@ static void test_intel(void **state)
     assert_non_null(strstr(as_info_allocator(i, "MTLStorageModeShared")->no_sharing, "over a bus"));
     assert_int_equal(i->memory_free, i->memory_bytes);
     assert_int_equal(i->unit_fma, 0);
-    close_card(&o);
+    close_gpu(&o);
     fake("future"); /* a family with an unpublished number of cores */
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_string_equal(o.dev.info.arch, "apple10");
     assert_int_equal(o.dev.info.unit_fma, 0);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_hostile_text(void **state)
@@ -81,7 +81,7 @@ static void test_hostile_text(void **state)
     struct as_error err = {0};
     (void)state;
     fake("");
-    open_card(&o, 1);
+    open_gpu(&o, 1);
     assert_string_equal(o.dev.info.name, "\x1b[31mred \xEF\xBF\xBD\xEF\xBF\xBD<script>");
     check_ok(o.dev.device->topology(&o.dev, &json, &err), &err);
     assert_null(strstr(as_buf_get(&json), "<"));
@@ -92,11 +92,11 @@ static void test_hostile_text(void **state)
     assert_int_equal(json_integer_value(json_object_get(device, "lanes")), 32);
     json_decref(tree);
     as_buf_finish(&json);
-    close_card(&o);
+    close_gpu(&o);
     fake("nameless");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_string_equal(o.dev.info.name, "device without a name");
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* Values that the registry lacks or misreports are unknown. */
@@ -107,9 +107,9 @@ static void test_cores(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct opened o;
         fake(words[i]);
-        open_card(&o, 0);
+        open_gpu(&o, 0);
         assert_int_equal(o.dev.info.compute_units, 0);
-        close_card(&o);
+        close_gpu(&o);
     }
 }
 
@@ -127,7 +127,7 @@ static void test_options(void **state)
         assert_int_equal(fake_live_of("Metal.dylib", "fake_metal_options"), options[i]);
         gpu.dev.memory->free(&gpu.dev, mem);
     }
-    close_card(&gpu);
+    close_gpu(&gpu);
 }
 
 /* More than fits the staging buffer at once. */
@@ -151,7 +151,7 @@ static void test_large_private(void **state)
     assert_int_equal(at, WORDS);
     gpu.dev.memory->free(&gpu.dev, mem);
     free(words);
-    close_card(&gpu);
+    close_gpu(&gpu);
 }
 
 static void test_no_memory_for_copies(void **state)
@@ -173,7 +173,7 @@ static void test_no_memory_for_copies(void **state)
         fake("intel");
         gpu.dev.memory->free(&gpu.dev, mem); /* also while mapped */
     }
-    close_card(&gpu);
+    close_gpu(&gpu);
 }
 
 int main(void)

@@ -12,7 +12,7 @@ static const struct as_program_ops *stand_in_program;
 static void open_stand_in(const char *words)
 {
     fake(words);
-    open_card(&o, 0);
+    open_gpu(&o, 0);
 }
 
 static struct as_gemm_desc desc_of(enum as_gemm_path path, enum as_gemm_type type, uint64_t size)
@@ -51,7 +51,7 @@ static void test_units(void **state)
         d.epilogue = (enum as_gemm_epilogue)i;
         check_product(&d, NULL);
     }
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_unit_types(void **state)
@@ -68,7 +68,7 @@ static void test_unit_types(void **state)
     d.m = d.n = d.k = 64;
     o.dev.info.capabilities &= ~(unsigned)AS_CAP_MATRIX;
     assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* Metal 4: each type, with a different epilogue. */
@@ -86,7 +86,7 @@ static void test_tensors(void **state)
         d.epilogue = (enum as_gemm_epilogue)(types[i] == AS_GEMM_S8 ? 0 : i % 3);
         check_product(&d, NULL);
     }
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void tensors_refused(const char *words, enum as_gemm_type type, const char *says)
@@ -96,7 +96,7 @@ static void tensors_refused(const char *words, enum as_gemm_type type, const cha
     open_stand_in(words);
     assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, says));
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_tensors_refused(void **state)
@@ -128,7 +128,7 @@ static void test_wrong_launch(void **state)
         assert_int_equal(as_gemm_check(&p, why, sizeof why), i == 2);
     }
     as_gemm_finish(&p);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* By two batched GEMMs, and by one kernel. */
@@ -151,7 +151,7 @@ static void test_attention(void **state)
             fail_msg("%s: %s", as_attention_path_words[path], why);
         as_attention_finish(&a);
     }
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* ---- faults planted in the kernels: each must be detected by its check ---- */
@@ -242,7 +242,7 @@ static void test_planted(void **state)
         assert_int_equal(plantings, 1);
     }
     o.dev.program = stand_in_program;
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* ---- the library ---- */
@@ -258,7 +258,7 @@ static void test_library(void **state)
         if (type == AS_GEMM_F32 || type == AS_GEMM_F16)
             check_product(&d, "MPSMatrixMultiplication, Metal 3, macOS");
     }
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* Each operand plain and transposed; the other is an identity matrix. */
@@ -306,7 +306,7 @@ static void test_transposed(void **state)
     open_stand_in("");
     for (int i = 0; i < 4; i++)
         check_transposed(i & 1, i & 2);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void refused(const char *words, enum as_gemm_type type, enum as_status code, const char *says)
@@ -318,7 +318,7 @@ static void refused(const char *words, enum as_gemm_type type, enum as_status co
     fake(words);
     check_fails(as_gemm_prepare(&p, &o.dev, &d, &err), code, &err, says);
     as_gemm_finish(&p);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_refused(void **state)
@@ -344,7 +344,7 @@ static void test_fails(void **state)
     check_fails(as_gemm_run(&p, 3, &t, &err), AS_FAILED, &err, "MPSMatrixMultiplication failed: Caused GPU Address");
     fake("");
     as_gemm_finish(&p);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 int main(void)

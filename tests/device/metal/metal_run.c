@@ -28,7 +28,7 @@ static int setup(void **state)
     struct as_error err = {0};
     (void)state;
     fake("");
-    open_card(&gpu, 0);
+    open_gpu(&gpu, 0);
     check_ok(gpu.dev.program->build(&gpu.dev, &desc, &program, &err), &err);
     check_ok(gpu.dev.program->kernel(&gpu.dev, program, "tick", &k, &err), &err);
     check_ok(gpu_get("MTLStorageModePrivate", 4096, NULL, &m, &err), &err);
@@ -51,7 +51,7 @@ static int teardown(void **state)
     (void)state;
     fake("");
     give_back();
-    close_card(&gpu);
+    close_gpu(&gpu);
     return 0;
 }
 

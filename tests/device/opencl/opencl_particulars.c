@@ -12,20 +12,20 @@ static void test_text_and_uuid(void **unused)
     struct opened o;
     (void)unused;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_string_equal(o.dev.info.uuid, "deadbeef-0102-0304-0506-0708090a0b0c");
     assert_string_equal(o.dev.info.name, "device without a name");
     assert_string_equal(o.dev.info.driver, "Fake\xEF\xBF\xBDPlatform ");
     assert_true(o.dev.info.capabilities & AS_CAP_FP16);
     assert_true(o.dev.info.capabilities & AS_CAP_DOT_4X8);
-    close_card(&o);
-    open_card(&o, 1); /* C0 AF is an overlong '/': two bytes that are not UTF-8 */
+    close_gpu(&o);
+    open_gpu(&o, 1); /* C0 AF is an overlong '/': two bytes that are not UTF-8 */
     assert_string_equal(o.dev.info.name, "\x1B[31mred \xEF\xBF\xBD\xEF\xBF\xBD end");
-    close_card(&o);
-    open_card(&o, 2); /* an extension whose name is only a prefix is not that extension */
+    close_gpu(&o);
+    open_gpu(&o, 2); /* an extension whose name is only a prefix is not that extension */
     assert_string_equal(o.dev.info.name, "<script>alert(1)</script>");
     assert_false(o.dev.info.capabilities & (AS_CAP_FP16 | AS_CAP_DOT_4X8));
-    close_card(&o);
+    close_gpu(&o);
 }
 
 /* Missing values stay unknown, and nothing beyond the requested size is read. */
@@ -35,7 +35,7 @@ static void test_driver_lies_about_sizes(void **unused)
     fake("lies");
     for (size_t i = 0; i < 3; i++) {
         struct opened o;
-        open_card(&o, i);
+        open_gpu(&o, i);
         const struct as_device_info *info = &o.dev.info;
         assert_int_equal(stand_in.backend->count(o.backend), 3);
         assert_string_equal(info->name, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
@@ -43,7 +43,7 @@ static void test_driver_lies_about_sizes(void **unused)
         assert_string_equal(info->uuid, "");
         assert_int_equal(info->compute_units, 0);
         assert_int_equal(info->memory_bytes, 0);
-        close_card(&o);
+        close_gpu(&o);
     }
 }
 
@@ -55,14 +55,14 @@ static void test_cache_of_an_integrated_gpu(void **unused)
     struct as_error err = {0};
     (void)unused;
     fake("unified");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_true(o.dev.info.is_host_memory && !o.dev.info.is_host_cpu);
     assert_int_equal(o.dev.info.caches_n, 0); /* no level is reported */
     assert_int_equal(o.dev.device->topology(&o.dev, &json, &err), AS_OK);
     assert_null(strstr(as_buf_get(&json), "\"L2\""));
     assert_null(strstr(as_buf_get(&json), "\"L3\""));
     as_buf_finish(&json);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_old_driver_has_no_svm(void **unused)
@@ -73,7 +73,7 @@ static void test_old_driver_has_no_svm(void **unused)
     const struct as_memory_desc want = {.allocator = "clSVMAlloc fine", .bytes = 64, .node = -1};
     (void)unused;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     for (size_t i = 0; i < o.dev.info.allocators_n; i++) {
         const struct as_allocator *a = &o.dev.info.allocators[i];
         assert_int_equal(a->why_not[0] != 0, strncmp(a->name, "clSVMAlloc", 10) == 0);
@@ -81,7 +81,7 @@ static void test_old_driver_has_no_svm(void **unused)
     assert_int_equal(o.dev.memory->alloc(&o.dev, &want, &m, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "clSVMAlloc"));
     assert_false(o.dev.info.capabilities & AS_CAP_SVM_ATOMICS);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_part_errors(void **unused)
@@ -92,7 +92,7 @@ static void test_part_errors(void **unused)
     const struct as_memory_desc want = {.allocator = "clCreateBuffer", .bytes = 4096, .node = -1};
     (void)unused;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     assert_null(o.dev.memory->part); /* not a CPU */
     assert_int_equal(o.dev.memory->alloc(&o.dev, &want, &whole, &err), AS_OK);
     assert_int_equal(as_cl_cpu_memory_ops.part(&o.dev, whole, 4000, 97, &part, &err), AS_USAGE);
@@ -102,7 +102,7 @@ static void test_part_errors(void **unused)
     assert_null(part);
     fake("");
     o.dev.memory->free(&o.dev, whole);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_build_log(void **unused)
@@ -113,7 +113,7 @@ static void test_build_log(void **unused)
     struct as_program_desc desc = {.name = "thing", .source = "KERNEL(x)(ARG_INDICES) {}"};
     (void)unused;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     fake("nobuild");
     assert_int_equal(o.dev.program->build(&o.dev, &desc, &p, &err), AS_FAILED);
     assert_null(p);
@@ -122,7 +122,7 @@ static void test_build_log(void **unused)
     assert_non_null(strstr(err.text, "line 7: error: too \xEF\xBF\xBD strange"));
     desc.source = NULL;
     assert_int_equal(o.dev.program->build(&o.dev, &desc, &p, &err), AS_UNSUPPORTED);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 static void test_kernels(void **unused)
@@ -137,7 +137,7 @@ static void test_kernels(void **unused)
     struct as_timing t;
     (void)unused;
     fake("");
-    open_card(&o, 0);
+    open_gpu(&o, 0);
     check_ok(o.dev.program->build(&o.dev, &desc, &p, &err), &err);
     check_ok(o.dev.program->kernel(&o.dev, p, "there", &k, &err), &err);
     l.kernel = k;
@@ -147,7 +147,7 @@ static void test_kernels(void **unused)
     check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_FAILED, &err, "CL_INVALID_ARG_INDEX");
     o.dev.program->kernel_destroy(&o.dev, k);
     o.dev.program->destroy(&o.dev, p);
-    close_card(&o);
+    close_gpu(&o);
 }
 
 int main(void)

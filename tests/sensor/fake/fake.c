@@ -74,6 +74,11 @@ API nvml_return nvmlDeviceGetPowerUsage(nvml_device d, unsigned *mw)
     (void)d;
     return give_number(250000, mw);
 }
+API nvml_return nvmlDeviceGetEnforcedPowerLimit(nvml_device d, unsigned *mw)
+{
+    (void)d;
+    return give_number(700000, mw);
+}
 API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field_value *values)
 {
     (void)d;

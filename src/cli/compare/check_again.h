@@ -1,0 +1,12 @@
+/* Measures again what 'assay check' found worse. */
+#ifndef AS_CLI_CHECK_AGAIN_H
+#define AS_CLI_CHECK_AGAIN_H
+
+#include "cli/cli.h"
+#include "cli/compare/check_output.h"
+
+/* Measures the lines of c that are worse again, where the checked side is the last run of the store and of this
+ * machine, and checks anew; else c->not_again says why not. AS_INTERRUPTED: stopped by the user, which was said. */
+enum as_status as_check_again(const struct as_args *args, double budget_s, struct as_checked *c, struct as_error *err);
+
+#endif

@@ -1,0 +1,290 @@
+/* 'assay history' in the terminal. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/history/history.h"
+#include "report/terminal/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PLOT_MOST = 40, PLOT_LEAST = 16, OTHER_COLUMNS = 84 };
+
+/* ---- the plot of a run ---- */
+
+/* The scale of all runs, logarithmic: their values, and what of their intervals lies near them. */
+struct range {
+    double lo, hi;
+};
+
+static struct range range_of(const struct as_history *h)
+{
+    static const double beyond = 0.15, least = 0.02;
+    struct range r = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < h->n; i++) {
+        r.lo = fmin(r.lo, log(h->v[i].number.value));
+        r.hi = fmax(r.hi, log(h->v[i].number.value));
+    }
+    const double more = fmax(beyond * (r.hi - r.lo), least);
+    return (struct range){r.lo - more, r.hi + more};
+}
+
+static unsigned place_of(const struct range *r, double v, unsigned width)
+{
+    const double p = (log(v) - r->lo) / (r->hi - r->lo);
+    return (unsigned)lround(fmin(fmax(isfinite(p) ? p : 0, 0), 1) * (width - 1));
+}
+
+/* "...---o----": the value within its interval. Without blanks, so that no line breaks within. */
+static void plot_run(const struct range *r, const struct as_estimated *number, unsigned width, bool unicode,
+                     struct as_buf *out)
+{
+    const unsigned at = place_of(r, number->value, width);
+    const bool known = isfinite(number->ci.lo) && isfinite(number->ci.hi) && number->ci.lo > 0;
+    const unsigned lo = known ? place_of(r, number->ci.lo, width) : at,
+                   hi = known ? place_of(r, number->ci.hi, width) : at;
+    as_buf_clear(out);
+    for (unsigned i = 0; i <= hi; i++)
+        as_buf_str(out, i == at ? unicode ? "●" : "o" : i >= lo ? unicode ? "─" : "-" : unicode ? "\u00a0" : ".");
+}
+
+/* ---- one quantity ---- */
+
+static void interval_text(const struct as_interval *ci, double value, const char *unit, struct as_buf *out)
+{
+    if (isfinite(ci->lo) && isfinite(ci->hi))
+        as_format_range(out, ci->lo, ci->hi, value, unit, 3);
+}
+
+static void what_text(const struct as_history_run *r, struct as_buf *out)
+{
+    const bool is_new = r->place != AS_RUN_STEADY;
+    if (is_new)
+        as_buf_printf(out, "%s: %s", as_run_place_word(r->place), r->cause[0] ? r->cause : "no cause recorded");
+    else if (r->is_state)
+        as_buf_str(out, r->cause);
+}
+
+static void add_history_row(struct as_table *t, const struct as_history *h, const struct as_history_run *r,
+                            const struct range *range, unsigned width, const struct as_table_style *style)
+{
+    struct as_buf text = AS_BUF_INIT;
+    char started[32];
+    as_format_wall(r->run->started_at, started, sizeof started);
+    as_table_addf(t, AS_PAINT_NONE, "%lld", (long long)r->run->id);
+    as_table_add(t, started, AS_PAINT_NONE);
+    as_format_value(&text, r->number.value, h->row->unit);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
+    as_buf_clear(&text);
+    interval_text(&r->number.ci, r->number.value, h->row->unit, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
+    if (r->run->clock_hz > 0)
+        as_format_value(&text, r->run->clock_hz, "Hz");
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    plot_run(range, &r->number, width, style->unicode, &text);
+    as_table_add(t, as_buf_get(&text), r->place == AS_RUN_STEADY ? AS_PAINT_NONE : AS_PAINT_BAD);
+    as_buf_clear(&text);
+    what_text(r, &text);
+    as_table_add(t, as_buf_get(&text), r->place == AS_RUN_STEADY ? AS_PAINT_DIM : AS_PAINT_STRONG);
+    as_buf_finish(&text);
+}
+
+/* "memory.read.all: Memory read of cpu, AMD EPYC, at 4.26 GHz" */
+static void title_text(const struct as_history *h, const struct as_machine_runs *m, struct as_buf *out)
+{
+    as_buf_printf(out, "%s: %s %s of %s", h->row->of->name, h->row->title, h->row->label, h->device->id);
+    if (h->device->name[0])
+        as_buf_printf(out, ", %s", h->device->name);
+    if (isfinite(h->row->clock_exponent) && h->row->clock_exponent > 0 && m->sheet.clock_hz > 0) {
+        as_buf_str(out, ", at ");
+        as_format_value(out, m->sheet.clock_hz, "Hz");
+    }
+}
+
+static void ratio_text(const struct as_history *h, struct as_buf *out)
+{
+    as_format_number(out, h->now.value / h->before.value, 3);
+    as_buf_str(out, "x (");
+    as_format_number(out, h->ratio.lo, 3);
+    as_buf_str(out, " to ");
+    as_format_number(out, h->ratio.hi, 3);
+    as_buf_str(out, "x)");
+}
+
+static void alone_text(const struct as_history *h, struct as_buf *out)
+{
+    if (h->alone)
+        as_buf_printf(out, "; %zu run%s alone %s not counted", h->alone, h->alone == 1 ? "" : "s",
+                      h->alone == 1 ? "is" : "are");
+}
+
+/* The level now, and how it stands to the one before. */
+static void level_text(const struct as_history *h, struct as_buf *out)
+{
+    const char *unit = h->row->unit;
+    if (!isfinite(h->now.value))
+        return;
+    as_buf_str(out, h->since ? "now " : "");
+    as_format_value(out, h->now.value, unit);
+    as_buf_str(out, " (");
+    interval_text(&h->now.ci, h->now.value, unit, out);
+    as_buf_str(out, "), another run ");
+    interval_text(&h->now.another, h->now.value, unit, out);
+    if (h->since) {
+        as_buf_printf(out, "; since run %lld ", (long long)h->v[h->since].run->id);
+        ratio_text(h, out);
+        as_buf_str(out, " of ");
+        as_format_value(out, h->before.value, unit);
+        as_buf_str(out, " before");
+    } else
+        as_buf_str(out, h->n > 2 ? "; no change" : "; a change shows from three runs on");
+    alone_text(h, out);
+}
+
+enum as_status as_history_table(const struct as_history *h, const struct as_machine_runs *m,
+                                const struct as_table_style *style, struct as_buf *out, struct as_error *err)
+{
+    static const char *const heads[] = {">run", "started", ">value", ">95% interval", "?>clock", "", "", NULL};
+    struct as_table t;
+    struct as_buf text = AS_BUF_INIT, safe = AS_BUF_INIT;
+    const struct range range = range_of(h);
+    const unsigned room = style->width > OTHER_COLUMNS ? style->width - OTHER_COLUMNS : 0;
+    const unsigned width = room < PLOT_LEAST ? PLOT_LEAST : room > PLOT_MOST ? PLOT_MOST : room;
+    title_text(h, m, &text);
+    as_text_title(out, as_buf_get(&text), style);
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < h->n; i++)
+        add_history_row(&t, h, &h->v[i], &range, width, style);
+    const enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    as_buf_clear(&text);
+    level_text(h, &text);
+    as_buf_terminal(&safe, as_buf_get(&text));
+    if (text.len)
+        as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
+    as_buf_finish(&text);
+    as_buf_finish(&safe);
+    return st;
+}
+
+/* ---- all quantities ---- */
+
+static void add_line_names(struct as_table *t, const struct as_history *h)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "%s %s", h->row->title, h->row->label);
+    as_table_add(t, h->device->id, AS_PAINT_NONE);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
+    as_buf_finish(&text);
+}
+
+static void add_value(struct as_table *t, double v, const char *unit)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (isfinite(v))
+        as_format_value(&text, v, unit);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_finish(&text);
+}
+
+static void add_changed(struct as_table *t, const struct as_history *h)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const struct as_history_run *r = &h->v[h->since];
+    add_line_names(t, h);
+    add_value(t, h->before.value, h->row->unit);
+    add_value(t, h->now.value, h->row->unit);
+    ratio_text(h, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_BAD);
+    as_table_addf(t, AS_PAINT_NONE, "run %lld", (long long)r->run->id);
+    as_table_add(t, r->cause[0] ? r->cause : "no cause recorded", AS_PAINT_NONE);
+    as_buf_finish(&text);
+}
+
+static void add_steady(struct as_table *t, const struct as_history *h)
+{
+    struct as_buf text = AS_BUF_INIT;
+    add_line_names(t, h);
+    add_value(t, isfinite(h->now.value) ? h->now.value : h->v[h->n - 1].number.value, h->row->unit);
+    interval_text(&h->now.another, h->now.value, h->row->unit, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", h->n);
+    as_table_add(t, h->row->of->name, AS_PAINT_DIM);
+    as_buf_finish(&text);
+}
+
+/* Where nothing changed for good, single runs may still lie outside. */
+static void list_alone(const struct as_history *v, size_t n, const struct as_history_asked *asked,
+                       const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT, safe = AS_BUF_INIT;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].n && as_history_is_asked(&v[i], asked); k++) {
+            const struct as_history_run *r = &v[i].v[k];
+            if (r->place != AS_RUN_ALONE)
+                continue;
+            as_buf_printf(&text, "%s%s %s of %s in run %lld", text.len ? "; " : "", v[i].row->title, v[i].row->label,
+                          v[i].device->id, (long long)r->run->id);
+        }
+    if (text.len) {
+        as_text_title(out, "Outside the other runs, alone", style);
+        as_buf_terminal(&safe, as_buf_get(&text));
+        as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
+    }
+    as_buf_finish(&text);
+    as_buf_finish(&safe);
+}
+
+static void summary_head(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    char since[32];
+    as_format_wall(m->v[0].started_at, since, sizeof since);
+    as_buf_terminal(&line, m->fullest.run.host);
+    as_buf_printf(&line, ": %zu run%s since %s", m->n, m->n == 1 ? "" : "s", since);
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    if (m->older)
+        as_buf_printf(out, "%zu older run%s not read\n", m->older, m->older == 1 ? " is" : "s are");
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].state[0]) {
+            as_buf_clear(&line);
+            as_buf_printf(&line, "run %lld: ", (long long)m->v[i].id);
+            as_text_line(out, as_buf_get(&line), m->v[i].state, 0, 2, style);
+        }
+    as_buf_finish(&line);
+}
+
+enum as_status as_history_summary(const struct as_history *v, size_t n, const struct as_history_asked *asked,
+                                  const struct as_machine_runs *m, const struct as_table_style *style,
+                                  struct as_buf *out, struct as_error *err)
+{
+    static const char *const changed_heads[] = {"",      "",         ">before", ">now", ">now / before, interval",
+                                                "since", "recorded", NULL},
+                             *const steady_heads[] = {"", "", ">value", ">another run lies in", ">runs", "", NULL};
+    size_t changed = 0, shown = 0;
+    struct as_table t;
+    summary_head(m, style, out);
+    for (size_t i = 0; i < n; i++) {
+        shown += as_history_is_asked(&v[i], asked);
+        changed += as_history_is_asked(&v[i], asked) && v[i].since;
+    }
+    as_text_title(out, changed ? "Changed" : "No line changed", style);
+    as_table_init(&t, changed ? changed_heads : steady_heads);
+    for (size_t i = 0; i < n; i++) {
+        if (!as_history_is_asked(&v[i], asked) || !v[i].n)
+            continue;
+        if (v[i].since)
+            add_changed(&t, &v[i]);
+        else if (!changed)
+            add_steady(&t, &v[i]);
+    }
+    const enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    list_alone(v, n, asked, style, out);
+    if (changed && shown > changed)
+        as_buf_printf(out, "\n%zu line%s did not change\n", shown - changed, shown - changed == 1 ? "" : "s");
+    as_buf_str(out, "\nRun by run: assay history QUANTITY, such as 'memory.latency'\n");
+    return st;
+}

@@ -1,0 +1,273 @@
+#include "model/number.h"
+
+#include "base/text.h"
+#include "model/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double BELIEVED = 0.25; /* half an interval that ± may stand for */
+static const double FACTOR = 4;      /* between the ends of a ratio's interval that still tells something */
+static const double DECADE = 10;     /* between the ends of a range that still tells something */
+enum { DIGITS = 3, ENDS = 4, NO_LIMIT = 17 };
+
+double as_number_width(double v, struct as_interval ci)
+{
+    const double width = fmax(ci.hi - v, v - ci.lo) / fabs(v);
+    return isfinite(ci.lo) && isfinite(ci.hi) && isfinite(width) ? width : NAN;
+}
+
+/* The power of ten of the first digit. */
+static int number_place(double v)
+{
+    return (int)floor(log10(fabs(v)) + 1e-9);
+}
+
+/* The place of the last digit that half an interval supports. */
+static int number_last_place(double half)
+{
+    static const double two = 3.55; /* begins with more than 35: one digit */
+    const int place = number_place(half);
+    return half / pow(10, place) < two ? place - 1 : place;
+}
+
+int as_number_digits(double v, double half)
+{
+    if (!(half > 0) || !isfinite(half) || v == 0 || !isfinite(v))
+        return NO_LIMIT;
+    const int digits = number_place(v) - number_last_place(half) + 1;
+    return digits < 1 ? 1 : digits;
+}
+
+static int number_at_most(int digits, int most)
+{
+    return digits < most ? digits : most;
+}
+
+static double number_half(const struct as_number *n)
+{
+    return as_number_width(n->value, n->ci) * fabs(n->value);
+}
+
+static bool number_has_interval(const struct as_number *n)
+{
+    return isfinite(n->ci.lo) && isfinite(n->ci.hi) && n->ci.hi > n->ci.lo;
+}
+
+enum as_number_form as_number_form(const struct as_number *n)
+{
+    const struct as_interval ci = n->ci;
+    const bool is_ratio = strcmp(n->unit, "x") == 0;
+    if (!isfinite(n->value) || !number_has_interval(n))
+        return n->trials == 1 && isfinite(n->value) && strcmp(n->unit, "B") != 0 ? AS_NUMBER_ONE_TRIAL
+                                                                                 : AS_NUMBER_VALUE;
+    if (strcmp(n->unit, "B") == 0)
+        return AS_NUMBER_RANGE;
+    const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
+    if (n->trials == 1)
+        return is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
+    if (is_narrow)
+        return AS_NUMBER_VALUE;
+    if (n->modes == 2)
+        return AS_NUMBER_MODES;
+    if (is_ratio && !(ci.lo > 0 && ci.hi <= FACTOR * ci.lo))
+        return ci.lo > 1 || ci.hi < 1 ? AS_NUMBER_BOUND : AS_NUMBER_INCONCLUSIVE;
+    if (n->trials && ci.lo > 0 && ci.hi > DECADE * ci.lo)
+        return AS_NUMBER_NOISY;
+    return AS_NUMBER_RANGE;
+}
+
+struct as_number as_number_of_cell(const struct as_cell *c)
+{
+    return (struct as_number){.value = c->sum.median,
+                              .ci = c->sum.ci,
+                              .unit = c->unit,
+                              .trials = c->sum.trials,
+                              .mode = {c->sum.mode[0], c->sum.mode[1]},
+                              .share0 = c->sum.mode_share0,
+                              .modes = c->sum.modes};
+}
+
+static void number_add_value(const struct as_number *n, struct as_buf *out)
+{
+    const bool is_whole = !as_scale_of(n->value, n->unit) && isfinite(n->value); /* 4096 per cycle, not 4100 */
+    const int supported = number_has_interval(n) ? as_number_digits(n->value, number_half(n)) : NO_LIMIT;
+    const int digits = number_at_most(supported, is_whole ? as_unscaled_digits(n->value, DIGITS) : DIGITS);
+    if (!as_unit_is_count(n->unit))
+        as_format_value_to(out, n->value, n->unit, digits);
+    else if (supported == NO_LIMIT)
+        as_format_value(out, n->value, n->unit); /* exact */
+    else {
+        as_format_number(out, n->value, number_at_most(supported, DIGITS));
+        as_buf_printf(out, " %s", n->unit);
+    }
+}
+
+/* The ends, with at least two and at most so many digits. */
+static void number_add_ends(const struct as_number *n, int place, int most, struct as_buf *out)
+{
+    const double ends[2] = {n->ci.lo, n->ci.hi};
+    int digits[2];
+    for (int i = 0; i < 2; i++) {
+        const int at = ends[i] != 0 ? number_place(ends[i]) - place + 1 : 2;
+        digits[i] = number_at_most(at > 2 ? at : 2, most);
+    }
+    if (!as_unit_is_count(n->unit)) {
+        as_format_range_to(out, n->ci.lo, n->ci.hi, n->value, n->unit, digits);
+        return;
+    }
+    as_format_number(out, n->ci.lo, digits[0]);
+    as_buf_str(out, " to ");
+    as_format_number(out, n->ci.hi, digits[1]);
+    as_buf_printf(out, " %s", n->unit);
+}
+
+/* Two digits of the half width: the ends are all that is known. */
+static void number_add_range(const struct as_number *n, struct as_buf *out)
+{
+    number_add_ends(n, number_place(0.5 * (n->ci.hi - n->ci.lo)) - 1, DIGITS, out);
+}
+
+static void number_add_modes(const struct as_number *n, struct as_buf *out)
+{
+    const int often = n->share0 < 0.5;
+    const double one = n->mode[often], other = n->mode[!often];
+    const struct as_scale *scale = as_scale_of(one, n->unit), *its = as_scale_of(other, n->unit);
+    as_format_value_to(out, one, n->unit, DIGITS - 1);
+    as_buf_printf(out, ", in %.0f%% of samples ", 100 * (often ? n->share0 : 1 - n->share0));
+    if (scale == its)
+        as_format_number(out, scale ? other * scale->factor : other, DIGITS - 1);
+    else
+        as_format_value_to(out, other, n->unit, DIGITS - 1);
+}
+
+void as_number_text(const struct as_number *n, struct as_buf *out)
+{
+    switch (as_number_form(n)) {
+    case AS_NUMBER_VALUE:
+    case AS_NUMBER_ONE_TRIAL:
+        number_add_value(n, out);
+        break;
+    case AS_NUMBER_RANGE:
+        number_add_range(n, out);
+        break;
+    case AS_NUMBER_MODES:
+        number_add_modes(n, out);
+        break;
+    case AS_NUMBER_NOISY:
+        as_buf_str(out, n->trials == 1 ? "too noisy: one trial" : "too noisy: ");
+        if (n->trials > 1)
+            as_buf_printf(out, "%zu trials", n->trials);
+        break;
+    case AS_NUMBER_BOUND:
+        as_buf_str(out, n->ci.lo > 1 ? "at least " : "at most ");
+        as_format_value_to(out, n->ci.lo > 1 ? n->ci.lo : n->ci.hi, n->unit, 2);
+        break;
+    case AS_NUMBER_INCONCLUSIVE:
+        as_buf_str(out, "inconclusive");
+    }
+}
+
+void as_number_brief(const struct as_number *n, struct as_buf *out)
+{
+    const enum as_number_form form = as_number_form(n);
+    if (form == AS_NUMBER_MODES) {
+        const struct as_scale *scale = as_scale_of(n->mode[0], n->unit);
+        if (scale == as_scale_of(n->mode[1], n->unit))
+            as_format_number(out, scale ? n->mode[0] * scale->factor : n->mode[0], DIGITS - 1);
+        else
+            as_format_value_to(out, n->mode[0], n->unit, DIGITS - 1);
+        as_buf_str(out, " or ");
+        as_format_value_to(out, n->mode[1], n->unit, DIGITS - 1);
+    } else if (form == AS_NUMBER_NOISY)
+        as_buf_str(out, "too noisy");
+    else
+        as_number_text(n, out);
+}
+
+void as_number_precision(const struct as_number *n, struct as_buf *out)
+{
+    const double percent = 100 * as_number_width(n->value, n->ci);
+    const enum as_number_form form = as_number_form(n);
+    if (form == AS_NUMBER_ONE_TRIAL || (form == AS_NUMBER_NOISY && n->trials == 1))
+        as_buf_str(out, "one trial");
+    else if (form == AS_NUMBER_NOISY)
+        as_buf_printf(out, "%zu trials", n->trials);
+    else if (form != AS_NUMBER_VALUE || !isfinite(percent) || as_unit_is_count(n->unit))
+        return;
+    else if (percent < 0.05)
+        as_buf_str(out, "<0.1%");
+    else
+        as_buf_printf(out, percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
+}
+
+bool as_number_has_interval(const struct as_number *n)
+{
+    return isfinite(n->value) && isfinite(n->ci.lo) && isfinite(n->ci.hi) && as_number_form(n) == AS_NUMBER_VALUE;
+}
+
+/* Would the ends look the same with so many digits? */
+static bool number_ends_are_alike(const struct as_number *n, int digits)
+{
+    struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
+    as_format_number(&lo, n->ci.lo, digits);
+    as_format_number(&hi, n->ci.hi, digits);
+    const bool alike = strcmp(as_buf_get(&lo), as_buf_get(&hi)) == 0;
+    as_buf_finish(&lo);
+    as_buf_finish(&hi);
+    return alike;
+}
+
+void as_number_interval(const struct as_number *n, struct as_buf *out)
+{
+    if (!as_number_has_interval(n))
+        return;
+    if (n->ci.hi > n->ci.lo)
+        number_add_ends(n, number_last_place(number_half(n)), number_ends_are_alike(n, DIGITS) ? ENDS : DIGITS, out);
+    else
+        as_format_range(out, n->ci.lo, n->ci.hi, n->value, n->unit, DIGITS);
+}
+
+void as_cell_number(const struct as_cell *c, struct as_buf *out)
+{
+    const struct as_number n = as_number_of_cell(c);
+    char answer[64];
+    if (as_cell_answer(c, c->sum.median, answer))
+        as_buf_str(out, answer);
+    else
+        as_number_brief(&n, out);
+}
+
+/* Does the interval, as it is printed, differ from the value? */
+static bool number_is_seen(const struct as_number *n)
+{
+    struct as_buf value = AS_BUF_INIT, end = AS_BUF_INIT;
+    bool seen = false;
+    number_add_value(n, &value);
+    for (int i = 0; i < 2 && number_has_interval(n); i++) {
+        as_buf_clear(&end);
+        as_format_value(&end, i ? n->ci.hi : n->ci.lo, n->unit);
+        seen |= strcmp(as_buf_get(&value), as_buf_get(&end)) != 0;
+    }
+    as_buf_finish(&value);
+    as_buf_finish(&end);
+    return seen;
+}
+
+void as_number_prose(const struct as_number *n, const char *per, const char *note, struct as_buf *out)
+{
+    const enum as_number_form form = as_number_form(n);
+    const bool seen = form == AS_NUMBER_VALUE && number_is_seen(n);
+    as_number_text(n, out);
+    as_buf_str(out, per);
+    if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
+        as_buf_str(out, " (");
+    if (form == AS_NUMBER_ONE_TRIAL)
+        as_buf_str(out, "one trial");
+    else if (seen)
+        number_add_ends(n, number_last_place(number_half(n)), DIGITS, out);
+    if (note[0])
+        as_buf_printf(out, "%s%s", form == AS_NUMBER_ONE_TRIAL || seen ? "; " : "", note);
+    if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
+        as_buf_char(out, ')');
+}

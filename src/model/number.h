@@ -1,0 +1,51 @@
+/* How a measured number is printed, the same in every view: with no more digits than its interval supports, and as a
+ * range, two modes or words where a value with ± would say more than is known. */
+#ifndef AS_MODEL_NUMBER_H
+#define AS_MODEL_NUMBER_H
+
+#include "base/buf.h"
+#include "model/cell.h"
+
+struct as_number {
+    double value;          /* NAN unknown */
+    struct as_interval ci; /* 95%; NAN: none */
+    const char *unit;
+    size_t trials;  /* that the interval rests on; 0 unknown */
+    double mode[2]; /* of the samples, if modes is 2 */
+    double share0;  /* of mode[0] */
+    size_t modes;
+};
+enum as_number_form {
+    AS_NUMBER_VALUE,        /* "59 GB/s"; its interval, if it has one, is at most 25% to each side */
+    AS_NUMBER_ONE_TRIAL,    /* the same, of one trial: the interval is only what is usual for such cells */
+    AS_NUMBER_RANGE,        /* "27 to 121 ns", and any capacity with an interval */
+    AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns" */
+    AS_NUMBER_NOISY,        /* "too noisy: one trial" */
+    AS_NUMBER_BOUND,        /* of a ratio: "at least 1.1x" */
+    AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
+};
+enum as_number_form as_number_form(const struct as_number *n);
+struct as_number as_number_of_cell(const struct as_cell *c);
+/* A cell's number in a table, or its answer. */
+void as_cell_number(const struct as_cell *c, struct as_buf *out);
+/* "59 GB/s", "27 to 121 ns", "too noisy: one trial", "inconclusive" */
+void as_number_text(const struct as_number *n, struct as_buf *out);
+/* The same for a table: "27 or 121 ns", "too noisy"; the precision says of how many trials. */
+void as_number_brief(const struct as_number *n, struct as_buf *out);
+/* What stands behind ±: "10%", "<0.1%", "one trial", "2 trials" of what is too noisy; "" where the text says it, and without an
+ * interval. */
+void as_number_precision(const struct as_number *n, struct as_buf *out);
+/* The value, what it is per ("" or " per load"), and the interval where it is narrow enough, in one parenthesis with a
+ * note ("" for none): "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */
+void as_number_prose(const struct as_number *n, const char *per, const char *note, struct as_buf *out);
+/* Does the interval add to the text? */
+bool as_number_has_interval(const struct as_number *n);
+/* "10.7 to 11.0 ns", with four digits where three would hide that the ends differ; "" where it adds nothing. */
+void as_number_interval(const struct as_number *n, struct as_buf *out);
+/* Significant digits that an interval of this half width supports, by the rule of the Particle Data Group ("Rounding",
+ * Review of Particle Physics 2022, 5.3): two of the half width if they are below 36, else one. */
+int as_number_digits(double v, double half);
+/* Half the interval relative to the value, the farther end; NAN: none. */
+double as_number_width(double v, struct as_interval ci);
+
+#endif

@@ -1,0 +1,35 @@
+/* One line of a machine's data sheet over its runs: what it was, when it changed, and what was recorded of the change.
+ */
+#ifndef AS_REPORT_MACHINE_HISTORY_H
+#define AS_REPORT_MACHINE_HISTORY_H
+
+#include "report/sheet/machine_runs.h"
+
+struct as_history_run {
+    const struct as_machine_run *run;
+    struct as_estimated number; /* at the clock of the machine's latest run */
+    enum as_run_place place;
+    bool is_state;   /* cause: host, device or assay changed, rather than load, clock or a neighbour */
+    char cause[600]; /* what is recorded of it since the line's run before: "kernel 6.1, then 6.2"; "" nothing */
+};
+struct as_history {
+    const struct as_device_sheet *device;
+    const struct as_sheet_row *row;
+    struct as_history_run *v; /* owned; in order of time */
+    size_t n, alone;          /* alone: runs of that place */
+    size_t since;             /* index of the first run of the present level; 0: it did not change */
+    struct as_joined
+        now; /* of the runs since, without those alone; value NAN: they cannot be joined, as ranges of a capacity */
+    struct as_joined before;  /* of the level before; value NAN: it did not change */
+    struct as_interval ratio; /* 95%: now / before */
+};
+/* Line `line` of device `device` of a machine with all its runs (AS_MACHINE_EVER), which must outlive it. */
+enum as_status as_history_make(const struct as_machine_runs *m, size_t device, size_t line, struct as_history *out,
+                               struct as_error *err);
+void as_history_finish(struct as_history *h);
+/* Of all devices, in the order of the table; *out: owned by the caller (as_histories_free). */
+enum as_status as_histories_make(const struct as_machine_runs *m, struct as_history **out, size_t *n,
+                                 struct as_error *err);
+void as_histories_free(struct as_history *v, size_t n);
+
+#endif

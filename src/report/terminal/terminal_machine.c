@@ -1,0 +1,138 @@
+/* A machine in the terminal: its data sheet over all its runs. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/terminal/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "4 runs since 2026-11-24T14:02:00Z"; returns how many. device NULL: of all. */
+static size_t write_runs(const struct as_machine_runs *m, const struct as_device_sheet *device, struct as_buf *line)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    const size_t n = as_machine_runs_used(m, device, used);
+    const struct as_machine_run *first = NULL;
+    char since[32];
+    for (size_t i = m->n; i > 0; i--)
+        if (m->v[i - 1].merged != SIZE_MAX && used[m->v[i - 1].merged])
+            first = &m->v[i - 1];
+    as_format_wall(first ? first->started_at : NAN, since, sizeof since);
+    as_buf_printf(line, "%zu run%s since %s", n, n == 1 ? "" : "s", since);
+    return n;
+}
+
+/* The last run, without those that measured some of its cells again. */
+static const struct as_machine_run *last_run(const struct as_machine_runs *m)
+{
+    for (size_t i = m->n; i > 0; i--)
+        if (!m->v[i - 1].is_again)
+            return &m->v[i - 1];
+    return &m->v[m->n - 1];
+}
+
+/* Does a device rest on one run? */
+static bool has_prior(const struct as_machine_runs *m)
+{
+    bool used[AS_MACHINE_RUNS_MAX], has = false;
+    for (size_t i = 0; i < m->sheet.n; i++)
+        has |= m->sheet.v[i].sheet.n && as_machine_runs_used(m, &m->sheet.v[i], used) == 1;
+    return has;
+}
+
+static void write_prior(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (!has_prior(m))
+        return;
+    as_buf_printf(&text, "From one run, %s and 'another run' assume ", style->unicode ? "±" : "+-");
+    as_buf_str(&text, m->sheet.virtual_machine
+                          ? "what runs of another guest on a shared host vary by; for GPUs 0.5%."
+                          : "that runs vary by 0.5%: no series of runs of such a machine is known.");
+    as_buf_str(&text, " A second run measures it.");
+    as_text_fill(out, as_buf_get(&text), style->width, 0, 0);
+    as_buf_finish(&text);
+}
+
+/* The clock to which numbers that follow it were carried over. */
+static void write_clock(const struct as_machine_runs *m, struct as_buf *line)
+{
+    bool follows = false;
+    for (size_t d = 0; d < m->sheet.n; d++)
+        for (size_t i = 0; i < m->sheet.v[d].sheet.n; i++)
+            follows |= m->sheet.v[d].sheet.rows[i].clock_exponent > 0;
+    if (!follows || !(m->sheet.clock_hz > 0))
+        return;
+    as_buf_str(line, ", core at ");
+    as_format_value(line, m->sheet.clock_hz, "Hz");
+}
+
+static void write_machine_head(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    const struct as_machine_run *last = last_run(m);
+    as_buf_terminal(&line, m->fullest.run.host);
+    as_buf_str(&line, ": ");
+    write_runs(m, NULL, &line);
+    as_buf_printf(&line, ", the last run %lld (", (long long)last->id);
+    as_buf_terminal(&line, last->suite);
+    as_buf_char(&line, ')');
+    write_clock(m, &line);
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    if (m->since[0])
+        as_text_line(out, "Earlier numbers are left out, since the machine changed with ", m->since, 0, 2, style);
+    if (m->older)
+        as_buf_printf(out, "%zu older run%s not read\n", m->older, m->older == 1 ? " is" : "s are");
+    as_text_caveats(&m->fullest, style, out);
+    write_prior(m, style, out);
+    as_buf_finish(&line);
+}
+
+/* What was seen beside one run, and how many runs a device has if others have more. */
+static void write_device_runs(const struct as_machine_runs *m, const struct as_device_sheet *d, struct as_buf *out)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    const size_t all = as_machine_runs_used(m, NULL, used), own = as_machine_runs_used(m, d, used);
+    if (own && own < all)
+        write_runs(m, d, out);
+    if (all == 1)
+        as_sheet_seen_text(&m->fullest, d->id, out);
+}
+
+static void write_machine_further(const struct as_machine_runs *m, const struct as_table_style *style,
+                                  struct as_buf *out)
+{
+    enum { WORTH_MOST = 4 };
+    struct as_buf line = AS_BUF_INIT;
+    const long long last = last_run(m)->id;
+    bool used[AS_MACHINE_RUNS_MAX];
+    if (as_machine_runs_used(m, NULL, used) > 1) {
+        as_buf_printf(
+            &line,
+            "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
+            "numbers in a line are of the last run that measured it.",
+            style->unicode ? "±" : "+-");
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    }
+    as_text_worth(&m->fullest, WORTH_MOST, style, out);
+    as_buf_printf(out, "\nRun %lld by itself:  assay show %lld\nOver time:  assay history\n", last, last);
+    as_buf_finish(&line);
+}
+
+enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    struct as_buf seen = AS_BUF_INIT;
+    write_machine_head(m, style, out);
+    for (size_t i = 0; i < m->sheet.n && !st; i++) {
+        as_buf_clear(&seen);
+        write_device_runs(m, &m->sheet.v[i], &seen);
+        st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, err);
+    }
+    if (!st)
+        write_machine_further(m, style, out);
+    as_buf_finish(&seen);
+    return st ? st : as_buf_check(out, err);
+}

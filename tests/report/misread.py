@@ -1,0 +1,166 @@
+"""No view prints a number that can be misread: an interval of more than 25% is no ±, a ratio whose interval spans more than a factor
+of 4 is words, no number has more digits than its interval supports, no share is above 102%, and one trial is said to be one.
+
+Every view of every sample is read as text, and so are runs of a scripted device that is so noisy that the samples have nothing like
+it. model/number.h has the rules."""
+import html
+import itertools
+import json
+import math
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "robust"))
+import harness  # noqa: E402  (beside the robust tests)
+from harness import MEASURED, OK, expect  # noqa: E402
+
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
+BELIEVED, FACTOR, SHARE = 0.25, 4.0, 102.0
+EXPLAINED = 10  # cells of a run
+DIGITS = 4  # of a number with a decimal point
+LAST = 40  # units of the last digit that half an interval may be: 35 by the rule, and the interval is rounded
+UNIT = r"(?:[nµm]?s|[kMGT]?B/s|[KMGT]i?B|[kMG]?Hz|[kMGT]?(?:FLOP|OP)/s|cycles|[kMG]? ?updates(?:/s)?|[kM]? ?pages/s|B/cycle|ops/cycle|[x×])"
+NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+EDGE = "\x01"  # stands for tags of a page
+PERCENT = re.compile(rf"(?:±|\+-) ?({NUMBER})%")
+COLUMN = re.compile(rf"({NUMBER})%(?: ~)?\s*$")
+RATIO = re.compile(rf"(?<![\w.])(-?{NUMBER})[x×]? to (-?{NUMBER})[x×](?!\w)")
+BESIDE = re.compile(rf"(?<![\w.-])({NUMBER}) ?({UNIT})(?: per [a-z]+)?(?: \(|, 95% interval |{EDGE}+\(?)({NUMBER}) to ({NUMBER}) ?\2(?!\w)")
+LONG = re.compile(r"(?<![\w.:/-])[0-9]+\.[0-9]+(?![\w.:-])")
+OF = re.compile(rf"({NUMBER})% of (?:the )?(?:spec|peak|theoretical|documented|limit|published|data sheet|reported)")
+
+
+def last_digit(number):
+    """What one unit of the last significant digit is: 0.01 of "1.25", 10 of "120"."""
+    mantissa, _, exponent = number.partition("e")
+    whole, _, rest = mantissa.partition(".")
+    place = -len(rest) if rest else len(whole) - len(whole.rstrip("0")) if whole.strip("0") else 0
+    return 10.0 ** (place + int(exponent or 0))
+
+
+def significant(number):
+    return len(number.replace(".", "").lstrip("0"))
+
+
+def misread(text):
+    """What can be misread in lines of text."""
+    for found in PERCENT.finditer(text):
+        if float(found.group(1)) > 100 * BELIEVED or "e" in found.group(1):
+            yield found.group(0)
+    for found in RATIO.finditer(text):
+        low, high = float(found.group(1)), float(found.group(2))
+        if low <= 0 or high > FACTOR * 1.02 * low:
+            yield found.group(0)
+    for found in BESIDE.finditer(text):
+        value, low, high = (float(found.group(i)) for i in (1, 3, 4))
+        if not low - last_digit(found.group(1)) <= value <= high + last_digit(found.group(1)):
+            continue  # of another column
+        half = max(high - value, value - low)
+        if half > LAST * last_digit(found.group(1)) or half > 1.03 * BELIEVED * value + last_digit(found.group(1)):
+            yield found.group(0)
+    for found in LONG.finditer(text):
+        if significant(found.group(0)) > DIGITS:
+            yield text[max(0, found.start() - 40):found.end() + 20]
+    for found in OF.finditer(text):
+        if float(found.group(1)) > SHARE:
+            yield found.group(0)
+
+
+def columns(text):
+    """Of tables of the terminal, percentages under "±" above 25%, and under a title of shares above 102%."""
+    limits, lines = {}, text.splitlines()
+    for at, line in enumerate(lines):
+        if at + 1 < len(lines) and re.match(r"^\s*[─-]{9}", lines[at + 1]):
+            limits = {m.end(): limit for title, limit in (("±", 100 * BELIEVED), ("of spec", SHARE), ("share", SHARE))
+                      for m in re.finditer(rf"(?<= ){title}(?= |$)", line)}
+        if not line.strip():
+            limits = {}
+        for end, limit in limits.items():
+            found = COLUMN.search(line[max(0, end - 12):end])
+            if found and float(found.group(1)) > limit:
+                yield line.strip()
+
+
+def text_of(page):
+    body = re.sub(r"<(script|style)\b.*?</\1>|<details class=\"method\">.*?</details>", "", page, flags=re.S)
+    return html.unescape(re.sub(r"<[^>]*>", EDGE, body)).replace("\u00a0", " ")
+
+
+def read(assay, *words, codes=(OK,), store=None):
+    done = assay.run(*words, *(["--store", store] if store else []), env={"COLUMNS": "160", "LC_ALL": "C.UTF-8"})
+    expect(done.code in codes, f"'{' '.join(words)}'", done)
+    return done.out
+
+
+def views(assay, store):
+    """(view, what it prints)"""
+    runs = [json.loads(line) for line in read(assay, "list", "runs", "--json", store=store).splitlines()]
+    for run in (str(r["id"]) for r in runs):
+        yield "show", read(assay, "show", run, store=store)
+        cells = [json.loads(line) for line in read(assay, "show", run, "--json", store=store).splitlines()]
+        for probe in sorted({c["probe"] for c in cells if "probe" in c}):
+            yield f"show {probe}", read(assay, "show", run, probe, store=store)
+        facts = json.loads(read(assay, "facts", run, "--json", store=store))["facts"]
+        yield "facts", "\n".join(f["sentence"] for f in facts)
+        yield "advise", read(assay, "advise", run, store=store)
+        yield "header", "\n".join(re.findall(r"/\*.*?\*/", read(assay, "export", run, "--format", "header", store=store)))  # not the constants
+        sheet = json.loads(read(assay, "export", run, "--format", "sheet", store=store))
+        yield "sheet", "\n".join(line["further"] for d in sheet["devices"] for line in d["lines"])
+        for cell in [c["id"] for c in cells if "id" in c][::max(1, len(cells) // EXPLAINED)]:
+            yield f"explain {cell}", read(assay, "explain", str(cell), store=store).partition("\nMAD ")[0]  # not single samples
+        page = assay.path("page.html")
+        read(assay, "report", run, "-o", page, store=store)
+        with open(page, encoding="utf-8") as f:
+            yield "page", text_of(f.read())
+
+
+def expect_clear(read_views):
+    wrong = [f"{view}: {number!r}" for view, text in read_views for number in (*misread(without_notes(text)), *columns(text))]
+    expect(not wrong, f"no number can be misread ({len(wrong)})", "\n".join(wrong[:40]))
+
+
+def without_notes(text):
+    """Exact results of instructions and numbers of papers are no measurements."""
+    return re.sub(r"(?:of problem \d+ is|of the model|arXiv) -?[0-9.]+", "", text)
+
+
+def test_samples(assay):
+    samples = sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db"))
+    expect_clear((f"{sample}, {view}", text) for sample in samples for view, text in views(assay, os.path.join(SAMPLES, sample)))
+
+
+def test_comparisons(assay):
+    samples = [os.path.join(SAMPLES, f"{name}.db") for name in ("h100-quick", "h100-pair", "h200-full", "h100-full")]
+    for a, b in itertools.combinations(samples, 2):
+        for words in (("compare", a, b), ("check", "--against", a, "--allow-missing", b)):
+            expect_clear([(" ".join(map(os.path.basename, words)), read(assay, *words, codes=(OK, harness.REGRESSION)))])
+
+
+def test_noise(assay):
+    """A device whose samples differ by factors, in one trial and in several."""
+    noisy = assay.script(dict(harness.FAST, noise={"sd": 0.8}))
+    for trials in ("1", "2", "4"):
+        done = assay.run("run", "launch", "bandwidth", "--device", "null", "--set", "threads=1", "--trials", trials, "--precision", "10%", env=noisy)
+        expect(done.code in MEASURED, "measured", done)
+    expect_clear(views(assay, None))
+    one = read(assay, "show", "1", "launch")
+    expect("one trial" in one and not re.search(r"[0-9]%", one), "one trial is said to be one", one)
+
+
+def test_planted_faults_are_seen(assay):
+    for planted in ("77.4 GB/s ±155%", "value +- 2.2e-05%", "2.12x (0.0644 to 69.6x)", "0.0160x to 66200x", "3530376.5 updates (3400000 to 3600000 updates)",
+                    "27.973300", "L2 1467% of specified", "FP64: 120% of the theoretical peak", "107% of peak bandwidth", f"68.6 ns{EDGE}30 to 200 ns", "10.84 ns per load (9.1 to 12 ns; 21 cycles)"):
+        expect(list(misread(planted)), f"seen: {planted}")
+    table = "                measured       ±  share\n───────────────────────────────────────\nMemory  read   77.4 GB/s  {}   {}\n"
+    expect(not list(columns(table.format("15% ~", " 99%"))), "a good row is none")
+    for width, share in (("155% ~", "99%"), ("15% ~", "108%")):
+        planted = table.format(f"{width:>6}", f"{share:>4}").replace(f"  {width:>6}", f"  {width:>6}")
+        expect(list(columns(planted)), f"seen: {width} {share}", planted)
+    for clear in ("59 GB/s (53 to 65 GB/s)", "27 to 121 ns", "1.60x (1.35 to 1.90x)", "CUDA 13.1.0, driver 580.159.03", "98.2% of the peak"):
+        expect(not list(misread(clear)), f"clear: {clear}")
+    expect(math.isclose(last_digit("1.25"), 0.01) and last_digit("120") == 10, "last digits")
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,206 @@
+"""A machine over its runs, on the scripted device: runs join, a changed driver starts anew, history finds what changed, and
+check measures again what looks worse. The scripts decide all numbers; nothing depends on this machine's."""
+import csv
+import io
+import json
+
+import harness
+from harness import OK, REGRESSION, USAGE, expect, expect_refused
+
+ALLOCATORS = [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]
+SUITE = """[suite]
+trials = 3
+precision = 20%
+devices = null
+[latency]
+size = 16MiB
+allocator = huge_pages
+pattern = random
+"""
+BASE_PAGES = SUITE.replace("huge_pages", "base_pages")
+LATENCY, BASE = "memory.latency", "memory.latency.base_pages"
+
+
+def memory(ns, driver="1.0", **more):
+    """A device whose memory takes so long."""
+    return {"execute": True, "noise": {"sd": 0.002}, "info": {"driver": driver, "threads": 1, "allocators": ALLOCATORS},
+            "levels": [{"size": 0, "ns": ns, "gbs": 20}], **more}
+
+
+def measure(assay, script, text=SUITE, *more):
+    path = assay.path("suite.ini")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    done = assay.null(script, path, "--quiet", *more)
+    expect(done.code == OK, "measured", done)
+
+
+def lines(assay, *words):
+    """The lines of history as JSON: those of runs, and the last of each line of the sheet."""
+    done = assay.run("history", *words, "--json")
+    expect(done.code == OK, "history", done)
+    found = [json.loads(text) for text in done.out.splitlines()]
+    return [x for x in found if "run" in x], {x["name"]: x for x in found if "run" not in x}
+
+
+def width(interval):
+    return interval[1] / interval[0]
+
+
+def head(assay, *more):
+    done = assay.run("show", *more)
+    expect(done.code == OK, "show", done)
+    return done.out.splitlines()[0], done.out
+
+
+def test_runs_join(assay):
+    """A second run narrows the interval; a run by its name keeps its own."""
+    measure(assay, memory(100))
+    first, text = head(assay)
+    expect(": 1 run since " in first and "assume" in text, "one run, and what is assumed", text)
+    alone = lines(assay, LATENCY)[1][LATENCY]
+    measure(assay, memory(100))
+    second, text = head(assay)
+    expect(": 2 runs since " in second and "assume" not in text and "another run" in text, "two runs", text)
+    joined = lines(assay, LATENCY)[1][LATENCY]
+    expect(width(joined["now_ci"]) < width(alone["now_ci"]), "narrower", (alone, joined))
+    expect(joined["another_run"][0] < joined["now_ci"][0] and joined["now_ci"][1] < joined["another_run"][1],
+           "another run may lie further off than the machine's number", joined)
+    for name in ("1", "last"):
+        own, text = head(assay, name)
+        expect(own.startswith("Run ") and "another run" not in text, "a run by itself", text)
+
+
+def test_lines_of_earlier_runs(assay):
+    """A line that only an earlier run measured stays in the machine's sheet, and not in that of the last run."""
+    measure(assay, memory(100), BASE_PAGES)
+    measure(assay, memory(100))
+    expect("latency, base pages" in head(assay)[1].split("Not in this suite")[0], "both lines", head(assay)[1])
+    expect("latency, base pages" not in head(assay, "last")[1].split("Not in this suite")[0], "the last alone")
+
+
+def test_changed_driver(assay):
+    """Numbers of another driver are not joined, which is said; history still has them."""
+    measure(assay, memory(100))
+    measure(assay, memory(100))
+    measure(assay, memory(90, driver="2.0"))
+    first, text = head(assay)
+    expect(": 1 run since " in first, "one run of this driver", text)
+    expect("changed with run 3: driver of null 1.0, then 2.0" in text, "and why", text)
+    runs, _ = lines(assay, LATENCY)
+    expect([r["run"] for r in runs] == [1, 2, 3], "all runs", runs)
+    expect(runs[2]["recorded"] == "driver of null 1.0, then 2.0", "what was recorded", runs[2])
+
+
+def test_one_trial(assay):
+    """A prior is no evidence: a line of one trial says so."""
+    measure(assay, memory(100), SUITE, "--trials", "1", "--precision", "100%")
+    expect("one trial" in head(assay)[1], "it says so", head(assay)[1])
+    measure(assay, memory(100))
+    expect("one trial" not in head(assay)[1], "until there are more", head(assay)[1])
+
+
+def test_history(assay):
+    """A lasting change is found with the run that began it, a single run as such; steady lines are neither."""
+    for ns in (100, 100, 100, 150, 100, 100):
+        measure(assay, memory(ns))
+    for _ in range(3):
+        measure(assay, memory(120, driver="2.0"))
+    runs, now = lines(assay)
+    places = {r["run"]: r["place"] for r in runs if r["name"] == LATENCY}
+    expect([r for r, place in places.items() if place != "steady"] == [4, 7], "two of nine", places)
+    expect(places[4] == "alone" and places[7] == "changed", "of which kind", places)
+    expect(now[LATENCY]["since_run"] == 7 and now[LATENCY]["ratio_ci"][0] > 1.1, "by how much", now[LATENCY])
+    steady = {r["place"] for r in runs if r["name"] == "clock.core"}
+    expect(steady == {"steady"}, "the clock is steady", runs)
+    table = list(csv.DictReader(io.StringIO(assay.run("history", LATENCY, "--csv").out)))
+    expect([row["run"] for row in table] == [str(n) for n in range(1, 10)], "as a table", table)
+    expect([row["run"] for row in table if row["recorded"].startswith("driver")] == ["7"], "once", table)
+    expect(table[6]["place"] == "changed" and table[6]["recorded"] == "driver of null 1.0, then 2.0", "named", table[6])
+    text = assay.run("history").out
+    expect("driver of null 1.0, then 2.0" in text and "Memory latency of null in run 4" in text, "in words", text)
+    by_line = assay.run("history", "Memory", "latency")
+    expect(by_line.out == assay.run("history", LATENCY).out, "a line by its words", by_line)
+
+
+def test_history_of_nothing(assay):
+    expect_refused(assay.run("history"), USAGE, "no store")
+    measure(assay, memory(100))
+    expect_refused(assay.run("history", "memory.latncy"), USAGE, "memory.latency")
+    expect_refused(assay.run("history", BASE), USAGE, BASE)
+    expect_refused(assay.run("history", LATENCY, "--json", "--csv"), USAGE, "exclude each other")
+    expect_refused(assay.run("history", LATENCY, "--device", "cuda:0"), USAGE, "cuda:0")
+
+
+def check(assay, script, *more):
+    """Four runs at 100 ns are the base."""
+    against = [word for run in range(1, 5) for word in ("--against", str(run))]
+    return assay.run("check", *against, "--tolerance", "2%", "--json", *more, env=assay.script(script))
+
+
+def based(assay):
+    for _ in range(4):
+        measure(assay, memory(100))
+
+
+def verdict(done, name="latency"):
+    found = [json.loads(text) for text in done.out.splitlines()]
+    return [x for x in found if x.get("quantity") == name][0], found[-1]
+
+
+def test_neighbour_of_the_first_run(assay):
+    """What slowed down the checked run alone is not worse."""
+    based(assay)
+    measure(assay, memory(120))
+    done = check(assay, memory(100), "--no-measure")
+    expect(done.code == REGRESSION, "it would be worse", done)
+    done = check(assay, memory(100))
+    line, summary = verdict(done)
+    expect(done.code == OK and line["verdict"] != "worse" and line["measured_again"], "measured again, it is not", done)
+    expect(summary["measured_again_in_run"] == 6 and summary["worse"] == 0, "in a run of its own", summary)
+    expect({c["probe"] for c in assay.cells(6)} == {"latency"}, "of the cells of that line", assay.cells(6))
+    expect(assay.run("show", "last").out.startswith("Run 5:"), "which is not the last one to look at")
+    expect(", the last run 5 " in head(assay)[0] and ": 6 runs since" in head(assay)[0], "but one more of the machine", head(assay)[0])
+
+
+def test_slowdown_that_stays(assay):
+    """5% slower, and 5% slower again: worse."""
+    based(assay)
+    measure(assay, memory(105))
+    done = check(assay, memory(105))
+    line, summary = verdict(done)
+    expect(done.code == REGRESSION and line["verdict"] == "worse" and line["measured_again"], "it stays worse", done)
+    expect(summary["measured_again_in_run"] == 6, "measured again", summary)
+
+
+def test_neighbour_on_the_device(assay):
+    """What another process slows down, in the run and again, is undecided."""
+    based(assay)
+    busy = memory(120, sensor={"users": 1})
+    measure(assay, busy)
+    done = check(assay, busy)
+    line, _ = verdict(done)
+    expect(done.code == OK and line["verdict"] == "undecided", "not worse", done)
+
+
+def test_not_measured_again(assay):
+    """What is not this machine's last run is judged as stored, and it is said why."""
+    based(assay)
+    measure(assay, memory(120))
+    measure(assay, memory(100))
+    done = check(assay, memory(100), "5")
+    line, summary = verdict(done)
+    expect(done.code == REGRESSION and "measured_again" not in line, "worse as stored", done)
+    expect("not the last run" in summary["not_measured_again"], "and why", summary)
+    measure(assay, memory(120, driver="3.0"))
+    exported = assay.run("export", "--format", "sheet", "-o", "last.json")
+    expect(exported.code == OK, "exported", exported)
+    other = memory(100)
+    other["info"] = dict(other["info"], name="another device")
+    done = check(assay, other)
+    _, summary = verdict(done)
+    expect(done.code == REGRESSION and "another device" in summary["not_measured_again"], "another device", done)
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,177 @@
+"""A run on a terminal: the data sheet so far in place, whatever the terminal's size, and nothing else touched."""
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import termios
+
+import harness
+from harness import MEASURED, expect
+
+# A device with two caches: latencies and capacities for the data sheet, soon after the start.
+CACHES = {"execute": True, "noise": {"sd": 0.002}, "levels": [
+    {"size": 32 << 10, "ns": 1, "gbs": 100}, {"size": 1 << 20, "ns": 4, "gbs": 50}, {"size": 0, "ns": 90, "gbs": 9}],
+    "info": {"threads": 1, "allocators": [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]}}
+CELLS = ["latency", "--device", "null", "--budget", "0", "--set", "allocator=base_pages", "--set", "size=4KiB,16KiB,256KiB,4MiB,16MiB"]
+RUN = ["run", *CELLS, "--trials", "1"]
+BEFORE = [f"before {i}" for i in range(5)]
+
+
+class Screen:
+    """What a terminal shows that does what assay asks of one; it breaks no lines anew when its size changes."""
+
+    def __init__(self, rows, columns):
+        self.rows, self.columns = rows, columns
+        self.past, self.lines, self.row, self.column = [], [""], 0, 0
+        self.wrapped, self.wrapped_live, self.unknown = 0, 0, []
+        self.left = ""
+
+    def resize(self, rows, columns):
+        self.rows, self.columns = rows, columns
+        self.lines = [line[:columns] for line in self.lines]
+        self.scroll()
+
+    def scroll(self):
+        while len(self.lines) > self.rows:
+            self.past.append(self.lines.pop(0))
+            self.row -= 1
+        self.row = max(self.row, 0)
+
+    def next_line(self):
+        self.row += 1
+        if self.row == len(self.lines):
+            self.lines.append("")
+        self.scroll()
+
+    def put(self, character):
+        if self.column >= self.columns:
+            self.wrapped += 1
+            self.column = 0
+            self.next_line()
+        line = self.lines[self.row].ljust(self.column)
+        self.lines[self.row] = line[:self.column] + character + line[self.column + 1:]
+        self.column += 1
+
+    def control(self, count, what):
+        if what == "A":
+            self.row = max(0, self.row - int(count or 1))
+        elif what in ("K", "J") and not count:
+            self.lines[self.row] = self.lines[self.row][:self.column]
+            del self.lines[self.row + 1:len(self.lines) if what == "J" else self.row + 1]
+        elif what != "m":
+            self.unknown.append(count + what)
+
+    def feed(self, text):
+        text = self.left + text
+        self.left = ""
+        for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b.*\Z|.", text, re.DOTALL):
+            if part == "\r":
+                self.column = 0
+            elif part == "\n":
+                self.next_line()
+            elif part.startswith("\x1b[") and part[-1].isalpha():
+                self.control(part[2:-1], part[-1])
+            elif part.startswith("\x1b"):
+                self.left = part
+            else:
+                self.put(part)
+
+    def all(self):
+        return [line.rstrip() for line in self.past + self.lines]
+
+
+def on_screen(assay, rows, columns, *args, resize=(), stop=None, **env):
+    """The screen after a command, and what it showed after each piece of output. resize: sizes to change to, one after each
+    ten pieces. stop: a signal sent once lines are there."""
+    screen, shown, seen = Screen(rows, columns), [], b""
+    screen.feed("".join(line + "\r\n" for line in BEFORE))
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = assay.start(*args, stdin=slave, stdout=slave, stderr=slave, env={**assay.script(CACHES), "TERM": "xterm", **env},
+                          start_new_session=True)
+    os.close(slave)
+    sizes = list(resize)
+    with contextlib.suppress(OSError):  # EIO: no process has it open any more
+        while part := os.read(master, 65536):
+            seen += part
+            screen.feed(part.decode("utf-8", "replace"))
+            shown.append(list(screen.lines))
+            if progress_lines(screen.lines):
+                screen.wrapped_live = screen.wrapped
+            if sizes and len(shown) % 10 == 0:
+                screen.resize(*sizes[0])
+                fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", *sizes.pop(0), 0, 0))
+            if stop and any("Memory" in line for line in screen.lines):
+                os.killpg(process.pid, stop)
+                stop = None
+    os.close(master)
+    return assay.finish(process), screen, shown, seen.decode("utf-8", "replace")
+
+
+def progress_lines(lines):
+    return [line for line in lines if re.match(r"\d+%(, |$)", line)]
+
+
+def expect_in_place(screen, shown):
+    expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
+    expect(not screen.unknown, "no other control sequences", screen.unknown)
+    expect(not progress_lines(screen.all()), "no progress is left", screen.all())
+    expect(all(len(progress_lines(lines)) <= 1 for lines in shown), "one progress line at a time")
+
+
+def live(shown):
+    return [lines for lines in shown if progress_lines(lines) and any(line.startswith("Memory ") for line in lines)]
+
+
+def test_in_place(assay):
+    """At every size: lines that never wrap, a block that never scrolls, and the whole sheet at the end."""
+    for rows, columns in ((24, 80), (50, 200), (8, 40), (3, 20)):
+        done, screen, shown, _ = on_screen(assay, rows, columns, *RUN)
+        expect(done.code in MEASURED, f"a run at {columns}x{rows}", done)
+        expect(screen.wrapped_live == 0, "no line wraps", screen.all())
+        expect_in_place(screen, shown)
+        if rows >= 8:
+            expect(live(shown), "the data sheet so far", shown[-5:])
+            expect(sum("complete" in line for line in screen.all()) == 2, "the end is told once, and the run shown once",
+                   screen.all())
+
+
+def test_resized(assay):
+    """Made wider and higher, text is replaced where it is; made narrower, a new block begins, and nothing is overwritten."""
+    done, screen, shown, _ = on_screen(assay, 24, 80, *RUN, resize=((40, 120), (30, 60), (10, 40), (24, 80)))
+    expect(done.code in MEASURED, "a run", done)
+    expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
+    expect(live(shown), "the data sheet so far")
+    expect("complete" in " ".join(screen.all()), "the end", screen.all())
+
+
+def test_control_c(assay):
+    """The block goes, and what is left says how to go on."""
+    done, screen, shown, _ = on_screen(assay, 24, 80, "run", *CELLS, "--trials", "100", stop=signal.SIGINT)
+    expect(done.code == harness.FAILED, "interrupted", done)
+    expect_in_place(screen, shown)
+    expect(any("to continue: assay resume 1" in line for line in screen.all()), "how to go on", screen.all())
+
+
+def test_dumb_terminal(assay):
+    """Lines, as for a pipe, and no control sequence."""
+    done, screen, shown, seen = on_screen(assay, 24, 80, *RUN, TERM="dumb")
+    expect(done.code in MEASURED and "\x1b" not in seen, "plain text", ascii(seen[:500]))
+    expect(re.search(r"(?m)^ +\d+\.\d s  Memory +latency", seen), "lines of the data sheet", seen)
+
+
+def test_no_colour(assay):
+    seen = on_screen(assay, 24, 80, *RUN, NO_COLOR="1")[3]
+    expect(not re.search(r"\x1b\[[0-9;]*m", seen), "no colours", ascii(seen[:500]))
+
+
+def test_quiet(assay):
+    seen = on_screen(assay, 24, 80, *RUN, "--quiet")[3]
+    expect(not re.search(r"\x1b\[[0-9]*[AJK]", seen) and "Memory" in seen, "only the sheet", ascii(seen[:500]))
+
+
+if __name__ == "__main__":
+    harness.main(globals())
