@@ -177,8 +177,10 @@ def label_of(fact):
 
 
 def sizes_of(sentence):
-    """The ends of all ranges of bytes, and single sizes."""
-    return [float(end) * BINARY[unit] for low, high, unit in SIZE.findall(sentence) for end in (low, high) if end]
+    """Of the ends of all ranges of bytes, and single sizes: the lowest and highest number of bytes that is shown so."""
+    ends = [(end, BINARY[unit]) for low, high, unit in SIZE.findall(sentence) for end in (low, high) if end]
+    halves = [0.501 * 10.0 ** -len(end.partition(".")[2]) for end, _ in ends]  # zeros of a size are no rounding
+    return [((float(end) - half) * unit, (float(end) + half) * unit) for (end, unit), half in zip(ends, halves)]
 
 
 def label_of_capacity(fact):
@@ -187,7 +189,7 @@ def label_of_capacity(fact):
 
     def hide(found):
         sizes = sizes_of(found.group(0))
-        return "#" if all(any(math.isclose(size, end, rel_tol=SHOWN) for end in ends) for size in sizes) else found.group(0)
+        return "#" if all(any(low <= end <= high for end in ends) for low, high in sizes) else found.group(0)
 
     return SIZE.sub(hide, fact["sentence"])
 
@@ -195,7 +197,7 @@ def label_of_capacity(fact):
 def has_capacity(fact):
     """Does the sentence have the value, or both ends of the range?"""
     sizes = sizes_of(fact["sentence"])
-    said = {key: any(math.isclose(size, fact[key], rel_tol=SHOWN) for size in sizes) for key in ("value", "ci_low", "ci_high")}
+    said = {key: any(low <= fact[key] <= high for low, high in sizes) for key in ("value", "ci_low", "ci_high")}
     return said["value"] or (said["ci_low"] and said["ci_high"])
 
 
@@ -248,9 +250,12 @@ def advice_apart(advice, sheet):
                 yield f"{a['device']} {n['what']}: {other['value']} | {n['value']}"
         values = [in_base_unit(n["value"], n["unit"]) for n in a["numbers"] if n["unit"] in UNITS]
         values += [x + y for i, x in enumerate(values) for y in values[i + 1:]]
-        for number, unit in NUMBER.findall(INTERVAL.sub("; ", a["sentence"])):
-            if not any(math.isclose(in_base_unit(float(number), unit), value, rel_tol=SHOWN) for value in values):
-                yield f"{a['device']} {a['topic']}: {number} {unit}: {a['sentence']}"
+        sentence = INTERVAL.sub("; ", a["sentence"])
+        shown = [(shown_as(low, unit)[0], shown_as(high, unit)[1]) for low, high, unit in RANGE.findall(sentence)]
+        shown += [shown_as(number, unit) for number, unit in NUMBER.findall(RANGE.sub("", sentence))]
+        for low, high in shown:
+            if not any(low <= value <= high for value in values):
+                yield f"{a['device']} {a['topic']}: {low} to {high}: {a['sentence']}"
 
 
 def rates_apart(page, facts):
