@@ -1,8 +1,8 @@
 """Facts are distinguished by their fields: only src/facts/relations.c makes ids and takes them apart.
 
 fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, each sentence of a rule that names a field that facts do
-not have ("{levle}"), and each axis, value of an axis or value of a field in a rule that no other code has as a text, and fails where
-there is one. An id may be shown, copied and compared as a whole."""
+not have ("{levle}"), and each axis, value of an axis or value of a field in a rule that no other code has as a text, or that is not in the closed set of its field,
+and fails where there is one. An id may be shown, copied and compared as a whole."""
 import os
 import re
 import subprocess
@@ -16,6 +16,7 @@ TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 BY = re.compile(r"\bAS_BY\([^;]*|\{AS_FACT_[^\n]*")
 VALUES = (re.compile(r'\bas_cell_is\((?:[^;"]*?), "(\w+)", "([^"]*)"\)'),
           re.compile(r'\bstrcmp\(as_(?:cell_axis|axes_text)\((?:[^;"]*?), "(\w+)"\), "([^"]*)"'))
+FIELD = re.compile(r"\bFIELD\(\w+, (\w+)(?:, (\w+|\"[^\"]*\"))?\)")
 FACTS = re.compile(r"\bstruct as_fact \*(?:const )?(\w+)")
 CALLS = r"\b(?:strn(?:case)?cmp|str(?:r?chr|str|spn|cspn|pbrk|tok_r|dup)|sscanf|fnmatch|strlen|memcmp|\w*(?:starts|ends)_with)\s*\("
 
@@ -29,11 +30,15 @@ def looks_into(text):
 
 
 def fields_of(top):
+    """{field: its closed set of values, None where it has none}"""
     path = os.path.join(top, FIELDS)
     if not os.path.exists(path):
-        return {"value"}
+        return {"value": None}
     with open(path, encoding="utf-8") as f:
-        return {"value"} | set(re.findall(r"\bFIELD\(\w+, (\w+)\)", f.read()))
+        text = f.read().replace("\\\n", " ")
+    lists = {name: "".join(TEXT.findall(line)) for name, line in re.findall(r"#define (\w+) +(\".*)", text)}
+    return {"value": None} | {name: set(lists.get(values, values.strip('"')).split("|")) if values not in ("", "NULL") else None
+                              for name, values in FIELD.findall(text)}
 
 
 def misnamed(text, fields):
@@ -56,12 +61,12 @@ def words_of(top, paths):
 
 def misspelt(text, fields, words):
     """Offsets and values of axes and fields that are words of none."""
-    of_fields = re.compile(r"\.(?:%s) = \"([^\"]*)\"" % "|".join(sorted(fields - {"value", "counted"})))
-    given = [(m.start(), m.groups()) for pattern in VALUES for m in pattern.finditer(text)]
+    of_fields = re.compile(r"\.(%s) = \"([^\"]*)\"" % "|".join(sorted(set(fields) - {"value", "counted"})))
+    given = [(m.start(), m.groups(), words) for pattern in VALUES for m in pattern.finditer(text)]
     for by in BY.finditer(text):
-        given += [(by.start() + m.start(), m.groups()) for m in of_fields.finditer(by.group(0))]
-    for at, values in given:
-        yield from ((at, value) for value in values if value and not re.fullmatch(r"[0-9.]+", value) and value not in words)
+        given += [(by.start() + m.start(), (m[2],), fields[m[1]] or words) for m in of_fields.finditer(by.group(0))]
+    for at, values, known in given:
+        yield from ((at, value) for value in values if value and not re.fullmatch(r"[0-9.]+", value) and value not in known)
 
 
 def check(top, paths):

@@ -28,8 +28,10 @@ struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation
                           .rule = c->rule->text,
                           .refuted_by = c->rule->refuted_by};
     as_copy_text(f->device, sizeof f->device, c->device);
-    as_fact_name(f, relation, by, axis_of, cell, cell ? cell->unit : "");
-    return f;
+    if (as_fact_name(f, relation, by, axis_of, cell, cell ? cell->unit : ""))
+        return f;
+    l->n--; /* of a cell that this version does not know */
+    return NULL;
 }
 
 struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,

@@ -20,9 +20,10 @@ static const struct relation {
 
 static const struct field {
     const char *name;
-    size_t at; /* in struct as_fact_fields */
+    size_t at;       /* in struct as_fact_fields */
+    const char *set; /* "cpu|device"; NULL: open */
 } fields[] = {
-#define FIELD(NAME, name) [AS_FIELD_##NAME] = {#name, offsetof(struct as_fact_fields, name)},
+#define FIELD(NAME, name, set) [AS_FIELD_##NAME] = {#name, offsetof(struct as_fact_fields, name), set},
     AS_FACT_FIELDS(FIELD)
 #undef FIELD
 };
@@ -115,7 +116,27 @@ static void make_id(struct as_fact *f)
             *p = '_';
 }
 
-void as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by, as_field_fn otherwise,
+/* Is the value one of a closed set? */
+static bool is_in_set(const char *set, const char *value)
+{
+    const size_t n = strlen(value);
+    for (size_t len; *set; set += len + (set[len] == '|')) {
+        len = strcspn(set, "|");
+        if (len == n && strncmp(set, value, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_set_values(const struct as_fact *f)
+{
+    for (size_t i = 0; i < AS_FACT_FIELDS_N; i++)
+        if (fields[i].set && f->at[i] && !is_in_set(fields[i].set, as_fact_field(f, (enum as_fact_field)i)))
+            return false;
+    return true;
+}
+
+bool as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by, as_field_fn otherwise,
                   const void *from, const char *unit)
 {
     const struct relation *r = &relations[relation];
@@ -126,6 +147,7 @@ void as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_
     unit = by && by->unit ? by->unit : r->unit ? r->unit : unit;
     as_copy_text(f->object, sizeof f->object, object ? object : "");
     as_copy_text(f->unit, sizeof f->unit, as_rate_unit(unit, as_fact_field(f, AS_FIELD_TYPE)));
+    return has_set_values(f);
 }
 
 bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by)
@@ -174,24 +196,6 @@ bool as_fact_is_about(const struct as_fact *f, const char *subject)
 
 enum { GLOB_MAX = 128 };
 
-/* The ids of a relation as a glob; optional: with the parts in brackets. */
-static void glob_of(const char *id, bool optional, char out[GLOB_MAX])
-{
-    size_t n = 0;
-    for (const char *at = id; *at && n + 1 < GLOB_MAX;) {
-        if (*at == '[' && !optional)
-            at += strcspn(at, "]");
-        if (*at == '{') {
-            next_field(at, &at);
-            out[n++] = '*';
-        } else if (*at == '[' || *at == ']')
-            at++;
-        else
-            out[n++] = *at++;
-    }
-    out[n] = '\0';
-}
-
 /* Is there a text that both globs match? A glob is shorter than GLOB_MAX. meet[k]: the rest of a from i and the rest of
  * b from k have one. */
 static bool globs_overlap(const char *a, const char *b)
@@ -214,15 +218,55 @@ static bool globs_overlap(const char *a, const char *b)
     return meet[0];
 }
 
+/* An id of a relation that is being written as a glob: fields without a closed set are '*'. */
+struct id_glob {
+    const char *wanted; /* the glob that it must meet */
+    char text[GLOB_MAX];
+};
+
+static bool is_id_met(struct id_glob *g, const char *id, size_t n);
+
+/* The same with each value of a closed set in turn; rest: of the id, after the field. */
+static bool is_value_met(struct id_glob *g, const char *set, const char *rest, size_t n)
+{
+    for (size_t len; *set; set += len + (set[len] == '|')) {
+        len = strcspn(set, "|");
+        for (size_t i = 0; i < len && n + i + 1 < GLOB_MAX; i++)
+            g->text[n + i] = (char)(set[i] == ' ' ? '_' : set[i]);
+        if (is_id_met(g, rest, n + len))
+            return true;
+    }
+    return false;
+}
+
+/* n: letters that are written already */
+static bool is_id_met(struct id_glob *g, const char *id, size_t n)
+{
+    while (*id && n + 1 < GLOB_MAX) {
+        if (*id == '[' && is_id_met(g, id + strcspn(id, "]") + 1, n)) /* without this part */
+            return true;
+        if (*id == '{') {
+            const size_t field = next_field(id, &id);
+            if (field < AS_FACT_FIELDS_N && fields[field].set)
+                return is_value_met(g, fields[field].set, id, n);
+            g->text[n++] = '*';
+        } else if (*id == '[' || *id == ']')
+            id++;
+        else
+            g->text[n++] = *id++;
+    }
+    if (n >= GLOB_MAX)
+        return false;
+    g->text[n] = '\0';
+    return globs_overlap(g->text, g->wanted);
+}
+
 static bool id_exists(const char *glob)
 {
-    char id[GLOB_MAX];
+    struct id_glob g = {.wanted = glob};
     for (size_t i = 0; i < AS_RELATIONS_N; i++)
-        for (int optional = 0; optional < 2; optional++) {
-            glob_of(relations[i].id, optional, id);
-            if (globs_overlap(id, glob))
-                return true;
-        }
+        if (is_id_met(&g, relations[i].id, 0))
+            return true;
     return false;
 }
 

@@ -28,51 +28,56 @@ enum as_fact_states {
     AS_STATES_UNIT_BANDWIDTH,   /* per compute unit while all are active */
 };
 
+/* Fields, and the closed set of values of those that have one, separated by '|'; NULL: a text of the cell, the device
+ * or the rule. No fact has another value. */
+#define AS_LEVELS                                                                                                      \
+    "L1|L2|L3|L4|L5|L6|L7|L8|LLC|level 1|level 2|level 3|level 4|level 5|level 6|level 7|level 8|"                     \
+    "memory|memory_side|shared"
 #define AS_FACT_FIELDS(FIELD)                                                                                          \
-    FIELD(ACCESS, access)                                                                                              \
-    FIELD(AGENT, agent)                                                                                                \
-    FIELD(AGGRESSOR, aggressor)                                                                                        \
-    FIELD(ALLOCATOR, allocator)                                                                                        \
-    FIELD(BUFFERS, buffers)                                                                                            \
-    FIELD(COMPUTE_UNIT, compute_unit)                                                                                  \
-    FIELD(COUNTED, counted) /* what a number without a unit counts: "threads" */                                       \
-    FIELD(DIRECTION, direction)                                                                                        \
-    FIELD(ELEMENTS, elements)                                                                                          \
-    FIELD(ENDS, ends)                                                                                                  \
-    FIELD(FROM, from)                                                                                                  \
-    FIELD(HEADS, heads)                                                                                                \
-    FIELD(HOW, how)                                                                                                    \
-    FIELD(INSTRUCTION, instruction)                                                                                    \
-    FIELD(LEVEL, level) /* "L2", "memory_side", "memory" */                                                            \
-    FIELD(LOAD, load)                                                                                                  \
-    FIELD(OP, op)                                                                                                      \
-    FIELD(OPERATION, operation)                                                                                        \
-    FIELD(ORDER, order)                                                                                                \
-    FIELD(OTHER, other) /* operation of a pair */                                                                      \
-    FIELD(PART, part)                                                                                                  \
-    FIELD(PATH, path)                                                                                                  \
-    FIELD(PATTERN, pattern)                                                                                            \
-    FIELD(PEER, peer) /* "host-0", "1" */                                                                              \
-    FIELD(PRIORITY, priority)                                                                                          \
-    FIELD(SCENARIO, scenario)                                                                                          \
-    FIELD(SCOPE, scope)                                                                                                \
-    FIELD(SHARED, shared)                                                                                              \
-    FIELD(SIDE, side)                                                                                                  \
-    FIELD(SIDES, sides)                                                                                                \
-    FIELD(SIZE, size)                                                                                                  \
-    FIELD(STRIDE, stride)                                                                                              \
-    FIELD(THREADS, threads) /* "1", "all" */                                                                           \
-    FIELD(TO, to)                                                                                                      \
-    FIELD(TOOL, tool)                                                                                                  \
-    FIELD(TOUCH, touch)                                                                                                \
-    FIELD(TOUCHED, touched)                                                                                            \
-    FIELD(TYPE, type)                                                                                                  \
-    FIELD(VICTIM, victim)                                                                                              \
-    FIELD(WAIT, wait)                                                                                                  \
-    FIELD(WHAT, what)
+    FIELD(ACCESS, access, "load")                                                                                      \
+    FIELD(AGENT, agent, "cpu|device")                                                                                  \
+    FIELD(AGGRESSOR, aggressor, NULL)                                                                                  \
+    FIELD(ALLOCATOR, allocator, NULL)                                                                                  \
+    FIELD(BUFFERS, buffers, NULL)                                                                                      \
+    FIELD(COMPUTE_UNIT, compute_unit, NULL)                                                                            \
+    FIELD(COUNTED, counted, NULL) /* what a number without a unit counts: "threads" */                                 \
+    FIELD(DIRECTION, direction, "to|from|both")                                                                        \
+    FIELD(ELEMENTS, elements, NULL)                                                                                    \
+    FIELD(ENDS, ends, "device|unit")                                                                                   \
+    FIELD(FROM, from, NULL)                                                                                            \
+    FIELD(HEADS, heads, NULL)                                                                                          \
+    FIELD(HOW, how, "engine|kernel")                                                                                   \
+    FIELD(INSTRUCTION, instruction, NULL)                                                                              \
+    FIELD(LEVEL, level, AS_LEVELS)                                                                                     \
+    FIELD(LOAD, load, NULL)                                                                                            \
+    FIELD(OP, op, NULL)                                                                                                \
+    FIELD(OPERATION, operation, NULL)                                                                                  \
+    FIELD(ORDER, order, "1|2|3|4|5|6|7|8")                                                                             \
+    FIELD(OTHER, other, NULL) /* operation of a pair */                                                                \
+    FIELD(PART, part, "part")                                                                                          \
+    FIELD(PATH, path, NULL)                                                                                            \
+    FIELD(PATTERN, pattern, NULL)                                                                                      \
+    FIELD(PEER, peer, NULL) /* "host-0", "1" */                                                                        \
+    FIELD(PRIORITY, priority, NULL)                                                                                    \
+    FIELD(SCENARIO, scenario, NULL)                                                                                    \
+    FIELD(SCOPE, scope, "device|system")                                                                               \
+    FIELD(SHARED, shared, NULL)                                                                                        \
+    FIELD(SIDE, side, "cpu|device")                                                                                    \
+    FIELD(SIDES, sides, "cpu|device|both")                                                                             \
+    FIELD(SIZE, size, NULL)                                                                                            \
+    FIELD(STRIDE, stride, NULL)                                                                                        \
+    FIELD(THREADS, threads, NULL) /* "1", "all" */                                                                     \
+    FIELD(TO, to, NULL)                                                                                                \
+    FIELD(TOOL, tool, NULL)                                                                                            \
+    FIELD(TOUCH, touch, "cpu|device")                                                                                  \
+    FIELD(TOUCHED, touched, NULL)                                                                                      \
+    FIELD(TYPE, type, NULL)                                                                                            \
+    FIELD(VICTIM, victim, "cpu|device")                                                                                \
+    FIELD(WAIT, wait, NULL)                                                                                            \
+    FIELD(WHAT, what, NULL)
 
 enum as_fact_field {
-#define FIELD(NAME, name) AS_FIELD_##NAME,
+#define FIELD(NAME, name, set) AS_FIELD_##NAME,
     AS_FACT_FIELDS(FIELD)
 #undef FIELD
         AS_FACT_FIELDS_N
@@ -81,7 +86,7 @@ enum as_fact_field {
 /* Values of fields; NULL: not given. */
 struct as_fact_fields {
     const char *object, *unit; /* of the fact */
-#define FIELD(NAME, name) const char *name;
+#define FIELD(NAME, name, set) const char *name;
     AS_FACT_FIELDS(FIELD)
 #undef FIELD
 };
@@ -103,8 +108,9 @@ const struct as_fact *as_fact_of(const struct as_fact *facts, size_t n, const ch
 /* What a field is where the rule does not give it, "" for nothing. */
 typedef const char *(*as_field_fn)(const void *from, const char *name);
 /* Sets relation, fields, id, object and unit of an empty fact. by and from may be NULL; unit: where neither by nor the
- * relation gives one. */
-void as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by, as_field_fn otherwise,
+ * relation gives one. false: a field has a value that is not in its closed set, as of cells that a later version
+ * stored. */
+bool as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by, as_field_fn otherwise,
                   const void *from, const char *unit);
 
 /* Length of the subject with which the id begins: "onchip" of "onchip.L1.size". */
@@ -114,7 +120,8 @@ bool as_facts_share_subject(const struct as_fact *a, const struct as_fact *b);
 bool as_fact_is_about(const struct as_fact *f, const char *subject);
 /* Does one of these match its id? Globs of '*' and '?', separated by blanks. */
 bool as_fact_has_id(const struct as_fact *f, const char *globs);
-/* Could facts have such ids, each of them? An id that no relation makes is an error of the reader. */
+/* Could facts have such ids, each of them, with values of closed sets? An id that no relation makes is an error of the
+ * reader. */
 bool as_fact_ids_exist(const char *globs);
 /* Are all fields in the list of relations, or in this id of one, those that facts have? */
 enum as_status as_relations_check(struct as_error *err);

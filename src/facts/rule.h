@@ -42,9 +42,9 @@ struct as_rule {
  * facts of the device that are in c->facts by then. Ends with NULL. */
 extern const struct as_rule *const as_rule_tables[];
 
-/* Adds a fact and returns it, with the device, rule and NANs filled in; NULL when out of memory (noted in c). Valid
- * until the next is added. Fields of the id that by (NULL: none) does not give are the cell's axes, and a unit that
- * neither it nor the relation gives is the cell's. cell may be NULL. */
+/* Adds a fact and returns it, with the device, rule and NANs filled in; NULL when out of memory (noted in c), or where
+ * a field has no such value. Valid until the next is added. Fields of the id that by (NULL: none) does not give are the
+ * cell's axes, and a unit that neither it nor the relation gives is the cell's. cell may be NULL. */
 struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
                             const struct as_fact_fields *by);
 /* The same, whose number is the cell's median and whose evidence is the cell. */

@@ -1,8 +1,10 @@
-/* The cells that quantities name, compared with what the probes measure. */
+/* The cells and facts that quantities name, compared with what the probes measure and what facts state. */
+#include "facts/relations.h"
 #include "probe/probe.h"
 #include "quantity/quantity.h"
 #include "refs/bounds.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool check_is_word(const char *const *words, const char *value)
@@ -84,6 +86,26 @@ static enum as_status check_cells(const struct namer *of, const char *cells, str
     return st;
 }
 
+/* Can facts have the id? The allocator of a role may be any. */
+static enum as_status check_fact(const struct namer *of, const char *id, struct as_error *err)
+{
+    char glob[128];
+    const char *role = strchr(id, '@');
+    snprintf(glob, sizeof glob, "%.*s%s", role ? (int)(role - id) : (int)sizeof glob, id, role ? "*" : "");
+    return as_fact_ids_exist(glob) ? AS_OK
+                                   : as_fail(err, AS_FAILED, "%s '%s': no fact can be '%s'", of->kind, of->name, id);
+}
+
+static enum as_status check_source(const struct as_quantity *q, const struct as_quantity_source *s,
+                                   struct as_error *err)
+{
+    const struct namer of = {"quantity", q->name, false};
+    const bool is_fact = !strchr(s->from, ' ');
+    const char *cells = is_fact ? s->cells : s->from, *fact = is_fact ? s->from : s->fact;
+    const enum as_status st = fact ? check_fact(&of, fact, err) : AS_OK;
+    return st || !cells ? st : check_cells(&of, cells, err);
+}
+
 enum as_status as_quantities_check(const struct as_quantity *table, const struct as_bound_line *bounds,
                                    struct as_error *err)
 {
@@ -91,10 +113,7 @@ enum as_status as_quantities_check(const struct as_quantity *table, const struct
     for (const struct as_bound_line *b = bounds; b->cells && !st; b++)
         st = check_cells(&(struct namer){"bound of", b->label, true}, b->cells, err);
     for (const struct as_quantity *q = table; q->name && !st; q++)
-        for (const struct as_quantity_source *s = q->sources; s->from && !st; s++) {
-            const bool is_fact = !strchr(s->from, ' ');
-            const char *cells = is_fact ? s->cells : s->from;
-            st = cells ? check_cells(&(struct namer){"quantity", q->name, false}, cells, err) : AS_OK;
-        }
+        for (const struct as_quantity_source *s = q->sources; s->from && !st; s++)
+            st = check_source(q, s, err);
     return st;
 }

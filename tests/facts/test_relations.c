@@ -69,6 +69,22 @@ static void test_long_values(void **unused)
     assert_int_equal(strlen(as_fact_field(&f, AS_FIELD_FROM)), sizeof f.values - 2);
 }
 
+/* A field with a closed set has no other value; one without has any. */
+static void test_closed_sets(void **unused)
+{
+    (void)unused;
+    struct as_fact level = {.value = 1}, other = {.value = 1}, agent = {.value = 1}, open = {.value = 1};
+    assert_true(as_fact_name(&level, AS_FACT_CACHE_SIZE, AS_BY(.level = "level 3"), NULL, NULL, "B"));
+    assert_string_equal(level.id, "cache.level_3.size");
+    assert_false(as_fact_name(&other, AS_FACT_CACHE_SIZE, AS_BY(.level = "L22"), NULL, NULL, "B"));
+    assert_false(as_fact_name(&agent, AS_FACT_ATOMICS, AS_BY(.agent = "cpus"), NULL, NULL, ""));
+    assert_true(as_fact_name(&open, AS_FACT_ALU_LATENCY, AS_BY(.op = "any"), NULL, NULL, "ns"));
+    assert_true(as_fact_ids_exist("cache.level_3.size cache.*.size atomics.device.*"));
+    assert_false(as_fact_ids_exist("cache.L22.size"));
+    assert_false(as_fact_ids_exist("cache.L.size"));
+    assert_false(as_fact_ids_exist("atomics.cpus.*"));
+}
+
 static void test_misspelt_names(void **unused)
 {
     (void)unused;
@@ -88,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_id_from_fields),       cmocka_unit_test(test_optional_fields),
         cmocka_unit_test(test_sentence_from_fields), cmocka_unit_test(test_long_values),
-        cmocka_unit_test(test_misspelt_names),
+        cmocka_unit_test(test_misspelt_names),       cmocka_unit_test(test_closed_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,8 @@ def facts(text):
 
 def rule(text):
     """What the check of facts says of a rule beside a probe that has the words size and 4KiB."""
-    return found(fact_ids.check, (".c",), src__facts__relations_dot_h="FIELD(OP, op)\n", probes__memory__chase__rule_dot_c=text,
+    fields = '#define LEVELS "L1|L2"\nFIELD(OP, op, NULL)\nFIELD(AGENT, agent, "cpu|device")\nFIELD(LEVEL, level, LEVELS)\n'
+    return found(fact_ids.check, (".c",), src__facts__relations_dot_h=fields, probes__memory__chase__rule_dot_c=text,
                  probes__memory__chase__probe_dot_c='AS_AXIS("size", "4KiB")\n')
 
 
@@ -173,6 +174,10 @@ CASES = [
     ("a misspelt axis", lambda: one(rule('strcmp(as_cell_axis(cell, "sise"), "4KiB") == 0'), "'sise'")),
     ("and a misspelt value of a field",
      lambda: one(rule('as_fact_add(c, X, cell, AS_BY(.object = "any", .op = "raed"));'), "'raed'")),
+    ("a word of an axis that is not in the closed set of the field",
+     lambda: one(rule('as_fact_add(c, X, cell, AS_BY(.agent = "size", .level = "L1"));'), "'size'")),
+    ("nor in a set that has a name", lambda: one(rule('as_fact_add(c, X, cell, AS_BY(.agent = "cpu", .level = "L22"));'), "'L22'")),
+    ("not values of closed sets", lambda: not rule('as_fact_add(c, X, cell, AS_BY(.agent = "device", .level = "L2"));')),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]

@@ -28,7 +28,6 @@ CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="(
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
 FOUR = 6e-4  # and hwloc's XML four
-SHOWN = 0.0055  # sizes have three digits
 UNITS = ("ns", "GB/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "Hz")  # of facts whose sentences print one number
 SIZE = re.compile(r"(?<![\w.])([0-9.]+)(?: to ([0-9.]+))? ((?:[KMGTP]i)?B)(?![\w/])")
 BINARY = {unit: 1024 ** power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
@@ -122,7 +121,7 @@ def values_of_terminal(sheet, shown):
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
         for line in rows:
             number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"(?:, [0-9]+ threads?)?"
-                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|about [0-9]|[0-9.]+ (?:\S+ )?or [0-9]|at (?:least|most)|inconclusive)")
+                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|[0-9.]+ (?:\S+ )?or [0-9]|at (?:least|most)|inconclusive)")
             found = next((found for at in lines if (found := number.search(at))), None)
             expect(found, f"'{line['group']} {line['quantity']}' is shown")
             low, high, unit = found.groups()
@@ -178,8 +177,10 @@ def label_of(fact):
 
 
 def sizes_of(sentence):
-    """The ends of all ranges of bytes, and single sizes."""
-    return [float(end) * BINARY[unit] for low, high, unit in SIZE.findall(sentence) for end in (low, high) if end]
+    """Of the ends of all ranges of bytes, and single sizes: the lowest and highest number of bytes that is shown so."""
+    ends = [(end, BINARY[unit]) for low, high, unit in SIZE.findall(sentence) for end in (low, high) if end]
+    halves = [0.501 * 10.0 ** -len(end.partition(".")[2]) for end, _ in ends]  # zeros of a size are no rounding
+    return [((float(end) - half) * unit, (float(end) + half) * unit) for (end, unit), half in zip(ends, halves)]
 
 
 def label_of_capacity(fact):
@@ -188,7 +189,7 @@ def label_of_capacity(fact):
 
     def hide(found):
         sizes = sizes_of(found.group(0))
-        return "#" if all(any(math.isclose(size, end, rel_tol=SHOWN) for end in ends) for size in sizes) else found.group(0)
+        return "#" if all(any(low <= end <= high for end in ends) for low, high in sizes) else found.group(0)
 
     return SIZE.sub(hide, fact["sentence"])
 
@@ -196,7 +197,7 @@ def label_of_capacity(fact):
 def has_capacity(fact):
     """Does the sentence have the value, or both ends of the range?"""
     sizes = sizes_of(fact["sentence"])
-    said = {key: any(math.isclose(size, fact[key], rel_tol=SHOWN) for size in sizes) for key in ("value", "ci_low", "ci_high")}
+    said = {key: any(low <= fact[key] <= high for low, high in sizes) for key in ("value", "ci_low", "ci_high")}
     return said["value"] or (said["ci_low"] and said["ci_high"])
 
 
@@ -249,10 +250,12 @@ def advice_apart(advice, sheet):
                 yield f"{a['device']} {n['what']}: {other['value']} | {n['value']}"
         values = [in_base_unit(n["value"], n["unit"]) for n in a["numbers"] if n["unit"] in UNITS]
         values += [x + y for i, x in enumerate(values) for y in values[i + 1:]]
-        for number, unit in NUMBER.findall(RANGE.sub("", INTERVAL.sub("; ", a["sentence"]))):
-            half = in_base_unit(half_digit(number), unit)
-            if not any(abs(in_base_unit(float(number), unit) - value) <= half for value in values):
-                yield f"{a['device']} {a['topic']}: {number} {unit}: {a['sentence']}"
+        sentence = INTERVAL.sub("; ", a["sentence"])
+        shown = [(shown_as(low, unit)[0], shown_as(high, unit)[1]) for low, high, unit in RANGE.findall(sentence)]
+        shown += [shown_as(number, unit) for number, unit in NUMBER.findall(RANGE.sub("", sentence))]
+        for low, high in shown:
+            if not any(low <= value <= high for value in values):
+                yield f"{a['device']} {a['topic']}: {low} to {high}: {a['sentence']}"
 
 
 def rates_apart(page, facts):

@@ -1,4 +1,5 @@
 /* fusion: gain from bias, or bias and GELU, in the epilogue of a GEMM instead of in separate kernels. See method.md. */
+#include "lib/arms/arms.h"
 #include "lib/buffers/buffers.h"
 #include "lib/gemm/gemm.h"
 
@@ -24,8 +25,12 @@ static const char *const full[] = {
 enum { SEPARATE = 2, GROUPS = 16 /* per compute unit */ };
 static const double SAMPLE_S = 5e-3;
 
+enum { FUSED, APART, ARMS };
+
 struct trial {
     struct as_gemm fused, plain;
+    struct as_arms blocks;
+    uint64_t reps;                       /* of the sample */
     struct as_kernel *kernels[SEPARATE]; /* the separate operations */
     struct as_arg args[SEPARATE][4];
     struct as_launch launches[SEPARATE];
@@ -88,6 +93,7 @@ static enum as_status fusion_prepare(struct as_trial_context *tc, void *state, s
     d.seed = (uint32_t)tc->seed;
     tc->sample_s = SAMPLE_S;
     tc->footprint = as_gemm_bytes(&d);
+    as_arms_start(&v->blocks, ARMS, (size_t)tc->trial, tc->seed);
     enum as_status st = as_gemm_prepare(&v->fused, tc->dev, &d, err);
     d.epilogue = AS_GEMM_PLAIN;
     if (!st)
@@ -120,19 +126,26 @@ static enum as_status run_separate(struct trial *v, uint64_t reps, double *secon
     return st;
 }
 
+static enum as_status fusion_measure(void *user, size_t arm, double *seconds, struct as_error *err)
+{
+    struct trial *v = user;
+    struct as_timing t;
+    if (arm == APART)
+        return run_separate(v, v->reps, seconds, err);
+    const enum as_status st = as_gemm_run(&v->fused, v->reps, &t, err);
+    *seconds = st ? NAN : as_timing_seconds(&t);
+    return st;
+}
+
 static enum as_status fusion_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct trial *v = state;
-    struct as_timing t;
-    double separate;
-    enum as_status st = as_gemm_run(&v->fused, reps, &t, err);
-    if (!st)
-        st = run_separate(v, reps, &separate, err);
-    if (st)
-        return st;
+    double seconds[ARMS] = {NAN, NAN};
+    v->reps = reps;
+    const enum as_status st = as_arms_run(&v->blocks, fusion_measure, v, seconds, err);
     *out = (struct as_sample){
-        .value = separate / as_timing_seconds(&t), .seconds = separate + as_timing_seconds(&t), .clock_hz = NAN};
-    return AS_OK;
+        .value = seconds[APART] / seconds[FUSED], .seconds = seconds[APART] + seconds[FUSED], .clock_hz = NAN};
+    return st;
 }
 
 /* The samples applied the operations in place repeatedly; one more run in order gives the expected result. */

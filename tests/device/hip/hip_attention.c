@@ -53,7 +53,6 @@ static void test_paths(void **state)
 /* The kernel with one word of its text replaced. */
 static void replace_word(struct as_attention *a, const char *word, const char *other)
 {
-    const struct as_program_ops *program = a->dev->program;
     struct as_buf text = AS_BUF_INIT, wrong = AS_BUF_INIT;
     struct as_error err = {0};
     char defines[96];
@@ -63,11 +62,8 @@ static void replace_word(struct as_attention *a, const char *word, const char *o
         fail_msg("the kernel has no '%s'", word);
     as_buf_printf(&wrong, "%.*s%s%s", (int)(at - as_buf_get(&text)), as_buf_get(&text), other, at + strlen(word));
     const struct as_program_desc desc = {.name = "wrong", .source = as_buf_get(&wrong), .defines = defines};
-    program->kernel_destroy(a->dev, a->kernels[0]);
-    program->destroy(a->dev, a->flash);
-    a->kernels[0] = NULL, a->flash = NULL;
-    check_ok(program->build(a->dev, &desc, &a->flash, &err), &err);
-    check_ok(program->kernel(a->dev, a->flash, "flash", &a->kernels[0], &err), &err);
+    check_ok(as_buffers_keep_program(&a->own, &desc, &a->flash, &err), &err);
+    check_ok(as_buffers_keep_kernel(&a->own, a->flash, "flash", &a->kernels[0], &err), &err);
     a->launches[0].kernel = a->kernels[0];
     as_buf_finish(&text);
     as_buf_finish(&wrong);
