@@ -108,13 +108,16 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
     const long long last = last_run(m)->id;
     bool used[AS_MACHINE_RUNS_MAX];
     if (as_machine_runs_used(m, NULL, used) > 1) {
-        as_buf_printf(&line,
-                      "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
-                      "numbers in a line are of the last run that measured it.",
-                      style->unicode ? "±" : "+-");
+        as_buf_printf(
+            &line,
+            "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
+            "numbers in a line are of the last run that measured it.",
+            style->unicode ? "±" : "+-");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     as_text_worth(&m->fullest, WORTH_MOST, style, out);
+    if (m->fullest.left_out)
+        as_text_left_out(&m->fullest, style, out);
     as_buf_printf(out, "\nRun %lld by itself:  assay show %lld\nOver time:  assay history\n", last, last);
     as_buf_finish(&line);
 }
