@@ -301,6 +301,10 @@ def test_show(assay):
     reading(assay, "show", "show")
 
 
+def test_history(assay):
+    reading(assay, "history", "history")
+
+
 def test_show_a_probe(assay):
     reading(assay, "show latency", "show", "latency")
 

@@ -123,6 +123,16 @@ def test_history(assay):
     expect(by_line.out == assay.run("history", LATENCY).out, "a line by its words", by_line)
 
 
+def test_neighbour_in_history(assay):
+    """A run beside another process on the device is named by it."""
+    quiet = memory(100, sensor={"users": 0})
+    for script in (quiet, quiet, quiet, memory(150, sensor={"users": 1}), quiet, quiet):
+        measure(assay, script)
+    runs, _ = lines(assay, LATENCY)
+    odd = [r for r in runs if r["place"] != "steady"]
+    expect([r["run"] for r in odd] == [4] and odd[0]["recorded"] == "another process on null", "named", runs)
+
+
 def test_history_of_nothing(assay):
     expect_refused(assay.run("history"), USAGE, "no store")
     measure(assay, memory(100))

@@ -13,7 +13,7 @@ import harness
 from harness import FAILED, MEASURED, OK, Skip, expect, expect_refused
 
 CELLS = ["latency", "--set", "size=1KiB..16KiB", "--device", "null"]
-READERS = (["show"], ["show", "latency"], ["export"], ["list", "runs"], ["facts"], ["compare", "1", "1"],
+READERS = (["show"], ["show", "last"], ["show", "latency"], ["export"], ["list", "runs"], ["facts"], ["compare", "1", "1"],
            ["explain", "1"])
 
 

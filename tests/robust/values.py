@@ -22,8 +22,13 @@ def database(assay):
 
 def readers(assay):
     page = assay.path("page.html")
-    return (["show"], ["show", "latency"], ["show", "--all"], ["facts"], ["facts", "--refs", "mi300a"], ["advise"],
+    return (["show"], ["show", "last"], ["history"], ["history", "--csv"], ["history", "clock.core"], ["show", "latency"], ["show", "--all"], ["facts"], ["facts", "--refs", "mi300a"], ["advise"],
             ["show", "--refs", "h100"], ["report", "-o", page], ["export"], ["export", "--format", "csv"], ["compare", "1", "1"], ["explain", "1"])
+
+
+def is_empty_history(command, done):
+    """Numbers that are not above 0 give no line, which is said."""
+    return command[0] == "history" and done.code == USAGE and "no complete run of this machine measured" in done.err
 
 
 def say(export, values):
@@ -50,7 +55,7 @@ def test_numbers_far_apart(assay):
         expect(assay.run("import", assay.path("far.json")).code == OK, f"imported: {values}")
         for command in harness.some(readers(assay), 4, number):
             done = assay.run(*command)
-            expect(done.code == OK, f"{' '.join(command)}: {values}", done)
+            expect(done.code == OK or is_empty_history(command, done), f"{' '.join(command)}: {values}", done)
         expect("is sound" in assay.run("doctor").out, f"sound: {values}")
 
 
@@ -70,7 +75,7 @@ def test_contradictions(assay):
         expect(done.code == FAILED and "cell 2" in done.out, f"found: {change}", done)
         for command in harness.some(readers(assay), 4, number):
             done = assay.run(*command)
-            expect(done.code in (OK, FAILED), f"{' '.join(command)}: {change}", done)
+            expect(done.code in (OK, FAILED) or is_empty_history(command, done), f"{' '.join(command)}: {change}", done)
         done = assay.run("export", "-o", assay.path("lie.json"))
         if done.code == OK and not change.startswith("n ="):  # there the samples that are found are counted
             done = assay.run("import", assay.path("lie.json"), "--store", assay.path("other.db"))

@@ -85,7 +85,7 @@ def test_lines(folder, assay, store):
 def test_memory(folder, assay, make_store):
     """Show, one probe of it, and exports of a run of that many cells take no more than a small run does."""
     run(folder, make_store, "many.db", "1", str(MANY), "2")
-    for words in (["show"], ["show", "latency"], ["show", "--json"], ["export", "-f", "csv", "-o", "many.csv"],
+    for words in (["show"], ["show", "last"], ["show", "latency"], ["show", "--json"], ["export", "-f", "csv", "-o", "many.csv"],
                   ["export", "-o", "many.json"]):
         peak = peak_of(folder, assay, *words, "--store", "many.db")
         expect(peak < PEAK_KB, f"{' '.join(words)}: {peak} KB for {MANY} cells")

@@ -46,7 +46,7 @@ static void write_device(const struct as_report_run *run, const char *id, const 
     as_paint_off(out, AS_PAINT_STRONG, style);
 }
 
-static void write_left_out(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+void as_text_left_out(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
     as_buf_str(&line, "Numbers and facts from ");
@@ -91,7 +91,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_buf_printf(out, "%s%zu fact%s: assay facts %lld\n", titled ? "" : "\n", run->facts_n,
                       run->facts_n == 1 ? "" : "s", (long long)run->run.id);
     if (run->left_out)
-        write_left_out(run, style, out);
+        as_text_left_out(run, style, out);
 }
 
 enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,

@@ -68,6 +68,8 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
 
 /* What limits the run's devices, one line each. */
 void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
+/* Which probes of a run are too large for the short page; left_out is not NULL. */
+void as_text_left_out(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
 /* What is worth knowing, at most so many facts (up to AS_WORTH_MAX) per device. False: nothing is. */
 bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style,
                    struct as_buf *out);

@@ -116,6 +116,8 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     as_text_worth(&m->fullest, WORTH_MOST, style, out);
+    if (m->fullest.left_out)
+        as_text_left_out(&m->fullest, style, out);
     as_buf_printf(out, "\nRun %lld by itself:  assay show %lld\nOver time:  assay history\n", last, last);
     as_buf_finish(&line);
 }
