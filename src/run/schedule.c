@@ -137,7 +137,7 @@ static enum as_status opening(struct as_engine *e, const size_t *order, size_t n
 }
 
 /* Measures what needs no compiler, then compiles: for the sentinels and for the first cells, or for all n if the first
- * ones are too few to start compilers twice. *compiled: how many of order[0..n). */
+ * ones or the others are too few to start compilers twice. *compiled: how many of order[0..n). */
 static enum as_status open_and_compile(struct as_engine *e, const size_t *order, size_t first_n, size_t n,
                                        size_t *compiled, struct as_error *err)
 {
@@ -147,7 +147,7 @@ static enum as_status open_and_compile(struct as_engine *e, const size_t *order,
         all += as_engine_compiles(e, &e->cells[order[k]]);
         first += k < first_n && as_engine_compiles(e, &e->cells[order[k]]);
     }
-    *compiled = first < AS_COMPILE_WORTH ? n : first_n;
+    *compiled = first < AS_COMPILE_WORTH || all - first < AS_COMPILE_WORTH ? n : first_n;
     if (all == 0)
         return AS_OK;
     e->round = 1;

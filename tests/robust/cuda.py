@@ -2,6 +2,7 @@
 whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
 
 ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC and ASSAY_FAKE_NVML are the stand-ins' folders."""
+import json
 import os
 
 import harness
@@ -157,6 +158,34 @@ grids = quick
 [launch]
 what = roundtrip
 """
+
+
+BOTH = """[suite]
+trials = 1
+precision = 100%
+budget = 60s
+[latency]
+devices = cpu
+size = 4KiB,16KiB
+allocator = base_pages
+[alu_latency]
+devices = cuda:0
+op = iadd32,isub32,imul32,imad32,fadd32,fmul32,ffma32,fadd64
+"""
+
+
+def test_first_numbers_do_not_wait_for_compilers(assay):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise harness.Skip("one processor compiles nothing ahead")
+    suite = assay.path("both.ini")
+    with open(suite, "w", encoding="ascii") as f:
+        f.write(BOTH)
+    done, _ = compiled(assay, suite, "--device", "cpu,cuda:0", "--json")
+    events = [json.loads(line) for line in done.out.splitlines()]
+    compiling = [i for i, e in enumerate(events) if e["event"] == "note" and e["text"].startswith("compiling ")]
+    ends = [i for i, e in enumerate(events) if e["event"] == "cell_end" and e["cell"]["device"] == "cpu"]
+    expect(len(compiling) == 1 and ends, "kernels are compiled, and the CPU is measured", done)
+    expect(ends[0] < compiling[0], "the CPU first", [e["event"] for e in events])
 
 
 def test_whole_plan_is_compiled_ahead(assay):
