@@ -32,8 +32,8 @@ void as_cell_number(const struct as_cell *c, struct as_buf *out);
 void as_number_text(const struct as_number *n, struct as_buf *out);
 /* The same for a table: "27 or 121 ns", "too noisy"; the precision says of how many trials. */
 void as_number_brief(const struct as_number *n, struct as_buf *out);
-/* What stands behind ±: "10%", "<0.1%", "one trial", "2 trials" of what is too noisy; "" where the text says it, and without an
- * interval. */
+/* What stands behind ±: "10%", "<0.1%", "one trial", "2 trials" of what is too noisy; "" where the text says it, and
+ * without an interval. */
 void as_number_precision(const struct as_number *n, struct as_buf *out);
 /* The value, what it is per ("" or " per load"), and the interval where it is narrow enough, in one parenthesis with a
  * note ("" for none): "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */
