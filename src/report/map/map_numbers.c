@@ -92,8 +92,7 @@ static void take_quantity(const struct as_quantity_subject *s, const struct as_q
                                 .fact = isfinite(v.counted) ? NULL : v.fact,
                                 .value = v.value,
                                 .high = v.value,
-                                .ci = v.ci,
-                                .trials = v.trials};
+                                .number = as_quantity_number(&v)};
     as_copy_text(n->unit, sizeof n->unit, v.unit);
     note_quantity(s, &v, n->note, sizeof n->note);
 }
@@ -384,9 +383,11 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
         as_page_fact_value(b, n->fact);
     else if (n->high > alike * n->value)
         as_page_range(b, n->value, n->high, n->unit);
-    else if (n->of)
-        as_page_number(b, &(struct as_number){.value = n->value, .ci = n->ci, .unit = n->unit, .trials = n->trials});
-    else
+    else if (n->of) {
+        struct as_number number = n->number;
+        number.unit = n->unit;
+        as_page_number(b, &number);
+    } else
         as_page_value(b, n->value, n->unit);
 }
 
