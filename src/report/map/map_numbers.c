@@ -279,8 +279,12 @@ static bool find_host(const struct as_quantity_subject *s, const char *name, str
 
 static void take_host_value(const struct as_quantity_value *v, struct as_map_number *n)
 {
-    *n = (struct as_map_number){
-        .known = AS_MAP_MEASURED, .of = v->of, .cell = v->cell, .value = v->value, .high = v->value};
+    *n = (struct as_map_number){.known = AS_MAP_MEASURED,
+                                .of = v->of,
+                                .cell = v->cell,
+                                .value = v->value,
+                                .high = v->value,
+                                .number = as_quantity_number(v)};
     as_copy_text(n->unit, sizeof n->unit, v->unit);
 }
 
