@@ -26,7 +26,7 @@ RANGE = re.compile(r"(?<![\w.])([0-9.]+) to ([0-9.]+) ?([nµmkMGT]?(?:FLOP/s|OP/
 INSTRUCTION = re.compile(r'<a href="#c([0-9]+)">([0-9]+)</a>')
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
 SHOWN_TEXT = re.compile(CITED.pattern + r"[^>]*>(?:<[^>]*>)*([^<]+)")
-NUMBERS = re.compile(r"([0-9.]+)(?: to ([0-9.]+))? ?((?:[kMGT] )?[^\s,]+)$")
+NUMBERS = re.compile(r"([0-9.]+)(?:(?: to |–)([0-9.]+))? ?((?:[kMGT] )?[^\s,]+)$")
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
 FOUR = 6e-4  # and hwloc's XML four

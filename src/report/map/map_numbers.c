@@ -376,6 +376,23 @@ bool as_map_has_numbers(const struct as_map_numbers *n, int row)
     return false;
 }
 
+/* Columns are narrow: "27–121 ns" for a range. */
+static void map_numbers_write(struct as_buf *b, const struct as_number *n)
+{
+    static const char to[] = " to ";
+    struct as_buf text = AS_BUF_INIT;
+    as_page_number(&text, n);
+    const char *whole = as_buf_get(&text), *between = strstr(whole, to);
+    if (between) {
+        as_buf_add(b, whole, (size_t)(between - whole));
+        as_buf_str(b, "–");
+        whole = between + strlen(to);
+    }
+    as_buf_str(b, whole);
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the minimum: three digits would not show more */
@@ -390,7 +407,7 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
     else if (n->of) {
         struct as_number number = n->number;
         number.unit = n->unit;
-        as_page_number(b, &number);
+        map_numbers_write(b, &number);
     } else
         as_page_value(b, n->value, n->unit);
 }
