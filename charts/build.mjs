@@ -44,6 +44,16 @@ function logAxes(encoding) {
   }
 }
 
+// Numbers on axes and colour bars that say nothing else have three digits: 28, not 27.973300. Layers share a scale's guide: one
+// that says something else says it for all of them.
+function shortNumbers(all) {
+  for (const [channel, guide] of [['x', 'axis'], ['y', 'axis'], ['color', 'legend'], ['fill', 'legend']]) {
+    const defs = all.map(unit => unit.encoding?.[channel]).filter(def => def?.type === 'quantitative' && def[guide] !== null);
+    if (defs.some(def => def[guide]?.labelExpr || def[guide]?.format)) continue;
+    for (const def of defs) if (def.scale?.type !== 'log' || guide === 'legend') def[guide] = { labelExpr: 'short(datum.value)', ...def[guide] };
+  }
+}
+
 // Sizes are written as 32 KiB on every axis and legend that does not say otherwise, and logarithmic ones step by powers
 // of two.
 function labelSizes(encoding) {
@@ -111,6 +121,7 @@ function prepare(spec) {
     labelSizes(unit.encoding);
     if (one) logAxes(unit.encoding);
   }
+  shortNumbers([...units(spec)]);
   if (one) { // a single view follows the width of the page
     spec.width = 'container';
     spec.autosize = { type: 'fit-x', contains: 'padding' };

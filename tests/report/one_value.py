@@ -25,6 +25,8 @@ INTERVAL = re.compile(r" \([0-9.]+ to [0-9.]+ [^ ;)]*(?:\)|; )")
 RANGE = re.compile(r"(?<![\w.])([0-9.]+) to ([0-9.]+) ?([nµmkMGT]?(?:FLOP/s|OP/s|B/cycle|B/s|cycles|Hz|s))(?![\w/])")
 INSTRUCTION = re.compile(r'<a href="#c([0-9]+)">([0-9]+)</a>')
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
+SHOWN_TEXT = re.compile(CITED.pattern + r"[^>]*>(?:<[^>]*>)*([^<]+)")
+NUMBERS = re.compile(r"([0-9.]+)(?:(?: to |–)([0-9.]+))? ?((?:[kMGT] )?[^\s,]+)$")
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
 FOUR = 6e-4  # and hwloc's XML four
@@ -64,6 +66,23 @@ def values_of_page(page):
         for part in re.findall(pattern, page, re.S):
             for device, quantity, value in CITED.findall(part):
                 yield device, quantity, view, float(value)
+
+
+def shown_otherwise(page, sheet):
+    """How many texts there are of cited numbers, and those that do not stand for the value that they cite. Sizes are ranges, and two
+    modes or words are no number."""
+    units = {(device["id"], line["name"]): line["unit"] for device in json.loads(sheet)["devices"] for line in device["lines"]}
+    count, wrong = 0, []
+    for device, quantity, value, text in SHOWN_TEXT.findall(page):
+        unit = units.get((device, quantity), "B")
+        found = NUMBERS.match(html.unescape(text).replace("\u00a0", " ").replace("×", "x").strip())
+        if unit == "B" or not found or " or " in text:
+            continue
+        low, high, shown = found.groups()
+        count += 1
+        if not shown_as(low, shown)[0] <= in_base_unit(float(value), unit) <= shown_as(high or low, shown)[1]:
+            wrong.append(f"{device} {quantity}: {text}, not {value} {unit}")
+    return count, wrong
 
 
 def uncited(page):
@@ -297,6 +316,8 @@ def test_one_value(assay):
         expect(len({view for _, _, view, _ in values}) >= 4, f"{sample}: views have numbers", {v for _, _, v, _ in values})
         expect(not list(contradictions(values)), f"{sample}: one value each", list(contradictions(values)))
         expect(not list(uncited(page)), f"{sample}: every number cites", list(uncited(page)))
+        count, wrong = shown_otherwise(page, read(assay, sample, "export", "--format", "sheet"))
+        expect(count and not wrong, f"{sample}: texts stand for what they cite ({count})", wrong)
 
 
 def compare_terminal(assay, sample, factor=1.0):
@@ -413,6 +434,10 @@ def test_planted_faults_are_seen(assay):
     expect(list(contradictions([*values, (device, quantity, view, value * 1.01)])), "a second value is seen")
     expect(compare_terminal(assay, "h200-full.db", 1.02)[1], "another number in the terminal is seen")
     expect(list(uncited(re.sub(r' data-quantity="[^"]*"', "", page))), "a number without a quantity is seen")
+    planted = re.sub(r'(data-quantity="host_link.load"[^>]*><text class="value"[^>]*>)[^<]*', r"\g<1>0 ns", page)
+    expect(planted != page, "the map has the link to the host")
+    sheet = read(assay, "h200-full.db", "export", "--format", "sheet")
+    expect(shown_otherwise(planted, sheet)[1], "another text than the value that it cites is seen")
 
 
 if __name__ == "__main__":

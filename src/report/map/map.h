@@ -56,8 +56,7 @@ struct as_map_number {
     const struct as_quantity *of; /* whose value it is; NULL: a fact's, reported or several merged ones */
     int64_t cell;                 /* of the quantity: that it rests on; 0: several */
     const struct as_fact *fact;   /* source; NULL: a cell, or as above */
-    struct as_interval ci;        /* of the quantity */
-    size_t trials;                /* likewise */
+    struct as_number number;      /* of the quantity, but for its unit */
     double value, high;           /* high: the largest of several, else the value */
     char unit[16];                /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
     char note[64];                /* annotation, "" for none */

@@ -92,8 +92,7 @@ static void take_quantity(const struct as_quantity_subject *s, const struct as_q
                                 .fact = isfinite(v.counted) ? NULL : v.fact,
                                 .value = v.value,
                                 .high = v.value,
-                                .ci = v.ci,
-                                .trials = v.trials};
+                                .number = as_quantity_number(&v)};
     as_copy_text(n->unit, sizeof n->unit, v.unit);
     note_quantity(s, &v, n->note, sizeof n->note);
 }
@@ -280,8 +279,12 @@ static bool find_host(const struct as_quantity_subject *s, const char *name, str
 
 static void take_host_value(const struct as_quantity_value *v, struct as_map_number *n)
 {
-    *n = (struct as_map_number){
-        .known = AS_MAP_MEASURED, .of = v->of, .cell = v->cell, .value = v->value, .high = v->value};
+    *n = (struct as_map_number){.known = AS_MAP_MEASURED,
+                                .of = v->of,
+                                .cell = v->cell,
+                                .value = v->value,
+                                .high = v->value,
+                                .number = as_quantity_number(v)};
     as_copy_text(n->unit, sizeof n->unit, v->unit);
 }
 
@@ -373,6 +376,23 @@ bool as_map_has_numbers(const struct as_map_numbers *n, int row)
     return false;
 }
 
+/* Columns are narrow: "27–121 ns" for a range. */
+static void map_numbers_write(struct as_buf *b, const struct as_number *n)
+{
+    static const char to[] = " to ";
+    struct as_buf text = AS_BUF_INIT;
+    as_page_number(&text, n);
+    const char *whole = as_buf_get(&text), *between = strstr(whole, to);
+    if (between) {
+        as_buf_add(b, whole, (size_t)(between - whole));
+        as_buf_str(b, "–");
+        whole = between + strlen(to);
+    }
+    as_buf_str(b, whole);
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the minimum: three digits would not show more */
@@ -384,9 +404,11 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
         as_page_fact_value(b, n->fact);
     else if (n->high > alike * n->value)
         as_page_range(b, n->value, n->high, n->unit);
-    else if (n->of)
-        as_page_number(b, &(struct as_number){.value = n->value, .ci = n->ci, .unit = n->unit, .trials = n->trials});
-    else
+    else if (n->of) {
+        struct as_number number = n->number;
+        number.unit = n->unit;
+        map_numbers_write(b, &number);
+    } else
         as_page_value(b, n->value, n->unit);
 }
 

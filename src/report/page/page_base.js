@@ -15,7 +15,12 @@ const page = (() => {
   const phone = matchMedia('(max-width: 44rem)');
 
   const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-  const digits = v => (v === 0 ? '0' : Math.abs(v) >= 1000 ? String(Math.round(v)) : String(Number(v.toPrecision(3))));
+  // Three digits, of numbers up to 99999 all before the point; larger ones with a prefix: 400T, not 400000000000000.
+  const digits = v => {
+    const size = Math.abs(v), k = size >= 1e5 && size < 1e18 ? Math.floor(Math.log10(Number(size.toPrecision(3))) / 3) : 0;
+    if (k) return `${Number((v / 1000 ** k).toPrecision(3))}${' kMGTP'[k]}`;
+    return v === 0 ? '0' : size >= 1000 ? String(Math.round(v)) : String(Number(v.toPrecision(3)));
+  };
   const bytes = v => {
     let n = Number(v), k = 0;
     while (n >= 1024 && k < UNITS.length - 1) { n /= 1024; k++; }

@@ -107,8 +107,10 @@ static void sheet_names_of(struct as_page *p, const char *device)
         as_buf_html(p->out, as_buf_get(&text));
         as_buf_clear(&text);
         as_sheet_about_text(&p->runs[r], device, " · ", &text);
-        if (p->n == 1)
+        if (p->n == 1 && text.len) {
+            as_html_open(p->out, "br", NULL);
             as_html_text(p->out, "small", NULL, as_buf_get(&text));
+        }
         as_buf_finish(&text);
     }
 }
