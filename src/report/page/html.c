@@ -311,6 +311,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     as_page_curves(&page, probes, probes_n);
     as_page_facts(&page);
     as_page_advice(&page);
+    as_html_open(out, "div", "folds");
     as_page_refs(&page);
     as_page_backend_pairs(&page);
     if (st == AS_OK)
@@ -328,6 +329,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
         goto done;
     as_page_gates(&page);
     as_page_provenance(&page);
+    as_html_close(out, "div");
     footer(&page);
     st = scripts(&page, probes, probes_n);
     if (st != AS_OK)

@@ -82,13 +82,13 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   }
   // Many panels are drawn when they are asked for.
   function fold(f, panels) {
-    const more = element('details', { className: 'more' }, element('summary', { textContent: `${panels.length} more pictures` }));
+    const more = element('details', { className: 'more' }, element('summary', { textContent: `${panels.length} more picture${panels.length === 1 ? '' : 's'}` }));
     more.addEventListener('toggle', () => fill(f, addArea(f, panels, more), panels), { once: true });
     f.body.append(more);
   }
   async function render(f) {
-    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r))), most = phone.matches ? 2 : 6;
-    const first = panels.length > most + 1 ? panels.slice(0, most) : panels;
+    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r))), lead = f.box.dataset.part === 'lead';
+    const most = lead ? 1 : phone.matches ? 2 : 6, first = panels.length > most + !lead ? panels.slice(0, most) : panels;
     for (const v of f.views) v.view.finalize();
     f.views = [];
     f.body.replaceChildren();

@@ -6,8 +6,8 @@
   const cellText = (heads, row) => [...row.cells].map((c, i) => [heads[i], clean(c)].filter(Boolean).join(' ')).filter(Boolean).join(', ');
 
   function* sections() {
-    for (const s of document.querySelectorAll('main > section[id]')) {
-      const about = s.querySelector(':scope > .lead');
+    for (const s of document.querySelectorAll('main section[id]')) {
+      const about = s.querySelector(':scope > .lead, :scope > details > .lead');
       yield { kind: 'Section', id: s.id, text: clean(s.querySelector('h2')), more: about ? clean(about) : '' };
     }
   }
