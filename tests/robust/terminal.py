@@ -17,6 +17,7 @@ CACHES = {"execute": True, "noise": {"sd": 0.002}, "levels": [
     "info": {"threads": 1, "allocators": [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]}}
 CELLS = ["latency", "--device", "null", "--budget", "0", "--set", "allocator=base_pages", "--set", "size=4KiB,16KiB,256KiB,4MiB,16MiB"]
 RUN = ["run", *CELLS, "--trials", "1"]
+LONG = ["run", *CELLS, "--trials", "100"]  # until it is interrupted
 BEFORE = [f"before {i}" for i in range(5)]
 
 
@@ -104,7 +105,7 @@ def on_screen(assay, rows, columns, *args, resize=(), stop=None, **env):
             if sizes and len(shown) % 10 == 0:
                 screen.resize(*sizes[0])
                 fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", *sizes.pop(0), 0, 0))
-            if stop and any("Memory" in line for line in screen.lines):
+            if stop and not sizes and live([screen.lines]):
                 os.killpg(process.pid, stop)
                 stop = None
     os.close(master)
@@ -128,29 +129,35 @@ def live(shown):
 
 def test_in_place(assay):
     """At every size: lines that never wrap, a block that never scrolls, and the whole sheet at the end."""
-    for rows, columns in ((24, 80), (50, 200), (8, 40), (3, 20)):
-        done, screen, shown, _ = on_screen(assay, rows, columns, *RUN)
-        expect(done.code in MEASURED, f"a run at {columns}x{rows}", done)
+    for rows, columns in ((24, 80), (50, 200), (8, 40)):
+        done, screen, shown, _ = on_screen(assay, rows, columns, *LONG, stop=signal.SIGINT)
+        expect(done.code == harness.FAILED, f"an interrupted run at {columns}x{rows}", done)
         expect(screen.wrapped_live == 0, "no line wraps", screen.all())
         expect_in_place(screen, shown)
-        if rows >= 8:
-            expect(live(shown), "the data sheet so far", shown[-5:])
-            expect(sum("complete" in line for line in screen.all()) == 2, "the end is told once, and the run shown once",
-                   screen.all())
+        expect(live(shown), "the data sheet so far", shown[-5:])
+        expect(sum(line.startswith("Run ") for line in screen.all()) == 1, "the run is shown once", screen.all())
+
+
+def test_tiny(assay):
+    """Where not even the block's first lines fit."""
+    done, screen, shown, _ = on_screen(assay, 3, 20, *RUN)
+    expect(done.code in MEASURED and screen.wrapped_live == 0, "a run", done)
+    expect_in_place(screen, shown)
 
 
 def test_resized(assay):
     """Made wider and higher, text is replaced where it is; made narrower, a new block begins, and nothing is overwritten."""
-    done, screen, shown, _ = on_screen(assay, 24, 80, *RUN, resize=((40, 120), (30, 60), (10, 40), (24, 80)))
-    expect(done.code in MEASURED, "a run", done)
+    done, screen, shown, _ = on_screen(assay, 24, 80, *LONG, stop=signal.SIGINT,
+                                       resize=((40, 120), (30, 60), (10, 40), (24, 80)))
+    expect(done.code == harness.FAILED, "an interrupted run", done)
     expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
     expect(live(shown), "the data sheet so far")
-    expect("complete" in " ".join(screen.all()), "the end", screen.all())
+    expect(any("run 1 interrupted" in line for line in screen.all()), "the end", screen.all())
 
 
 def test_control_c(assay):
     """The block goes, and what is left says how to go on."""
-    done, screen, shown, _ = on_screen(assay, 24, 80, "run", *CELLS, "--trials", "100", stop=signal.SIGINT)
+    done, screen, shown, _ = on_screen(assay, 24, 80, *LONG, stop=signal.SIGINT)
     expect(done.code == harness.FAILED, "interrupted", done)
     expect_in_place(screen, shown)
     expect(any("to continue: assay resume 1" in line for line in screen.all()), "how to go on", screen.all())
