@@ -22,17 +22,21 @@ BEFORE = [f"before {i}" for i in range(5)]
 
 
 class Screen:
-    """What a terminal shows that does what assay asks of one; it breaks no lines anew when its size changes."""
+    """What a terminal shows that does what assay asks of one. Made narrower, it cuts lines off, or breaks them anew."""
 
-    def __init__(self, rows, columns):
-        self.rows, self.columns = rows, columns
+    def __init__(self, rows, columns, breaks=False):
+        self.rows, self.columns, self.breaks = rows, columns, breaks
         self.past, self.lines, self.row, self.column = [], [""], 0, 0
         self.wrapped, self.wrapped_live, self.unknown = 0, 0, []
         self.left = ""
 
     def resize(self, rows, columns):
         self.rows, self.columns = rows, columns
-        self.lines = [line[:columns] for line in self.lines]
+        parts = [[line[i:i + columns] for i in range(0, max(len(line), 1), columns)] for line in self.lines]
+        if self.breaks:
+            self.row = sum(len(p) for p in parts[:self.row]) + min(self.column // columns, len(parts[self.row]) - 1)
+            self.column = min(self.column % columns, columns - 1)
+        self.lines = [part for p in parts for part in (p if self.breaks else p[:1])]
         self.scroll()
 
     def scroll(self):
@@ -84,10 +88,10 @@ class Screen:
         return [line.rstrip() for line in self.past + self.lines]
 
 
-def on_screen(assay, rows, columns, *args, resize=(), stop=None, **env):
+def on_screen(assay, rows, columns, *args, resize=(), breaks=False, stop=None, **env):
     """The screen after a command, and what it showed after each piece of output. resize: sizes to change to, one after each
     ten pieces. stop: a signal sent once lines are there."""
-    screen, shown, seen = Screen(rows, columns), [], b""
+    screen, shown, seen = Screen(rows, columns, breaks), [], b""
     screen.feed("".join(line + "\r\n" for line in BEFORE))
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -146,13 +150,15 @@ def test_tiny(assay):
 
 
 def test_resized(assay):
-    """Made wider and higher, text is replaced where it is; made narrower, a new block begins, and nothing is overwritten."""
-    done, screen, shown, _ = on_screen(assay, 24, 80, *LONG, stop=signal.SIGINT,
-                                       resize=((40, 120), (30, 60), (10, 40), (24, 80)))
-    expect(done.code == harness.FAILED, "an interrupted run", done)
-    expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
-    expect(live(shown), "the data sheet so far")
-    expect(any("run 1 interrupted" in line for line in screen.all()), "the end", screen.all())
+    """Text is replaced where it is; where the terminal broke it anew, some of it stays, and nothing else is overwritten."""
+    for breaks in (False, True):
+        done, screen, shown, _ = on_screen(assay, 24, 80, *LONG, stop=signal.SIGINT, breaks=breaks,
+                                           resize=((40, 120), (30, 60), (10, 40), (24, 80)))
+        expect(done.code == harness.FAILED, "an interrupted run", done)
+        expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
+        expect(live(shown), "the data sheet so far")
+        expect(breaks or not progress_lines(screen.all()), "no progress is left", screen.all())
+        expect(any(re.search(r"run \d interrupted", line) for line in screen.all()), "the end", screen.all())
 
 
 def test_control_c(assay):
