@@ -162,7 +162,7 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
             as_buf_printf(out, "%zu trials", n->trials);
         break;
     case AS_NUMBER_BOUND:
-        as_buf_str(out, n->ci.lo > 1 ? "at least " : "at most ");
+        as_buf_str(out, n->ci.lo > 1 ? "over " : "under ");
         as_format_value_to(out, n->ci.lo > 1 ? n->ci.lo : n->ci.hi, n->unit, 2);
         break;
     case AS_NUMBER_INCONCLUSIVE:

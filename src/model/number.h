@@ -21,7 +21,7 @@ enum as_number_form {
     AS_NUMBER_RANGE,        /* "27 to 121 ns", and any capacity with an interval */
     AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns" */
     AS_NUMBER_NOISY,        /* "too noisy: one trial" */
-    AS_NUMBER_BOUND,        /* of a ratio: "at least 1.1x" */
+    AS_NUMBER_BOUND,        /* of a ratio: "over 1.1x" */
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
 };
 enum as_number_form as_number_form(const struct as_number *n);

@@ -137,13 +137,23 @@ static bool is_needed(const struct as_probe *probe, const char *filter, unsigned
     return true;
 }
 
+/* Of a curve over sizes that gives a number of memory, the sizes that lie there come first. */
+static enum as_quantity_order order_of_size(const struct as_device_info *info, const struct as_quantity *q,
+                                            const struct as_cell *cell)
+{
+    const double size = as_axes_number(&cell->axes, "size");
+    const bool is_smaller = strcmp(q->level, "memory") == 0 && info && isfinite(size) &&
+                            !as_info_is_memory(info, as_axes_text(&cell->axes, "allocator"), 1, size);
+    return q->first && !is_smaller ? AS_QUANTITY_FIRST : AS_QUANTITY_OTHER;
+}
+
 enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
                                             const struct as_cell *cell, unsigned coarse)
 {
     const struct as_quantity_subject s = {.device = cell->device, .info = info};
     enum as_quantity_order best = AS_QUANTITY_OF_NONE;
     for (const struct as_quantity *q = as_quantities; q->name && best < AS_QUANTITY_FIRST; q++) {
-        const enum as_quantity_order order = q->first ? AS_QUANTITY_FIRST : AS_QUANTITY_OTHER;
+        const enum as_quantity_order order = order_of_size(info, q, cell);
         for (const struct as_quantity_source *source = q->sources; source->from && order > best; source++) {
             const char *filter = strchr(source->from, ' ') ? source->from : source->cells;
             if (filter && as_quantity_is_of_side(&s, source->side) && as_quantity_is_cell_of(&s, cell, filter) &&

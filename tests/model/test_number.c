@@ -44,9 +44,9 @@ static const struct {
     /* ratios */
     {{.value = 1.6, .ci = {1.45, 1.72}, .unit = "x"}, "1.60x", "9.4%", "1.60x (1.45 to 1.72x)"},
     {{.value = 2.1, .ci = {1.15, 3.3}, .unit = "x"}, "1.1 to 3.3x", "", "1.1 to 3.3x"},
-    {{.value = 3.21, .ci = {1.09, 9.2}, .unit = "x"}, "at least 1.1x", "", "at least 1.1x"},
-    {{.value = 0.05, .ci = {0.00341, 0.12}, .unit = "x"}, "at most 0.12x", "", "at most 0.12x"},
-    {{.value = -0.02, .ci = {-0.05, 0.01}, .unit = "x"}, "at most 0.010x", "", "at most 0.010x"},
+    {{.value = 3.21, .ci = {1.09, 9.2}, .unit = "x"}, "over 1.1x", "", "over 1.1x"},
+    {{.value = 0.05, .ci = {0.00341, 0.12}, .unit = "x"}, "under 0.12x", "", "under 0.12x"},
+    {{.value = -0.02, .ci = {-0.05, 0.01}, .unit = "x"}, "under 0.010x", "", "under 0.010x"},
     {{.value = 2.12, .ci = {0.0644, 69.6}, .unit = "x"}, "inconclusive", "", "inconclusive"},
     {{.value = 32.5, .ci = {0.016, 66200}, .unit = "x"}, "inconclusive", "", "inconclusive"},
     /* sizes are ranges, counts exact without an interval */

@@ -17,21 +17,26 @@ CACHES = {"execute": True, "noise": {"sd": 0.002}, "levels": [
     "info": {"threads": 1, "allocators": [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]}}
 CELLS = ["latency", "--device", "null", "--budget", "0", "--set", "allocator=base_pages", "--set", "size=4KiB,16KiB,256KiB,4MiB,16MiB"]
 RUN = ["run", *CELLS, "--trials", "1"]
+LONG = ["run", *CELLS, "--trials", "100"]  # until it is interrupted
 BEFORE = [f"before {i}" for i in range(5)]
 
 
 class Screen:
-    """What a terminal shows that does what assay asks of one; it breaks no lines anew when its size changes."""
+    """What a terminal shows that does what assay asks of one. Made narrower, it cuts lines off, or breaks them anew."""
 
-    def __init__(self, rows, columns):
-        self.rows, self.columns = rows, columns
+    def __init__(self, rows, columns, breaks=False):
+        self.rows, self.columns, self.breaks = rows, columns, breaks
         self.past, self.lines, self.row, self.column = [], [""], 0, 0
         self.wrapped, self.wrapped_live, self.unknown = 0, 0, []
         self.left = ""
 
     def resize(self, rows, columns):
         self.rows, self.columns = rows, columns
-        self.lines = [line[:columns] for line in self.lines]
+        parts = [[line[i:i + columns] for i in range(0, max(len(line), 1), columns)] for line in self.lines]
+        if self.breaks:
+            self.row = sum(len(p) for p in parts[:self.row]) + min(self.column // columns, len(parts[self.row]) - 1)
+            self.column = min(self.column % columns, columns - 1)
+        self.lines = [part for p in parts for part in (p if self.breaks else p[:1])]
         self.scroll()
 
     def scroll(self):
@@ -83,10 +88,10 @@ class Screen:
         return [line.rstrip() for line in self.past + self.lines]
 
 
-def on_screen(assay, rows, columns, *args, resize=(), stop=None, **env):
+def on_screen(assay, rows, columns, *args, resize=(), breaks=False, stop=None, **env):
     """The screen after a command, and what it showed after each piece of output. resize: sizes to change to, one after each
     ten pieces. stop: a signal sent once lines are there."""
-    screen, shown, seen = Screen(rows, columns), [], b""
+    screen, shown, seen = Screen(rows, columns, breaks), [], b""
     screen.feed("".join(line + "\r\n" for line in BEFORE))
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -104,7 +109,7 @@ def on_screen(assay, rows, columns, *args, resize=(), stop=None, **env):
             if sizes and len(shown) % 10 == 0:
                 screen.resize(*sizes[0])
                 fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", *sizes.pop(0), 0, 0))
-            if stop and any("Memory" in line for line in screen.lines):
+            if stop and not sizes and live([screen.lines]):
                 os.killpg(process.pid, stop)
                 stop = None
     os.close(master)
@@ -128,29 +133,37 @@ def live(shown):
 
 def test_in_place(assay):
     """At every size: lines that never wrap, a block that never scrolls, and the whole sheet at the end."""
-    for rows, columns in ((24, 80), (50, 200), (8, 40), (3, 20)):
-        done, screen, shown, _ = on_screen(assay, rows, columns, *RUN)
-        expect(done.code in MEASURED, f"a run at {columns}x{rows}", done)
+    for rows, columns in ((24, 80), (50, 200), (8, 40)):
+        done, screen, shown, _ = on_screen(assay, rows, columns, *LONG, stop=signal.SIGINT)
+        expect(done.code == harness.FAILED, f"an interrupted run at {columns}x{rows}", done)
         expect(screen.wrapped_live == 0, "no line wraps", screen.all())
         expect_in_place(screen, shown)
-        if rows >= 8:
-            expect(live(shown), "the data sheet so far", shown[-5:])
-            expect(sum("complete" in line for line in screen.all()) == 2, "the end is told once, and the run shown once",
-                   screen.all())
+        expect(live(shown), "the data sheet so far", shown[-5:])
+        expect(sum(line.startswith("Run ") for line in screen.all()) == 1, "the run is shown once", screen.all())
+
+
+def test_tiny(assay):
+    """Where not even the block's first lines fit."""
+    done, screen, shown, _ = on_screen(assay, 3, 20, *RUN)
+    expect(done.code in MEASURED and screen.wrapped_live == 0, "a run", done)
+    expect_in_place(screen, shown)
 
 
 def test_resized(assay):
-    """Made wider and higher, text is replaced where it is; made narrower, a new block begins, and nothing is overwritten."""
-    done, screen, shown, _ = on_screen(assay, 24, 80, *RUN, resize=((40, 120), (30, 60), (10, 40), (24, 80)))
-    expect(done.code in MEASURED, "a run", done)
-    expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
-    expect(live(shown), "the data sheet so far")
-    expect("complete" in " ".join(screen.all()), "the end", screen.all())
+    """Text is replaced where it is; where the terminal broke it anew, some of it stays, and nothing else is overwritten."""
+    for breaks in (False, True):
+        done, screen, shown, _ = on_screen(assay, 24, 80, *LONG, stop=signal.SIGINT, breaks=breaks,
+                                           resize=((40, 120), (30, 60), (10, 40), (24, 80)))
+        expect(done.code == harness.FAILED, "an interrupted run", done)
+        expect(screen.all()[:len(BEFORE)] == BEFORE, "what stood there before stays", screen.all())
+        expect(live(shown), "the data sheet so far")
+        expect(breaks or not progress_lines(screen.all()), "no progress is left", screen.all())
+        expect(any(re.search(r"run \d interrupted", line) for line in screen.all()), "the end", screen.all())
 
 
 def test_control_c(assay):
     """The block goes, and what is left says how to go on."""
-    done, screen, shown, _ = on_screen(assay, 24, 80, "run", *CELLS, "--trials", "100", stop=signal.SIGINT)
+    done, screen, shown, _ = on_screen(assay, 24, 80, *LONG, stop=signal.SIGINT)
     expect(done.code == harness.FAILED, "interrupted", done)
     expect_in_place(screen, shown)
     expect(any("to continue: assay resume 1" in line for line in screen.all()), "how to go on", screen.all())

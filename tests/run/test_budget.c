@@ -21,7 +21,7 @@ struct bench {
     bool first[CELLS_MAX], swept[CELLS_MAX];
     size_t firsts;        /* cells of quantities that have a trial */
     size_t marked_begun;  /* of these, cells of the quantity that is marked as first */
-    size_t before_marked; /* first trials that cells of other quantities had before the last of them */
+    size_t before_marked; /* cells of other quantities that had a trial before the last trial of these */
     bool other_begun;     /* the first trial of another cell came after these */
     double budget_s;
     char notes[1024];
@@ -77,8 +77,8 @@ static void on_event(void *user, const struct as_event *event)
     const size_t i = (size_t)event->cell->index;
     b->first[i] = is_quoted(event->cell);
     b->firsts += b->first[i] && b->begun[i] == 0;
-    if (is_marked(event->cell) && b->begun[i] == 0) {
-        b->marked_begun++;
+    if (is_marked(event->cell)) {
+        b->marked_begun += b->begun[i] == 0;
         b->before_marked = 0;
         for (size_t k = 0; k < CELLS_MAX; k++)
             b->before_marked += b->begun[k] && b->swept[k];

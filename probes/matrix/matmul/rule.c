@@ -190,10 +190,14 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                                        [AS_REFUTED] = "could run on the vector ALU",
                                        [AS_UNDECIDED] = "may run on a matrix unit or not"};
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3gx the peak of the vector ALU (%s)", type, says[f->verdict],
-                  matmul_path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
+    char value[96];
+    as_buf_printf(&text, "GEMMs in %s %s: %s reaches %s the peak of the vector ALU (%s)", type, says[f->verdict],
+                  matmul_path_of(s->above.a), as_fact_noted_text(f, "", "", value, sizeof value),
+                  as_cell_axis(s->above.b, "type"));
     if (s->older.a)
-        as_buf_printf(&text, "; %.3gx the older path (%s over %s)", s->older.a->sum.median / s->older.b->sum.median,
+        as_buf_printf(&text, "; %s the older path (%s over %s)",
+                      as_fact_value_text(s->older.a->sum.median / s->older.b->sum.median,
+                                         as_cells_ratio(s->older.a, s->older.b), "x", value, sizeof value),
                       matmul_path_of(s->older.a), matmul_path_of(s->older.b));
     if (s->energy > 0)
         as_buf_printf(&text, "; %.3gx %s energy per operation than %s", s->energy < 1 ? 1 / s->energy : s->energy,
@@ -228,7 +232,10 @@ static void look_at_unit(const struct gemms *p, const char *type, const struct a
         s.energy = energy_ratio(s.power.a, s.power.b);
     else
         s.power = (struct both){NULL, NULL};
-    matmul_add_unit(p, type, &s);
+    /* a CPU's dot products are vector instructions: without a matrix unit there is nothing to say */
+    const bool is_cpu = p->c->info && p->c->info->capabilities & AS_CAP_HOST_KERNELS;
+    if (!is_cpu || judge_unit(&s) == AS_SUPPORTED)
+        matmul_add_unit(p, type, &s);
 }
 
 /* Where the language has two ways to the matrix path, GEMMs show whether both use the same hardware. Where chips have
@@ -243,9 +250,8 @@ static void look_at_older(const struct gemms *p, const char *type)
     if (!f)
         return;
     f->verdict = as_verdict_above(f->ci, 1 / SAME_UNIT);
-    as_fact_say(f, "Path mma %s path tensor in %s: GEMMs of size %s by %s run at %.3gx the rate of %s",
-                says[f->verdict], type, as_cell_axis(at.a, "size"), matmul_path_of(at.a), f->value,
-                matmul_path_of(at.b));
+    as_fact_say(f, "Path mma %s path tensor in %s: GEMMs of size %s by %s run at {value} the rate of %s",
+                says[f->verdict], type, as_cell_axis(at.a, "size"), matmul_path_of(at.a), matmul_path_of(at.b));
 }
 
 /* ---- against the library ---- */

@@ -8,9 +8,8 @@
 
 static const double redraw_s = 0.1; /* faster updates are unreadable, and writing disturbs the measurement */
 
-/* Moves to the first line of what is on the terminal. A terminal that was made narrower since may have broken its lines
- * in two: then nobody knows where the first is, and a new block begins beneath, without the last line of the old one.
- */
+/* Moves to the first line of what is on the terminal. A terminal that was made narrower since may have broken lines in
+ * two: then the upper ones stay, and nothing above them is overwritten. */
 static void progress_go_up(struct as_progress *p, struct as_buf *out)
 {
     if (!p->shown)
@@ -18,7 +17,7 @@ static void progress_go_up(struct as_progress *p, struct as_buf *out)
     as_buf_char(out, '\r');
     const unsigned most = p->height > 1 ? p->height - 1 : 0;
     const unsigned up = p->above < most ? p->above : most;
-    if (up && p->widest <= p->width)
+    if (up)
         as_buf_printf(out, "\x1b[%uA", up);
 }
 
@@ -28,7 +27,7 @@ static void progress_clear(struct as_progress *p, struct as_buf *out)
     if (p->shown)
         as_buf_str(out, "\x1b[J");
     p->shown = false;
-    p->above = p->widest = 0;
+    p->above = 0;
 }
 
 /* By time if the ETA is known, else by cells. */
@@ -77,7 +76,6 @@ static void progress_draw_sheet(struct as_progress *p, const struct as_live *liv
         as_buf_str(out, "\x1b[K\n");
     }
     p->above = size.rows;
-    p->widest = size.widest;
     p->hidden = size.hidden;
     out->failed |= block.failed;
     as_buf_finish(&block);
@@ -95,8 +93,6 @@ static void progress_draw(struct as_progress *p, const struct as_event *e, const
     as_buf_terminal(&safe, as_buf_get(&line));
     /* the last column stays free: a full line would wrap on some terminals and could not be redrawn */
     as_text_cut(&cut, as_buf_get(&safe), p->width - 1, p->unicode);
-    const unsigned width = as_text_width(as_buf_get(&cut));
-    p->widest = width > p->widest ? width : p->widest;
     as_buf_str(out, as_buf_get(&cut));
     as_buf_str(out, "\x1b[J");
     p->shown = true;

@@ -11,7 +11,6 @@ struct as_progress {
     bool unicode, quiet;
     bool shown;      /* the progress line is on the terminal, and above it */
     unsigned above;  /* so many lines of the data sheet */
-    unsigned widest; /* columns of the widest of them */
     size_t hidden;   /* lines of the data sheet that had no space */
     double drawn_at; /* its elapsed_s */
 };

@@ -398,17 +398,17 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
     const double alike = 1.01; /* of the minimum: three digits would not show more */
     static const char *const no_number[] = {
         [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "undecided"};
+    struct as_number number = n->number;
+    number.unit = n->unit;
     if (n->known <= AS_MAP_UNDECIDED)
         as_buf_str(b, no_number[n->known]);
+    else if (n->of && strcmp(n->unit, "B") != 0)
+        map_numbers_write(b, &number);
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
         as_page_fact_value(b, n->fact);
     else if (n->high > alike * n->value)
         as_page_range(b, n->value, n->high, n->unit);
-    else if (n->of) {
-        struct as_number number = n->number;
-        number.unit = n->unit;
-        map_numbers_write(b, &number);
-    } else
+    else
         as_page_value(b, n->value, n->unit);
 }
 

@@ -46,8 +46,9 @@ static void write_prior(const struct as_machine_runs *m, const struct as_table_s
         return;
     as_buf_printf(&text, "From one run, %s and 'another run' assume ", style->unicode ? "±" : "+-");
     as_buf_str(&text, m->sheet.virtual_machine
-                          ? "what runs of another guest on a shared host vary by; for GPUs 0.5%."
-                          : "that runs vary by 0.5%: no series of runs of such a machine is known.");
+                          ? "what runs of another guest on a shared host vary by, and 0.2% of GPUs."
+                          : "that runs of a host vary by 0.5%, of GPUs by 0.2%: no series of runs of such a machine is "
+                            "known.");
     as_buf_str(&text, " A second run measures it.");
     as_text_fill(out, as_buf_get(&text), style->width, 0, 0);
     as_buf_finish(&text);
