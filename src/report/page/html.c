@@ -309,8 +309,10 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     if (st != AS_OK)
         goto done;
     as_page_curves(&page, probes, probes_n);
+    as_html_open(out, "div", n == 1 && as_page_has_advice(&page) ? "beside" : NULL);
     as_page_facts(&page);
     as_page_advice(&page);
+    as_html_close(out, "div");
     as_html_open(out, "div", "folds");
     as_page_refs(&page);
     as_page_backend_pairs(&page);

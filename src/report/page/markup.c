@@ -277,8 +277,8 @@ void as_html_section_end(struct as_buf *b)
 void as_html_fold(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead)
 {
     as_html_start(b, "section");
-    as_html_attribute(b, "class", "fold");
     as_html_attribute_id(b, "id", prefix, name);
+    as_html_attribute(b, "class", "fold");
     as_html_attribute_id(b, "aria-labelledby", "h-", name);
     as_html_started(b);
     as_buf_str(b, "<details><summary>");

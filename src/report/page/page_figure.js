@@ -53,9 +53,14 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
 
   // ---- drawing ----
 
+  // Near the top of the page a legend has the series that are on.
+  function namesShown(f, p, off) {
+    if (f.box.dataset.part !== 'lead' || !off.length) return p.names;
+    return new Map([...p.names].map(([scale, list]) => [scale, list.filter(t => !off.includes(`${f.figure.series[scale]}=${t}`))]));
+  }
   async function drawPanel(f, p) {
     const off = f.every ? [] : offAtFirst(f, p);
-    const spec = tools.equip(fitLegends(withData(f.figure.spec, p.rows, p.value, p.domains, p.names), p.plot.clientWidth), f.figure.series, f.state, off);
+    const spec = tools.equip(fitLegends(withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off)), p.plot.clientWidth), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
