@@ -216,7 +216,9 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
     struct as_buf *b = p->out;
     as_html_tag(b, "nav", "aria-label='Contents'");
     as_html_open(b, "ul", NULL);
-    nav_link(b, "map", "Machine map");
+    if (p->n == 2)
+        nav_link(b, "verdict", "Verdict");
+    nav_link(b, "map", p->n == 1 ? "Machine map" : "Machine maps");
     nav_link(b, "sheet", "Data sheet");
     if (as_page_has_curves(probes, n))
         nav_link(b, "curves", "Main curves");
@@ -303,7 +305,9 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     header(&page);
     html_nav(&page, probes, probes_n);
     as_html_tag(out, "main", "id='main'");
-    st = as_page_maps(&page);
+    st = as_page_verdict(&page);
+    if (st == AS_OK)
+        st = as_page_maps(&page);
     if (st == AS_OK)
         st = as_page_sheets(&page);
     if (st != AS_OK)
