@@ -49,7 +49,7 @@ def compile_hwloc(source, root, cc, arch):
         os.makedirs(build)
         tools = {"CC": cc, "AR": os.path.join(root, "ar"), "RANLIB": os.path.join(root, "ranlib"),
                  "CFLAGS": "-O2"}
-        must([os.path.join(source, "configure"), f"--host={arch}-linux-gnu", f"--prefix={root}"] + HWLOC,
+        must([os.path.join(source, "configure"), f"--host={arch}-linux-gnu", f"--prefix={root}", "--localstatedir=/var"] + HWLOC,
              cwd=build, env=dict(os.environ, **tools))
         for part in ("include", "hwloc"):
             must(["make", "-j2", "-C", os.path.join(build, part), "install"])
@@ -145,6 +145,7 @@ def licences(found):
 def compose(arch, folder, documents, found):
     """Name in the archive to (content, mode)."""
     files = {}
+
 
     def put(name, path, mode=0o644):
         with open(path, "rb") as f:
