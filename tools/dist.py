@@ -30,9 +30,9 @@ ARCHITECTURES = ("x86_64", "aarch64")
 LARGEST = 10 << 20
 # Else Zig adds checks of undefined behaviour. No path of the machine that builds is to be in the program.
 FLAGS = ["-fno-sanitize=undefined", f"-ffile-prefix-map={FOLDER}=."]
-HWLOC = ["--enable-static", "--disable-shared", "--disable-plugins", "--disable-libxml2", "--disable-libudev", "--disable-cairo",
-         "--disable-opencl", "--disable-cuda", "--disable-nvml", "--disable-rsmi", "--disable-levelzero", "--disable-gl",
-         "--disable-pci", "--disable-readme", "--disable-doxygen"]
+HWLOC = ["--localstatedir=/var", "--enable-static", "--disable-shared", "--disable-plugins", "--disable-libxml2",
+         "--disable-libudev", "--disable-cairo", "--disable-opencl", "--disable-cuda", "--disable-nvml", "--disable-rsmi",
+         "--disable-levelzero", "--disable-gl", "--disable-readme", "--disable-doxygen"]
 LICENCES = {"hwloc": "COPYING", "sqlite3": "LICENSE.md", "jansson": "LICENSE", "libinih": "LICENSE.txt", "xxhash": "LICENSE"}
 # What the build makes besides the program, and where it is in the archive.
 PARTS = {"docs/assay.1": "share/man/man1/assay.1", "docs/assay": "share/bash-completion/completions/assay",
@@ -48,9 +48,9 @@ def compile_hwloc(source, root, cc, arch):
         shutil.rmtree(build, ignore_errors=True)
         os.makedirs(build)
         tools = {"CC": cc, "AR": os.path.join(root, "ar"), "RANLIB": os.path.join(root, "ranlib"),
-                 "CFLAGS": "-O2"}
-        must([os.path.join(source, "configure"), f"--host={arch}-linux-gnu", f"--prefix={root}", "--localstatedir=/var"] + HWLOC,
-             cwd=build, env=dict(os.environ, **tools))
+                 "CFLAGS": "-O2", "PKG_CONFIG_LIBDIR": os.path.join(root, "pc")}  # not this system's libraries
+        must([os.path.join(source, "configure"), f"--host={arch}-linux-gnu", f"--prefix={root}"] + HWLOC, cwd=build,
+             env=dict(os.environ, **tools))
         for part in ("include", "hwloc"):
             must(["make", "-j2", "-C", os.path.join(build, part), "install"])
     write_module(root, "hwloc", "hwloc", version_of(source))
@@ -131,21 +131,20 @@ def licences(found):
     """Texts by name of what is inside, assay's own apart."""
     texts = {}
     for name, source in found.items():
-        path = os.path.join(source, LICENCES[name])
-        with open(path, encoding="utf-8") as f:
+        with open(os.path.join(source, LICENCES[name]), encoding="utf-8") as f:
             texts[name] = f.read()
+    texts["vega"] = ""
     for name in bundled_packages():
         paths = sorted(glob.glob(os.path.join(TOP, "charts", "node_modules", name, "LICEN[SC]E*")))
         if paths:
             with open(paths[0], encoding="utf-8") as f:
-                texts["npm-" + name] = f.read()
+                texts["vega"] += f"==== {name} ====\n\n{f.read().strip()}\n\n"
     return texts
 
 
 def compose(arch, folder, documents, found):
     """Name in the archive to (content, mode)."""
     files = {}
-
 
     def put(name, path, mode=0o644):
         with open(path, "rb") as f:

@@ -6,12 +6,13 @@ dist_test.py   ends with one line: N passed, N failed, N skipped
 The systems are Debian's oldest and newest that the mirror has, as folders made by debootstrap; a program of aarch64 runs
 under qemu's user mode emulation with that system's libraries. It takes root, and without it those parts are skipped.
 """
-import glob
+import contextlib
 import hashlib
 import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -26,9 +27,9 @@ SYSTEMS = ("bullseye", "bookworm") # glibc 2.31 and 2.36; older releases have le
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 NEEDED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 INSIDE = ["assay", "README.md", "LICENSE", "docs/install.md", "licenses/hwloc.txt", "licenses/sqlite3.txt",
-          "licenses/jansson.txt", "licenses/libinih.txt", "licenses/xxhash.txt", "licenses/npm-vega.txt"] + list(PARTS.values())
+          "licenses/jansson.txt", "licenses/libinih.txt", "licenses/xxhash.txt", "licenses/vega.txt"] + list(PARTS.values())
 # The first cells that need no driver; their rate is no matter.
-MEASURE = ("latency", "--device", "cpu", "--set", "size=16KiB", "--trials", "1", "--budget", "20s", "--store", "/tmp/dist.db")
+MEASURE = ("latency", "--device", "cpu", "--set", "size=16KiB", "--trials", "1", "--budget", "20s")
 
 
 def check_sums(tally, paths):
@@ -93,10 +94,10 @@ def system(release, arch):
     return root, None
 
 
-def native(root, folder):
+def native(root, folder, home):
     """Starts the program in the system: its folders are there as long as the command runs, in a mount namespace of its own."""
-    mounts = " && ".join(f"mount --bind {source} {shlex.quote(root)}{target}" for source, target in (
-        ("/proc", "/proc"), ("/sys", "/sys"), ("/dev", "/dev"), (shlex.quote(folder), "/mnt")))
+    mounts = " && ".join(f"mount --bind {shlex.quote(source)} {shlex.quote(root + target)}" for source, target in (
+        ("/proc", "/proc"), ("/sys", "/sys"), ("/dev", "/dev"), (folder, "/mnt"), (home, "/srv")))
     return ["unshare", "-m", "sh", "-c", f'{mounts} && exec chroot {shlex.quote(root)} /mnt/assay "$@"', "sh"]
 
 
@@ -110,10 +111,10 @@ def emulated(root, folder, home):
     return [path]
 
 
-def check_runs(tally, name, start, home):
-    """Looks at the machine, measures, stores and reports."""
-    store, page = os.path.join(home, "dist.db"), os.path.join(home, "dist.html")
-    env = dict(os.environ, HOME=home, TMPDIR=home, LC_ALL="C")
+def check_runs(tally, name, start, home, seen):
+    """Looks at the machine, measures, stores and reports. seen: the folder home as the program sees it."""
+    store, page = os.path.join(seen, "dist.db"), os.path.join(seen, "dist.html")
+    env = dict(os.environ, HOME=seen, TMPDIR=seen, LC_ALL="C")
     for variable in ("ASSAY_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         env.pop(variable, None)
     for words in (["--version"], ["doctor", "--store", store], ["run", "--quiet", "--store", store, *MEASURE],
@@ -122,9 +123,14 @@ def check_runs(tally, name, start, home):
                               stdin=subprocess.DEVNULL, errors="replace", timeout=300, check=False)
         if done.returncode:
             return tally.fail(f"dist {name}: {words[0]}", f"status {done.returncode}\n{done.stdout}")
-    with open(page, encoding="utf-8") as f:
+    with open(os.path.join(home, "dist.html"), encoding="utf-8") as f:
         if "vega" not in f.read():
             return tally.fail(f"dist {name}: report", "the report has no charts")
+    with contextlib.closing(sqlite3.connect(os.path.join(home, "dist.db"))) as db:
+        bad = db.execute("SELECT axes, reason FROM cells WHERE gate_checksum != 'pass'").fetchall()
+        good, = db.execute("SELECT count(*) FROM cells WHERE gate_checksum = 'pass'").fetchone()
+    if bad or not good:
+        return tally.fail(f"dist {name}: run", f"{good} cells with the right result, not: {bad}")
     return tally.ok(f"dist {name}: runs")
 
 
@@ -138,14 +144,11 @@ def check_systems(tally, arch, folder):
             tally.skip(f"dist {name}", why)
             continue
         say(f"dist: {name}")
-        # The system's own /tmp, so that a path is the same inside and outside of it.
-        with tempfile.TemporaryDirectory(prefix="assay-dist-", dir="/tmp") as home:
+        with tempfile.TemporaryDirectory(prefix="assay-dist-") as home:
             if arch == "x86_64":
-                os.makedirs(root + home)
-                check_runs(tally, name, native(root, folder), home)
-                shutil.rmtree(root + home)
+                check_runs(tally, name, native(root, folder, home), home, "/srv")
             else:
-                check_runs(tally, name, emulated(root, folder, home), home)
+                check_runs(tally, name, emulated(root, folder, home), home, home)
 
 
 def main():
