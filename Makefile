@@ -8,6 +8,7 @@ help:
 	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64 and macOS: a part of make check"
 	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
 	@echo "make macos   compiled and linked for Macs with Apple's and Intel's processors: a part of make lint"
+	@echo "make dist    archives that run on any Linux since 2014, in build-dist/; make dist-test runs them on old systems"
 	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
@@ -40,6 +41,14 @@ macos:
 	@tools/setup.sh check
 	@python3 tools/run_tests.py macos
 
+dist:
+	@tools/setup.sh check
+	@python3 tools/dist.py
+
+dist-test:
+	@tools/setup.sh check
+	@python3 tools/dist_test.py
+
 fuzz:
 	@tools/setup.sh check
 	@python3 tools/fuzz.py $(FUZZ)
@@ -51,4 +60,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test check lint arm macos fuzz bench clean
+.PHONY: help setup run test check lint arm macos dist dist-test fuzz bench clean

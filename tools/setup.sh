@@ -44,7 +44,9 @@ check want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang    
 check want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
 check want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
 check want qemu             qemu-user-static      qemu-user-static     qemu-user-static -           make arm: runs what is compiled for aarch64
-check want cmd:tclsh        tcl                   tcl                  tcl           tcl-tk       make macos: puts SQLite together for it
+check want cmd:tclsh        tcl                   tcl                  tcl           tcl-tk       make macos, make dist: puts SQLite together for them
+check want cmd:dpkg-source dpkg-dev           dpkg                 dpkg          dpkg         make macos, make dist: unpacks the libraries' sources
+check want cmd:debootstrap debootstrap        debootstrap          debootstrap   -            make dist-test: old systems to run on
 check want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
 check want file:/usr/include/amd_comgr.h libamd-comgr-dev rocm-comgr-devel   comgr         -            disassembles code for AMD GPUs
 check want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library

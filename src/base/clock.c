@@ -1,9 +1,10 @@
 #include "base/clock.h"
 
+#include "os/facts.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -150,7 +151,7 @@ void as_rng_shuffle(struct as_rng *r, void *items, size_t n, size_t elem)
 uint64_t as_rng_entropy(void)
 {
     uint64_t seed;
-    if (getentropy(&seed, sizeof seed) == 0)
+    if (as_system_random(&seed, sizeof seed))
         return seed;
     /* without an entropy source (an old kernel, a strict sandbox), mixes time and process id */
     seed = as_now_ns() ^ (uint64_t)(as_wall() * 1e9) ^ (uint64_t)getpid() << 40;

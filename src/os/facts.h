@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+/* Random bytes of the system, 256 at most; false if it has no source of them. */
+bool as_system_random(void *bytes, size_t n);
+
 /* Time of a file's last change in nanoseconds. */
 int64_t as_file_changed_ns(const struct stat *info);
 

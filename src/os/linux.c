@@ -152,16 +152,6 @@ bool as_packet_socket(int fd, bool *stream)
     return type == SOCK_SEQPACKET;
 }
 
-int as_unnamed_file(const char *name)
-{
-    return memfd_create(name, MFD_CLOEXEC);
-}
-
-void as_close_from(int first)
-{
-    close_range((unsigned)first, ~0u, 0);
-}
-
 void as_end_with_parent(long parent)
 {
     (void)parent;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/sysctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -258,6 +259,11 @@ int as_counter_open_unit(uint32_t unit, uint64_t event, int cpu)
 }
 
 /* ---- facts ---- */
+
+bool as_system_random(void *bytes, size_t n)
+{
+    return getentropy(bytes, n) == 0;
+}
 
 int64_t as_file_changed_ns(const struct stat *info)
 {
