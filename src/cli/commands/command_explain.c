@@ -279,7 +279,7 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
 
 static enum as_status unknown(const char *name, struct as_error *err)
 {
-    enum { MOST = 128 };
+    enum { MOST = 400 };
     const char *names[MOST + 1];
     size_t n = 0;
     for (const char *const *p = as_probe_names(); *p && n < MOST / 2; p++)
@@ -290,9 +290,10 @@ static enum as_status unknown(const char *name, struct as_error *err)
         names[n++] = as_wide_word(1u << i);
     for (size_t i = 0; as_suite_texts[i].name && n < MOST; i++)
         names[n++] = as_suite_texts[i].name;
+    n += as_explain_terms(names + n, MOST - n);
     names[n] = NULL;
     const char *near = as_nearest(name, names);
-    return as_fail(err, AS_USAGE, "there is no probe, gate, cause, suite or cell '%s'%s%s%s", name,
+    return as_fail(err, AS_USAGE, "there is no probe, gate, cause, suite, quantity, word or cell '%s'%s%s%s", name,
                    near ? "; did you mean '" : "; see 'assay list probes' and 'assay list gates'", near ? near : "",
                    near ? "'?" : "");
 }
@@ -321,6 +322,8 @@ static enum as_status explain_any(const struct as_args *args, const struct as_ta
         return explain_word(args, name, style, out, err);
     if (either && as_parse_u64(name, &id, NULL) == AS_OK)
         return explain_stored(args, name, id, style, out, err);
+    if (either && as_explain_term(name, style, out))
+        return as_buf_check(out, err);
     return unknown(as_args_word(args, as_args_word(args, 1) ? 1 : 0), err);
 }
 
@@ -359,7 +362,10 @@ const struct as_command as_command_explain = {
         "the last run. A gate: when it passes, and which cells of the last run failed it. A cause of width (see 'assay "
         "list "
         "gates'): what makes intervals wider than requested, and which cells of the last run it widened. A suite: its "
-        "text; where a probe has the same name, write 'suite:link'. A cell (its number is in 'assay show'): "
+        "text; where a probe has the same name, write 'suite:link'. A quantity of the data sheet, by name, level, "
+        "group or "
+        "label ('L2', 'core to core'): what gives it. A word of tables and messages: 'wide', 'sentinel'. A cell (its "
+        "number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
                "explain cell 117",

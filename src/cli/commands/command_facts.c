@@ -9,6 +9,7 @@
 #include "report/sheet/worth.h"
 #include "report/terminal/terminal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether two figures differ only in chip and value. */
@@ -144,15 +145,25 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
     as_buf_finish(&shown);
 }
 
-static void facts_json(const struct as_report_run *run, const struct as_refs *refs, struct as_buf *out)
+static enum as_status facts_json(const struct as_report_run *run, const char *subject, const struct as_refs *refs,
+                                 struct as_buf *out, struct as_error *err)
 {
+    struct as_fact *about = malloc((run->facts_n + 1) * sizeof *about);
+    size_t n = 0;
+    if (!about)
+        return as_nomem(err, run->facts_n * sizeof *about, "facts");
+    for (size_t i = 0; i < run->facts_n; i++)
+        if (as_fact_is_about(&run->facts[i], subject))
+            about[n++] = run->facts[i];
     as_buf_printf(out, "{\"run\":%lld,\"facts\":", (long long)run->run.id);
-    as_facts_to_json(run->facts, run->facts_n, out);
+    as_facts_to_json(about, n, out);
+    free(about);
     if (refs->n) {
         as_buf_str(out, ",\"references\":");
         as_refs_to_json(refs, run->facts, run->facts_n, out);
     }
     as_buf_str(out, "}\n");
+    return AS_OK;
 }
 
 static size_t facts_about(const struct as_report_run *run, const char *subject)
@@ -272,7 +283,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     if (!st && !names)
         st = as_published_by_itself(&run, &refs, &err);
     if (!st && as_args_flag(args, "json"))
-        facts_json(&run, &refs, &out);
+        st = facts_json(&run, subject, &refs, &out, &err);
     else if (!st && brief)
         facts_short(&run, &style, &out);
     else if (!st)

@@ -21,6 +21,11 @@ enum as_status as_explain_word(struct as_store *store, const struct as_probe *pr
                                const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 /* AS_USAGE with the nearest word. */
 enum as_status as_unknown_word(const struct as_probe *probe, const char *name, struct as_error *err);
+/* A word of the data sheet or of messages: a status, a term of the documents, a quantity by name, level, group or
+ * label, or a value of an axis. False: it is none. */
+bool as_explain_term(const char *name, const struct as_table_style *style, struct as_buf *out);
+/* Fills names with those that are terms or quantities, for suggestions; returns how many. */
+size_t as_explain_terms(const char **names, size_t most);
 /* A name and its text, already escaped. */
 void as_explain_member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style);
 /* "latency cpu size=1 MiB", escaped. */
