@@ -10,6 +10,13 @@ for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'ope
   check(`${scenario}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
   await t.close();
 }
+for (const [width, height] of [[1400, 1000], [800, 1000]]) { // the first screens have no probe's section
+  const t = await open('gpu', { viewport: { width, height }, folded: true });
+  check(`gpu: at most five screens of ${width} are open`, t.first.height <= 5 * height && t.first.open === 0 && t.first.drawn === 0, t.first);
+  await t.tab.evaluate(() => { location.hash = 'probe-latency'; });
+  await t.tab.waitForFunction(() => document.querySelector('#probe-latency > details').open);
+  await t.close();
+}
 { // of several numbers of chains the quickest counts, of a pair and of what its operations cost alone
   const t = await open('operations');
   const share = t.charts ? await t.tab.evaluate(() => Object.fromEntries([...document.querySelectorAll(

@@ -55,7 +55,18 @@ export async function open(scenario, options = {}) {
   const loaded = Date.now() - started;
   const charts = await tab.evaluate(() => document.getElementById('figures') !== null);
   if (charts) await tab.waitForFunction(() => document.documentElement.dataset.drawn === 'yes');
-  return { tab, problems, requests, loaded, charts, close: () => context.close() };
+  // What is seen at first; then all is opened, and its pictures are drawn.
+  const first = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight,
+    open: document.querySelectorAll('.fold > details[open]').length, drawn: document.querySelectorAll('.fold svg[role=group]').length }));
+  if (!options.folded) {
+    await tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details')) d.open = true; });
+    if (charts) await tab.waitForFunction(async () => {
+      await new Promise(done => setTimeout(done, 50)); // the event of opening comes later
+      await page.whenDrawn();
+      return true;
+    });
+  }
+  return { tab, problems, requests, loaded, charts, first, close: () => context.close() };
 }
 
 export async function checkQuiet(scenario, t, allowed = []) {

@@ -85,6 +85,10 @@ export async function checkSearch() {
   check('search: a slash leads there', await input.evaluate(e => e === document.activeElement));
   await input.fill('latency');
   check('search: a section is found first', /latency/i.test(await hits.first().textContent()), await hits.first().textContent());
+  for (const [word, wanted] of [['bandwith', /bandwidth/i], ['latencey', /latency/i], ['dram', /memory/i]]) {
+    await input.fill(word);
+    check(`search: ${word}`, wanted.test(await hits.first().textContent()), await hits.first().textContent());
+  }
   await input.fill('latency 1 MiB');
   const cell = t.tab.locator('.hits a[href^="#c"]').first(), id = (await cell.getAttribute('href')).slice(1);
   await cell.click();

@@ -140,7 +140,7 @@ def values_of_terminal(sheet, shown):
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
         for line in rows:
             number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"(?:, [0-9]+ threads?)?"
-                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|[0-9.]+ (?:\S+ )?or [0-9]|over|under|inconclusive)")
+                                + r"\s{2,}(?:([0-9.]+)(?![0-9.])(?: to ([0-9.]+)(?![0-9.]))? ?(?!to |or )((?:[kMGT] )?[^\s,]+)(?!\S| or)|too noisy|about [0-9]|[0-9.]+ (?:\S+ )?or [0-9]|over|under|inconclusive)")
             found = next((found for at in lines if (found := number.search(at))), None)
             expect(found, f"'{line['group']} {line['quantity']}' is shown")
             low, high, unit = found.groups()

@@ -189,6 +189,19 @@ static void rejected_rows_name_their_gates(void **state)
     as_buf_finish(&page);
 }
 
+/* The first section of a comparison; pages of one run and of three have none. */
+static void two_runs_have_a_verdict(void **state)
+{
+    (void)state;
+    struct as_buf page = page_of("two"), section = golden_section(&page, "verdict");
+    assert_golden("verdict.html", &section);
+    as_buf_finish(&section);
+    as_buf_finish(&page);
+    page = page_of("three");
+    assert_hasnt(&page, "id=\"verdict\"");
+    as_buf_finish(&page);
+}
+
 static void missing_cells_are_grouped_by_reason(void **state)
 {
     (void)state;
@@ -447,6 +460,7 @@ int main(void)
 {
     static char two[] = "two", operations[] = "operations";
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_runs_have_a_verdict),
         cmocka_unit_test(every_scenario_has_the_sections_in_order),
         cmocka_unit_test(contents_are_grouped_by_heading),
         cmocka_unit_test(policy_allows_nothing_but_the_built_in_texts),

@@ -46,7 +46,7 @@ static struct as_machine_sheet made(const char *device, size_t rows, double scal
         assert_non_null(r->of);
     }
     m.clock_hz = NAN;
-    assert_int_equal(as_device_sheet_count(m.v, NULL), AS_OK);
+    assert_int_equal(as_device_sheet_add_run(m.v, NULL), AS_OK);
     return m;
 }
 
@@ -99,11 +99,11 @@ static void test_noise(void **state)
     assert_int_equal(c.counts[AS_CHECK_SAME], ROWS);
     as_check_finish(&c);
     c = checked(&a, &wide);
-    assert_int_equal(c.counts[AS_CHECK_NOISE], ROWS);
+    assert_int_equal(c.counts[AS_CHECK_UNDECIDED], ROWS);
     as_check_finish(&c);
     wide.v->sheet.rows[0].ci = (struct as_interval){NAN, NAN}; /* no interval decides nothing either */
     c = checked(&a, &wide);
-    assert_int_equal(c.v[0].verdict, AS_CHECK_NOISE);
+    assert_int_equal(c.v[0].verdict, AS_CHECK_UNDECIDED);
     as_check_finish(&c);
     as_machine_sheet_finish(&a);
     as_machine_sheet_finish(&b);
@@ -120,7 +120,7 @@ static void test_several_runs(void **state)
     struct as_check c = checked(&one, &slow_one);
     const struct as_interval memory = c.v[0].base->ci;
     assert_true(memory.hi > 107 && memory.hi < 112); /* by the prior */
-    assert_int_equal(c.v[0].verdict, AS_CHECK_NOISE);
+    assert_int_equal(c.v[0].verdict, AS_CHECK_UNDECIDED);
     as_check_finish(&c);
     c = checked(&base, &slow);
     assert_int_equal(c.counts[AS_CHECK_WORSE] + c.counts[AS_CHECK_BETTER], ROWS);
@@ -146,7 +146,7 @@ static void test_one_run_against_many(void **state)
         as_machine_sheet_finish(&more);
     }
     struct as_check c = checked(&base, &now);
-    assert_int_equal(c.counts[AS_CHECK_NOISE], ROWS);
+    assert_int_equal(c.counts[AS_CHECK_UNDECIDED], ROWS);
     as_check_finish(&c);
     as_machine_sheet_finish(&base);
     as_machine_sheet_finish(&now);
@@ -158,13 +158,13 @@ static void test_itself(void **state)
     (void)state;
     struct as_machine_sheet a = made("cpu", ROWS, 1, 0.3), b = made("cpu", ROWS, 1, 0.3);
     struct as_check c = checked(&a, &b);
-    assert_int_equal(c.counts[AS_CHECK_NOISE], ROWS);
+    assert_int_equal(c.counts[AS_CHECK_UNDECIDED], ROWS);
     as_check_finish(&c);
     as_copy_text(b.run[0], sizeof b.run[0], a.run[0]);
     b.v->runs[1].v[0].value *= 1.1; /* a file that was changed */
     c = checked(&a, &b);
     assert_int_equal(c.counts[AS_CHECK_SAME], ROWS - 1);
-    assert_int_equal(c.v[1].verdict, AS_CHECK_NOISE);
+    assert_int_equal(c.v[1].verdict, AS_CHECK_UNDECIDED);
     as_check_finish(&c);
     as_machine_sheet_finish(&a);
     as_machine_sheet_finish(&b);
@@ -199,9 +199,9 @@ static size_t worse_after(double first, double again, as_others_fn others, const
     const size_t worse = c.counts[AS_CHECK_WORSE];
     for (size_t i = 0; i < c.n; i++) {
         assert_int_equal(c.v[i].again, before.v[i].verdict == AS_CHECK_WORSE);
-        assert_true(!c.v[i].why[0] || c.v[i].verdict == AS_CHECK_NOISE);
+        assert_true(!c.v[i].why[0] || c.v[i].verdict == AS_CHECK_UNDECIDED);
     }
-    assert_int_equal(c.counts[AS_CHECK_SAME] + c.counts[AS_CHECK_BETTER] + worse + c.counts[AS_CHECK_NOISE], c.n);
+    assert_int_equal(c.counts[AS_CHECK_SAME] + c.counts[AS_CHECK_BETTER] + worse + c.counts[AS_CHECK_UNDECIDED], c.n);
     as_check_finish(&before);
     as_check_finish(&c);
     as_machine_sheet_finish(&base);

@@ -37,14 +37,14 @@ bool as_check_is_incomplete(const struct as_checked *c)
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 {
     const size_t *n = c->check.counts;
-    const size_t compared = n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE];
+    const size_t compared = n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_UNDECIDED];
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
     else if (as_check_is_incomplete(c))
         as_buf_printf(out, "incomplete: %zu compared", compared);
-    else if (n[AS_CHECK_NOISE])
-        as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
+    else if (n[AS_CHECK_UNDECIDED])
+        as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_UNDECIDED], compared);
     else
         as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
     if (n[AS_CHECK_MISSING])

@@ -291,7 +291,7 @@ enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const
     enum as_status st = AS_OK;
     double y = 4;
     for (size_t i = 0; i < run->devices_n && st == AS_OK; i++)
-        if (as_map_alike_before(run, i) < AS_MAP_ALIKE_MAX)
+        if (as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < AS_MAP_ALIKE_MAX)
             st = draw_device(run, i, &s, &y, &body, &desc, err);
     if (st == AS_OK)
         st = as_buf_check(body.failed ? &body : &desc, err);

@@ -417,6 +417,27 @@ bool as_map_has_own_memory(const struct as_device_info *info)
     return !info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS);
 }
 
+static size_t count_numbers(const struct as_report_run *run, const char *device)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->cells_n; i++)
+        n += strcmp(run->cells[i].device, device) == 0 && as_report_is_measured(&run->cells[i]);
+    return n;
+}
+
+size_t as_map_drawn_for(const struct as_report_run *run, size_t index)
+{
+    char how[96];
+    size_t best = index;
+    for (size_t i = 0; i < run->devices_n; i++) {
+        if (i == index || !as_info_same_hardware(&run->devices[i], &run->devices[index], how, sizeof how))
+            continue;
+        const size_t n = count_numbers(run, run->devices[i].id), most = count_numbers(run, run->devices[best].id);
+        best = n > most || (n == most && i < best) ? i : best;
+    }
+    return best;
+}
+
 size_t as_map_alike_before(const struct as_report_run *run, size_t index)
 {
     const struct as_device_info *d = &run->devices[index];

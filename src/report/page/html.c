@@ -216,7 +216,9 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
     struct as_buf *b = p->out;
     as_html_tag(b, "nav", "aria-label='Contents'");
     as_html_open(b, "ul", NULL);
-    nav_link(b, "map", "Machine map");
+    if (p->n == 2)
+        nav_link(b, "verdict", "Verdict");
+    nav_link(b, "map", p->n == 1 ? "Machine map" : "Machine maps");
     nav_link(b, "sheet", "Data sheet");
     if (as_page_has_curves(probes, n))
         nav_link(b, "curves", "Main curves");
@@ -303,14 +305,19 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     header(&page);
     html_nav(&page, probes, probes_n);
     as_html_tag(out, "main", "id='main'");
-    st = as_page_maps(&page);
+    st = as_page_verdict(&page);
+    if (st == AS_OK)
+        st = as_page_maps(&page);
     if (st == AS_OK)
         st = as_page_sheets(&page);
     if (st != AS_OK)
         goto done;
     as_page_curves(&page, probes, probes_n);
+    as_html_open(out, "div", n == 1 && as_page_has_advice(&page) ? "beside" : NULL);
     as_page_facts(&page);
     as_page_advice(&page);
+    as_html_close(out, "div");
+    as_html_open(out, "div", "folds");
     as_page_refs(&page);
     as_page_backend_pairs(&page);
     if (st == AS_OK)
@@ -328,6 +335,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
         goto done;
     as_page_gates(&page);
     as_page_provenance(&page);
+    as_html_close(out, "div");
     footer(&page);
     st = scripts(&page, probes, probes_n);
     if (st != AS_OK)

@@ -274,6 +274,28 @@ void as_html_section_end(struct as_buf *b)
     as_buf_str(b, "</section>\n");
 }
 
+void as_html_fold(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead)
+{
+    as_html_start(b, "section");
+    as_html_attribute_id(b, "id", prefix, name);
+    as_html_attribute(b, "class", "fold");
+    as_html_attribute_id(b, "aria-labelledby", "h-", name);
+    as_html_started(b);
+    as_buf_str(b, "<details><summary>");
+    as_html_start(b, "h2");
+    as_html_attribute_id(b, "id", "h-", name);
+    as_html_started(b);
+    as_buf_html(b, title);
+    as_buf_str(b, "</h2></summary>\n");
+    if (lead)
+        as_html_paragraph(b, "lead", lead);
+}
+
+void as_html_fold_end(struct as_buf *b)
+{
+    as_html_close(b, "details/section");
+}
+
 void as_html_of_run(struct as_buf *b, const struct as_run *run)
 {
     as_buf_str(b, " <span class=\"of\">");

@@ -60,6 +60,7 @@ void as_page_run_name(struct as_buf *b, const struct as_run *run);
 bool as_page_has_probe(const struct as_page *p, const char *probe);
 
 /* Sections, in the order of the page. */
+enum as_status as_page_verdict(struct as_page *p); /* of two runs */
 enum as_status as_page_maps(struct as_page *p);
 enum as_status as_page_sheets(struct as_page *p);
 /* The pictures of the probes that lead, in their order. */

@@ -194,18 +194,28 @@
   const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, make, interact });
   // Pictures come after the page: it can be read at once, and answers between two of them.
   const pause = () => new Promise(done => setTimeout(done));
-  async function drawAll() {
-    for (const box of document.querySelectorAll('.plots')) {
-      await pause();
-      try {
-        await draw(box);
-      } catch (error) {
-        box.append(Object.assign(document.createElement('p'), { className: 'note', textContent: `This picture could not be drawn: ${error.message}` }));
-        console.error(`${box.dataset.figure}: ${error.message}`);
-      }
+  async function drawBox(box) {
+    await pause();
+    try {
+      await draw(box);
+    } catch (error) {
+      box.append(Object.assign(document.createElement('p'), { className: 'note', textContent: `This picture could not be drawn: ${error.message}` }));
+      console.error(`${box.dataset.figure}: ${error.message}`);
     }
-    document.documentElement.dataset.drawn = 'yes';
   }
+  // A picture asks for its width: in a closed section it waits until that is opened.
+  let queue = Promise.resolve();
+  function drawAll() {
+    for (const box of document.querySelectorAll('.plots')) {
+      const closed = box.closest('.fold > details:not([open])'), next = () => (queue = queue.then(() => drawBox(box)));
+      if (closed) closed.addEventListener('toggle', next, { once: true });
+      else next();
+    }
+    queue.then(() => { document.documentElement.dataset.drawn = 'yes'; });
+  }
+  page.whenDrawn = () => queue;
+  // Paper has no sections to open.
+  addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('.fold > details')) d.open = true; });
   if (document.readyState === 'complete') drawAll();
   else addEventListener('load', drawAll);
 })();

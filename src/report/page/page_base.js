@@ -45,6 +45,8 @@ const page = (() => {
   function reveal(id) {
     const target = id && byId(id);
     if (!target) return;
+    const own = target.matches('section.fold') && target.querySelector('details');
+    if (own) own.open = true;
     for (let d = target.closest('details'); d; d = d.parentElement.closest('details')) d.open = true;
     if (target.closest('[hidden]')) target.closest('table')?.dispatchEvent(new Event('showall'));
     target.scrollIntoView({ block: target.matches('section') ? 'start' : 'center' });

@@ -53,9 +53,14 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
 
   // ---- drawing ----
 
+  // Near the top of the page a legend has the series that are on.
+  function namesShown(f, p, off) {
+    if (f.box.dataset.part !== 'lead' || !off.length) return p.names;
+    return new Map([...p.names].map(([scale, list]) => [scale, list.filter(t => !off.includes(`${f.figure.series[scale]}=${t}`))]));
+  }
   async function drawPanel(f, p) {
     const off = f.every ? [] : offAtFirst(f, p);
-    const spec = tools.equip(fitLegends(withData(f.figure.spec, p.rows, p.value, p.domains, p.names), p.plot.clientWidth), f.figure.series, f.state, off);
+    const spec = tools.equip(fitLegends(withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off)), p.plot.clientWidth), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
@@ -82,13 +87,13 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   }
   // Many panels are drawn when they are asked for.
   function fold(f, panels) {
-    const more = element('details', { className: 'more' }, element('summary', { textContent: `${panels.length} more pictures` }));
+    const more = element('details', { className: 'more' }, element('summary', { textContent: `${panels.length} more picture${panels.length === 1 ? '' : 's'}` }));
     more.addEventListener('toggle', () => fill(f, addArea(f, panels, more), panels), { once: true });
     f.body.append(more);
   }
   async function render(f) {
-    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r))), most = phone.matches ? 2 : 6;
-    const first = panels.length > most + 1 ? panels.slice(0, most) : panels;
+    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r))), lead = f.box.dataset.part === 'lead';
+    const most = lead ? 1 : phone.matches ? 2 : 6, first = panels.length > most + !lead ? panels.slice(0, most) : panels;
     for (const v of f.views) v.view.finalize();
     f.views = [];
     f.body.replaceChildren();

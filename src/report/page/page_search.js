@@ -6,8 +6,8 @@
   const cellText = (heads, row) => [...row.cells].map((c, i) => [heads[i], clean(c)].filter(Boolean).join(' ')).filter(Boolean).join(', ');
 
   function* sections() {
-    for (const s of document.querySelectorAll('main > section[id]')) {
-      const about = s.querySelector(':scope > .lead');
+    for (const s of document.querySelectorAll('main section[id]')) {
+      const about = s.querySelector(':scope > .lead, :scope > details > .lead');
       yield { kind: 'Section', id: s.id, text: clean(s.querySelector('h2')), more: about ? clean(about) : '' };
     }
   }
@@ -34,12 +34,32 @@
   let index = null;
   const indexed = () => (index ??= [...entries()].map(e => ({ ...e, lower: `${e.kind} ${e.text} ${e.more}`.toLowerCase(), own: e.text.toLowerCase() })));
 
+  // What people also call it.
+  const ALSO = { tensor: 'matrix', wmma: 'matrix', gemm: 'matrix', flops: 'flop/s', pcie: 'link', nvlink: 'link', dram: 'memory', vram: 'memory',
+    hbm: 'memory', ram: 'memory', throughput: 'bandwidth', malloc: 'alloc', lds: 'shared', smem: 'shared', sharedmem: 'shared', kernel: 'launch', stream: 'triad' };
+  // At most one letter is wrong, missing, too many, or two are swapped.
+  function isNear(a, b) {
+    if (Math.abs(a.length - b.length) > 1) return false;
+    let i = 0, j = 0;
+    while (i < a.length && a[i] === b[i]) i++;
+    while (j < a.length - i && j < b.length - i && a.at(-1 - j) === b.at(-1 - j)) j++;
+    const x = a.slice(i, a.length - j), y = b.slice(i, b.length - j);
+    return (x.length <= 1 && y.length <= 1) || (x.length === 2 && x === [...y].reverse().join(''));
+  }
+  const vocabulary = () => (vocabulary.words ??= [...new Set(indexed().flatMap(e => e.lower.match(/[a-z]{4,}/g) ?? []))]);
+  // The word itself where something has it, else another name of it, else the word that was meant.
+  function meant(word) {
+    const has = w => indexed().some(e => e.lower.includes(w));
+    if (has(word)) return [word, ...(ALSO[word] ? [ALSO[word]] : [])];
+    return [ALSO[word] ?? (word.length > 3 ? vocabulary().find(w => isNear(word, w)) : undefined) ?? word];
+  }
+
   // Hits whose own text has all words come before those whose surroundings have them.
   function find(query) {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean).map(meant);
     if (words.length === 0) return [];
-    const hits = indexed().filter(e => words.every(w => e.lower.includes(w)));
-    const rank = e => !words.every(w => e.own.includes(w));
+    const hits = indexed().filter(e => words.every(w => w.some(v => e.lower.includes(v))));
+    const rank = e => !words.every(w => w.some(v => e.own.includes(v)));
     return hits.map((e, i) => [rank(e), i, e]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(h => h[2]);
   }
 

@@ -40,9 +40,9 @@ static void examples(struct as_page *p, enum as_gate g)
 void as_page_gates(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_html_section(b, "gates", "Gates",
-                    "A number is valid when its cell passed every gate that applies. A rejected number is kept, drawn "
-                    "hollow, and never used for a fact.");
+    as_html_fold(b, "", "gates", "Gates",
+                 "A number is valid when its cell passed every gate that applies. A rejected number is kept, drawn "
+                 "hollow, and never used for a fact.");
     as_html_table(b, "scroll", "gates", "Gates", "gate", "passes when", "passed", "failed", "does not apply", NULL);
     as_html_body(b);
     for (int g = 0; g < AS_GATE_N; g++) {
@@ -57,7 +57,7 @@ void as_page_gates(struct as_page *p)
         as_html_cellf(b, NULL, "%zu\n", n[AS_GATE_NA]);
     }
     as_html_table_end(b);
-    as_html_section_end(b);
+    as_html_fold_end(b);
 }
 
 static int by_reason(const void *pa, const void *pb)
@@ -120,7 +120,7 @@ enum as_status as_page_missing(struct as_page *p)
             if (!as_report_is_measured(&p->runs[r].cells[i]))
                 cells[n++] = &p->runs[r].cells[i];
     qsort(cells, n, sizeof *cells, by_reason);
-    as_html_section(b, "missing", "Not measured", NULL);
+    as_html_fold(b, "", "missing", "Not measured", NULL);
     if (n == 0) {
         as_html_paragraph(b, "lead", total ? "Every cell of the plan has a number." : "The plan has no cells.");
     } else {
@@ -135,7 +135,7 @@ enum as_status as_page_missing(struct as_page *p)
         }
         as_html_table_end(b);
     }
-    as_html_section_end(b);
+    as_html_fold_end(b);
     free((void *)cells);
     return AS_OK;
 }

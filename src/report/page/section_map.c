@@ -148,6 +148,22 @@ static void alike_row(struct as_page *p, const struct as_report_run *rr, const s
     as_buf_char(p->out, '\n');
 }
 
+/* "opencl:0 drives the same hardware as cuda:0." */
+static void twin_lines(struct as_page *p, const struct as_report_run *rr)
+{
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        const size_t drawn = as_map_drawn_for(rr, i);
+        if (drawn == i)
+            continue;
+        as_html_open(p->out, "p", "meta");
+        as_html_text(p->out, "code", NULL, rr->devices[i].id);
+        as_buf_str(p->out, " drives the same hardware as ");
+        as_html_text(p->out, "code", NULL, rr->devices[drawn].id);
+        as_buf_str(p->out, ".");
+        as_html_close(p->out, "p");
+    }
+}
+
 static void alike_table(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
@@ -178,14 +194,10 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
 enum as_status as_page_maps(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_html_tag(b, "section", "id='map' aria-labelledby='map-h'");
-    as_html_tag(b, "h2", "id='map-h'");
-    as_buf_str(b, "Machine map");
-    as_html_close(b, "h2");
-    as_html_paragraph(b, "lead",
-                      "Boxes are drawn as the operating system or the driver describes the machine; the numbers are "
-                      "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
-                      "dashed boxes are remote memory that the device reaches over a link.");
+    if (p->n == 1)
+        as_html_section(b, "map", "Machine map", NULL);
+    else
+        as_html_fold(b, "", "map", "Machine maps", NULL);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];
@@ -207,10 +219,20 @@ enum as_status as_page_maps(struct as_page *p)
             st = as_map_svg(rr, 360, "map narrow", id, b, p->err);
         if (st != AS_OK)
             return st;
+        twin_lines(p, rr);
         alike_table(p, rr);
         link_table(p, rr);
     }
-    as_html_section_end(b);
+    as_html_details(b, "more", "How to read the map");
+    as_html_paragraph(b, "lead",
+                      "Boxes are drawn as the operating system or the driver describes the machine; the numbers are "
+                      "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
+                      "dashed boxes are remote memory that the device reaches over a link.");
+    as_html_close(b, "details");
+    if (p->n == 1)
+        as_html_section_end(b);
+    else
+        as_html_fold_end(b);
     return AS_OK;
 }
 

@@ -249,14 +249,14 @@ enum as_status as_page_operations(struct as_page *p)
         return AS_OK;
     enum as_status st = operations_load(&all);
     if (!st)
-        as_html_section(p->out, "operations", "Operations",
-                        "Throughput and latency of each operation. Throughput is that of one fully occupied compute "
-                        "unit, in results "
-                        "per cycle; cycles each is the issue cost of one instruction (of a warp or a vector) on such a "
-                        "unit. Latency "
-                        "is in cycles; adjusted, without the operation that turns a result into the next operand: "
-                        "derived, with both "
-                        "intervals combined. Where kernels have no cycle counter, cycles are by calibration.");
+        as_html_fold(p->out, "", "operations", "Operations",
+                     "Throughput and latency of each operation. Throughput is that of one fully occupied compute "
+                     "unit, in results "
+                     "per cycle; cycles each is the issue cost of one instruction (of a warp or a vector) on such a "
+                     "unit. Latency "
+                     "is in cycles; adjusted, without the operation that turns a result into the next operand: "
+                     "derived, with both "
+                     "intervals combined. Where kernels have no cycle counter, cycles are by calibration.");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0, end; i < all.n[r]; i = end) {
             end = as_operations_end(all.rows[r], all.n[r], i);
@@ -265,7 +265,7 @@ enum as_status as_page_operations(struct as_page *p)
     if (!st) {
         report_operations_beside(&all);
         entries(&all);
-        as_html_section_end(p->out);
+        as_html_fold_end(p->out);
     }
     operations_finish(&all);
     return st;

@@ -176,8 +176,8 @@ enum as_status as_page_pipes(struct as_page *p)
     enum as_status st = AS_OK;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_html_section(
-        p->out, "pipes", "Pipes",
+    as_html_fold(
+        p->out, "", "pipes", "Pipes",
         "The load of one warp operation on each resource of a compute unit, in cycles: pipes that pairs of operations "
         "reveal, and shared resources such as register ports. A sequence costs as much as its busiest resource. Dark "
         "is the full cost of the operation alone; an operation that is bound by issue has no load; ? means that no "
@@ -190,6 +190,6 @@ enum as_status as_page_pipes(struct as_page *p)
         as_html_paragraph(p->out, NULL,
                           "The sequences of this run have too few operations whose costs alone are known, and are "
                           "valid, to tell pipes: 'assay run pipes' measures all pairs.");
-    as_html_section_end(p->out);
+    as_html_fold_end(p->out);
     return st;
 }

@@ -119,6 +119,7 @@ static void section_probe_lead(struct as_page *p, const char *name)
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
     void (*draw)(struct as_page *) = drawing_of(name);
+    as_html_open(b, "div", "curve");
     as_html_start(b, "h3");
     as_html_attribute_id(b, "id", "curve-", name);
     as_html_started(b);
@@ -128,6 +129,7 @@ static void section_probe_lead(struct as_page *p, const char *name)
         draw(p);
     else
         picture(p, probe, name, "lead");
+    as_html_close(b, "div");
 }
 
 static bool section_probe_leads(const char *probe)
@@ -188,16 +190,7 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
-    as_html_start(b, "section");
-    as_html_attribute(b, "class", "probe");
-    as_html_attribute_id(b, "id", "probe-", name);
-    as_html_attribute_id(b, "aria-labelledby", "h-", name);
-    as_html_started(b);
-    as_html_start(b, "h2");
-    as_html_attribute_id(b, "id", "h-", name);
-    as_html_started(b);
-    as_buf_html(b, probe ? probe->title : name);
-    as_html_close(b, "h2");
+    as_html_fold(b, "probe-", name, probe ? probe->title : name, NULL);
     section_probe_intro(p, probe, name);
     void (*draw)(struct as_page *) = drawing_of(name);
     if (section_probe_leads(name))
@@ -214,6 +207,6 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
         return st;
     as_page_facts_of(p, name);
     method(b, probe);
-    as_html_section_end(b);
+    as_html_fold_end(b);
     return AS_OK;
 }

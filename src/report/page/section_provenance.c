@@ -249,8 +249,8 @@ static void device_terms(struct as_buf *b, const struct as_device_info *d)
 void as_page_provenance(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_html_section(b, "provenance", "Provenance",
-                    "What was recorded with the numbers: the request, the tool and the machine.");
+    as_html_fold(b, "", "provenance", "Provenance",
+                 "What was recorded with the numbers: the request, the tool and the machine.");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         as_html_open(b, "h3", NULL);
@@ -271,5 +271,5 @@ void as_page_provenance(struct as_page *p)
             device_terms(b, &rr->devices[i]);
         as_html_close(b, "div");
     }
-    as_html_section_end(b);
+    as_html_fold_end(b);
 }

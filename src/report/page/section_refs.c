@@ -125,9 +125,9 @@ static void section(const struct refs *all)
     size_t n[ALONE + 1] = {0};
     for (size_t i = 0; i < all->refs->n; i++)
         n[all->place[i]]++;
-    as_html_section(b, "refs", "Published figures",
-                    "Figures of other machines as their sources state them, not measured here, beside what this page "
-                    "has on the same question.");
+    as_html_fold(b, "", "refs", "Published figures",
+                 "Figures of other machines as their sources state them, not measured here, beside what this page "
+                 "has on the same question.");
     if (n[OPERATION]) {
         as_html_open(b, "p", NULL);
         as_buf_printf(b, "%zu figure%s of operations: see ", n[OPERATION], n[OPERATION] == 1 ? "" : "s");
@@ -142,7 +142,7 @@ static void section(const struct refs *all)
         figures(all, ALONE);
         as_html_close(b, "details");
     }
-    as_html_section_end(b);
+    as_html_fold_end(b);
 }
 
 void as_page_refs(struct as_page *p)

@@ -319,7 +319,9 @@ static void roofline_one(struct as_page *p, const struct as_report_run *rr, cons
                  "multiply-adds of each type; dots are the ridge points, where one binds as much as the other. "
                  "Everything drawn was measured and is valid.");
     as_html_close(b, "figure");
+    as_html_details(b, "more", "Ceilings and ridge points");
     roofline_table(b, &r, device);
+    as_html_close(b, "details");
 }
 
 void as_page_roofline(struct as_page *p)

@@ -115,11 +115,14 @@ static void sheet_names_of(struct as_page *p, const char *device)
     }
 }
 
+/* A longer sheet scrolls. */
+enum { ROWS_WHOLE = 36 };
+
 static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet)
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_html_region(b, "scroll whole", "sheet", "Data sheet");
+    as_html_region(b, sheet->n > ROWS_WHOLE ? "scroll tall" : "scroll whole", "sheet", "Data sheet");
     as_html_open(b, "caption", NULL);
     as_html_text(b, "code", NULL, device);
     sheet_names_of(p, device);

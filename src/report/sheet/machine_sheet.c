@@ -32,7 +32,7 @@ void as_machine_sheet_finish(struct as_machine_sheet *m)
     *m = (struct as_machine_sheet){0};
 }
 
-enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err)
+enum as_status as_machine_sheet_reserve(struct as_machine_sheet *m, size_t devices, struct as_error *err)
 {
     m->v = calloc(devices + 1, sizeof *m->v);
     m->run = calloc(AS_MACHINE_RUNS_MAX, sizeof *m->run);
@@ -57,7 +57,7 @@ static enum as_status add_run(struct as_line_runs *runs, const struct as_estimat
     return AS_OK;
 }
 
-enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err)
+enum as_status as_device_sheet_add_run(struct as_device_sheet *d, struct as_error *err)
 {
     enum as_status st = AS_OK;
     d->runs = calloc(d->sheet.n + 1, sizeof *d->runs);
@@ -85,7 +85,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
     as_copy_text(out->suite, sizeof out->suite, run->run.suite);
     out->virtual_machine = is_virtual(&run->run);
     out->clock_hz = run->run.reference_hz;
-    enum as_status st = as_machine_sheet_room(out, run->devices_n, err);
+    enum as_status st = as_machine_sheet_reserve(out, run->devices_n, err);
     if (!st)
         as_copy_text(out->run[0], sizeof out->run[0], run->run.uuid);
     for (size_t i = 0; i < run->devices_n && !st; i++) {
@@ -95,7 +95,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
         as_copy_text(d->bus_id, sizeof d->bus_id, run->devices[i].bus_id);
         if (!(st = as_sheet_make(run, run->devices[i].id, &d->sheet, err))) {
             out->n++;
-            st = as_device_sheet_count(d, err);
+            st = as_device_sheet_add_run(d, err);
         }
     }
     if (st)

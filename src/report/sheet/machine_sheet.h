@@ -84,7 +84,7 @@ void as_machine_sheet_finish(struct as_machine_sheet *m);
 void as_device_sheet_finish(struct as_device_sheet *d);
 void as_line_runs_finish(struct as_line_runs *line);
 /* For those who fill one: room for so many devices and for one run; and that every row is of one run. */
-enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err);
-enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err);
+enum as_status as_machine_sheet_reserve(struct as_machine_sheet *m, size_t devices, struct as_error *err);
+enum as_status as_device_sheet_add_run(struct as_device_sheet *d, struct as_error *err);
 
 #endif

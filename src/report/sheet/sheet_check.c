@@ -66,6 +66,12 @@ struct judged_by {
     bool itself;
 };
 
+/* A capacity is a range between two sizes of a sweep, and says no more. */
+static bool is_same_range(const struct as_sheet_row *a, const struct as_sheet_row *b)
+{
+    return a->of->kind == AS_KIND_CAPACITY && a->ci.lo == b->ci.lo && a->ci.hi == b->ci.hi;
+}
+
 /* Both sides' intervals rest on one estimate of what varies between runs, so degrees of freedom do not add up. */
 static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const struct judged_by *by)
 {
@@ -76,7 +82,7 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     const double carry = as_machine_sheet_carry(b, by->now_hz, by->base_hz);
     const struct as_estimated x = {a->value, a->ci}, y = {b->value * carry, {b->ci.lo * carry, b->ci.hi * carry}};
     const unsigned df = line->base_runs->df < line->now_runs->df ? line->base_runs->df : line->now_runs->df;
-    if (by->itself && a->value == b->value)
+    if ((by->itself && a->value == b->value) || is_same_range(a, b))
         line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
     else
         as_compare_numbers(&x, &y, df, 1 - 2 * FALSE_ALARMS / (double)by->lines, !as_sheet_more_is_better(a->unit),
@@ -84,7 +90,7 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
                                                [AS_FASTER] = AS_CHECK_BETTER,
                                                [AS_SLOWER] = AS_CHECK_WORSE,
-                                               [AS_CANNOT_TELL] = AS_CHECK_NOISE};
+                                               [AS_CANNOT_TELL] = AS_CHECK_UNDECIDED};
     return of[line->comparison.verdict];
 }
 
@@ -207,7 +213,7 @@ static bool is_last_worse(const struct as_check_line *line, double tolerance)
 static void take_back(struct as_check *c, struct as_check_line *line, const char *why)
 {
     c->counts[AS_CHECK_WORSE]--;
-    c->counts[line->verdict = AS_CHECK_NOISE]++;
+    c->counts[line->verdict = AS_CHECK_UNDECIDED]++;
     as_copy_text(line->why, sizeof line->why, why);
 }
 

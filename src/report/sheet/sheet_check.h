@@ -5,10 +5,10 @@
 #include "report/sheet/machine_sheet.h"
 
 enum as_check_verdict {
-    AS_CHECK_SAME,       /* the 95% interval of the ratio lies within the tolerance */
+    AS_CHECK_SAME,       /* the 95% interval of the ratio lies within the tolerance; of capacities, the same range */
     AS_CHECK_BETTER,     /* better by more than the tolerance, with the confidence of the whole check */
-    AS_CHECK_WORSE,      /* the same, worse */
-    AS_CHECK_NOISE,      /* neither can be told: the difference is within the noise */
+    AS_CHECK_WORSE,      /* worse by more than it, with the same confidence */
+    AS_CHECK_UNDECIDED,  /* none of these: the difference is within the noise */
     AS_CHECK_MISSING,    /* only the base has a number */
     AS_CHECK_NEW,        /* only the checked machine has one */
     AS_CHECK_VERDICTS_N, /* how many */

@@ -132,7 +132,7 @@ static enum as_status sheet_read_device(const json_t *device, struct as_device_s
             return sheet_read_name_row(d, i, line, err);
         d->sheet.n++;
     }
-    return as_device_sheet_count(d, err);
+    return as_device_sheet_add_run(d, err);
 }
 
 static enum as_status read_devices(const json_t *devices, struct as_machine_sheet *out, struct as_error *err)
@@ -155,7 +155,7 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
         return as_fail(err, AS_FORMAT, "not a data sheet of version %d, which this build reads", AS_SHEET_VERSION);
     if (!json_is_array(devices) || json_array_size(devices) > DEVICES_MAX)
         return as_fail(err, AS_FORMAT, "'devices' must be a list of at most %d", DEVICES_MAX);
-    enum as_status st = as_machine_sheet_room(out, json_array_size(devices), err);
+    enum as_status st = as_machine_sheet_reserve(out, json_array_size(devices), err);
     if (st)
         return st;
     if (!take_text(root, "host", out->host, sizeof out->host) ||
