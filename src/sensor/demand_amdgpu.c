@@ -12,8 +12,11 @@ struct amdgpu_demand {
     char path[320];
 };
 
+/* Not AMD's CPUs, which have the vendor's name too. */
 static bool demand_amdgpu_serves(const struct as_device_info *info)
 {
+    if (info->is_host_cpu || info->capabilities & AS_CAP_HOST_KERNELS)
+        return false;
     return strcmp(info->backend, "hip") == 0 || strcasestr(info->vendor, "amd") ||
            strcasestr(info->vendor, "advanced micro devices");
 }

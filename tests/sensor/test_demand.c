@@ -122,6 +122,11 @@ static void test_amdgpu(void **state)
 {
     static const char *const wrong[] = {"", "-1\n", "101\n", "nan\n", "many\n"};
     (void)state;
+    assert_true(as_demand_amdgpu.serves(&(struct as_device_info){.backend = "opencl", .vendor = "AMD"}));
+    assert_false(as_demand_amdgpu.serves(
+        &(struct as_device_info){.backend = "cpu", .vendor = "AuthenticAMD", .capabilities = AS_CAP_HOST_KERNELS}));
+    assert_false(as_demand_amdgpu.serves(
+        &(struct as_device_info){.backend = "opencl", .vendor = "AuthenticAMD", .is_host_cpu = true}));
     refused(&as_demand_amdgpu, &amd, "No such file");
     refused(&as_demand_amdgpu, &cpu, "no PCI bus ID");
     refused(&as_demand_amdgpu, &(struct as_device_info){.bus_id = "../../x"}, "no PCI bus ID");
