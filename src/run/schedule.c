@@ -152,7 +152,7 @@ static enum as_status open_and_compile(struct as_engine *e, const size_t *order,
         return AS_OK;
     e->round = 1;
     enum as_status st = opening(e, order, first_n, err);
-    size_t *cells = st ? NULL : calloc(*compiled + hidden, sizeof *cells);
+    size_t *cells = st ? NULL : calloc(*compiled + hidden + 1, sizeof *cells);
     if (st || !cells)
         return st ? st : as_nomem(err, n * sizeof *cells, "the order of cells");
     memcpy(cells, order, *compiled * sizeof *cells);

@@ -141,6 +141,8 @@ void as_line_join(const char *device, const struct as_machine_priors *priors, st
                   struct as_line_side *b)
 {
     const struct as_line_side *known = a->row ? a : b;
+    if (!known->row)
+        return;
     struct as_between between = as_machine_prior(priors, device, known->row->of);
     struct as_line_side *const sides[] = {a, b};
     for (int i = 0; i < 2; i++)
@@ -186,7 +188,7 @@ static enum as_status find_places(struct as_line_runs *line, struct as_between p
     for (size_t i = 0; i < n; i++)
         runs[i] = line->v[n - 1 - i];
     as_between_changes(runs, n, prior, confidence, place);
-    line->place = calloc(line->n, sizeof *line->place);
+    line->place = calloc(line->n + 1, sizeof *line->place);
     for (size_t i = 0; line->place && i < n; i++)
         line->place[i] = place[n - 1 - i];
     return line->place ? AS_OK : as_nomem(err, n * sizeof *line->place, "runs of a line");
