@@ -181,14 +181,15 @@ static int compare_code_of(const struct as_pairs *pairs, double limit)
     return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
-/* The comparison as text. Frees the cells of both runs before the page loads them again. */
 /* Also of a copy in another store, as long as nothing was added to it. */
 static bool is_same_run(const struct as_run *a, const struct as_run *b)
 {
-    return strcmp(a->uuid, b->uuid) == 0 && strcmp(a->suite, b->suite) == 0 && a->started_at == b->started_at &&
-           a->cells == b->cells;
+    return a->uuid[0] && strcmp(a->uuid, b->uuid) == 0 && strcmp(a->suite, b->suite) == 0 &&
+           a->started_at == b->started_at && a->ended_at == b->ended_at && a->state == b->state &&
+           a->cells == b->cells && a->cells_ok == b->cells_ok;
 }
 
+/* The comparison as text. Frees the cells of both runs before the page loads them again. */
 static enum as_status compare_as_text(const struct as_args *args, double limit, const struct as_table_style *style,
                                       struct as_buf *out, int *code, struct as_error *err)
 {

@@ -35,7 +35,7 @@
   const indexed = () => (index ??= [...entries()].map(e => ({ ...e, lower: `${e.kind} ${e.text} ${e.more}`.toLowerCase(), own: e.text.toLowerCase() })));
 
   // What people also call it.
-  const ALSO = { tensor: 'matrix', wmma: 'matrix', gemm: 'matrix', flops: 'flop/s', pcie: 'link', nvlink: 'link', dram: 'memory', vram: 'memory',
+  const ALSO = { __proto__: null, tensor: 'matrix', wmma: 'matrix', gemm: 'matrix', flops: 'flop/s', pcie: 'link', nvlink: 'link', dram: 'memory', vram: 'memory',
     hbm: 'memory', ram: 'memory', throughput: 'bandwidth', malloc: 'alloc', lds: 'shared', smem: 'shared', sharedmem: 'shared', kernel: 'launch', stream: 'triad' };
   // At most one letter is wrong, missing, too many, or two are swapped.
   function isNear(a, b) {

@@ -111,9 +111,13 @@ struct alone {
 static struct alone take_out_alone(struct as_line_runs *line)
 {
     struct alone a = {0, 0, INFINITY, -INFINITY};
-    size_t n = 0;
+    size_t n = 0, left = 0;
+    for (size_t i = 0; i < line->n && line->place; i++)
+        left += line->place[i] != AS_RUN_ALONE;
+    if (!left) /* each lies outside the others: none of them is the exception */
+        return a;
     for (size_t i = 0; i < line->n; i++) {
-        if (!line->place || line->place[i] != AS_RUN_ALONE || line->n == 1) {
+        if (line->place[i] != AS_RUN_ALONE) {
             line->v[n] = line->v[i];
             line->run[n++] = line->run[i];
             continue;
