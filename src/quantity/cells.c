@@ -148,17 +148,20 @@ static enum as_quantity_order order_of_size(const struct as_device_info *info, c
 }
 
 enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
-                                            const struct as_cell *cell, unsigned coarse)
+                                            const struct as_cell *cell, unsigned coarse, size_t *place)
 {
     const struct as_quantity_subject s = {.device = cell->device, .info = info};
     enum as_quantity_order best = AS_QUANTITY_OF_NONE;
+    *place = 0;
     for (const struct as_quantity *q = as_quantities; q->name && best < AS_QUANTITY_FIRST; q++) {
         const enum as_quantity_order order = order_of_size(info, q, cell);
         for (const struct as_quantity_source *source = q->sources; source->from && order > best; source++) {
             const char *filter = strchr(source->from, ' ') ? source->from : source->cells;
             if (filter && as_quantity_is_of_side(&s, source->side) && as_quantity_is_cell_of(&s, cell, filter) &&
-                is_needed(probe, filter, coarse))
+                is_needed(probe, filter, coarse)) {
                 best = order;
+                *place = (size_t)(q - as_quantities);
+            }
         }
     }
     return best;

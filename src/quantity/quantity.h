@@ -94,9 +94,10 @@ enum as_quantity_order {
     AS_QUANTITY_FIRST, /* of one whose section says `first = yes` */
 };
 /* coarse: bit i for axis i of the probe, where it is a coarse point of the plan's grid or the plan's first
- * allocator: of an axis that a source leaves open, only these count. info: NULL unknown. */
+ * allocator: of an axis that a source leaves open, only these count. info: NULL unknown. *place: index of the quantity
+ * in the table, of equals the first; 0 of none. */
 enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
-                                            const struct as_cell *cell, unsigned coarse);
+                                            const struct as_cell *cell, unsigned coarse, size_t *place);
 
 enum as_quantity_found {
     AS_QUANTITY_FOUND,

@@ -36,7 +36,7 @@ struct as_progress {              /* of one cell, beside the cell itself */
     bool left_out;                /* does not fit the budget */
     bool changed;                 /* changed since it was stored */
     int level;                    /* 0 is the last to be left out */
-    size_t place;                 /* among the first */
+    size_t place;                 /* among the first: of its quantity in the data sheet */
     unsigned coarse;              /* bit of each axis: a coarse point of the grid, or the first allocator */
     enum as_quantity_order first; /* the table of quantities names it: before others */
     bool large;                   /* takes long to prepare */

@@ -135,11 +135,10 @@ static bool is_large(const struct as_cell *cell)
 
 static void rank_first(const struct as_engine *e, const struct as_cell *cell, struct as_progress *p)
 {
-    const as_place_fn place = e->options ? e->options->place : NULL;
     const struct as_slot *slot = as_engine_slot(e, cell);
     const struct as_probe *probe = as_probe_find(cell->probe);
-    p->first = probe ? as_quantity_order_of(slot ? &slot->info : NULL, probe, cell, p->coarse) : AS_QUANTITY_OF_NONE;
-    p->place = p->first != AS_QUANTITY_OF_NONE && place && slot ? place(&slot->info, cell) : 0;
+    if (probe)
+        p->first = as_quantity_order_of(slot ? &slot->info : NULL, probe, cell, p->coarse, &p->place);
 }
 
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)

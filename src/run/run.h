@@ -28,8 +28,6 @@ struct as_event {
     struct as_cell_view cells; /* of the whole run as they are now, without sentinels; n 0: there is none yet */
 };
 typedef void (*as_event_fn)(void *user, const struct as_event *event);
-/* The place of a cell among those that are measured first: smaller ones before. */
-typedef size_t (*as_place_fn)(const struct as_device_info *device, const struct as_cell *cell);
 
 struct as_run_options {
     const char *const *suites; /* names of suites or probes or paths */
@@ -48,7 +46,6 @@ struct as_run_options {
     const char *worker;  /* program that is started as worker; NULL: found beside this one (as_worker_program) */
     as_event_fn event;
     void *user;
-    as_place_fn place;                 /* NULL: in random order */
     const volatile sig_atomic_t *stop; /* becomes non-zero: end the cell, keep the rest */
 };
 struct as_run_result {

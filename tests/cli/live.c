@@ -175,8 +175,27 @@ static void test_withdrawn(void **state)
         if (strcmp(s->planned[i].probe, "launch") == 0)
             s->planned[i].status = AS_CELL_REJECTED;
     as_buf_clear(&s->json);
+    as_buf_clear(&s->text);
     look(s, AS_EVENT_CELL_END, 300, true);
+    as_buf_add(&s->json, s->text.data, s->text.len);
+    as_buf_clear(&s->text);
+    measure(s, "launch", 0);
+    look(s, AS_EVENT_CELL_END, 600, true);
+    as_buf_str(&s->json, "-- a number again\n");
+    as_buf_add(&s->json, s->text.data, s->text.len);
     assert_golden("live-withdrawn.txt", &s->json);
+}
+
+/* More cells than a report holds: said, not left out in silence. */
+static void test_too_many(void **state)
+{
+    struct scene *s = *state;
+    struct as_error err = {0};
+    bool changed = false;
+    const struct as_event e = {
+        .kind = AS_EVENT_RUN_START, .run = &s->run.run, .cells = {.v = s->planned, .n = 1000000}};
+    assert_int_equal(as_live_event(&s->live, &e, &s->text, NULL, &changed, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "1000000 measurements"));
 }
 
 /* At every size the block keeps within it, and tells what it leaves out. */
@@ -214,6 +233,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_last_is_the_sheet, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_withdrawn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,19 +5,10 @@
 #include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "model/metrics.h"
-#include "quantity/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* In the order of the data sheet: what people quote is measured first. */
-static size_t place_in_sheet(const struct as_device_info *device, const struct as_cell *cell)
-{
-    const struct as_quantity_subject s = {.device = device->id, .info = device};
-    const struct as_quantity *q = as_quantity_of_cell(&s, cell, false);
-    return q ? (size_t)(q - as_quantities) : SIZE_MAX;
-}
 
 static int run_run(const struct as_command *command, const struct as_args *args)
 {
@@ -30,11 +21,10 @@ static int run_run(const struct as_command *command, const struct as_args *args)
     if (as_args_flag(args, "dry-run"))
         return as_command_plan.run(command, args);
     enum as_status st = as_run_request_read(args, &request, &err);
-    request.options.place = place_in_sheet;
     if (!st && report && strcmp(report, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
     if (!st)
-        st = as_session_begin(&session, args, &request.options, &err);
+        st = as_session_begin(&session, args, AS_SESSION_SHEET, &request.options, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
     if (!st)
@@ -87,7 +77,7 @@ const struct as_command as_command_run = {
 
 static int run_resume(const struct as_command *command, const struct as_args *args)
 {
-    struct as_run_options options = {.budget_s = NAN, .precision = NAN, .place = place_in_sheet};
+    struct as_run_options options = {.budget_s = NAN, .precision = NAN};
     struct as_run_result result = {0};
     struct as_session session = {0};
     struct as_store *store = NULL;
@@ -95,7 +85,7 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
     const char *report = as_args_value(args, "report");
     enum as_status st = as_args_number(args, "budget", &as_budget_range, &options.budget_s, &err);
     if (!st)
-        st = as_session_begin(&session, args, &options, &err);
+        st = as_session_begin(&session, args, AS_SESSION_SHEET, &options, &err);
     if (!st)
         st = as_cli_existing_store(args, &store, &err);
     if (!st)
@@ -176,7 +166,7 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
     if (!st && id > INT64_MAX)
         st = as_fail(&err, AS_NOTFOUND, "there is no cell %s", as_args_word(args, 0));
     if (!st)
-        st = as_session_begin(&session, args, &options, &err);
+        st = as_session_begin(&session, args, AS_SESSION_PROGRESS, &options, &err);
     if (!st)
         st = as_cli_existing_store(args, &store, &err);
     if (!st)

@@ -166,7 +166,7 @@ static enum as_status measure(const struct as_args *args, struct as_store *store
     struct as_run_result result = {0};
     struct as_error why = {0};
     double others;
-    enum as_status st = as_session_begin(&session, args, &options, err);
+    enum as_status st = as_session_begin(&session, args, AS_SESSION_PROGRESS, &options, err);
     if (st)
         return st;
     session.json = false; /* stdout is the check's */

@@ -101,14 +101,16 @@ static void session_look_at_terminal(struct as_session *s)
     continued = 0;
 }
 
-/* What changed in the data sheet. Without memory for it the run goes on, and so it does where stdout is closed. */
+/* What changed in the data sheet. Where that cannot be made the run goes on, and so it does where stdout is closed. */
 static bool session_follow_sheet(struct as_session *s, const struct as_event *event, struct as_buf *lines)
 {
     struct as_buf json = AS_BUF_INIT;
     struct as_error why;
     bool changed = false;
-    if (s->sheet && as_live_event(&s->live, event, lines, s->json ? &json : NULL, &changed, &why))
+    if (s->sheet && as_live_event(&s->live, event, lines, s->json ? &json : NULL, &changed, &why)) {
         s->sheet = false;
+        as_cli_note("the data sheet is printed at the end only: %s", why.text);
+    }
     if (json.len)
         session_print(s, &json);
     as_buf_finish(&json);
@@ -139,8 +141,8 @@ static void session_on_event(void *user, const struct as_event *event)
     write_stderr(&s->buf);
 }
 
-enum as_status as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options,
-                                struct as_error *err)
+enum as_status as_session_begin(struct as_session *s, const struct as_args *args, enum as_session_shows shows,
+                                struct as_run_options *options, struct as_error *err)
 {
     *s = (struct as_session){.json = as_args_flag(args, "json")};
     enum as_status st = as_cli_style(args, &s->style, err);
@@ -149,7 +151,7 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
     session_look_at_terminal(s);
     s->progress.unicode = s->live.unicode = as_cli_utf8();
     s->progress.quiet = as_args_flag(args, "quiet");
-    s->sheet = options->place && (s->json || !s->progress.quiet);
+    s->sheet = shows == AS_SESSION_SHEET && (s->json || !s->progress.quiet);
     as_args_command(args, &s->command);
     s->store = as_args_value(args, "store");
     take_signals();

@@ -18,10 +18,15 @@ struct as_session {
     struct as_buf command;
     const char *store; /* --store as given, or NULL; repeated in suggested commands */
 };
+/* What of a run appears while it is measured. */
+enum as_session_shows {
+    AS_SESSION_PROGRESS,
+    AS_SESSION_SHEET, /* progress, and the lines of the data sheet as they come */
+};
 /* Reads --json, --quiet, --no-wait and --colour, handles SIGINT, SIGTERM and SIGHUP, and sets event, user, stop,
- * wait and command of options. Where options have a place, the lines of the data sheet are written as they come. */
-enum as_status as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options,
-                                struct as_error *err);
+ * wait and command of options. */
+enum as_status as_session_begin(struct as_session *s, const struct as_args *args, enum as_session_shows shows,
+                                struct as_run_options *options, struct as_error *err);
 /* Prints to stderr how the run ended and how to continue; returns the exit code. status and err are the engine's. */
 int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
                    const struct as_error *err, const struct as_run_result *result);

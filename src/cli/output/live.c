@@ -34,12 +34,13 @@ static void live_number(const struct as_sheet_row *row, bool unicode, char *out,
     struct as_buf precision = AS_BUF_INIT;
     as_number_brief(&n, &b);
     as_number_precision(&n, &precision);
-    if (precision.len)
-        as_buf_printf(&b, strchr(as_buf_get(&precision), '%') ? " %s%s" : ", %s%s",
-                      !strchr(as_buf_get(&precision), '%') ? ""
-                      : unicode                            ? "±"
-                                                           : "+-",
-                      as_buf_get(&precision));
+    const char *p = as_buf_get(&precision);
+    if (*p == '<')
+        as_buf_printf(&b, " within %s", p + 1);
+    else if (strchr(p, '%'))
+        as_buf_printf(&b, " %s%s", unicode ? "±" : "+-", p);
+    else if (*p)
+        as_buf_printf(&b, ", %s", p);
     as_copy_text(out, size, as_buf_get(&b));
     as_buf_finish(&b);
     as_buf_finish(&precision);
@@ -89,24 +90,6 @@ static void live_say_json(const struct as_live *l, const struct as_event *e, con
     as_buf_str(json, "}\n");
 }
 
-/* A number that turned out to be none: rejected by a later trial, or undecided by further cells. */
-static void live_withdraw(const struct as_live *l, const struct as_event *e, struct as_live_line *line,
-                          struct as_buf *json)
-{
-    line->number[0] = '\0';
-    if (!line->said)
-        return;
-    line->said = false;
-    if (!json)
-        return;
-    live_json_begin(l, e->elapsed_s, line->device, "withdrawn", json);
-    as_json_add_text(json, "name", line->of->name);
-    as_json_add_text(json, "group", line->of->group);
-    as_json_add_text(json, "quantity", line->label);
-    as_json_add_number(json, "value", NAN);
-    as_buf_str(json, "}\n");
-}
-
 /* "  2.3 s  Memory        read, 1 thread             77.5 GB/s ±11%" */
 static void live_say_text(const struct as_live *l, const struct as_event *e, const struct as_live_line *line,
                           struct as_buf *text)
@@ -120,6 +103,28 @@ static void live_say_text(const struct as_live *l, const struct as_event *e, con
     as_buf_char(text, '\n');
     text->failed |= b.failed;
     as_buf_finish(&b);
+}
+
+/* A number that turned out to be none: rejected by a later trial, or undecided by further cells. */
+static void live_withdraw(const struct as_live *l, const struct as_event *e, struct as_live_line *line,
+                          struct as_buf *text, struct as_buf *json)
+{
+    as_copy_text(line->number, sizeof line->number, "withdrawn");
+    if (line->listed && text)
+        live_say_text(l, e, line, text);
+    line->number[0] = '\0';
+    line->listed = false;
+    if (!line->said)
+        return;
+    line->said = false;
+    if (!json)
+        return;
+    live_json_begin(l, e->elapsed_s, line->device, "withdrawn", json);
+    as_json_add_text(json, "name", line->of->name);
+    as_json_add_text(json, "group", line->of->group);
+    as_json_add_text(json, "quantity", line->label);
+    as_json_add_number(json, "value", NAN);
+    as_buf_str(json, "}\n");
 }
 
 static void live_take_row(struct as_live *l, const struct as_event *e, struct as_live_line *line,
@@ -158,7 +163,7 @@ static enum as_status live_look_at(struct as_live *l, const struct as_event *e, 
         if (row && line)
             live_take_row(l, e, line, row, text, json);
         else if (line && line->number[0])
-            live_withdraw(l, e, line, json);
+            live_withdraw(l, e, line, text, json);
     }
     as_sheet_finish(&sheet);
     return AS_OK;
@@ -182,7 +187,9 @@ enum as_status as_live_event(struct as_live *l, const struct as_event *e, struct
 {
     const bool first = e->kind == AS_EVENT_RUN_START;
     *changed = false;
-    if (!e->run || e->cells.n == 0 || e->cells.n > AS_REPORT_WHOLE_MAX ||
+    if (e->cells.n > AS_REPORT_WHOLE_MAX)
+        return as_fail(err, AS_UNSUPPORTED, "%zu measurements (the maximum is %d)", e->cells.n, AS_REPORT_WHOLE_MAX);
+    if (!e->run || e->cells.n == 0 ||
         !(first || e->kind == AS_EVENT_RUN_END || (e->kind == AS_EVENT_CELL_END && e->elapsed_s >= l->next_at)))
         return AS_OK;
     const double began = as_now();
