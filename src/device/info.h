@@ -169,10 +169,12 @@ struct as_device_info {
     char bus[24];         /* "PCIe 5.0 x16": its fastest link to the host, "" unknown */
     double power_limit;   /* W, as enforced when it was opened; 0 unknown */
     double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */
-    char unfit[160];      /* conditions at opening that distort measurements; "" if none */
-    char caveats[512];    /* as_host_caveats */
-    uint64_t host_cache;  /* devices other than the CPU: total last-level cache of the host's CPUs; 0 unknown */
-    bool virtual_machine; /* the hypervisor reports the host's caches */
+    char peer_bus[24]; /* "NVLink 4 x18": its links to one peer, or to the switch that joins them; "" none or unknown */
+    double peer_bandwidth; /* raw bytes/s of these per direction; 0 unknown */
+    char unfit[160];       /* conditions at opening that distort measurements; "" if none */
+    char caveats[512];     /* as_host_caveats */
+    uint64_t host_cache;   /* devices other than the CPU: total last-level cache of the host's CPUs; 0 unknown */
+    bool virtual_machine;  /* the hypervisor reports the host's caches */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;

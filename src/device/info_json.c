@@ -65,6 +65,8 @@ static const struct field info_fields[] = {
     I(DOUBLE, sensor_read_s),
     I(TEXT, bus),
     I(DOUBLE, bus_bandwidth),
+    I(TEXT, peer_bus),
+    I(DOUBLE, peer_bandwidth),
     I(DOUBLE, power_limit),
     I(TEXT, unfit),
     I(TEXT, caveats),

@@ -37,6 +37,8 @@ struct as_sensor {
     /* why_not: what it cannot read of this device, with reasons; "" if it reads everything */
     enum as_status (*open)(const struct as_device_info *info, void **ctx, struct as_buf *why_not, struct as_error *err);
     void (*read)(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out); /* *out is cleared first */
+    /* (optional) Sets the fields of info that describe links to other devices. */
+    void (*describe)(void *ctx, struct as_device_info *info);
     void (*close)(void *ctx);
 };
 

@@ -22,6 +22,7 @@ static bool can_be_bound(const struct as_axis *axis, char *values)
         const bool is_place = strcmp(value, "@own") == 0 || strcmp(value, "@of_host") == 0;
         if (is_place                        ? axis->domain != AS_DOMAIN_ALLOCATOR
             : strcmp(value, "@memory") == 0 ? axis->type != AS_AXIS_SIZE
+            : strcmp(value, "@peer") == 0   ? strcmp(axis->name, "peer") != 0
                                             : !check_is_word(axis->words, value))
             return false;
     }

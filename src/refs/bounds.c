@@ -10,7 +10,7 @@
  * a clock above the reported maximum and is kept; others assume a lower clock and are scaled up. */
 static const double ABOVE_POWER = 1.3;
 
-static const char HOST_LINK[] = "Host link", BOTH[] = "bidirectional";
+static const char HOST_LINK[] = "Host link", PEER_LINK[] = "GPU to GPU", BOTH[] = "bidirectional";
 
 double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit)
 {
@@ -20,6 +20,8 @@ double as_reported_line(const struct as_device_info *info, const char *group, co
         return info->peak_bandwidth * 1e-9;
     if (strcmp(group, HOST_LINK) == 0 && info->bus_bandwidth > 0)
         return info->bus_bandwidth * (strcmp(label, BOTH) == 0 ? 2e-9 : 1e-9);
+    if (strcmp(group, PEER_LINK) == 0 && info->peer_bandwidth > 0)
+        return info->peer_bandwidth * (strcmp(label, BOTH) == 0 ? 2e-9 : 1e-9);
     return NAN;
 }
 
@@ -51,7 +53,8 @@ struct as_bound as_bound_of_line(const struct as_device_info *info, const struct
     if (strcmp(group, "Memory") == 0)
         take_loosest(&b, reported, "peak of the memory interface, as reported");
     else {
-        snprintf(why, sizeof why, "%.24s%s", info->bus, strcmp(label, BOTH) == 0 ? ", both directions together" : "");
+        snprintf(why, sizeof why, "%.24s%s", strcmp(group, PEER_LINK) == 0 ? info->peer_bus : info->bus,
+                 strcmp(label, BOTH) == 0 ? ", both directions together" : "");
         take_loosest(&b, reported, why);
     }
     if (ref) {
@@ -89,6 +92,8 @@ static bool is_bound_word(const struct as_device_info *info, const struct as_bou
         return bounds_place_of(info, have) == OWN;
     if (strcmp(word, "@of_host") == 0)
         return bounds_place_of(info, have) == OF_HOST;
+    if (strcmp(word, "@peer") == 0)
+        return have[0] && !have[strspn(have, "0123456789")];
     return strcmp(have, word) == 0;
 }
 

@@ -44,6 +44,10 @@ static const struct {
     SYMBOL(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth"),
     SYMBOL(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
     SYMBOL(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
+    SYMBOL(link_state, "nvmlDeviceGetNvLinkState"),
+    SYMBOL(link_version, "nvmlDeviceGetNvLinkVersion"),
+    SYMBOL(link_remote_kind, "nvmlDeviceGetNvLinkRemoteDeviceType"),
+    SYMBOL(link_remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2"),
     SYMBOL(ecc, "nvmlDeviceGetTotalEccErrors"),
     SYMBOL(utilization, "nvmlDeviceGetUtilizationRates"),
     SYMBOL(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3"),
@@ -243,6 +247,60 @@ static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_
     out->users = users_now(n);
 }
 
+/* ---- links to other GPUs ---- */
+
+struct nvml_links {
+    unsigned n, to_peer; /* active ones; most of them to one peer, all where they lead to a switch */
+    unsigned version;    /* as the library numbers it; 0 unknown */
+};
+
+static struct nvml_links nvml_count_links(const struct nvml *n)
+{
+    struct nvml_links out = {0};
+    struct nvml_pci remote[NVML_LINKS_MAX];
+    memset(remote, 0, sizeof remote);
+    bool switched = false;
+    for (unsigned link = 0; n->api.link_state && link < NVML_LINKS_MAX; link++) {
+        unsigned active = 0, kind = NVML_REMOTE_GPU;
+        if (n->api.link_state(n->device, link, &active) != NVML_SUCCESS || !active)
+            continue;
+        if (n->api.link_version)
+            (void)n->api.link_version(n->device, link, &out.version);
+        switched |= n->api.link_remote_kind && n->api.link_remote_kind(n->device, link, &kind) == NVML_SUCCESS &&
+                    kind != NVML_REMOTE_GPU;
+        if (n->api.link_remote)
+            (void)n->api.link_remote(n->device, link, &remote[out.n]);
+        out.n++;
+    }
+    for (unsigned i = 0; i < out.n; i++) {
+        unsigned same = 0;
+        for (unsigned k = 0; k < out.n; k++)
+            same += remote[i].domain == remote[k].domain && remote[i].bus == remote[k].bus &&
+                    remote[i].device == remote[k].device;
+        out.to_peer = same > out.to_peer ? same : out.to_peer;
+    }
+    out.to_peer = switched ? out.n : out.to_peer;
+    return out;
+}
+
+static void nvml_describe(void *ctx, struct as_device_info *info)
+{
+    static const unsigned generations[] = {0, 1, 2, 2,
+                                           3, 3, 4, 5}; /* of nvmlNvlinkVersion: 1.0, 2.0, 2.2, 3.0, 3.1, .. */
+    const struct nvml *n = ctx;
+    const struct nvml_links links = nvml_count_links(n);
+    const size_t known = sizeof generations / sizeof *generations;
+    const unsigned generation = links.version < known ? generations[links.version] : 0;
+    if (!links.n)
+        return;
+    if (generation)
+        snprintf(info->peer_bus, sizeof info->peer_bus, "NVLink %u x%u", generation, links.to_peer);
+    else
+        snprintf(info->peer_bus, sizeof info->peer_bus, "NVLink x%u", links.to_peer);
+    const double each = field_now(n, NVML_FIELD_NVLINK_SPEED);
+    info->peer_bandwidth = each > 0 ? 1e6 * each * links.to_peer : 0;
+}
+
 /* ---- opening ---- */
 
 static void nvml_list_unknown(struct nvml *n, struct as_buf *why_not)
@@ -303,5 +361,6 @@ const struct as_sensor as_sensor_nvml = {
     .serves = as_nvml_serves,
     .open = open_nvml,
     .read = nvml_read_now,
+    .describe = nvml_describe,
     .close = close_nvml,
 };

@@ -13,7 +13,11 @@ enum { NVML_SUCCESS = 0, NVML_INSUFFICIENT_SIZE = 7 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
 enum { NVML_ECC_CORRECTED = 0, NVML_ECC_UNCORRECTED = 1, NVML_ECC_VOLATILE = 0 };
-enum { NVML_FIELD_C2C_LINKS = 170, NVML_FIELD_POWER_INSTANT = 186 /* mW */ };
+enum {
+    NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link */,
+    NVML_FIELD_C2C_LINKS = 170,
+    NVML_FIELD_POWER_INSTANT = 186 /* mW */
+};
 enum nvml_value_type {
     NVML_VALUE_DOUBLE,
     NVML_VALUE_UNSIGNED_INT,
@@ -31,6 +35,14 @@ enum nvml_throttle_reason {
     NVML_REASON_HW_THERMAL = 0x40,
     NVML_REASON_POWER_BRAKE = 0x80,
     NVML_REASON_DISPLAY_CLOCK = 0x100,
+};
+
+/* NVLinks: numbered from 0; the other end is a GPU, or a switch. */
+enum { NVML_LINKS_MAX = 64, NVML_REMOTE_GPU = 0 };
+struct nvml_pci {
+    char bus_id_legacy[16];
+    unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+    char bus_id[32];
 };
 
 struct nvml_utilization {
@@ -95,6 +107,10 @@ struct as_nvml_api {
     nvml_return (*pcie_width)(nvml_device device, unsigned *width);
     nvml_return (*pcie_generation_max)(nvml_device device, unsigned *generation);
     nvml_return (*pcie_width_max)(nvml_device device, unsigned *width);
+    nvml_return (*link_state)(nvml_device device, unsigned link, unsigned *is_active);
+    nvml_return (*link_version)(nvml_device device, unsigned link, unsigned *version);
+    nvml_return (*link_remote_kind)(nvml_device device, unsigned link, unsigned *kind);
+    nvml_return (*link_remote)(nvml_device device, unsigned link, struct nvml_pci *remote);
     nvml_return (*ecc)(nvml_device device, unsigned kind, unsigned counter, unsigned long long *n);
     nvml_return (*utilization)(nvml_device device, struct nvml_utilization *out);
     nvml_return (*compute_processes)(nvml_device device, unsigned *n, struct nvml_process *out);

@@ -157,6 +157,8 @@ void as_sensing_describe(struct as_sensing *s, struct as_device_info *info)
     info->sensor_read_s = isfinite(s->read_s) ? s->read_s : 0;
     as_sensing_read(s, AS_SENSOR_ALL, &now);
     describe_bus(&now, info);
+    if (s->sensor && s->sensor->describe)
+        s->sensor->describe(s->ctx, info);
     info->power_limit = isfinite(now.power_limit_w) ? now.power_limit_w : 0;
     int slowed = now.throttle > 0 ? now.throttle & ~(int)AS_THROTTLE_HARMLESS : 0;
     if (slowed) {

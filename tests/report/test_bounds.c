@@ -42,6 +42,9 @@ static const struct row {
     {"Host link", "from device", "GB/s", "copy", "from=own to=pinned direction=one how=kernel"},
     {"Host link", "bidirectional", "GB/s", "link", "peer=host direction=both how=engine allocator=pinned"},
     {"Host link", "bidirectional", "GB/s", "copy", "from=own to=pinned direction=both how=engine"},
+    {"GPU to GPU", "write", "GB/s", "link", "peer=1 direction=to how=engine allocator=own"},
+    {"GPU to GPU", "read", "GB/s", "link", "peer=1 direction=from how=kernel allocator=own"},
+    {"GPU to GPU", "bidirectional", "GB/s", "link", "peer=31 direction=both how=engine allocator=own"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -71,6 +74,8 @@ static void make_gpu(struct as_device_info *info)
                                     .peak_bandwidth = 3352e9,
                                     .bus = "PCIe 5.0 x16",
                                     .bus_bandwidth = 63e9,
+                                    .peer_bus = "NVLink 4 x18",
+                                    .peer_bandwidth = 478e9,
                                     .caches_n = 1,
                                     .caches = {{.level = 2, .kind = 'u', .size = 50 * MIB}},
                                     .allocators_n = 4,
@@ -231,7 +236,7 @@ static void test_none(void **state)
         {"bandwidth", "level=sweep op=read allocator=own"},                     /* in a cache */
         {"copy", "from=managed to=own direction=one how=engine"},               /* may stay on the device */
         {"copy", "from=pinned to=pinned direction=one how=engine"},             /* may be done by the host */
-        {"link", "peer=1 direction=to how=engine allocator=own"},               /* another link */
+        {"link", "peer=every direction=to how=engine allocator=own"},           /* several links */
         {"interference", "victim=cpu op=read aggressor=read allocator=pinned"}, /* on the CPU */
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)

@@ -145,7 +145,21 @@ static void test_described(void **state)
     assert_string_equal(info.unfit, "");
     assert_string_equal(info.bus, "PCIe 5.0 x16"); /* what it can be, not what an idle GPU has */
     assert_true(info.bus_bandwidth > 63.0e9 && info.bus_bandwidth < 63.1e9);
+    assert_string_equal(info.peer_bus, "");
     as_sensing_close(&s);
+    static const struct {
+        const char *words, *bus;
+        double bandwidth;
+    } linked[] = {{"self nvlink", "NVLink 4 x2", 2 * 26562e6},
+                  {"self nvlink switch", "NVLink 4 x4", 4 * 26562e6},
+                  {"self nvlink switch unborn", "NVLink x4", 4 * 26562e6}};
+    for (size_t i = 0; i < sizeof linked / sizeof *linked; i++) {
+        s = open_as(linked[i].words);
+        as_sensing_describe(&s, &info);
+        assert_string_equal(info.peer_bus, linked[i].bus);
+        assert_true(info.peer_bandwidth == linked[i].bandwidth);
+        as_sensing_close(&s);
+    }
     s = open_as("noinit");
     as_sensing_describe(&s, &info);
     assert_string_equal(info.sensor, "");

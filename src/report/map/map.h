@@ -63,7 +63,7 @@ struct as_map_number {
 };
 /* A link to the memory of the host or of other devices. */
 struct as_map_link {
-    char name[40], about[64];
+    char name[40], about[96];
     char object[32]; /* of its facts; "" if several ends are merged */
     struct as_map_number number[AS_MAP_KINDS];
 };

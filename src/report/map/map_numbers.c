@@ -230,7 +230,8 @@ static void name_link(struct as_map_link *l, const struct as_device_info *info, 
         snprintf(l->about, sizeof l->about, "memory of the other devices");
     } else if (sort == PEER) {
         snprintf(l->name, sizeof l->name, "%.15s:%.16s", info->backend, ends->name);
-        snprintf(l->about, sizeof l->about, "memory of %.15s:%.16s", info->backend, ends->name);
+        snprintf(l->about, sizeof l->about, "memory of %.15s:%.16s%s%.24s", info->backend, ends->name,
+                 info->peer_bus[0] ? " over " : "", info->peer_bus);
     } else {
         const char *node = alone ? "" : ends->name + strcspn(ends->name, "-");
         snprintf(l->name, sizeof l->name, "host%.16s", node);

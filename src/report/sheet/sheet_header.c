@@ -119,6 +119,7 @@ static void header_add_gpu(struct parts *p, const struct as_device_info *info)
     const bool says = strstr(info->driver, "river") != NULL;
     header_add(p, says ? "" : "driver ", info->driver);
     header_add(p, "", info->bus);
+    header_add(p, "", info->peer_bus);
 }
 
 void as_sheet_about_text(const struct as_report_run *run, const char *device, const char *separator, struct as_buf *out)

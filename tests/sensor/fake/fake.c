@@ -12,7 +12,10 @@
  *   crowd      more processes than fit
  *   liar       reports more processes than fit, without an error
  *   hopper     has performance monitoring
- *   silent     ... whose metrics fail one by one */
+ *   silent     ... whose metrics fail one by one
+ *   nvlink     has NVLinks to two GPUs
+ *   switch     ... to a switch
+ *   unborn     ... of an unknown generation */
 // clang-format on
 #include "sensor/nvml_api.h"
 
@@ -83,11 +86,19 @@ API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field
 {
     (void)d;
     for (int i = 0; i < n; i++) {
-        const int links = values[i].field == NVML_FIELD_C2C_LINKS;
-        const int known = links ? has_word("c2c") : values[i].field == NVML_FIELD_POWER_INSTANT && has_word("instant");
-        values[i].status = known ? NVML_SUCCESS : 3;
+        static const struct {
+            unsigned field, value;
+            const char *word;
+        } known[] = {{NVML_FIELD_C2C_LINKS, 10, "c2c"},
+                     {NVML_FIELD_POWER_INSTANT, 312500, "instant"},
+                     {NVML_FIELD_NVLINK_SPEED, 26562, "nvlink"}};
+        values[i].status = 3;
         values[i].type = NVML_VALUE_UNSIGNED_INT;
-        values[i].value.u = links ? 10 : 312500;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (values[i].field == known[k].field && has_word(known[k].word)) {
+                values[i].status = NVML_SUCCESS;
+                values[i].value.u = known[k].value;
+            }
     }
     return NVML_SUCCESS;
 }
@@ -122,6 +133,33 @@ API nvml_return nvmlDeviceGetMaxPcieLinkWidth(nvml_device d, unsigned *width)
 {
     (void)d;
     return give_number(16, width);
+}
+/* Four active links of six: two to each of two GPUs, or all to a switch. */
+API nvml_return nvmlDeviceGetNvLinkState(nvml_device d, unsigned link, unsigned *is_active)
+{
+    (void)d;
+    *is_active = link < 4;
+    return has_word("nvlink") && link < 6 ? NVML_SUCCESS : 3;
+}
+API nvml_return nvmlDeviceGetNvLinkVersion(nvml_device d, unsigned link, unsigned *version)
+{
+    (void)d;
+    (void)link;
+    *version = has_word("unborn") ? 40 : 6;
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetNvLinkRemoteDeviceType(nvml_device d, unsigned link, unsigned *kind)
+{
+    (void)d;
+    (void)link;
+    *kind = has_word("switch") ? 2 : NVML_REMOTE_GPU;
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetNvLinkRemotePciInfo_v2(nvml_device d, unsigned link, struct nvml_pci *remote)
+{
+    (void)d;
+    *remote = (struct nvml_pci){.bus = 1 + link / 2};
+    return NVML_SUCCESS;
 }
 API nvml_return nvmlDeviceGetTotalEccErrors(nvml_device d, unsigned kind, unsigned counter, unsigned long long *n)
 {
