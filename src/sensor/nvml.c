@@ -109,13 +109,18 @@ static double nvml_clock_now(const struct nvml *n, unsigned which)
 }
 
 /* NAN: the device does not report the field. */
-static double field_now(const struct nvml *n, unsigned field)
+static double field_of(const struct nvml *n, unsigned field, unsigned scope)
 {
-    struct nvml_field_value v = {.field = field};
+    struct nvml_field_value v = {.field = field, .scope = scope};
     return n->api.fields && n->api.fields(n->device, 1, &v) == NVML_SUCCESS && v.status == NVML_SUCCESS &&
                    v.type == NVML_VALUE_UNSIGNED_INT
                ? v.value.u
                : NAN;
+}
+
+static double field_now(const struct nvml *n, unsigned field)
+{
+    return field_of(n, field, 0);
 }
 
 /* Instantaneous if the device reports it, else averaged over about a second. */
@@ -252,6 +257,7 @@ static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_
 struct nvml_links {
     unsigned n, to_peer; /* active ones; most of them to one peer, all where they lead to a switch */
     unsigned version;    /* as the library numbers it; 0 unknown */
+    unsigned last;       /* an active one */
 };
 
 static struct nvml_links nvml_count_links(const struct nvml *n)
@@ -270,6 +276,7 @@ static struct nvml_links nvml_count_links(const struct nvml *n)
                     kind != NVML_REMOTE_GPU;
         if (n->api.link_remote)
             (void)n->api.link_remote(n->device, link, &remote[out.n]);
+        out.last = link;
         out.n++;
     }
     for (unsigned i = 0; i < out.n; i++) {
@@ -297,7 +304,8 @@ static void nvml_describe(void *ctx, struct as_device_info *info)
         snprintf(info->peer_bus, sizeof info->peer_bus, "NVLink %u x%u", generation, links.to_peer);
     else
         snprintf(info->peer_bus, sizeof info->peer_bus, "NVLink x%u", links.to_peer);
-    const double each = field_now(n, NVML_FIELD_NVLINK_SPEED);
+    const double now = field_of(n, NVML_FIELD_NVLINK_SPEED_OF, links.last);
+    const double each = now > 0 ? now : field_now(n, NVML_FIELD_NVLINK_SPEED);
     info->peer_bandwidth = each > 0 ? 1e6 * each * links.to_peer : 0;
 }
 

@@ -14,7 +14,8 @@ enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
 enum { NVML_ECC_CORRECTED = 0, NVML_ECC_UNCORRECTED = 1, NVML_ECC_VOLATILE = 0 };
 enum {
-    NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link */,
+    NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link, before Hopper */,
+    NVML_FIELD_NVLINK_SPEED_OF = 164 /* of the link that the scope names */,
     NVML_FIELD_C2C_LINKS = 170,
     NVML_FIELD_POWER_INSTANT = 186 /* mW */
 };

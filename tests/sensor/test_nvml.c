@@ -150,7 +150,7 @@ static void test_described(void **state)
     static const struct {
         const char *words, *bus;
         double bandwidth;
-    } linked[] = {{"self nvlink", "NVLink 4 x2", 2 * 26562e6},
+    } linked[] = {{"self nvlink", "NVLink 4 x2", 2 * 25000e6},
                   {"self nvlink switch", "NVLink 4 x4", 4 * 26562e6},
                   {"self nvlink switch unborn", "NVLink x4", 4 * 26562e6}};
     for (size_t i = 0; i < sizeof linked / sizeof *linked; i++) {

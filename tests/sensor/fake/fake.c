@@ -91,11 +91,13 @@ API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field
             const char *word;
         } known[] = {{NVML_FIELD_C2C_LINKS, 10, "c2c"},
                      {NVML_FIELD_POWER_INSTANT, 312500, "instant"},
-                     {NVML_FIELD_NVLINK_SPEED, 26562, "nvlink"}};
+                     {NVML_FIELD_NVLINK_SPEED, 25000, "nvlink"},
+                     {NVML_FIELD_NVLINK_SPEED_OF, 26562, "switch"}};
         values[i].status = 3;
         values[i].type = NVML_VALUE_UNSIGNED_INT;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (values[i].field == known[k].field && has_word(known[k].word)) {
+            if (values[i].field == known[k].field && has_word(known[k].word) &&
+                (values[i].scope == 3 || known[k].field != NVML_FIELD_NVLINK_SPEED_OF)) {
                 values[i].status = NVML_SUCCESS;
                 values[i].value.u = known[k].value;
             }
