@@ -232,7 +232,7 @@ enum as_status as_arena_take(struct as_device *dev, const struct as_arena_desc *
 {
     struct as_memory_desc own = desc->memory;
     size_t at = ARENAS_MAX;
-    own.fresh |= own.bytes <= AS_ARENA_FROM;
+    own.fresh |= own.bytes <= AS_ARENA_FROM || own.at;
     if (dev->arenas && dev->memory->part && !own.fresh) {
         enum as_status st = arena_find(dev, desc, &at, err);
         if (st)
