@@ -1,5 +1,6 @@
 #include "reach.h"
 
+#include "base/host.h"
 #include "device/host.h"
 #include "device/shared_host.h"
 #include "lib/checks/checks.h"
@@ -27,7 +28,7 @@ static size_t reach_cpus(int node, int *out, size_t max)
     size_t n = 0;
     as_host_nodes("", &nodes);
     as_host_node_cpus("", node, &of_node);
-    if (!as_thread_cpus(&usable))
+    if (!as_usable_cpus(&usable))
         usable = of_node;
     if (as_cpus_count(&nodes) < 2 && node == 0 && as_cpus_count(&of_node) == 0)
         of_node = usable;
