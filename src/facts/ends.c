@@ -1,5 +1,5 @@
 /* CPU threads and memory that lies elsewhere: what another NUMA node costs, and an allocator of a device. */
-#include "facts/ends.h"
+#include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,11 +81,25 @@ static void ends_add_nodes(struct as_rule_context *c, const struct as_ends *e, c
         as_fact_evidence(f, of[i]);
 }
 
-static void ends_of_nodes(struct as_rule_context *c, const struct as_ends *e)
+/* One cell per pair and operation: of the allocator that the plan lists first, by all CPUs of a node. */
+static size_t ends_between_nodes(struct as_rule_context *c, const struct as_ends *e, const struct as_cell ***out)
 {
     static const char *const kind[] = {"from", "node", "op", NULL};
+    const size_t n = as_cells_of(c, e->probe, out);
+    const struct as_cell **cells = *out;
+    const char *allocator = n ? as_cell_axis(cells[0], "allocator") : "";
+    size_t have = 0;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "allocator", allocator) && as_cell_is(cells[i], "threads", "0") &&
+            as_cell_is(cells[i], "touch", "cpu") && isfinite(as_cell_axis_number(cells[i], "from")))
+            cells[have++] = cells[i];
+    return as_cells_keep_best(cells, have, kind, as_cell_is_larger);
+}
+
+static void ends_of_nodes(struct as_rule_context *c, const struct as_ends *e)
+{
     const struct as_cell **cells, **of_op;
-    const size_t n = ends_best(c, e, kind, &cells);
+    const size_t n = ends_between_nodes(c, e, &cells);
     of_op = malloc((n + 1) * sizeof *of_op);
     if (!of_op)
         c->status = as_nomem(c->err, (n + 1) * sizeof *of_op, "cells of an operation");

@@ -194,4 +194,18 @@ const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);
 /* as_fact_add_cell for the link of the cell. */
 struct as_fact *as_fact_add_peer(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell);
 
+/* Facts of a probe in which CPU threads (axis from: their NUMA node) use memory elsewhere: of a node (axis node), or of
+ * a device's allocator after either side's first touch (axes allocator and touch). */
+struct as_ends {
+    const char *probe;
+    bool lower_is_better;
+    /* field what: "own" or "other"; fields allocator and touch; likewise, against pageable memory of the host */
+    enum as_relation nodes, device, cost;
+    /* Parts of sentences: before the number of nodes, with the operation between where cells have one; before an
+     * allocator's name; before that of pageable memory. */
+    const char *own, *other, *in, *against;
+};
+/* Of the largest size, and of the operation's best number of threads. A ratio only where it is surely beyond 5%. */
+void as_facts_of_ends(struct as_rule_context *c, const struct as_ends *e);
+
 #endif

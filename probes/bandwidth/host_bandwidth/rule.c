@@ -1,5 +1,5 @@
 /* What bandwidth CPU threads reach in other NUMA nodes and in a device's allocators. */
-#include "facts/ends.h"
+#include "facts/rule.h"
 
 static void derive_bandwidths(struct as_rule_context *c)
 {

@@ -1,6 +1,5 @@
 /* Probe host_bandwidth: which cells apply, and CPU threads in the memory of another device. */
 #include "lib/stream/stream.h"
-#include "os/cpus.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 

@@ -1,5 +1,5 @@
 /* What CPU loads from other NUMA nodes and from a device's allocators cost. */
-#include "facts/ends.h"
+#include "facts/rule.h"
 
 static void derive_latencies(struct as_rule_context *c)
 {
