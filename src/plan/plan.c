@@ -58,7 +58,8 @@ struct planner {
     bool has_pruned, has_foreign; /* of this device, with a reason */
     size_t cap;
     const struct as_device_info *info;
-    double precision; /* of the grid's cells */
+    double precision;    /* of the grid's cells */
+    bool size_is_chosen; /* the grid leaves the size of memory's working set to the device: symbol DRAM */
     struct key_set seen;
     struct as_error *err;
 };
@@ -134,6 +135,30 @@ static enum as_status plan_add_cell(struct planner *p, const struct as_probe *pr
     return plan_keep_cell(p, &c, as_probe_metric(probe, axes).answers);
 }
 
+/* The device's working set of memory exceeds what some allocators give, such as managed memory that migrates: there,
+ * the smallest that no cache holds, if that is given. */
+static void plan_fit_size(const struct planner *p, struct as_axes *axes)
+{
+    const struct as_axis_value *size = as_axes_get(axes, "size");
+    const char *name = as_axes_text(axes, "allocator");
+    const struct as_allocator *a = as_info_allocator(p->info, name);
+    const uint64_t least = as_info_memory_least(p->info, name, as_axes_number(axes, "threads"));
+    if (!p->size_is_chosen || !size || !a || !a->most || size->number <= (double)a->most || least > a->most)
+        return;
+    for (size_t i = 0; i < axes->n; i++)
+        if (&axes->v[i] == size) {
+            axes->v[i].number = (double)least;
+            snprintf(axes->v[i].text, sizeof axes->v[i].text, "%llu", (unsigned long long)least);
+        }
+}
+
+/* "DRAM", and not "DRAM1" */
+static bool plan_is_chosen(const char *expr)
+{
+    const char *at = strstr(expr, "DRAM");
+    return at && at[strlen("DRAM")] != '1';
+}
+
 static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)
 {
     for (size_t i = 0; i < g->n; i++)
@@ -188,6 +213,7 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
+        plan_fit_size(p, &axes);
         enum as_status st = plan_add_cell(p, probe, &axes);
         if (st)
             return st;
@@ -203,6 +229,7 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
 {
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
+    p->size_is_chosen = false;
     bool foreign = false; /* the grid names an allocator of another device */
     enum as_status st = AS_OK;
     if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
@@ -214,6 +241,8 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
             expr = e ? e : expr;
         }
         st = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
+        if (strcmp(g->probe->axes[n].name, "size") == 0)
+            p->size_is_chosen = plan_is_chosen(expr);
         foreign |= values[n].n == 0;
     }
     if (st)
