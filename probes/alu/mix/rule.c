@@ -89,6 +89,16 @@ static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *
     as_fact_say(f, "%s and %s %s: %s costs %#.3g cycles, alone they cost %#.3g and %#.3g", u->name[a], u->name[b],
                 relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"), s->cost,
                 s->count[a] * p->alone[a], s->count[b] * p->alone[b]);
+    if (pair->relation == AS_PIPES_SEPARATE) { /* the share tells how much of the shorter one adds to the longer */
+        const double one = s->count[a] * p->alone[a], other = s->count[b] * p->alone[b];
+        const double longer = fmax(one, other), shorter = fmin(one, other), apart = one + other;
+        as_fact_gain(f, apart / s->cost,
+                     (struct as_interval){apart / (longer + shorter * f->ci.hi),
+                                          apart / (longer + shorter * fmax(f->ci.lo, 0))});
+        if (as_fact_side(f) > 0)
+            as_fact_act(f, "Mix operations of different pipes: %s beside %s runs {gain} as fast as one after the other",
+                        u->name[a], u->name[b]);
+    }
     as_fact_evidence(f, u->cells[pair->sequence]);
     as_fact_evidence(f, u->cells[p->alone_in[a]]);
     as_fact_evidence(f, u->cells[p->alone_in[b]]);

@@ -10,6 +10,7 @@
 
 /* ---- reach, from latency over sizes ---- */
 
+#define HUGE_PAGES "Use huge pages for random access"
 enum { RATIOS_MIN = 5, RATIOS_MAX = 512, CURVES_MAX = 64 };
 static const double clear_step = 1.10; /* smaller steps may be other differences of two allocations */
 
@@ -97,6 +98,9 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
                 : f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is undecided: %s"
                                              : "Over %s, address translation makes a load take %s",
                 size, as_fact_ratio_text(f, " as long", " faster", how, ratio, sizeof ratio));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, HUGE_PAGES ": over %s a load takes {gain} as long on base pages", size);
     as_fact_evidence(f, r->many[last]);
     as_fact_evidence(f, r->few[last]);
 }
@@ -333,6 +337,10 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
                                            : "Huge pages make loads from %.0f pages %s",
                 as_cell_axis_number(p->a, "pages"),
                 as_fact_ratio_text(f, " as fast as base pages", " slower than base pages", text, ratio, sizeof ratio));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, HUGE_PAGES ": loads from %.0f pages run {gain} as fast as on base pages (%s)",
+                    as_cell_axis_number(p->a, "pages"), as_cell_axis(p->b, "allocator"));
 }
 
 /* For each stride, the pair with the most pages. */

@@ -128,6 +128,10 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s with %s CPU thread%s and %s device thread%s%s",
                 atomics_by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
                 atomics_by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) < 0)
+        as_fact_act(f, "Do not let CPU and device update the same array: the %s is {gain} slower (%s, '%s')",
+                    atomics_by_cpu(cell) ? "CPU" : "device", array, as_cell_axis(cell, "allocator"));
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);
 }

@@ -134,6 +134,13 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
     as_fact_say(f, "%s GEMMs of size %s run at {value} the rate of %s (%s%s%s): %s", t->word,
                 as_cell_axis(at.a, "size"), wider, same ? "both by " : matmul_path_of(at.a), same ? "" : " against ",
                 matmul_path_of(at.b), says[f->verdict]);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Use %s GEMMs where their precision suffices: they run at {gain} the rate of %s (size %s, %s)",
+                    t->word, wider, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f, "Do not expect %s GEMMs to be faster than %s: %s runs at {gain} their rate (size %s, %s)",
+                    t->word, wider, wider, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
 }
 
 /* ---- which unit ---- */
