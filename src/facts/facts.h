@@ -28,7 +28,7 @@ struct as_fact {
     char sentence[320];
     char act[240]; /* what to do, and what it gains: "Pin host memory for copies: 7.34x (6.15 to 7.92x) ..."; ""
                       nothing. Before the colon stands what is to be done, alike where facts call for the same */
-    double gain;   /* ratio of two ways to do the same, of which act names the better; NAN where there is none */
+    double gain;   /* ratio of two ways to do the same, of which act, if any, names the better; NAN: there is none */
     struct as_interval gain_ci;
     enum as_fact_verdict verdict;
     double value; /* NAN when the fact is no number */

@@ -5,6 +5,7 @@
 /* A fused kernel is one more to write and to test: the published study of Apple's tensor path ships one from this gain
  * on. */
 static const double WORTH = 1.10;
+static const char worth_text[] = "1.10x";
 
 static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
 {
@@ -37,9 +38,9 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
                       as_fact_value_text(curve->y[curve->n - 1], curve->ci[curve->n - 1], "x", last, sizeof last),
                       curve->x[curve->n - 1]);
     if (worth)
-        as_buf_printf(&text, "; over %.2fx up to %.0f", WORTH, last_worth);
+        as_buf_printf(&text, "; over %s up to %.0f", worth_text, last_worth);
     else
-        as_buf_printf(&text, "; over %.2fx at none of %zu sizes", WORTH, curve->n);
+        as_buf_printf(&text, "; over %s at none of %zu sizes", worth_text, curve->n);
     as_fact_say(f, "%s", as_buf_get(&text));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)

@@ -117,7 +117,9 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
         snprintf(kept, sizeof kept, "'s rate is statistically tied with its rate alone, %s",
                  as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
     } else
-        snprintf(kept, sizeof kept, " keeps %.0f%% of its rate alone", 100 * k->share);
+        snprintf(kept, sizeof kept, " keeps %s",
+                 as_noted_text(100 * k->share, (struct as_interval){100 * f->ci.lo, 100 * f->ci.hi}, "%",
+                               " of its rate alone", "", ratio, sizeof ratio));
     if (k->n > 1 && (k->significant == 0 || k->significant == k->n))
         snprintf(range, sizeof range, " (lowest of %zu pairs; highest %.0f%%)", k->n, 100 * k->highest);
     else if (k->significant == 1)
