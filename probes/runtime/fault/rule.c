@@ -170,17 +170,25 @@ static double pages_of(const struct as_pair *p)
     return as_cell_axis_number(p->a, "pages");
 }
 
-/* The second touch, which is subtracted, takes as long as what is left: that says more about the touch than the fault.
- */
-static bool is_drowned(const struct as_cell *cell)
+/* A touch of present pages, which is subtracted or measured as the control, takes as long as what is left: that says
+ * more about the touch than about the fault. */
+static bool is_drowned(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    return as_cell_note(cell, "second_touch") >= cell->sum.median;
+    /* stores of earlier versions have the second name */
+    if (as_cell_note(cell, "second_touch") >= cell->sum.median || as_cell_note(cell, "control_ns") >= cell->sum.median)
+        return true;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "fault") == 0 && as_cell_is(c->cells[i], "what", "control") &&
+            as_cells_alike(c->cells[i], cell, "what") && c->cells[i]->sum.median >= cell->sum.median)
+            return true;
+    return false;
 }
 
 /* note: memory and pages */
-static void fault_add_act(struct as_fact *f, const struct comparison *how, const struct as_pair *p, const char *note)
+static void fault_add_act(const struct as_rule_context *c, struct as_fact *f, const struct comparison *how,
+                          const struct as_pair *p, const char *note)
 {
-    if (is_drowned(p->a) || is_drowned(p->b))
+    if (is_drowned(c, p->a) || is_drowned(c, p->b))
         return;
     as_fact_gain(f, f->value, f->ci);
     const char *const *act = as_fact_side(f) > 0 ? how->act : how->against;
@@ -203,7 +211,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
              pages_of(p) == 1 ? "" : "s");
     as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says,
                 as_fact_ratio_text(f, how->above, how->below, note, ratio, sizeof ratio));
-    fault_add_act(f, how, p, note);
+    fault_add_act(c, f, how, p, note);
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }
