@@ -97,6 +97,7 @@ bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_top
     if (n > 0 && advice_sharing_apart(p) > 0) {
         const bool device = p->b->sum.median > p->a->sum.median;
         const struct as_cell *better = device ? p->b : p->a;
+        as_advice_gain(a, as_cells_ratio(p->b, p->a));
         as_advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
                       device ? "device" : "CPU", as_cell_axis(p->a, "allocator"),
                       as_noted_text(better->sum.median, as_cell_interval(better), better->unit, "",
@@ -174,6 +175,7 @@ bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_to
                                             : cheaper[i].unclear,
                       as_cell_axis(p.a, "pages"), cell_text(p.b, after), cell_text(p.a, before),
                       speedup_text(p.a, p.b, ratio));
+        as_advice_gain(a, as_cells_ratio(p.a, p.b));
         advice_sharing_add_pair(a, &p);
     }
     return a->numbers_n > 0;
@@ -218,6 +220,7 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
     cell_text(p.b, after);
     speedup_text(p.a, p.b, ratio);
     advice_sharing_add_pair(a, &p);
+    as_advice_gain(a, as_cells_ratio(p.a, p.b));
     if (as_cells_ratio(p.a, p.b).lo > 1) {
         as_advice_say(a,
                       "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
@@ -364,7 +367,10 @@ static void say_copies(struct as_advice *a, const struct copies *all)
             else
                 vain[vain_n++] = i;
             most = fmax(most, slower);
-        } else if (ci.hi < 1)
+            continue;
+        }
+        as_advice_gain(a, as_cells_ratio(all->own[i], all->direct[i]));
+        if (ci.hi < 1)
             as_advice_say(a, "%s '%s' copying pays even for a single pass over the data",
                           a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
         else

@@ -157,6 +157,13 @@ static void ends_add_cost(struct as_rule_context *c, const struct as_ends *e, co
     f->verdict = AS_SUPPORTED;
     snprintf(against, sizeof against, " %s '%.48s'", e->against, as_cell_axis(pageable, "allocator"));
     ends_say(f, e, cell, as_fact_noted_text(f, against, "", value, sizeof value));
+    as_fact_gain(f, f->value, f->ci);
+    const char *op = as_cell_axis(cell, "op");
+    if (as_fact_side(f) == (e->lower_is_better ? 1 : -1))
+        as_fact_act(f, "Keep work of the CPU out of '%s' memory%s: %s is {gain} slower than in '%s'",
+                    as_cell_axis(cell, "allocator"),
+                    as_cell_is(cell, "touch", "device") ? " that the device touched first" : "", *op ? op : "a load",
+                    as_cell_axis(pageable, "allocator"));
 }
 
 static void ends_of_device(struct as_rule_context *c, const struct as_ends *e)

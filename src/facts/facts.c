@@ -130,6 +130,10 @@ void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out)
         as_json_add_text(out, "device", f->device);
         as_json_add_text(out, "object", f->object);
         as_json_add_text(out, "sentence", f->sentence);
+        as_json_add_text(out, "act", f->act);
+        as_json_add_number(out, "gain", f->gain);
+        as_json_add_number(out, "gain_low", f->gain_ci.lo);
+        as_json_add_number(out, "gain_high", f->gain_ci.hi);
         as_json_add_text(out, "verdict", as_fact_verdict_word(f->verdict));
         as_json_add_number(out, "value", f->value);
         as_json_add_number(out, "ci_low", f->ci.lo);

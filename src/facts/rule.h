@@ -61,6 +61,14 @@ void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
 /* Each cell once; ignored beyond AS_EVIDENCE_MAX cells. */
 void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
+/* What to do about a fact. as_fact_gain gives the ratio of two ways to do the same, in one direction whichever is
+ * better, so that runs compare; as_fact_side tells which is: 1 the ratio lies above 1, -1 below, 0 undecided. In the
+ * format of as_fact_act "{gain}" stands for the ratio, or its inverse if below 1, with interval. */
+void as_fact_gain(struct as_fact *f, double ratio, struct as_interval ci);
+int as_fact_side(const struct as_fact *f);
+void as_fact_act(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Takes the gain back where a control whose ratio should be 1 deviates by as much. */
+void as_fact_gain_beside(struct as_fact *f, struct as_interval control);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */
 const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);

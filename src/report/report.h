@@ -28,6 +28,12 @@ struct as_unsteady {
     size_t runs;   /* this one among them */
 };
 
+/* What another run of the machine in the same state says that bears on what is worth knowing. */
+struct as_other_fact {
+    int64_t run;
+    struct as_fact fact;
+};
+
 struct as_report_run {
     struct as_run run;
     struct as_cell *cells; /* without samples; where there is an overview, only those that facts may rest on */
@@ -46,6 +52,9 @@ struct as_report_run {
     size_t devices_n;
     struct as_fact *facts;
     size_t facts_n;
+    struct as_other_fact *others; /* the latest run first; owned */
+    size_t others_n;
+    bool of_machine; /* others are facts of all runs of the machine, this one's among them, and stand for its own */
     struct as_advice *advice;
     size_t advice_n;
     const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */

@@ -213,6 +213,20 @@ static void test_short_lives(void **unused)
     says(get_advice("hip:0", "short-lived"), "; populated at first touch: use 'pinned': ");
 }
 
+/* An allocation that returns faster than memory can be populated is ranked apart: "79200x slower" than it says nothing.
+ */
+static void test_promised_memory(void **unused)
+{
+    (void)unused;
+    life(500, 500, "own", "32");
+    life(900, 900, "managed", "32");
+    life(510, 510, "own", "134217728");
+    life(4e7, 1e6, "managed", "134217728");
+    says(get_advice("hip:0", "short-lived"), "For 128 MiB: use 'managed': allocating and freeing takes 41.0 ms");
+    says(get_advice("hip:0", "short-lived"), "; populated at first touch: use 'own': ");
+    assert_null(strstr(get_advice("hip:0", "short-lived")->sentence, "slower"));
+}
+
 static void test_prefaults(void **unused)
 {
     (void)unused;
@@ -362,6 +376,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_undecided_copies, start, empty_run),
         cmocka_unit_test_setup_teardown(test_every_scope_loses, start, empty_run),
         cmocka_unit_test_setup_teardown(test_short_lives, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_promised_memory, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefaults, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefaults_that_may_pay, start, empty_run),

@@ -266,6 +266,15 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
                     : "Whether non-temporal stores speed up {op} in memory is undecided: {value} of the bandwidth of "
                       "regular ones%s",
                 team_text(c, nt, threads, sizeof threads));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f,
+                    "Use non-temporal stores for large arrays: {op} runs at {gain} the bandwidth of regular stores%s",
+                    threads);
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f,
+                    "Use regular stores for large arrays: {op} runs at {gain} the bandwidth of non-temporal stores%s",
+                    threads);
 }
 
 static void derive_nontemporal(struct as_rule_context *c)

@@ -207,6 +207,10 @@ static void derive_alias(struct as_rule_context *c)
         as_fact_say(f, "Whether a load 4 KiB above a recent store takes longer is undecided: {value}");
         return;
     }
+    as_fact_gain(f, alias->sum.median / apart->sum.median, as_cells_ratio(alias, apart));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f,
+                    "Avoid loads 4 KiB above recent stores: such a load takes {gain} as long as others after a store");
     if (alias->clock_hz > 0)
         snprintf(cycles, sizeof cycles, "%.1f cycles", f->value * 1e-9 * alias->clock_hz);
     as_fact_say(f, "A load 4 KiB above a recent store takes %s longer",

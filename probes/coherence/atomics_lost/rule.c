@@ -131,6 +131,9 @@ static void say_lost(const struct as_rule_context *c, struct as_fact *f, const s
                 as_array_text(worst, array), as_cell_axis(worst, "scope"),
                 narrow ? ", which does not cover the CPU" : "", most, many, many == 1 ? "" : "s",
                 why[0] ? "; the driver says: " : "", why);
+    if (!expected)
+        as_fact_act(f, "Do not count in '%s' by %s: up to %s atomic updates of %s per sample are lost",
+                    as_cell_axis(worst, "allocator"), sides_text(worst), most, as_cell_axis(worst, "type"));
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)

@@ -72,6 +72,11 @@ static void concurrency_add_rate(struct as_rule_context *c, const struct as_curv
                         ? "Empty kernels round-robin in %g %ss run at {value} the rate of one %s"
                         : "Empty kernels round-robin in %g %ss run at {value} the rate of one %s: statistically tied",
                     queues, queue, queue);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Spread small kernels over %ss: %g of them launch {gain} as fast as one", queue, queues);
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f, "Launch small kernels in one %s: %g of them are {gain} slower", queue, queues);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -90,6 +95,12 @@ static void add_priority(struct as_rule_context *c)
         else
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,
                         as_fact_ratio_text(f, " sooner", " later", "", value, sizeof value));
+        as_fact_gain(f, f->value, f->ci);
+        if (as_fact_side(f) > 0)
+            as_fact_act(f,
+                        "Put urgent kernels into a high-priority %s: behind work that fills the device they finish "
+                        "{gain} sooner",
+                        queue);
     }
     free(pairs);
 }

@@ -6,7 +6,6 @@
 #include "report/model/load.h"
 #include "report/operations/refs_cells.h"
 #include "report/sheet/sheet.h"
-#include "report/sheet/worth.h"
 #include "report/terminal/terminal.h"
 
 #include <stdlib.h>
@@ -202,7 +201,7 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
     as_buf_printf(out, "Run %lld: %zu fact%s: %zu supported, %zu refuted, %zu undecided\n", (long long)run->run.id,
                   run->facts_n, run->facts_n == 1 ? "" : "s", counts[AS_SUPPORTED], counts[AS_REFUTED],
                   counts[AS_UNDECIDED]);
-    as_text_worth(run, AS_WORTH_MAX, style, out);
+    as_text_worth(run, style, out);
     if (run->facts_n)
         list_subjects(run, style, out);
     as_buf_printf(out, "\nRules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all\n",

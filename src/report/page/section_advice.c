@@ -51,7 +51,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
 
 void as_page_advice(struct as_page *p)
 {
-    size_t open = 0;
+    size_t open = 0, known = 0;
     if (!as_page_has_advice(p))
         return;
     as_html_section(
@@ -60,11 +60,16 @@ void as_page_advice(struct as_page *p)
     as_html_open(p->out, "ul", "facts");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
+            if (p->runs[r].advice[i].known && known++ == AS_ADVICE_SHOWN) {
+                as_html_close(p->out, "ul");
+                as_html_details(p->out, "more", "More, which matters less");
+                as_html_open(p->out, "ul", "facts");
+            }
             if (p->runs[r].advice[i].known)
                 advice(p, &p->runs[r], &p->runs[r].advice[i]);
             open += !p->runs[r].advice[i].known;
         }
-    as_html_close(p->out, "ul");
+    as_html_close(p->out, known > AS_ADVICE_SHOWN ? "ul/details" : "ul");
     if (open)
         as_html_paragraphf(
             p->out, NULL,

@@ -214,22 +214,27 @@ void as_page_facts_of(struct as_page *p, const char *probe)
 
 static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
 {
-    const struct as_fact *facts[AS_WORTH_MAX];
-    const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
+    struct as_worth worth[AS_WORTH_MAX];
+    struct as_buf text = AS_BUF_INIT;
+    const size_t n = as_worth_knowing(rr, info->id, worth, AS_WORTH_MAX);
     if (!n)
         return 0;
     as_html_device(p->out, rr, info->id, false);
     as_html_open(p->out, "ul", "worth");
     for (size_t i = 0; i < n; i++) {
         char id[48];
-        as_html_open(p->out, "li", facts[i]->verdict == AS_REFUTED ? "refuted" : NULL);
-        as_buf_html(p->out, facts[i]->sentence);
+        as_html_open(p->out, "li", isnan(worth[i].fact->gain) ? "refuted" : NULL);
+        as_buf_clear(&text);
+        as_worth_text(&worth[i], &text);
+        as_buf_html(p->out, as_buf_get(&text));
         as_buf_char(p->out, ' ');
-        as_html_tag(p->out, "a", "class='why' href='#%s'", fact_id(p, rr, facts[i], id));
+        as_html_tag(p->out, "a", "class='why' href='#%s'", fact_id(p, rr, worth[i].fact, id));
         as_buf_str(p->out, "why");
         as_html_close(p->out, "a/li");
     }
     as_html_close(p->out, "ul");
+    p->out->failed |= text.failed;
+    as_buf_finish(&text);
     return n;
 }
 

@@ -177,6 +177,8 @@ static enum as_status merge_run(struct as_machine_load *l, size_t at, struct as_
     st = as_machine_sheet_make(&run, &sheet, err);
     if (!st)
         add_neighbours(&run, &out->v[at]);
+    if (!st)
+        st = as_worth_add_run(&l->worth, l->found->v[l->found->n - 1].run, &run, err);
     if (!st && out->merged == 0)
         out->sheet = sheet;
     else {
@@ -233,6 +235,9 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
     out->older = found.older;
     if (!st)
         st = merge_runs(&l, err);
+    out->fullest.others = l.worth.v;
+    out->fullest.others_n = l.worth.n;
+    out->fullest.of_machine = true;
     if (!st)
         st = as_machine_sheet_changes(&out->sheet, err);
     if (!st && which == AS_MACHINE_NOW)

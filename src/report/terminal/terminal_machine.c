@@ -104,7 +104,6 @@ static void write_device_runs(const struct as_machine_runs *m, const struct as_d
 static void write_machine_further(const struct as_machine_runs *m, const struct as_table_style *style,
                                   struct as_buf *out)
 {
-    enum { WORTH_MOST = 4 };
     struct as_buf line = AS_BUF_INIT;
     const long long last = last_run(m)->id;
     bool used[AS_MACHINE_RUNS_MAX];
@@ -116,7 +115,10 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
             style->unicode ? "±" : "+-");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
-    as_text_worth(&m->fullest, WORTH_MOST, style, out);
+    bool titled = false;
+    for (size_t i = 0; i < m->sheet.n; i++)
+        titled = as_text_worth_of(&m->fullest, m->sheet.v[i].id, m->sheet.n > 1 ? m->sheet.v[i].name : NULL, titled,
+                                  style, out);
     if (m->fullest.left_out)
         as_text_left_out(&m->fullest, style, out);
     as_buf_printf(out, "\nRun %lld by itself:  assay show %lld\nOver time:  assay history\n", last, last);
