@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -193,12 +194,13 @@ static void draw_outlines(struct as_map_drawing *d)
 
 static void device_head(struct as_map_drawing *d, double y)
 {
+    const char *whole = as_sheet_device_name(d->run, d->info->id);
     char name[128];
     size_t room = d->s.wide ? 84 : 34;
-    as_copy_text(name, room < sizeof name ? room : sizeof name, d->info->name);
+    as_copy_text(name, room < sizeof name ? room : sizeof name, whole);
     as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
     as_buf_html(d->b, name);
-    as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…" : "");
+    as_buf_str(d->b, strlen(name) < strlen(whole) ? "…" : "");
     as_html_close(d->b, "text");
     as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
     as_buf_html(d->b, d->info->id);

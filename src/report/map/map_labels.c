@@ -3,6 +3,7 @@
 #include "report/map/map_draw.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -256,7 +257,7 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
 
 void as_map_describe(const struct as_map_drawing *d, struct as_buf *b)
 {
-    as_buf_html(b, d->info->name);
+    as_buf_html(b, as_sheet_device_name(d->run, d->info->id));
     as_buf_char(b, ':');
     for (int i = 0; i < AS_MAP_ROWS; i++) {
         char name[24];

@@ -1,6 +1,7 @@
 #include "report/page/markup.h"
 
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <string.h>
 
@@ -308,7 +309,7 @@ void as_html_device(struct as_buf *b, const struct as_report_run *run, const cha
     as_html_open(b, "h3", NULL);
     as_html_text(b, "code", NULL, device);
     as_buf_char(b, ' ');
-    as_buf_html(b, as_report_device_name(run, device));
+    as_buf_html(b, as_sheet_device_name(run, device));
     if (run_name)
         as_html_of_run(b, &run->run);
     as_buf_str(b, "</h3>\n");

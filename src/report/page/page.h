@@ -59,6 +59,12 @@ void as_page_run_name(struct as_buf *b, const struct as_run *run);
 /* Has any run a measured cell of it? */
 bool as_page_has_probe(const struct as_page *p, const char *probe);
 
+/* Were the pictures built in? */
+bool as_page_has_charts(void);
+/* <title>, and the head of the body: the machines of the runs by name, and a line for each run. */
+void as_page_title(struct as_page *p);
+void as_page_header(struct as_page *p);
+
 /* Sections, in the order of the page. */
 enum as_status as_page_verdict(struct as_page *p); /* of two runs */
 enum as_status as_page_maps(struct as_page *p);

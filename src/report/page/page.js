@@ -44,7 +44,7 @@
     lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w.replaceAll('_', ' ')} ${isSize(w) ? bytes(row[w]) : row.own?.[w] ?? row[w]}`).join(', ')]);
     if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
     if (!row.valid) lines.push([`rejected: ${row.gates}`, 'em']);
-    lines.push([`cell ${row.id}`, 'small']);
+    lines.push([`measurement ${row.id}`, 'small']);
     tip.replaceChildren(...lines.map(([text, tag]) => Object.assign(document.createElement(tag ?? 'span'), { textContent: text })));
   }
   function place(event) {

@@ -97,7 +97,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     for (const v of f.views) v.view.finalize();
     f.views = [];
     f.body.replaceChildren();
-    if (panels.length === 0) f.body.append(element('p', { className: 'note', textContent: 'No cell has a number with these choices.' }));
+    if (panels.length === 0) f.body.append(element('p', { className: 'note', textContent: 'Nothing was measured with these choices.' }));
     f.area = addArea(f, first, f.body);
     await fill(f, f.area, first);
     if (first.length < panels.length) fold(f, panels.slice(first.length));

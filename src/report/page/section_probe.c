@@ -64,10 +64,10 @@ static void section_probe_intro(struct as_page *p, const struct as_probe *probe,
                  probe ? probe->question
                        : "This version of assay does not have the probe; another version measured its numbers.");
     as_html_open(b, "p", "meta");
-    as_buf_printf(b, "%zu of %zu cells have a number", t.measured, t.total);
+    as_buf_printf(b, "%zu of %zu measurements succeeded", t.measured, t.total);
     if (t.rejected)
         as_buf_printf(b, "; %zu of them rejected, drawn hollow, with the failed gates in the table", t.rejected);
-    as_html_prose(b, t.total > t.measured ? "; [why the others have none](#missing)." : ".");
+    as_html_prose(b, t.total > t.measured ? "; [why the others did not](#missing)." : ".");
     as_html_close(b, "p");
     if (probe && probe->counts) {
         as_html_open(b, "p", "counts");
@@ -75,12 +75,12 @@ static void section_probe_intro(struct as_page *p, const struct as_probe *probe,
         as_buf_char(b, ' ');
         as_buf_html(b, probe->counts);
         as_buf_str(b, !t.alike && !probe->own_metrics ? "."
-                      : probe->lower_is_better        ? ". Less is better."
-                                                      : ". More is better.");
+                      : probe->lower_is_better        ? ". Lower is better."
+                                                      : ". Higher is better.");
         for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++) {
             as_buf_printf(b, " With %s=%s: ", own->axis, own->word);
             as_buf_html(b, own->metric.counts);
-            as_buf_str(b, own->metric.lower_is_better ? ". Less is better." : ". More is better.");
+            as_buf_str(b, own->metric.lower_is_better ? ". Lower is better." : ". Higher is better.");
         }
         as_html_close(b, "p");
     }
@@ -106,8 +106,8 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
         as_buf_str(b, ", in ");
         as_buf_html(b, probe->unit);
     }
-    as_buf_str(b, "; bands and bars are 95% intervals, hollow points are rejected. Choose a point to go to its row in "
-                  "the table.");
+    as_buf_str(b, "; bands and bars are 95% intervals, hollow points are rejected. Click a point for its row in the "
+                  "table.");
     as_html_close(b, "figcaption");
     as_html_open(b, "noscript", NULL);
     as_html_paragraph(b, "note", "The picture needs scripts; the table below has its numbers.");

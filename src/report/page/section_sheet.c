@@ -95,10 +95,10 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
 static void sheet_names_of(struct as_page *p, const char *device)
 {
     for (size_t r = 0; r < p->n; r++) {
-        const char *name = as_report_device_name(&p->runs[r], device);
+        const char *name = as_sheet_device_name(&p->runs[r], device);
         struct as_buf text = AS_BUF_INIT;
         size_t before = 0;
-        while (before < r && strcmp(as_report_device_name(&p->runs[before], device), name) != 0)
+        while (before < r && strcmp(as_sheet_device_name(&p->runs[before], device), name) != 0)
             before++;
         if (before < r || !name[0])
             continue;
