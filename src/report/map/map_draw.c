@@ -22,7 +22,8 @@ static struct as_map_shape map_draw_shape_of(unsigned width)
                                      .gap = 26,
                                      .label_x = 0.47 * w + 22,
                                      .number_x = {0.47 * w + 110, 0.47 * w + 262, 0.47 * w + 416},
-                                     .number_w = 128};
+                                     .number_w = 128,
+                                     .note_w = 144};
     return (struct as_map_shape){.wide = false,
                                  .width = w,
                                  .boxes_w = w,
@@ -32,7 +33,8 @@ static struct as_map_shape map_draw_shape_of(unsigned width)
                                  .gap = 30,
                                  .label_x = 4,
                                  .number_x = {66, 66 + 0.29 * w, 66 + 0.54 * w},
-                                 .number_w = 0.22 * w};
+                                 .number_w = 0.22 * w,
+                                 .note_w = 0.25 * w};
 }
 
 static const char *const row_fill[AS_MAP_ROWS] = {[AS_MAP_CORE] = "var(--m0,#dbe9f6)",

@@ -16,7 +16,8 @@ struct as_map_shape {
     double width, boxes_w; /* of all; of the part with boxes */
     double head_h, row_h, box_h, gap;
     double number_x[AS_MAP_KINDS];
-    double number_w;
+    double number_w; /* of a bar */
+    double note_w;   /* up to the next column */
     double label_x;
 };
 

@@ -66,11 +66,20 @@ double as_map_bar_share(const struct as_map_number *n)
     return 0;
 }
 
-/* The column is narrow: a long note takes smaller letters, each about half as wide as high. */
-static double note_size(const struct as_map_drawing *d, const char *note)
+/* The parts of a note that fit into its column, of letters about half as wide as high; the first part always. */
+static size_t note_length(const struct as_map_drawing *d, const char *note, double size)
 {
-    const double size = d->s.wide ? 11.5 : 9.5, fits = d->s.number_w / (0.53 * size), length = (double)strlen(note);
-    return length > fits ? size * fits / length : size;
+    const size_t fits = (size_t)(d->s.note_w / (0.53 * size));
+    size_t length = strlen(note);
+    while (length > fits) {
+        size_t k = length;
+        while (k > 0 && note[k - 1] != ',')
+            k--;
+        if (!k)
+            break;
+        length = k - 1;
+    }
+    return length;
 }
 
 /* Below a value: the reported value, or the measured range if the reported value is shown. */
@@ -78,17 +87,18 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
 {
     const struct as_fact *f = n->fact;
     bool claim = f && isfinite(f->claimed);
-    const double size = note_size(d, claim ? "" : n->note);
+    const double size = d->s.wide ? 11.5 : 9.5;
     if (!claim && !n->note[0])
         return;
     as_map_text_at(d->b, x, y, "claimed", f && f->verdict == AS_REFUTED ? AS_MAP_BAD : AS_MAP_MUTED, size, "start");
     if (!claim) {
-        as_buf_html(d->b, n->note);
+        char part[sizeof n->note];
+        as_copy_text(part, note_length(d, n->note, size) + 1, n->note);
+        as_buf_html(d->b, part);
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {
-        as_buf_str(d->b, "reported");
+        as_buf_str(d->b, "reported; measured");
         as_html_close(d->b, "text");
         as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
-        as_buf_str(d->b, "measured ");
         as_page_range(d->b, f->ci.lo, f->ci.hi, "B");
     } else {
         as_buf_str(d->b, "reported ");

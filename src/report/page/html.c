@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "report/map/map.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
@@ -95,6 +96,7 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
     as_html_tag(b, "nav", "aria-label='Contents'");
+    as_html_details(b, "contents", "Contents");
     as_html_open(b, "ul", NULL);
     if (p->n == 2)
         nav_link(b, "verdict", "Verdict");
@@ -117,7 +119,7 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
     nav_link(b, "missing", "Not measured");
     nav_link(b, "gates", "Gates");
     nav_link(b, "provenance", "Provenance");
-    as_html_close(b, "ul/nav");
+    as_html_close(b, "ul/details/nav");
 }
 
 /* Inside <script type="application/json"> only "</script" and "<!--" could end the text; the figures are compiled
@@ -173,6 +175,15 @@ static void footer(struct as_page *p)
     as_html_close(p->out, "p/footer");
 }
 
+/* Beside the sheet there is room for the map of one device with memory of its own; several stand beside each other. */
+static bool has_few_boards(const struct as_report_run *rr)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rr->devices_n; i++)
+        n += as_map_has_own_memory(&rr->devices[i]) && as_map_drawn_for(rr, i) == i;
+    return n < 2;
+}
+
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
 {
     struct as_page page = {.runs = runs, .n = n, .out = out, .err = err};
@@ -186,18 +197,34 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     html_nav(&page, probes, probes_n);
     as_html_tag(out, "main", "id='main'");
     st = as_page_verdict(&page);
-    if (st == AS_OK)
+    if (n == 1 && !st)
+        as_html_open(out, "div", has_few_boards(runs) ? "top few" : "top");
+    if (n == 1 && !st)
         st = as_page_maps(&page);
-    if (st == AS_OK)
+    if (n != 2 && !st)
         st = as_page_sheets(&page);
     if (st != AS_OK)
         goto done;
+    if (n == 1)
+        as_html_close(out, "div");
     as_page_curves(&page, probes, probes_n);
-    as_html_open(out, "div", n == 1 && as_page_has_advice(&page) ? "beside" : NULL);
-    as_page_facts(&page);
-    as_page_advice(&page);
-    as_html_close(out, "div");
+    if (n == 1) {
+        as_html_open(out, "div", as_page_has_advice(&page) ? "beside" : NULL);
+        as_page_facts(&page);
+        as_page_advice(&page);
+        as_html_close(out, "div");
+    }
     as_html_open(out, "div", "folds");
+    if (n != 1)
+        st = as_page_maps(&page);
+    if (n == 2 && !st)
+        st = as_page_sheets(&page);
+    if (st != AS_OK)
+        goto done;
+    if (n != 1) {
+        as_page_facts(&page);
+        as_page_advice(&page);
+    }
     as_page_refs(&page);
     as_page_backend_pairs(&page);
     if (st == AS_OK)

@@ -297,6 +297,22 @@ void as_html_fold_end(struct as_buf *b)
     as_html_close(b, "details/section");
 }
 
+void as_html_part(struct as_buf *b, bool folded, const char *id, const char *title, const char *lead)
+{
+    if (folded)
+        as_html_fold(b, "", id, title, lead);
+    else
+        as_html_section(b, id, title, lead);
+}
+
+void as_html_part_end(struct as_buf *b, bool folded)
+{
+    if (folded)
+        as_html_fold_end(b);
+    else
+        as_html_section_end(b);
+}
+
 void as_html_of_run(struct as_buf *b, const struct as_run *run)
 {
     as_buf_str(b, " <span class=\"of\">");

@@ -5,6 +5,8 @@
   const json = id => (byId(id) ? JSON.parse(byId(id).textContent) : null);
 
   // The entry of the contents whose section is being read.
+  const contents = document.querySelector('nav details');
+  contents.addEventListener('click', event => { if (event.target.closest('a')) contents.open = false; });
   const links = new Map([...document.querySelectorAll('nav a')].map(a => [a.hash.slice(1), a]));
   const seen = new Set();
   const spy = new IntersectionObserver(entries => {
@@ -150,20 +152,21 @@
   // Panels beside each other are read against the same scales, where the figure does not ask for its own. Names keep
   // their colour in all of them; where they are more than the colours, in all panels of one device.
   const COLOURS = 8;
-  function shared(figure, all, group) {
+  function shared(figure, all, group, alone) {
     const domains = new Map();
-    for (const [name, span] of all.spans) if (!figure.facet?.independent.includes(name)) domains.set(name, span);
+    for (const [name, span] of alone ? group.spans : all.spans) if (!figure.facet?.independent.includes(name)) domains.set(name, span);
     for (const [name, list] of all.names)
       if (NAMED.test(name)) domains.set(name, list.length > COLOURS ? group.names.get(name) : list);
       else if (figure.facet?.shared.includes(name)) domains.set(name, group.names.get(name));
     return domains;
   }
 
+  // alone: only the first panel is seen, which needs no common scale.
   // The panels of a figure: by the fields it does not tell apart itself, then by its facet.
-  async function plan(figure, rows) {
+  async function plan(figure, rows, alone = false) {
     const panels = [], all = await overview(figure, rows);
     for (const [key, part] of all.drawn ? split(rows, figure.overlay ? figure.panels.filter(field => field !== 'run') : figure.panels) : []) {
-      const group = await overview(figure, part), domains = shared(figure, all, group);
+      const group = await overview(figure, part), domains = shared(figure, all, group, alone);
       for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
         const { names } = await overview(figure, part, value);
         panels.push({ rows: part, value, domains, names, label: [value, key].filter(Boolean).join(', ') });
@@ -207,7 +210,7 @@
   let queue = Promise.resolve();
   function drawAll() {
     for (const box of document.querySelectorAll('.plots')) {
-      const closed = box.closest('.fold > details:not([open])'), next = () => (queue = queue.then(() => drawBox(box)));
+      const closed = box.closest(':is(.fold > details, details.curve):not([open])'), next = () => (queue = queue.then(() => drawBox(box)));
       if (closed) closed.addEventListener('toggle', next, { once: true });
       else next();
     }
@@ -215,7 +218,7 @@
   }
   page.whenDrawn = () => queue;
   // Paper has no sections to open.
-  addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('.fold > details')) d.open = true; });
+  addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
   if (document.readyState === 'complete') drawAll();
   else addEventListener('load', drawAll);
 })();

@@ -29,7 +29,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
     }
     as_html_close(b, "span/p");
     as_html_text(b, "p", "sentence", a->sentence);
-    as_html_details(b, NULL, "Why");
+    as_html_details(b, NULL, "All of it, with numbers");
     as_html_open(b, "dl", NULL);
     for (size_t i = 0; i < a->numbers_n; i++) {
         const struct as_advice_number *number = &a->numbers[i];
@@ -54,8 +54,8 @@ void as_page_advice(struct as_page *p)
     size_t open = 0;
     if (!as_page_has_advice(p))
         return;
-    as_html_section(p->out, "advice", "Porting advice",
-                    "How code that moves to memory shared by CPU and device should use this machine.");
+    as_html_part(p->out, p->n > 1, "advice", "Porting advice",
+                 "How code that moves to memory shared by CPU and device should use this machine.");
     as_html_open(p->out, "ul", "facts");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
@@ -67,5 +67,5 @@ void as_page_advice(struct as_page *p)
     if (open)
         as_html_paragraphf(p->out, NULL, "%zu more question%s more measurements; `assay advise` names the commands.",
                            open, open == 1 ? " needs" : "s need");
-    as_html_section_end(p->out);
+    as_html_part_end(p->out, p->n > 1);
 }

@@ -236,7 +236,7 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
 void as_page_facts(struct as_page *p)
 {
     size_t total = 0, ranked = 0;
-    as_html_section(p->out, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
+    as_html_part(p->out, p->n > 1, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
     for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
@@ -246,5 +246,5 @@ void as_page_facts(struct as_page *p)
                       : ranked == 0 ? "Facts stand in the sections of their probes."
                                     : "All other facts stand in the sections of their probes.");
     as_page_facts_of(p, NULL);
-    as_html_section_end(p->out);
+    as_html_part_end(p->out, p->n > 1);
 }

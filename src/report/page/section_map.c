@@ -194,10 +194,7 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
 enum as_status as_page_maps(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    if (p->n == 1)
-        as_html_section(b, "map", "Machine map", NULL);
-    else
-        as_html_fold(b, "", "map", "Machine maps", NULL);
+    as_html_part(b, p->n > 1, "map", p->n == 1 ? "Machine map" : "Machine maps", NULL);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];
@@ -229,10 +226,7 @@ enum as_status as_page_maps(struct as_page *p)
                       "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
                       "dashed boxes are remote memory that the device reaches over a link.");
     as_html_close(b, "details");
-    if (p->n == 1)
-        as_html_section_end(b);
-    else
-        as_html_fold_end(b);
+    as_html_part_end(b, p->n > 1);
     return AS_OK;
 }
 

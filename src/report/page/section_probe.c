@@ -114,22 +114,34 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
     as_html_close(b, "noscript/figure");
 }
 
+/* On a page of two runs, only what differs is open. */
+static bool section_probe_is_open(const struct as_page *p, const char *name)
+{
+    if (p->n != 2)
+        return true;
+    for (size_t i = 0; i < p->differ_n; i++)
+        if (strcmp(p->differ[i], name) == 0)
+            return true;
+    return false;
+}
+
 static void section_probe_lead(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
     void (*draw)(struct as_page *) = drawing_of(name);
-    as_html_open(b, "div", "curve");
+    as_html_tag(b, "details", "class='curve'%s", section_probe_is_open(p, name) ? " open" : "");
+    as_html_open(b, "summary", NULL);
     as_html_start(b, "h3");
     as_html_attribute_id(b, "id", "curve-", name);
     as_html_started(b);
     as_html_link_text(b, "probe-", name, probe->title);
-    as_html_close(b, "h3");
+    as_html_close(b, "h3/summary");
     if (draw)
         draw(p);
     else
         picture(p, probe, name, "lead");
-    as_html_close(b, "div");
+    as_html_close(b, "details");
 }
 
 static bool section_probe_leads(const char *probe)
@@ -145,11 +157,9 @@ bool as_page_has_curves(const char *const *probes, size_t n)
     return false;
 }
 
-void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
+/* Those that are open, or the others, in the order of the registry. */
+static void section_probe_leads_in_order(struct as_page *p, const char *const *probes, size_t n, bool open)
 {
-    if (!as_page_has_curves(probes, n))
-        return;
-    as_html_section(p->out, "curves", "Main curves", NULL);
     for (unsigned after = 0, next; after < UINT_MAX; after = next) {
         const char *name = NULL;
         next = UINT_MAX;
@@ -160,9 +170,18 @@ void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
                 name = probes[i];
             }
         }
-        if (name)
+        if (name && section_probe_is_open(p, name) == open)
             section_probe_lead(p, name);
     }
+}
+
+void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
+{
+    if (!as_page_has_curves(probes, n))
+        return;
+    as_html_section(p->out, "curves", "Main curves", NULL);
+    section_probe_leads_in_order(p, probes, n, true);
+    section_probe_leads_in_order(p, probes, n, false);
     as_html_section_end(p->out);
 }
 

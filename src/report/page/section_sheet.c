@@ -158,6 +158,16 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
     as_buf_char(b, '\n');
 }
 
+/* A group's lines are a body of their own; on a phone only the first of most groups is open. */
+static void sheet_open_group(struct as_buf *b, const char *group)
+{
+    static const char *const whole[] = {"Compute", "Memory", "Host link"};
+    bool is_whole = false;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        is_whole |= strcmp(whole[i], group) == 0;
+    as_html_open(b, "tbody", is_whole ? NULL : "brief");
+}
+
 static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheets,
                        const struct as_sheet_row *row, bool first)
 {
@@ -199,6 +209,8 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
     struct as_sheet_entry e;
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
         const char *own = e.row ? e.row->group : e.gap->group;
+        if (strcmp(group, own) != 0)
+            sheet_open_group(p->out, own);
         if (e.row)
             sheet_line(p, device, sheet, e.row, strcmp(group, own) != 0);
         else
@@ -211,8 +223,11 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
 {
     struct as_buf text = AS_BUF_INIT;
     as_sheet_not_in_suite(sheet, &text);
-    if (text.len)
-        as_html_paragraphf(p->out, "note", "Not in this suite: %s", as_buf_get(&text));
+    if (text.len) {
+        as_html_details(p->out, "more", "Not in this suite");
+        as_html_text(p->out, "p", NULL, as_buf_get(&text));
+        as_html_close(p->out, "details");
+    }
     as_buf_finish(&text);
 }
 
@@ -228,6 +243,8 @@ static void sheet_lines(struct as_page *p, const char *device, const struct as_s
                 before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
             if (before)
                 continue;
+            if (strcmp(group, row->group) != 0)
+                sheet_open_group(p->out, row->group);
             sheet_line(p, device, sheets, row, strcmp(group, row->group) != 0);
             group = row->group;
         }
@@ -255,7 +272,7 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
         any |= sheet->rows[i].published || sheet->rows[i].specified_by;
     if (!any)
         return;
-    as_html_details(b, "more", "Sources of specified and published figures");
+    as_html_details(b, "more", "Sources of figures");
     as_html_open(b, "ul", NULL);
     for (size_t i = 0; i < sheet->n; i++) {
         const struct as_sheet_row *row = &sheet->rows[i];
@@ -301,7 +318,6 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
     if (!st && rows) {
         sheet_seen(p, device);
         sheet_head(p, device, &sheets[0]);
-        as_html_body(p->out);
         if (p->n == 1)
             lines_of_one(p, device, sheets);
         else
@@ -329,13 +345,13 @@ static bool seen_before(const struct as_page *p, size_t run, const char *device)
 enum as_status as_page_sheets(struct as_page *p)
 {
     enum as_status st = AS_OK;
-    as_html_section(p->out, "sheet", "Data sheet", NULL);
+    as_html_part(p->out, p->n == 2, "sheet", "Data sheet", NULL);
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
             const char *device = p->runs[r].devices[i].id;
             if (!seen_before(p, r, device))
                 st = sheet_of(p, device);
         }
-    as_html_section_end(p->out);
+    as_html_part_end(p->out, p->n == 2);
     return st;
 }

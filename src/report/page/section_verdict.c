@@ -23,11 +23,12 @@ static void verdict_add_counts(struct as_page *p, const struct as_check *c)
         as_buf_str(b, "Both are the same run.");
     else if (!compared)
         as_buf_str(b, "The runs have no line of the data sheet in common.");
-    else if (differ) {
-        as_page_run_name(b, &p->runs[1].run);
-        as_buf_printf(b, " has %zu better and %zu worse of %zu lines of the data sheet, by more than %.0f%%",
+    else if (differ)
+        as_buf_printf(b,
+                      "The second run is better in %zu and worse in %zu of %zu lines of the data sheet, by more than "
+                      "%.0f%%",
                       n[AS_CHECK_BETTER], n[AS_CHECK_WORSE], compared, 100 * TOLERANCE);
-    } else
+    else
         as_buf_printf(b, "None of %zu lines of the data sheet differs by more than %.0f%%", compared, 100 * TOLERANCE);
     if (!is_same_run && compared)
         as_buf_printf(b, "; %zu are the same, %zu inconclusive.", n[AS_CHECK_SAME], n[AS_CHECK_UNDECIDED]);
@@ -56,7 +57,7 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
     struct as_buf name = AS_BUF_INIT;
     as_buf_printf(&name, "%s %s", line->base->title, line->base->label);
     as_html_row(b, NULL, line->device->id);
-    as_html_cell(b, NULL, as_buf_get(&name));
+    as_html_cell(b, "l", as_buf_get(&name));
     as_html_open(b, "td", NULL);
     as_page_number(b, &base);
     as_html_open(b, "td", NULL);
@@ -69,18 +70,31 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
     return fabs(carry - 1) > CLOCKS_APART;
 }
 
+/* The probe of the measurement that a line rests on, for the pictures. */
+static void verdict_note_probe(struct as_page *p, const struct as_check_line *line)
+{
+    const struct as_cell *c = as_report_cell(&p->runs[0], line->base->cell);
+    for (size_t i = 0; c && i < p->differ_n; i++)
+        if (strcmp(p->differ[i], c->probe) == 0)
+            return;
+    if (c && p->differ_n < AS_PAGE_DIFFER_MAX)
+        p->differ[p->differ_n++] = c->probe;
+}
+
 static void verdict_add_lines(struct as_page *p, const struct as_check *c, const struct as_machine_sheet *base,
                               const struct as_machine_sheet *now)
 {
     bool carried = false;
     if (!c->counts[AS_CHECK_BETTER] && !c->counts[AS_CHECK_WORSE])
         return;
-    as_html_table(p->out, "scroll", "figures", "What differs", "device", "quantity", "first", "second", "ratio",
+    as_html_table(p->out, "scroll", "figures", "What differs", "device", "<quantity", "first", "second", "ratio",
                   "verdict", NULL);
     as_html_body(p->out);
     for (size_t i = 0; i < c->n; i++)
-        if (c->v[i].verdict == AS_CHECK_BETTER || c->v[i].verdict == AS_CHECK_WORSE)
+        if (c->v[i].verdict == AS_CHECK_BETTER || c->v[i].verdict == AS_CHECK_WORSE) {
+            verdict_note_probe(p, &c->v[i]);
             carried |= verdict_add_line(p->out, &c->v[i], now, base);
+        }
     as_html_table_end(p->out);
     if (carried) {
         as_html_open(p->out, "p", "meta");
