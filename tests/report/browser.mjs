@@ -1,6 +1,7 @@
 // The page in a real browser: browser.mjs MAKE_PAGE CHARTS_DIR WORK_DIR
 // Exit 77 with a line that says why when there is no browser or driver. Prints one line for each check.
 import { browser, check, checkFigures, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { checkOverlaps } from './browser_overlap.mjs';
 import { checkPhone, checkPictures, checkSearch, checkTables } from './browser_use.mjs';
 
 for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'operations', 'matrix', 'two', 'three', 'empty', 'unsupported', 'none']) {
@@ -101,6 +102,7 @@ await checkTables();
 await checkSearch();
 await checkPictures();
 await checkPhone();
+await checkOverlaps();
 await browser.close();
 console.log(failed() ? `${failed()} failed` : 'all passed');
 process.exit(failed() ? 1 : 0);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct as_map_shape map_draw_shape_of(unsigned width)
+struct as_map_shape as_map_shape_of(unsigned width)
 {
     double w = width;
     if (width >= 600)
@@ -198,9 +198,11 @@ static void device_head(struct as_map_drawing *d, double y)
 {
     const char *whole = as_sheet_device_name(d->run, d->info->id);
     char name[128];
-    size_t room = d->s.wide ? 84 : 34;
+    const size_t room = d->s.wide ? 84 : 60, shown = strlen(whole) < room ? strlen(whole) : room;
+    const double big = d->s.wide ? 16 : 14,
+                 fits = (d->s.wide ? d->s.width : d->s.boxes_w) / (0.7 * (double)(shown + 1));
     as_copy_text(name, room < sizeof name ? room : sizeof name, whole);
-    as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
+    as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, fmin(big, fits), "start");
     as_buf_html(d->b, name);
     as_buf_str(d->b, strlen(name) < strlen(whole) ? "…" : "");
     as_html_close(d->b, "text");
@@ -254,12 +256,32 @@ static bool found_l1(const struct as_map_numbers *n)
     return false;
 }
 
-/* desc: the same in words. */
-static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct as_map_shape *s,
-                                  double *y, struct as_buf *b, struct as_buf *desc, struct as_error *err)
+/* The link to the device beside it has a drawing of its own. */
+static void drop_link(struct as_map_numbers *numbers, const struct as_device_info *own,
+                      const struct as_device_info *beside)
 {
+    char object[40];
+    size_t n = 0;
+    snprintf(object, sizeof object, "link:%.26s", as_map_number_of(beside));
+    for (size_t i = 0; i < numbers->links_n; i++) {
+        const char *link = numbers->link[i].object;
+        const bool is_it =
+            strcmp(link, object) == 0 || strcmp(link, "link:") == 0; /* the latter: to any, not measured */
+        if (!is_it || strcmp(own->backend, beside->backend) != 0)
+            numbers->link[n++] = numbers->link[i];
+    }
+    numbers->links_n = n;
+}
+
+enum as_status as_map_draw_device(const struct as_report_run *run, struct as_map_device *device,
+                                  const struct as_map_shape *s, double *y, struct as_buf *b, struct as_buf *desc,
+                                  struct as_error *err)
+{
+    const size_t index = device->index;
     struct as_map_drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
     as_map_numbers_find(run, d.info, &d.numbers);
+    if (device->beside != SIZE_MAX)
+        drop_link(&d.numbers, d.info, &run->devices[device->beside]);
     const char *topology = run->topologies ? run->topologies[index] : NULL;
     enum as_status st = as_map_tree_make(d.info, topology, found_l1(&d.numbers), &d.tree, err);
     if (st != AS_OK)
@@ -272,6 +294,7 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
         }
         d.top = *y + s->head_h + (has_outlines(&d.tree) ? 22 : 0);
         double y_end = place_boxes(&d, d.top);
+        device->memory = d.box.row[AS_MAP_MEMORY];
         d.col_w = s->boxes_w / (d.tree.cols ? d.tree.cols : 1);
         as_html_open(b, "g", "dev");
         device_head(&d, *y);
@@ -287,16 +310,42 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
     return st;
 }
 
+/* Of identical devices at most so many are drawn. */
+static bool map_draw_is_drawn(const struct as_report_run *run, size_t i, size_t most)
+{
+    return as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < most;
+}
+
+/* The next device with memory of its own, if this is one too. */
+static size_t board_after(const struct as_report_run *run, size_t i)
+{
+    if (!as_map_has_own_memory(&run->devices[i]))
+        return SIZE_MAX;
+    while (++i < run->devices_n)
+        if (as_map_has_own_memory(&run->devices[i]) && map_draw_is_drawn(run, i, AS_MAP_ALIKE_MAX))
+            return i;
+    return SIZE_MAX;
+}
+
 enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
                           struct as_buf *out, struct as_error *err)
 {
-    struct as_map_shape s = map_draw_shape_of(width);
+    struct as_map_shape s = as_map_shape_of(width);
     struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
     enum as_status st = AS_OK;
     double y = 4;
-    for (size_t i = 0; i < run->devices_n && st == AS_OK; i++)
-        if (as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < AS_MAP_ALIKE_MAX)
-            st = draw_device(run, i, &s, &y, &body, &desc, err);
+    for (size_t i = 0, paired = SIZE_MAX; i < run->devices_n && st == AS_OK; i++) {
+        if (!map_draw_is_drawn(run, i, s.wide ? AS_MAP_ALIKE_MAX : 1) || i == paired)
+            continue;
+        const size_t beside = s.wide && paired == SIZE_MAX ? board_after(run, i) : SIZE_MAX;
+        if (beside != SIZE_MAX) {
+            paired = beside;
+            st = as_map_draw_pair(run, i, beside, width, &y, &body, &desc, err);
+            continue;
+        }
+        struct as_map_device device = {.index = i, .beside = SIZE_MAX};
+        st = as_map_draw_device(run, &device, &s, &y, &body, &desc, err);
+    }
     if (st == AS_OK)
         st = as_buf_check(body.failed ? &body : &desc, err);
     if (st == AS_OK) {

@@ -87,13 +87,14 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
 {
     const struct as_fact *f = n->fact;
     bool claim = f && isfinite(f->claimed);
-    const double size = d->s.wide ? 11.5 : 9.5;
+    const double usual = d->s.wide ? 11.5 : 9.5;
+    char part[sizeof n->note];
+    as_copy_text(part, note_length(d, n->note, usual) + 1, n->note);
+    const double size = claim ? usual : fmin(usual, d->s.note_w / (0.55 * (double)(strlen(part) + 1)));
     if (!claim && !n->note[0])
         return;
     as_map_text_at(d->b, x, y, "claimed", f && f->verdict == AS_REFUTED ? AS_MAP_BAD : AS_MAP_MUTED, size, "start");
     if (!claim) {
-        char part[sizeof n->note];
-        as_copy_text(part, note_length(d, n->note, size) + 1, n->note);
         as_buf_html(d->b, part);
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {
         as_buf_str(d->b, "reported; measured");

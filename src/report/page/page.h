@@ -70,8 +70,8 @@ void as_page_header(struct as_page *p);
 
 /* Sections, in the order of the page. */
 enum as_status as_page_verdict(struct as_page *p); /* of two runs */
-enum as_status as_page_maps(struct as_page *p); /* folded on a page of several runs; so are facts and advice */
-enum as_status as_page_sheets(struct as_page *p); /* folded on a page of two runs */
+enum as_status as_page_maps(struct as_page *p);    /* folded on a page of several runs; so are facts and advice */
+enum as_status as_page_sheets(struct as_page *p);  /* folded on a page of two runs */
 /* The pictures of the probes that lead, in their order. */
 bool as_page_has_curves(const char *const *probes, size_t n);
 void as_page_curves(struct as_page *p, const char *const *probes, size_t n);

@@ -9,20 +9,13 @@
 
 /* ---- links between the devices of a run ---- */
 
-/* "1" of "cuda:1" */
-static const char *map_number_of(const struct as_device_info *d)
-{
-    const char *colon = strchr(d->id, ':');
-    return colon ? colon + 1 : d->id;
-}
-
 /* device: NULL for the host, of whose accesses there are none. */
 static const struct as_fact *one_way(const struct as_report_run *rr, const struct as_device_info *device,
                                      const struct as_device_info *other, const char *what)
 {
     if (!device || (other && strcmp(device->backend, other->backend) != 0))
         return NULL;
-    return as_map_link_fact(rr, device->id, other ? map_number_of(other) : "host-0", what);
+    return as_map_link_fact(rr, device->id, other ? as_map_number_of(other) : "host-0", what);
 }
 
 static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct as_fact *latency)
@@ -87,7 +80,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
     as_buf_char(b, '\n');
 }
 
-/* Links between several devices; the map collapses many of them. */
+/* Links between more devices than the map draws. */
 static void link_table(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
@@ -96,7 +89,7 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
         devices += as_map_has_own_memory(&rr->devices[i]);
     for (size_t i = 0; i < rr->facts_n; i++)
         links += strncmp(rr->facts[i].object, "link:", 5) == 0;
-    if (devices < 2 || links == 0)
+    if (devices <= AS_MAP_ALIKE_MAX || links == 0)
         return;
     as_html_tag(b, "div", "class='scroll' tabindex='0' role='region' aria-label='Links'");
     as_html_open(b, "table", "figures");

@@ -3,131 +3,20 @@
 #include "base/text.h"
 #include "probe/view_role.h"
 #include "report/page/markup.h"
-#include "report/page/page.h"
+#include "report/page/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPES_MAX = 12, LEVELS_MAX = AS_ROOFS_MAX };
-enum { DRAWN_MAX = 8 };                /* ceilings; the table has all */
 static const double LABELS_APART = 18; /* user units: closer slopes are labelled together */
-
-/* Quantities of one device, and the facts about their ratios. */
-struct roofline {
-    struct ceiling {
-        struct as_quantity_value peak;
-        char name[32]; /* "FP16", "FP16 matrix" */
-        char type[24]; /* of matrix units: "fp16"; "" of the vector ALU */
-        bool is_drawn;
-    } ceiling[TYPES_MAX];
-    size_t types;
-    char local[24]; /* its word for shared memory */
-    struct level {
-        struct as_quantity_value roof;
-        double bytes_s;
-        const struct as_fact *ridge[TYPES_MAX];
-    } level[LEVELS_MAX]; /* the fastest first */
-    size_t levels;
-};
-
-static int by_speed(const void *pa, const void *pb)
-{
-    double a = ((const struct level *)pa)->bytes_s, b = ((const struct level *)pb)->bytes_s;
-    return a > b ? -1 : a < b;
-}
-
-static const struct as_fact *find_ridge(const struct as_report_run *rr, const char *device, const char *type,
-                                        const char *level)
-{
-    return as_fact_of(rr->facts, rr->facts_n, device, AS_FACT_RIDGE, AS_BY(.type = type, .level = level));
-}
-
-/* The type of a matrix quantity that says what matrix units reach: "fp16" of "matrix.fp16.burst" or "matrix.fp16.own".
- */
-static bool matrix_type(const struct as_quantity *q, char type[static 24])
-{
-    static const char head[] = "matrix.";
-    const char *end = strrchr(q->name, '.');
-    if (strncmp(q->name, head, strlen(head)) != 0 || (strcmp(end, ".burst") != 0 && strcmp(end, ".own") != 0))
-        return false;
-    const size_t n = (size_t)(end - q->name) - strlen(head);
-    as_copy_text(type, n + 1 < 24 ? n + 1 : 24, q->name + strlen(head));
-    return true;
-}
-
-/* Of each type the faster of library and own kernels. */
-static void find_matrix(const struct as_quantity_subject *s, struct roofline *r)
-{
-    for (const struct as_quantity *q = as_quantities; q->name; q++) {
-        struct as_quantity_value v;
-        char type[24];
-        if (!matrix_type(q, type) || !as_quantity_get(s, q->name, &v))
-            continue;
-        size_t t = 0;
-        while (t < r->types && strcmp(r->ceiling[t].type, type) != 0)
-            t++;
-        if (t == TYPES_MAX || (t < r->types && r->ceiling[t].peak.value >= v.value))
-            continue;
-        struct ceiling *c = &r->ceiling[t];
-        c->peak = v;
-        as_copy_text(c->type, sizeof c->type, type);
-        if (t == r->types)
-            snprintf(c->name, sizeof c->name, "%.*s matrix", (int)strcspn(q->label, " "), q->label);
-        r->types += t == r->types;
-    }
-}
-
-/* The axis counts floating-point operations. */
-static void choose_drawn(struct roofline *r)
-{
-    size_t drawn = 0;
-    for (size_t t = 0; t < r->types; t++) {
-        r->ceiling[t].is_drawn = strcmp(r->ceiling[t].peak.unit, "FLOP/s") == 0 && drawn < DRAWN_MAX;
-        drawn += r->ceiling[t].is_drawn;
-    }
-}
-
-static void roofline_find(const struct as_report_run *rr, const char *device, struct roofline *r)
-{
-    const struct as_quantity_subject s = as_report_subject(rr, device);
-    struct as_quantity_value roofs[AS_ROOFS_MAX];
-    *r = (struct roofline){.types = 0};
-    as_page_local_name(s.info, r->local);
-    r->levels = as_quantity_roofs(&s, roofs);
-    for (size_t k = 0; k < r->levels; k++)
-        r->level[k] = (struct level){.roof = roofs[k], .bytes_s = roofs[k].value * 1e9};
-    qsort(r->level, r->levels, sizeof r->level[0], by_speed);
-    for (const struct as_peak *p = as_peaks; p->quantity && r->types < TYPES_MAX; p++) {
-        struct ceiling *c = &r->ceiling[r->types];
-        if (!as_quantity_get(&s, p->quantity, &c->peak))
-            continue;
-        as_copy_text(c->name, sizeof c->name, c->peak.of->label);
-        for (size_t k = 0; k < r->levels; k++)
-            r->level[k].ridge[r->types] = find_ridge(rr, device, p->type, r->level[k].roof.of->level);
-        r->types++;
-    }
-    if (r->types)
-        find_matrix(&s, r);
-    choose_drawn(r);
-}
-
-static void roofline_level_text(struct as_buf *b, const struct roofline *r, size_t k)
-{
-    const struct as_quantity *q = r->level[k].roof.of;
-    as_buf_html(b, strcmp(q->level, "shared") == 0        ? r->local
-                   : strcmp(q->level, "memory_side") == 0 ? "memory-side cache"
-                                                          : q->level);
-    as_buf_char(b, ' ');
-    as_buf_html(b, q->label);
-}
 
 /* ---- the drawing ---- */
 
 struct plot {
     struct as_buf *b;
-    const struct roofline *r;
+    const struct as_roofline *r;
     const char *device;
     double w, left, right, top, bottom; /* user units */
     double x_lo, x_hi, y_lo, y_hi;      /* FLOP per byte, FLOP/s */
@@ -169,14 +58,14 @@ static void roofline_grid(struct plot *p, bool vertical)
         }
 }
 
-static const char *const level_stroke[LEVELS_MAX] = {"var(--c3)", "var(--c1)", "var(--c2)", "var(--c7)",
-                                                     "var(--c5)", "var(--c4)", "var(--c6)", "var(--c8)"};
+static const char *const level_stroke[AS_ROOFLINE_LEVELS_MAX] = {"var(--c3)", "var(--c1)", "var(--c2)", "var(--c7)",
+                                                                 "var(--c5)", "var(--c4)", "var(--c6)", "var(--c8)"};
 /* Ceilings in the order they are drawn: the vector ALU's three in ink, those of matrix units in colours. */
 static const struct {
     const char *stroke, *dash;
-} ceiling_line[DRAWN_MAX] = {{"var(--ink)", ""}, {"var(--ink)", "7 4"},   {"var(--ink)", "2 4"},
-                             {"var(--c5)", ""},  {"var(--c4)", "7 4"},    {"var(--c6)", "2 3"},
-                             {"var(--c8)", ""},  {"var(--c2)", "9 3 2 3"}};
+} ceiling_line[AS_ROOFLINE_DRAWN_MAX] = {{"var(--ink)", ""}, {"var(--ink)", "7 4"},   {"var(--ink)", "2 4"},
+                                         {"var(--c5)", ""},  {"var(--c4)", "7 4"},    {"var(--c6)", "2 3"},
+                                         {"var(--c8)", ""},  {"var(--c2)", "9 3 2 3"}};
 
 static void roofline_value(struct as_buf *b, const struct as_quantity_value *v)
 {
@@ -187,7 +76,7 @@ static void roofline_value(struct as_buf *b, const struct as_quantity_value *v)
 static void level_name(struct plot *p, size_t k)
 {
     as_html_cite(p->b, "tspan", NULL, p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
-    roofline_level_text(p->b, p->r, k);
+    as_roofline_level_text(p->b, p->r, k);
     as_buf_char(p->b, ' ');
     roofline_value(p->b, &p->r->level[k].roof);
     as_html_close(p->b, "tspan");
@@ -212,7 +101,7 @@ static double slope_label_size(const struct plot *p, size_t k, double length)
     for (size_t n = k; n < p->r->levels && (n == k || is_near(p, k, n)); n++) {
         const struct as_number number = as_quantity_number(&p->r->level[n].roof);
         as_buf_str(&text, n > k ? ", " : "");
-        roofline_level_text(&text, p->r, n);
+        as_roofline_level_text(&text, p->r, n);
         as_buf_char(&text, ' ');
         as_number_text(&number, &text);
     }
@@ -275,7 +164,7 @@ static void ceilings(struct plot *p)
 {
     double x_before = -INFINITY, y_before = -INFINITY;
     for (size_t t = 0, i = 0; t < p->r->types; t++) {
-        const struct ceiling *c = &p->r->ceiling[t];
+        const struct as_ceiling *c = &p->r->ceiling[t];
         double from = p->x_hi;
         if (!c->is_drawn)
             continue;
@@ -292,7 +181,7 @@ static void ceilings(struct plot *p)
 }
 
 /* An entry of the legend: its line, and what it is. */
-static void legend_entry(struct plot *p, const struct ceiling *c, size_t i, double x, double y)
+static void legend_entry(struct plot *p, const struct as_ceiling *c, size_t i, double x, double y)
 {
     as_html_tag(p->b, "path/", "d='M%.1f %.1fh22' fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s'", x,
                 y - 4, ceiling_line[i].stroke, ceiling_line[i].dash);
@@ -304,21 +193,36 @@ static void legend_entry(struct plot *p, const struct ceiling *c, size_t i, doub
     as_html_close(p->b, "tspan/text");
 }
 
+/* Letters of the longest entry of the legend. */
+static size_t longest_entry(const struct as_roofline *r)
+{
+    size_t most = 0;
+    for (size_t t = 0; t < r->types; t++) {
+        const struct as_number number = as_quantity_number(&r->ceiling[t].peak);
+        struct as_buf text = AS_BUF_INIT;
+        as_number_text(&number, &text);
+        const size_t length = strlen(r->ceiling[t].name) + 1 + text.len;
+        most = r->ceiling[t].is_drawn && length > most ? length : most;
+        as_buf_finish(&text);
+    }
+    return most;
+}
+
 static int by_height(const void *pa, const void *pb)
 {
-    const struct ceiling *a = *(const struct ceiling *const *)pa, *b = *(const struct ceiling *const *)pb;
+    const struct as_ceiling *a = *(const struct as_ceiling *const *)pa, *b = *(const struct as_ceiling *const *)pb;
     return a->peak.value < b->peak.value ? 1 : -(a->peak.value > b->peak.value);
 }
 
 /* The highest ceiling first: beside the plot in one column, on a narrow page under it in two. */
 static void legend(struct plot *p, bool wide)
 {
-    const struct ceiling *sorted[DRAWN_MAX];
+    const struct as_ceiling *sorted[AS_ROOFLINE_DRAWN_MAX];
     size_t n = 0;
     for (size_t t = 0; t < p->r->types; t++)
         if (p->r->ceiling[t].is_drawn)
             sorted[n++] = &p->r->ceiling[t];
-    const struct ceiling *drawn[DRAWN_MAX];
+    const struct as_ceiling *drawn[AS_ROOFLINE_DRAWN_MAX];
     memcpy(drawn, sorted, sizeof drawn);
     qsort(sorted, n, sizeof *sorted, by_height);
     const double step = p->font + 5;
@@ -353,20 +257,21 @@ static void range_of(struct plot *p, double *highest)
     p->y_hi = *highest * 2;
 }
 
-static void roofline_draw(struct as_buf *b, const struct roofline *r, const char *device, bool wide)
+static void roofline_draw(struct as_buf *b, const struct as_roofline *r, const char *device, bool wide)
 {
     const double w = wide ? 640 : 360, plot_h = wide ? 300 : 270, font = wide ? 12 : 10.5;
     size_t drawn = 0;
     for (size_t t = 0; t < r->types; t++)
         drawn += r->ceiling[t].is_drawn;
     const double h = plot_h + (wide ? 0 : 14 + (double)((drawn + 1) / 2) * (font + 5));
+    const double legend_w = 58 + 0.56 * font * (double)longest_entry(r);
     double highest;
     struct plot p = {.b = b,
                      .r = r,
                      .device = device,
                      .w = w,
-                     .left = wide ? 80 : 74,
-                     .right = w - (wide ? 200 : 10),
+                     .left = wide ? 86 : 74,
+                     .right = w - (wide ? fmin(legend_w, 280) : 10),
                      .top = 14,
                      .bottom = plot_h - 46,
                      .font = font};
@@ -390,7 +295,7 @@ static void roofline_draw(struct as_buf *b, const struct roofline *r, const char
 
 /* ---- the table ---- */
 
-static void roofline_table(struct as_buf *b, const struct roofline *r, const char *device)
+static void roofline_table(struct as_buf *b, const struct as_roofline *r, const char *device)
 {
     as_html_region(b, "scroll", "figures", "Roofline");
     as_html_open(b, "caption", NULL);
@@ -403,7 +308,7 @@ static void roofline_table(struct as_buf *b, const struct roofline *r, const cha
     as_html_head(b, "peak");
     for (size_t k = 0; k < r->levels; k++) {
         as_html_head(b, "");
-        roofline_level_text(b, r, k);
+        as_roofline_level_text(b, r, k);
         as_html_cite(b, "small", NULL, device, r->level[k].roof.of, r->level[k].roof.value);
         roofline_value(b, &r->level[k].roof);
         as_html_close(b, "small");
@@ -446,8 +351,8 @@ static bool has_peak_cell(const struct as_report_run *rr, const char *device)
 static void roofline_one(struct as_page *p, const struct as_report_run *rr, const char *device)
 {
     struct as_buf *b = p->out;
-    struct roofline r;
-    roofline_find(rr, device, &r);
+    struct as_roofline r;
+    as_roofline_find(rr, device, &r);
     as_html_open(b, "h3", NULL);
     as_buf_str(b, "Roofline of ");
     as_html_text(b, "code", NULL, device);
@@ -473,10 +378,22 @@ static void roofline_one(struct as_page *p, const struct as_report_run *rr, cons
     as_html_close(b, "details");
 }
 
+/* The first is open, as of other pictures near the top of the page. */
 void as_page_roofline(struct as_page *p)
 {
-    for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < p->runs[r].devices_n; i++)
-            if (has_peak_cell(&p->runs[r], p->runs[r].devices[i].id))
-                roofline_one(p, &p->runs[r], p->runs[r].devices[i].id);
+    size_t n = 0, drawn = 0;
+    for (int draw = 0; draw < 2; draw++)
+        for (size_t r = 0; r < p->n; r++)
+            for (size_t i = 0; i < p->runs[r].devices_n; i++) {
+                const char *device = p->runs[r].devices[i].id;
+                if (!has_peak_cell(&p->runs[r], device))
+                    continue;
+                n += !draw;
+                if (draw && drawn++ == 1)
+                    as_html_details(p->out, "more", "%zu more picture%s", n - 1, n == 2 ? "" : "s");
+                if (draw)
+                    roofline_one(p, &p->runs[r], device);
+            }
+    if (drawn > 1)
+        as_html_close(p->out, "details");
 }

@@ -1,5 +1,6 @@
 /* The data sheet on the page: one table per device, of several runs beside each other. */
 #include "base/text.h"
+#include "report/map/map.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 #include "report/sheet/sheet.h"
@@ -349,8 +350,14 @@ enum as_status as_page_sheets(struct as_page *p)
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
             const char *device = p->runs[r].devices[i].id;
-            if (!seen_before(p, r, device))
-                st = sheet_of(p, device);
+            if (seen_before(p, r, device))
+                continue;
+            const bool alike = p->n == 1 && as_map_alike_before(&p->runs[r], i) > 0;
+            if (alike)
+                as_html_details(p->out, "more", "%s, of the same kind", device);
+            st = sheet_of(p, device);
+            if (alike)
+                as_html_close(p->out, "details");
         }
     as_html_part_end(p->out, p->n == 2);
     return st;
