@@ -126,12 +126,17 @@ static void map_labels_number(struct as_map_drawing *d, const struct as_map_numb
     bool measured = n->known == AS_MAP_MEASURED, absent = n->known < AS_MAP_CLAIMED;
     if (measured)
         map_labels_cite(d, n);
+    struct as_buf text = AS_BUF_INIT;
+    as_map_number_text(&text, n);
+    const double usual = absent ? small : big, size = fmin(usual, (d->s.note_w + 8) / (0.62 * (double)(text.len + 1)));
     as_map_text_at(d->b, x, y + 20,
                    measured ? "value"
                    : absent ? "none"
                             : "said",
-                   measured ? AS_MAP_INK : AS_MAP_MUTED, absent ? small : big, "start");
-    as_map_number_text(d->b, n);
+                   measured ? AS_MAP_INK : AS_MAP_MUTED, size, "start");
+    as_buf_str(d->b, as_buf_get(&text));
+    d->b->failed |= text.failed;
+    as_buf_finish(&text);
     as_html_close(d->b, measured ? "text/g" : "text");
     double share = as_map_bar_share(n);
     if (share > 0) {

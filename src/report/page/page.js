@@ -183,6 +183,11 @@
     const [factor, unit] = TIMES.find(([f]) => Math.abs(v) >= f);
     return `${digits(v / (factor || 1))} ${unit}`;
   };
+  const gigabytes = v => {
+    if (v === 0) return '0';
+    const [factor, unit] = [[1e3, 'TB/s'], [1, 'GB/s'], [0, 'MB/s']].find(([f]) => Math.abs(v) >= f);
+    return `${digits(v / (factor || 1e-3))} ${unit}`;
+  };
   const round10 = (v, [lo, hi]) => {
     if (!(lo > 0)) return true; // the axis is linear
     const decades = Math.log10(hi / lo), digit = v / 10 ** Math.floor(Math.log10(v) + 1e-9), lead = Math.round(digit);
@@ -191,6 +196,7 @@
     return decades < 0.7 || lead === 1 || (decades < 2.6 ? lead === 2 || lead === 5 : decades < 4.6 && lead === 3);
   };
   vega.expressionFunction('nanoseconds', nanoseconds);
+  vega.expressionFunction('gigabytes', gigabytes);
   vega.expressionFunction('round10', round10);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
