@@ -93,11 +93,28 @@
     return copy;
   }
   // No more columns of names than there is width for, beside an axis with its labels.
-  const AXIS = 60, SYMBOL = 40, LETTER = 6.8;
+  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200;
+  // Titles of axes in lines that are no longer than the axis.
+  function wrap(text, length) {
+    const lines = [''];
+    for (const word of text.split(' '))
+      if (lines.at(-1) && (lines.at(-1).length + word.length + 1) * LETTER > length) lines.push(word);
+      else lines[lines.length - 1] += `${lines.at(-1) ? ' ' : ''}${word}`;
+    return lines;
+  }
+  function fitTitles(spec, width) {
+    for (const a of spec.axes ?? []) {
+      const length = a.orient === 'bottom' || a.orient === 'top' ? width - AXIS : spec.height;
+      if (typeof a.title === 'string' && Number.isFinite(length) && a.title.length * LETTER > length) a.title = wrap(a.title, length);
+    }
+  }
   function fitLegends(spec, width) {
+    fitTitles(spec, width);
     for (const l of spec.legends ?? []) {
+      if (l.type === 'gradient') l.gradientLength = Math.min(GRADIENT, Math.max(AXIS, width - ROW_NAMES));
+      l.labelLimit = Math.min(spec.config.legend.labelLimit, width - AXIS - SYMBOL);
       const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
-      const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, spec.config.legend.labelLimit)));
+      const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, l.labelLimit)));
       l.columns = Math.max(1, Math.min(l.columns ?? spec.config.legend.columns, fit));
     }
     return spec;

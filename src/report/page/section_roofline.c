@@ -20,6 +20,7 @@ struct plot {
     const char *device;
     double w, left, right, top, bottom; /* user units */
     double x_lo, x_hi, y_lo, y_hi;      /* FLOP per byte, FLOP/s */
+    size_t columns;                     /* of the legend, on a narrow page */
     double font;
 };
 
@@ -214,7 +215,7 @@ static int by_height(const void *pa, const void *pb)
     return a->peak.value < b->peak.value ? 1 : -(a->peak.value > b->peak.value);
 }
 
-/* The highest ceiling first: beside the plot in one column, on a narrow page under it in two. */
+/* The highest ceiling first: beside the plot in one column, on a narrow page under it. */
 static void legend(struct plot *p, bool wide)
 {
     const struct as_ceiling *sorted[AS_ROOFLINE_DRAWN_MAX];
@@ -230,9 +231,9 @@ static void legend(struct plot *p, bool wide)
         size_t i = 0;
         while (drawn[i] != sorted[k])
             i++;
-        const double x = wide ? p->right + 16 : 6 + (double)(k % 2) * p->w / 2;
+        const double x = wide ? p->right + 16 : 6 + (double)(k % p->columns) * p->w / 2;
         legend_entry(p, sorted[k], i, x,
-                     wide ? p->top + 8 + (double)k * step : p->bottom + 54 + (double)(k / 2) * step);
+                     wide ? p->top + 8 + (double)k * step : p->bottom + 54 + (double)(k / p->columns) * step);
     }
 }
 
@@ -260,16 +261,18 @@ static void range_of(struct plot *p, double *highest)
 static void roofline_draw(struct as_buf *b, const struct as_roofline *r, const char *device, bool wide)
 {
     const double w = wide ? 640 : 360, plot_h = wide ? 300 : 270, font = wide ? 12 : 10.5;
+    const double legend_w = 58 + 0.56 * font * (double)longest_entry(r);
+    const size_t columns = legend_w - 20 < w / 2 ? 2 : 1;
     size_t drawn = 0;
     for (size_t t = 0; t < r->types; t++)
         drawn += r->ceiling[t].is_drawn;
-    const double h = plot_h + (wide ? 0 : 14 + (double)((drawn + 1) / 2) * (font + 5));
-    const double legend_w = 58 + 0.56 * font * (double)longest_entry(r);
+    const double h = plot_h + (wide ? 0 : 14 + (double)((drawn + columns - 1) / columns) * (font + 5));
     double highest;
     struct plot p = {.b = b,
                      .r = r,
                      .device = device,
                      .w = w,
+                     .columns = columns,
                      .left = wide ? 86 : 74,
                      .right = w - (wide ? fmin(legend_w, 280) : 10),
                      .top = 14,
