@@ -93,7 +93,7 @@ const struct as_command as_command_report = {
     .about =
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
         "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last is "
-        "shown. A "
+        "shown, with the data sheet over all runs of the machine. A "
         "RUN is a run of the store, FILE.db for "
         "the last run of another store, FILE.db:RUN, or an exported JSON file.",
     .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs h100",

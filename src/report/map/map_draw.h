@@ -6,7 +6,6 @@
 
 #define AS_MAP_INK "var(--ink,#1b1f24)"
 #define AS_MAP_MUTED "var(--muted,#5a6572)"
-#define AS_MAP_BAD "var(--bad,#b23c00)"
 #define AS_MAP_LINE "var(--line,#c9d1d9)"
 extern const char *const as_map_bar_fill[AS_MAP_KINDS];
 

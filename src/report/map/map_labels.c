@@ -93,7 +93,7 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
     const double size = claim ? usual : fmin(usual, d->s.note_w / (0.55 * (double)(strlen(part) + 1)));
     if (!claim && !n->note[0])
         return;
-    as_map_text_at(d->b, x, y, "claimed", f && f->verdict == AS_REFUTED ? AS_MAP_BAD : AS_MAP_MUTED, size, "start");
+    as_map_text_at(d->b, x, y, "claimed", AS_MAP_MUTED, size, "start");
     if (!claim) {
         as_buf_html(d->b, part);
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {

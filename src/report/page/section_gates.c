@@ -54,7 +54,7 @@ void as_page_gates(struct as_page *p)
         if (n[AS_GATE_FAIL])
             examples(p, (enum as_gate)g);
         as_html_cellf(b, NULL, "%zu", n[AS_GATE_PASS]);
-        as_html_cellf(b, n[AS_GATE_FAIL] ? "bad" : NULL, "%zu", n[AS_GATE_FAIL]);
+        as_html_cellf(b, n[AS_GATE_FAIL] ? "failed" : NULL, "%zu", n[AS_GATE_FAIL]);
         as_html_cellf(b, NULL, "%zu\n", n[AS_GATE_NA]);
     }
     as_html_table_end(b);

@@ -70,7 +70,7 @@ static void against(struct as_buf *b, const struct as_cell *first, const struct 
     bool apart = as_page_apart(first->sum.ci, c->sum.ci);
     bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
     if (apart)
-        as_html_open(b, "b", worse ? "worse" : "better");
+        as_html_open(b, "b", NULL);
     as_page_number(
         b, &(struct as_number){.value = ratio,
                                .ci = as_ratio_interval(c->sum.median, c->sum.ci, first->sum.median, first->sum.ci),
