@@ -102,6 +102,13 @@
       else lines[lines.length - 1] += `${lines.at(-1) ? ' ' : ''}${word}`;
     return lines;
   }
+  // Rows with names leave the axis below them some width: a narrow panel scrolls.
+  const NAME_MOST = 320, X_LEAST = 200;
+  function leastWidth(spec, names) {
+    const named = names.get('y'), x = (spec.scales ?? []).find(s => s.name === 'x');
+    if (!named || !CONTINUOUS.has(x?.type)) return 0;
+    return X_LEAST + Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0));
+  }
   function fitTitles(spec, width) {
     for (const a of spec.axes ?? []) {
       const length = a.orient === 'bottom' || a.orient === 'top' ? width - AXIS : spec.height;
@@ -111,7 +118,7 @@
   function fitLegends(spec, width) {
     fitTitles(spec, width);
     for (const l of spec.legends ?? []) {
-      if (l.type === 'gradient') l.gradientLength = Math.min(GRADIENT, Math.max(AXIS, width - ROW_NAMES));
+      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(AXIS, width - ROW_NAMES));
       l.labelLimit = Math.min(spec.config.legend.labelLimit, width - AXIS - SYMBOL);
       const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
       const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, l.labelLimit)));
@@ -217,7 +224,7 @@
   vega.expressionFunction('round10', round10);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
-  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, make, interact });
+  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, leastWidth, make, interact });
   // Pictures come after the page: it can be read at once, and answers between two of them.
   const pause = () => new Promise(done => setTimeout(done));
   async function drawBox(box) {

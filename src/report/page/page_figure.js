@@ -1,5 +1,5 @@
 // One figure on the page: its choices and buttons, its panels, and what happens when one of them is used.
-page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact }) => {
+page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, make, interact }) => {
   const { element, button, phone, tools } = page;
   const ALL = 'all', USUAL = 'usual';
 
@@ -69,6 +69,8 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   }
   async function drawPanel(f, p) {
     const off = f.every ? [] : offAtFirst(f, p);
+    const least = leastWidth(f.figure.spec, p.names);
+    if (p.plot.clientWidth < least) p.plot.style.minWidth = `${least}px`;
     const own = withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off));
     if (f.box.dataset.part === 'lead') makeSmall(own, p.plot);
     const spec = tools.equip(fitLegends(own, p.plot.clientWidth), f.figure.series, f.state, off);
