@@ -104,11 +104,11 @@
   }
   // Rows with names leave the axis below them some width: a narrow panel scrolls.
   const NAME_MOST = 320, X_LEAST = 200;
-  function leastWidth(spec, names) {
+  function namesWidth(spec, names) {
     const named = names.get('y'), x = (spec.scales ?? []).find(s => s.name === 'x');
-    if (!named || !CONTINUOUS.has(x?.type)) return 0;
-    return X_LEAST + Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0));
+    return named && CONTINUOUS.has(x?.type) ? Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
   }
+  const leastWidth = (spec, names) => (namesWidth(spec, names) ? X_LEAST + namesWidth(spec, names) : 0);
   function fitTitles(spec, width) {
     for (const a of spec.axes ?? []) {
       const length = a.orient === 'bottom' || a.orient === 'top' ? width - AXIS : spec.height;
@@ -224,7 +224,7 @@
   vega.expressionFunction('round10', round10);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
-  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, leastWidth, make, interact });
+  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, leastWidth, namesWidth, make, interact });
   // Pictures come after the page: it can be read at once, and answers between two of them.
   const pause = () => new Promise(done => setTimeout(done));
   async function drawBox(box) {

@@ -1,5 +1,5 @@
 // One figure on the page: its choices and buttons, its panels, and what happens when one of them is used.
-page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, make, interact }) => {
+page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, namesWidth, make, interact }) => {
   const { element, button, phone, tools } = page;
   const ALL = 'all', USUAL = 'usual';
 
@@ -73,7 +73,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, ma
     if (p.plot.clientWidth < least) p.plot.style.minWidth = `${least}px`;
     const own = withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off));
     if (f.box.dataset.part === 'lead') makeSmall(own, p.plot);
-    const spec = tools.equip(fitLegends(own, p.plot.clientWidth), f.figure.series, f.state, off);
+    const spec = tools.equip(fitLegends(own, p.plot.clientWidth - namesWidth(f.figure.spec, p.names)), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
