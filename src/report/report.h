@@ -11,7 +11,8 @@
 #include "refs/refs.h"
 
 struct as_overview;
-struct as_seen; /* store/store.h */
+struct as_machine_runs; /* report/sheet/machine_runs.h */
+struct as_seen;         /* store/store.h */
 
 /* A cell that two backends measured on one piece of hardware. */
 struct as_backend_pair {
@@ -59,6 +60,8 @@ struct as_report_run {
     size_t advice_n;
     const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */
     const struct as_refs *chip; /* of the chip whose figures the data sheet shows, not owned; NULL: its own */
+    const struct as_machine_runs *machine; /* its machine, whose sheet the page shows instead of its own; not owned;
+                                              NULL: none */
     struct as_backend_pair *backend_pairs; /* by pair of devices; those that differ first */
     size_t backend_pairs_n;
 };

@@ -127,6 +127,12 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
 
 /* ---- links ---- */
 
+const char *as_map_number_of(const struct as_device_info *info)
+{
+    const char *colon = strchr(info->id, ':');
+    return colon ? colon + 1 : info->id;
+}
+
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what)
 {
