@@ -38,7 +38,7 @@ REFUSED = [
     (["run", "--trials", "0"], 2, ["--trials", "1 to 100"]),
     (["run", "--trials", "-1"], 2, ["--trials", "'-1' is not within 1 to 100"]),
     (["run", "--quiet", "--quiet"], 2, ["given twice"]),
-    (["run", "--device", "cpu", "--device", "null"], 2, ["given twice; give one list, with commas"]),
+    (["run", "latency", "--device", "cpu", "-d", "cpus"], 2, ["did you mean 'cpu'?"]),
     (["run", "--json=yes"], 2, ["takes no value"]),
     (["run", "--report", "-"], 2, ["--report"]),
     (["run", "--report", "/no/such/folder/x.html"], 1, ["/no/such/folder"]),
