@@ -9,8 +9,8 @@ static enum as_status load_histories(const struct as_args *args, struct as_machi
 {
     struct as_store *store = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
-    if (!st)
-        st = as_machine_runs_load(store, AS_MACHINE_EVER, NULL, m, err);
+    if (!st && (st = as_machine_runs_load(store, AS_MACHINE_EVER, NULL, m, err)) == AS_NOTFOUND)
+        st = err->code = AS_FAILED; /* the command is right, the store has nothing for it */
     as_store_close(store);
     return st ? st : as_histories_make(m, v, n, err);
 }
@@ -37,7 +37,7 @@ static enum as_status history_write(const struct as_args *args, const struct as_
             st = as_history_table(&v[i], m, &style, out, err);
     }
     if (!st && !found)
-        st = as_fail(err, AS_NOTFOUND, "no complete run of this machine measured '%s'%s%s",
+        st = as_fail(err, AS_NOTFOUND, "no complete run measured '%s'%s%s",
                      asked->quantity ? asked->quantity->name
                      : asked->group  ? asked->group
                                      : "a line of the data sheet",
