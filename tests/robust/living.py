@@ -107,6 +107,23 @@ def test_changes_of_another_device(assay):
     expect("changed with run 3: driver of null" in head(assay)[1], "with the run that had the device", head(assay)[1])
 
 
+def test_names_of_devices(assay):
+    """Every text has the name of the CPU's generation, where it is known, in place of the reported one."""
+    script = memory(100)
+    script["info"].update(name="Reported CPU", generation="Known CPU (Core 5)")
+    path = assay.path("suite.ini")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(SUITE)
+    texts = {"run": assay.null(script, path), "plan": assay.null(script, path, "--dry-run")}
+    env = assay.script(script)
+    for words in (["show"], ["show", "last"], ["show", "last", "latency"], ["history", LATENCY], ["facts", "--all"], ["devices"]):
+        texts[" ".join(words)] = assay.run(*words, env=env)
+    for name, done in texts.items():
+        expect(done.code == OK and "Reported CPU" not in done.out + done.err, name, done)
+    for name in ("plan", "show", "show last", "history " + LATENCY, "devices"):
+        expect("Known CPU (Core 5)" in texts[name].out, name, texts[name])
+
+
 def test_one_trial(assay):
     """A prior is no evidence: a line of one trial says so."""
     measure(assay, memory(100), SUITE, "--trials", "1", "--precision", "100%")
@@ -225,13 +242,13 @@ def test_slowdown_that_stays(assay):
 
 
 def test_neighbour_on_the_device(assay):
-    """What another process slows down, in the run and again, is undecided."""
+    """What another process slows down, in the run and again, is inconclusive."""
     based(assay)
     busy = memory(120, sensor={"users": 1})
     measure(assay, busy)
     done = check(assay, busy)
     line, _ = verdict(done)
-    expect(done.code == OK and line["verdict"] == "undecided", "not worse", done)
+    expect(done.code == OK and line["verdict"] == "inconclusive", "not worse", done)
 
 
 def test_not_measured_again(assay):

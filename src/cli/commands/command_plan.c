@@ -133,7 +133,7 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
     for (size_t i = 0; i < d->devices_n; i++) {
         as_buf_clear(&line);
         as_buf_printf(&line, "%s: ", d->devices[i].id);
-        as_text_line(out, as_buf_get(&line), d->devices[i].name, 2, 0, style);
+        as_text_line(out, as_buf_get(&line), as_info_title(&d->devices[i]), 2, 0, style);
     }
     as_buf_clear(&line);
     as_buf_str(&line, d->budget_s > 0 ? "Time: at most " : "Time: about ");

@@ -111,8 +111,10 @@ static void add_history_row(struct as_table *t, const struct as_history *h, cons
 static void title_text(const struct as_history *h, const struct as_machine_runs *m, struct as_buf *out)
 {
     as_buf_printf(out, "%s: %s %s of %s", h->row->of->name, h->row->title, h->row->label, h->device->id);
-    if (h->device->name[0])
-        as_buf_printf(out, ", %s", h->device->name);
+    const struct as_device_info *info = as_report_device(&m->fullest, h->device->id);
+    const char *name = info ? as_info_title(info) : h->device->name;
+    if (name[0])
+        as_buf_printf(out, ", %s", name);
     if (isfinite(h->row->clock_exponent) && h->row->clock_exponent > 0 && m->sheet.clock_hz > 0) {
         as_buf_str(out, ", at ");
         as_format_value(out, m->sheet.clock_hz, "Hz");

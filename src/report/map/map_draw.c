@@ -195,10 +195,11 @@ static void device_head(struct as_map_drawing *d, double y)
 {
     char name[128];
     size_t room = d->s.wide ? 84 : 34;
-    as_copy_text(name, room < sizeof name ? room : sizeof name, d->info->name);
+    const char *title = as_info_title(d->info);
+    as_copy_text(name, room < sizeof name ? room : sizeof name, title);
     as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
     as_buf_html(d->b, name);
-    as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…" : "");
+    as_buf_str(d->b, strlen(name) < strlen(title) ? "…" : "");
     as_html_close(d->b, "text");
     as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
     as_buf_html(d->b, d->info->id);

@@ -256,7 +256,7 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
 
 void as_map_describe(const struct as_map_drawing *d, struct as_buf *b)
 {
-    as_buf_html(b, d->info->name);
+    as_buf_html(b, as_info_title(d->info));
     as_buf_char(b, ':');
     for (int i = 0; i < AS_MAP_ROWS; i++) {
         char name[24];

@@ -46,8 +46,7 @@ static void header_add_cpus(const struct as_device_info *info, bool is_guest, st
 void as_sheet_device_text(const struct as_report_run *run, const char *device, struct as_buf *out)
 {
     const struct as_device_info *info = as_report_device(run, device);
-    const char *name = as_report_device_name(run, device);
-    as_buf_str(out, info && info->generation[0] ? info->generation : name);
+    as_buf_str(out, info ? as_info_title(info) : "");
     if (info && header_is_cpu(info) && out->len)
         header_add_cpus(info, header_is_guest(run, info), out);
 }

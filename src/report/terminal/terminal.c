@@ -38,7 +38,8 @@ static void write_probes(const struct as_overview *o, const struct as_report_run
 static void write_device(const struct as_report_run *run, const char *id, const struct as_table_style *style,
                          struct as_buf *out)
 {
-    const char *name = as_report_device_name(run, id);
+    const struct as_device_info *info = as_report_device(run, id);
+    const char *name = info ? as_info_title(info) : "";
     char lead[48];
     snprintf(lead, sizeof lead, "%s%s", id, name[0] ? ": " : "");
     as_paint_on(out, AS_PAINT_STRONG, style);
@@ -168,7 +169,7 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
     for (size_t i = 0; i < run->devices_n; i++) {
         char lead[48];
         snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
-        as_text_line(out, lead, run->devices[i].name, 2, 0, style);
+        as_text_line(out, lead, as_info_title(&run->devices[i]), 2, 0, style);
     }
     as_text_caveats(run, style, out);
     as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
