@@ -1,4 +1,4 @@
-/* assay explain: describes a probe, gate, cause of width, suite or stored cell */
+/* assay explain: describes whatever tables and messages name, and stored cells */
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/explain/explain.h"
@@ -352,8 +352,8 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|[cell] CELL",
-    .summary = "explain a probe, operation, gate, cause of width, suite or stored cell",
+    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|WORD|[cell] CELL",
+    .summary = "explain a probe, operation, gate, cause of width, suite, quantity, word or stored cell",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. One of its operations (see "
         "'assay list ops'): its types, its source in the kernels of each API and its CPU instructions, the "
@@ -368,7 +368,7 @@ const struct as_command as_command_explain = {
         "number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
-               "explain cell 117",
+               "explain 'L2 latency'\nassay explain sentinel\nassay explain cell 117",
     .options = options,
     .min_args = 1,
     .max_args = 2,
