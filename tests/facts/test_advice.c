@@ -180,7 +180,7 @@ static void test_undecided_first_touch(void **unused)
     triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
     triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
     says(get_advice("hip:0", "first-touch"),
-         "Undecided: first touch by CPU or device may change the device's bandwidth by up to 24% (");
+         "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to 24% (");
     says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
 }
 
@@ -244,7 +244,7 @@ static void test_prefaults_that_may_pay(void **unused)
     (void)unused;
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 1001, "cpu-all", "mmap");
-    says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is undecided");
+    says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is inconclusive");
 }
 
 static void test_copies(void **unused)
@@ -275,7 +275,7 @@ static void test_undecided_copies(void **unused)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get_advice("hip:0", "copies"), "From 'managed' undecided: reads in place may be up to 25% slower");
+    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive: reads in place may be up to 25% slower");
 }
 
 /* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it

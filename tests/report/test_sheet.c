@@ -382,7 +382,7 @@ static void test_earlier_runs(void **state)
     }
 }
 
-/* Refuted claims first, few of each kind, and no undecided one. */
+/* Refuted claims first, few of each kind, and no inconclusive one. */
 static void test_worth_knowing(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
         f->verdict == AS_SUPPORTED
             ? "%s has %.0f banks of %.3g B; a %.0f-word stride is %.3gx slower, a %.0f-word stride is not"
             : "%s may have %.0f banks of %.3g B; a %.0f-word stride is %.3gx slower; whether a %.0f-word stride "
-              "is faster is undecided",
+              "is faster is inconclusive",
         as_capital(as_shared_memory_name(c), name), f->value, one, f->value, degree, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }

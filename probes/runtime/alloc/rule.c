@@ -28,7 +28,7 @@ static void alloc_add_difference(struct as_rule_context *c, const struct as_cell
     as_fact_say(f,
                 f->verdict == AS_SUPPORTED ? "%s costs %s"
                 : f->verdict == AS_REFUTED ? "%s costs no time: the difference is %s"
-                                           : "Whether %s costs time is undecided: the difference is %s",
+                                           : "Whether %s costs time is inconclusive: the difference is %s",
                 f->verdict == AS_UNDECIDED ? what : as_capital(what, capital), value);
     as_fact_evidence(f, more);
     as_fact_evidence(f, less);

@@ -199,7 +199,7 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
     size_t counts[AS_FACT_VERDICTS_N] = {0};
     for (size_t i = 0; i < run->facts_n; i++)
         counts[run->facts[i].verdict]++;
-    as_buf_printf(out, "Run %lld: %zu fact%s: %zu supported, %zu refuted, %zu undecided\n", (long long)run->run.id,
+    as_buf_printf(out, "Run %lld: %zu fact%s: %zu supported, %zu refuted, %zu inconclusive\n", (long long)run->run.id,
                   run->facts_n, run->facts_n == 1 ? "" : "s", counts[AS_SUPPORTED], counts[AS_REFUTED],
                   counts[AS_UNDECIDED]);
     as_text_worth(run, AS_WORTH_MAX, style, out);
@@ -306,7 +306,8 @@ const struct as_command as_command_facts = {
     .args = "[RUN] [SUBJECT]",
     .summary = "print the facts that follow from the valid cells of a run, with evidence",
     .about =
-        "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
+        "Each fact has a sentence, a verdict (supported, refuted, inconclusive), the rule, what would refute it, and "
+        "the "
         "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints the facts "
         "worth "
         "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "

@@ -193,9 +193,9 @@ const struct as_command as_command_replay = {
     .name = "replay",
     .args = "CELL",
     .summary = "measure a stored cell again with the same axes and precision",
-    .about =
-        "Stores the new numbers as a separate run and compares the two: same, faster, slower or undecided. A note says "
-        "whether the host or device differs.",
+    .about = "Stores the new numbers as a separate run and compares the two: same, faster, slower or inconclusive. A "
+             "note says "
+             "whether the host or device differs.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

@@ -250,8 +250,9 @@ const struct as_command as_command_show = {
     .about =
         "Without a RUN, prints the data sheet of the machine: all complete runs of the last run's host in the same "
         "state (kernel, driver, settings, build of assay), joined line by line. '±' is then the 95% interval of the "
-        "machine's number, which covers what varies between runs; another run lies within 'another run'. From one "
-        "run, that is what runs of such machines usually vary by. A line that changed by itself rests on the runs "
+        "machine's number, which covers what varies between runs; further runs lie within 'another run'. With one "
+        "run, both assume the scatter usual for such machines; further runs replace the assumption. A line that "
+        "changed by itself rests on the runs "
         "since. With a RUN, prints that run alone, with the intervals of its own trials.\n\n"
         "RUN is a number, 4 or more leading characters of a UUID, 'last', or -2 for the one before "
         "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, the farther "

@@ -211,6 +211,7 @@ void as_backend_pairs_summary(struct as_buf *b, const struct as_backend_pair *ba
         same += backend_pairs[i].comparison.verdict == AS_SAME;
     }
     as_buf_printf(
-        b, "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu %s undecided",
+        b,
+        "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu %s inconclusive",
         differ, n, same, same == 1 ? "is" : "are", n - differ - same, n - differ - same == 1 ? "is" : "are");
 }
