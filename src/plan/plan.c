@@ -309,6 +309,13 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
+static enum as_status not_requested(const char *set, const char *probe, struct as_error *err)
+{
+    const char *near = as_probe_find(probe) ? NULL : as_nearest(probe, as_probe_names());
+    return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested%s%s%s", set, probe,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 /* Refuses duplicates, of which the last would win silently. sets[i] has a '='. */
 static enum as_status plan_check_once(const char *const *sets, size_t i, struct as_error *err)
 {
@@ -335,7 +342,7 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
         if (probe[0] && !asks_for(suites, suites_n, probe))
-            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested", sets[i], probe);
+            return not_requested(sets[i], probe, err);
         const char *near = NULL;
         const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
         if (!axis)

@@ -279,8 +279,8 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
 
 static enum as_status unknown(const char *name, struct as_error *err)
 {
-    enum { MOST = 400 };
-    const char *names[MOST + 1];
+    enum { MOST = 4000 };
+    static const char *names[MOST + 1];
     size_t n = 0;
     for (const char *const *p = as_probe_names(); *p && n < MOST / 2; p++)
         names[n++] = *p;

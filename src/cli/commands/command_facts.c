@@ -210,14 +210,40 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
                   run->facts_n ? run->facts[0].id : "cache", (long long)run->run.id);
 }
 
+/* Copies the subject of the run's facts that is nearest to a word; false if none is near. */
+static bool nearest_subject(const struct as_report_run *run, const char *word, char *out, size_t size)
+{
+    char(*subjects)[32] = calloc(run->facts_n + 1, sizeof *subjects);
+    const char **names = calloc(run->facts_n + 1, sizeof *names);
+    for (size_t i = 0; subjects && names && i < run->facts_n; i++) {
+        const size_t n = as_fact_subject(&run->facts[i]) + 1;
+        as_copy_text(subjects[i], n < sizeof *subjects ? n : sizeof *subjects, run->facts[i].id);
+        names[i] = subjects[i];
+    }
+    const char *near = subjects && names ? as_nearest(word, names) : NULL;
+    as_copy_text(out, size, near ? near : "");
+    free(subjects);
+    free((void *)names);
+    return out[0];
+}
+
+static enum as_status no_subject(const struct as_report_run *run, const char *subject, struct as_error *err)
+{
+    char near[32];
+    const long long id = (long long)run->run.id;
+    return nearest_subject(run, subject, near, sizeof near)
+               ? as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; did you mean '%s'?", id, subject, near)
+               : as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; 'assay facts %lld' lists the subjects", id,
+                         subject, id);
+}
+
 static enum as_status facts_text(const struct as_report_run *run, const char *subject, const struct as_refs *refs,
                                  const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     const struct as_fact *before = NULL;
     const size_t n = facts_about(run, subject);
     if (!n && subject)
-        return as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; 'assay facts %lld' lists the subjects",
-                       (long long)run->run.id, subject, (long long)run->run.id);
+        return no_subject(run, subject, err);
     as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, n, n == 1 ? "" : "s");
     for (size_t i = 0; i < run->facts_n; i++)
         if (as_fact_is_about(&run->facts[i], subject)) {

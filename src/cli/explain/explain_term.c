@@ -152,7 +152,14 @@ size_t as_explain_terms(const char **names, size_t most)
     size_t n = 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms && n < most; i++)
         names[n++] = terms[i].name;
-    for (const struct as_quantity *q = as_quantities; q->name && n < most; q++)
+    for (const struct as_quantity *q = as_quantities; q->name && n + 3 <= most; q++) {
         names[n++] = q->name;
+        names[n++] = q->group;
+        names[n++] = q->level;
+    }
+    for (size_t i = 0; as_probes[i]; i++)
+        for (const struct as_axis *a = as_probes[i]->axes; !as_probes[i]->hidden && a->name; a++)
+            for (size_t w = 0; a->words && a->words[w] && n < most; w++)
+                names[n++] = a->words[w];
     return n;
 }
