@@ -366,10 +366,10 @@ static void say_copies(struct as_advice *a, const struct copies *all)
                 vain[vain_n++] = i;
             most = fmax(most, slower);
         } else if (ci.hi < 1)
-            as_advice_say(a, "%s '%s' copying pays even for a single pass over the data",
-                          a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
+            as_advice_say(a, "%s '%s' copy even if you read the data once", a->sentence[0] ? "; from" : "From",
+                          as_cell_axis(all->copy[i], "from"));
         else
-            as_advice_say(a, "%s '%s' copying pays from %s passes over the data", a->sentence[0] ? "; from" : "From",
+            as_advice_say(a, "%s '%s' copy if you read the data %s times or more", a->sentence[0] ? "; from" : "From",
                           as_cell_axis(all->copy[i], "from"),
                           as_fact_value_text(passes, ci, "", number, sizeof number));
     }

@@ -303,7 +303,7 @@ static void check_translation(struct as_finding *f)
 {
     struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
     const size_t n = as_system_facts(facts);
-    as_copy_text(f->text, sizeof f->text, "assay runs as the processor's own code");
+    as_copy_text(f->text, sizeof f->text, "assay runs natively");
     doctor_set(f, AS_FINE, "");
     for (size_t i = 0; i < n; i++)
         if (strcmp(facts[i].name, "translated") == 0) {

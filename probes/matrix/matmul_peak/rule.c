@@ -84,11 +84,8 @@ static void add_older(struct as_rule_context *c, const struct as_cell *older, co
     if (!f)
         return;
     f->verdict = as_verdict_above(f->ci, REACHED);
-    as_fact_say(f, "The older path %s the newer one's rate in %s: %s runs at %.3gx the rate of %s",
-                f->verdict == AS_REFUTED     ? "does NOT reach"
-                : f->verdict == AS_SUPPORTED ? "reaches"
-                                             : "may or may not reach",
-                format, as_cell_axis(older, "instruction"), f->value, as_cell_axis(newer, "instruction"));
+    as_fact_say(f, "%s runs at {value} the rate of %s in %s", as_cell_axis(older, "instruction"),
+                as_cell_axis(newer, "instruction"), format);
 }
 
 static void matmul_peak_derive_peaks(struct as_rule_context *c)

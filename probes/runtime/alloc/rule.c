@@ -70,7 +70,7 @@ static void differences(struct as_rule_context *c, const char *more, const char 
 
 static void derive_first_touch(struct as_rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "host backing of untouched memory");
+    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "first touch of new guest memory");
     differences(c, "touch-again", "touch-mapped", AS_FACT_MEMORY_FAULT, "a page fault");
 }
 

@@ -38,7 +38,8 @@ static const struct term {
     {"timeout", NULL, "status: a trial took longer than its limit, and its process was ended"},
     {"skipped", NULL, "status: planned, but left out by the budget or because its device was lost"},
     {"planned", NULL, "status: the run has not come to it, or was interrupted before"},
-    {"inconclusive", "undecided", "the 95% interval allows more than one answer; more trials or runs would decide"},
+    {"inconclusive", "undecided", /* words: ok */
+     "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL, "the ends of the 95% interval are more than a factor of ten apart"},
     {"another run", NULL, "where 95% of further runs of this machine lie, if they are as precise"},

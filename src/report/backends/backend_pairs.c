@@ -210,8 +210,9 @@ void as_backend_pairs_summary(struct as_buf *b, const struct as_backend_pair *ba
         differ += as_backend_pair_differs(&backend_pairs[i]);
         same += backend_pairs[i].comparison.verdict == AS_SAME;
     }
-    as_buf_printf(
-        b,
-        "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu %s inconclusive",
-        differ, n, same, same == 1 ? "is" : "are", n - differ - same, n - differ - same == 1 ? "is" : "are");
+    as_buf_printf(b, "%zu of %zu cells that both measured differ by more than their intervals", differ, n);
+    if (same)
+        as_buf_printf(b, ", %zu %s the same", same, same == 1 ? "is" : "are");
+    if (differ + same < n)
+        as_buf_printf(b, ", %zu inconclusive", n - differ - same);
 }
