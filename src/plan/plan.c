@@ -95,7 +95,8 @@ static enum as_status plan_keep_cell(struct planner *p, const struct as_cell *c,
     if (st || !added)
         return st;
     if (plan->n >= CELLS_MAX)
-        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
+        return as_fail(p->err, AS_USAGE, "the plan has more than %d measurements; give fewer values with --set",
+                       CELLS_MAX);
     if ((st = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
         return st;
     plan->cells[at] = *c;

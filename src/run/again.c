@@ -58,7 +58,7 @@ static enum as_status again_load(struct as_store *store, const struct as_run *ol
     *a = (struct again){.old = old};
     enum as_status st = as_store_cells(store, &filter, &a->cells, &a->n, err);
     if (!st && !(a->wanted = calloc(a->n + 1, sizeof *a->wanted)))
-        st = as_nomem(err, a->n, "cells to measure again");
+        st = as_nomem(err, a->n, "measurements to repeat");
     for (size_t i = 0; i < a->n && !st; i++)
         for (size_t k = 0; k < n; k++)
             a->wanted[i] |= a->cells[i].id == ids[k];
@@ -124,7 +124,7 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
                 plan->n++;
     e->sentinels_first = plan->n;
     if (!st && plan->n == 0)
-        st = as_fail(err, AS_NOTFOUND, "none of its cells can be measured again");
+        st = as_fail(err, AS_NOTFOUND, "none of its measurements can be repeated");
     if (!st)
         st = as_engine_add_sentinels(plan, e->slots, e->slots_n, a->old->precision, err);
     for (size_t i = 0; i < plan->n; i++)

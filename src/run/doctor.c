@@ -208,7 +208,7 @@ static void check_memory(struct as_finding *f)
     } else if (limits.memory_by[0]) {
         as_format_size(&b, limits.total);
         snprintf(f->text, sizeof f->text, "%s limits memory to %s", limits.memory_by, as_buf_get(&b));
-        doctor_set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
+        doctor_set(f, AS_NOTE, "measurements whose working sets exceed it are unsupported");
     } else
         snprintf(f->text, sizeof f->text, "no memory limit is set for this process");
     as_buf_finish(&b);

@@ -94,10 +94,10 @@ static void note_unchecked(const struct as_pairs *pairs)
                  none = pairs->matches[AS_MATCH_NO_NUMBER] + pairs->matches[AS_MATCH_ONLY_A],
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
-        as_cli_note(
-            "of %zu cells of the first run, %zu lack a valid number in one of the runs and %zu are inconclusive: the "
-            "check covers the other %zu",
-            all, none, open, all - none - open);
+        as_cli_note("of %zu measurements of the first run, %zu lack a valid number in one of the runs and %zu are "
+                    "inconclusive: the "
+                    "check covers the other %zu",
+                    all, none, open, all - none - open);
 }
 
 static enum as_status compare_write_all(const struct as_source *a, const struct as_source *b,
@@ -173,7 +173,7 @@ static enum as_status compare_write_page(const struct as_args *args, const char 
 static int compare_code_of(const struct as_pairs *pairs, double limit)
 {
     if (pairs->matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
-        as_cli_note("no cell has a valid number in both runs: nothing to check");
+        as_cli_note("no measurement has a valid number in both runs: nothing to check");
         return AS_EXIT_FAILED;
     }
     if (limit >= 0)
@@ -197,7 +197,7 @@ static enum as_status compare_as_text(const struct as_args *args, double limit, 
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, err);
     if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
-        st = as_fail(err, AS_USAGE, "the runs have no cell in common: nothing compared");
+        st = as_fail(err, AS_USAGE, "the runs have no measurement in common: nothing compared");
     if (!st && as_args_flag(args, "json")) {
         json_all(&pairs, out);
         st = as_compare_provenance(&a.run, &b.run, true, out, err);
@@ -247,14 +247,16 @@ static const struct as_option options[] = {
 const struct as_command as_command_compare = {
     .name = "compare",
     .args = "RUN RUN",
-    .summary = "compare two runs cell by cell",
+    .summary = "compare two runs measurement by measurement",
     .about =
-        "Prints for each cell in both runs the ratio of the second to the first, its 95% interval, and a verdict "
+        "Prints for each measurement in both runs the ratio of the second to the first, its 95% interval, and a "
+        "verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or inconclusive. Only valid numbers are compared. Cells found in only one run are "
+        "interval lies beyond that), or inconclusive. Only valid numbers are compared. Measurements found in only one "
+        "run are "
         "listed, as are differences between the machines and between the builds of assay.\n\n"
         "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
-        "FILE.db:RUN. Cells are matched by device and axes; a device found in only one run is matched with the "
+        "FILE.db:RUN. Measurements are matched by device and axes; a device found in only one run is matched with the "
         "only remaining device of the same backend in the other.",
     .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%\nassay compare 3 4 --report "
                "before-after.html",

@@ -87,7 +87,7 @@ static void print_fact(const struct as_fact *f, const struct as_fact *before, co
     as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
     if (f->evidence_n) {
         as_buf_clear(&text);
-        as_buf_str(&text, "Cells:");
+        as_buf_str(&text, "Measurements:");
         for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++)
             as_buf_printf(&text, " %lld", (long long)f->evidence[i]);
         as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
@@ -122,7 +122,7 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
             operations++;
             continue;
         }
-        as_buf_str(out, listed++ ? "" : "\nPublished figures beside cells:\n");
+        as_buf_str(out, listed++ ? "" : "\nPublished figures beside measurements:\n");
         as_buf_clear(&text);
         as_buf_printf(&text, "%s %s: ", found.cell->device, found.cell->probe);
         as_number_text(&(struct as_number){.value = found.measured.value, .ci = found.measured.ci, .unit = ref->unit},
@@ -320,7 +320,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
 }
 
 static const struct as_option facts_options[] = {
-    {"all", 'a', NULL, "all facts, each with its rule and cells", false},
+    {"all", 'a', NULL, "all facts, each with its rule and measurements", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_REFS,
@@ -330,11 +330,12 @@ static const struct as_option facts_options[] = {
 const struct as_command as_command_facts = {
     .name = "facts",
     .args = "[RUN] [SUBJECT]",
-    .summary = "print the facts that follow from the valid cells of a run, with evidence",
+    .summary = "print the facts that follow from the valid measurements of a run, with evidence",
     .about =
         "Each fact has a sentence, a verdict (supported, refuted, inconclusive), the rule, what would refute it, and "
         "the "
-        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints the facts "
+        "evidence, the measurements it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints "
+        "the facts "
         "worth "
         "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
         "--refs print all facts.",

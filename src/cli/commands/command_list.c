@@ -183,7 +183,7 @@ static void add_run(const struct as_listing *l, struct as_table *t, const struct
 
 static enum as_status list_runs(const struct as_listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {">run", "started", "what", "host", "state", ">cells", ">valid", NULL};
+    static const char *const heads[] = {">run", "started", "what", "host", "state", ">measurements", ">valid", NULL};
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
     struct as_table t;
