@@ -105,7 +105,7 @@ static void live_say_text(const struct as_live *l, const struct as_event *e, con
     as_buf_finish(&b);
 }
 
-/* A number that turned out to be none: rejected by a later trial, or undecided by further cells. */
+/* A number that turned out to be none: rejected by a later trial, or inconclusive by further cells. */
 static void live_withdraw(const struct as_live *l, const struct as_event *e, struct as_live_line *line,
                           struct as_buf *text, struct as_buf *json)
 {
