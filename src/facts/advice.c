@@ -92,7 +92,7 @@ static void lacking(const struct as_advice_topic *t, struct as_advice *a)
     struct as_buf command = AS_BUF_INIT;
     a->numbers_n = 0;
     a->sentence[0] = '\0';
-    as_advice_say(a, "Unknown: no valid cells (%s)", t->lacks);
+    as_advice_say(a, "Unknown: needs more measurements (%s)", t->lacks);
     as_buf_printf(&command, "assay run %s --device %s", t->run, a->device);
     as_copy_text(a->command, sizeof a->command, as_buf_get(&command));
     as_buf_finish(&command);

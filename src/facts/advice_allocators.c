@@ -201,7 +201,7 @@ static void say_lives(struct as_rule_context *c, struct as_advice *a, const stru
     if (backed_n)
         say_backed(c, a, backed, backed_n, size);
     if (lazy_n) {
-        as_advice_say(a, "%spopulated at first touch: ", backed_n ? "; " : "");
+        as_advice_say(a, "%sallocated lazily: ", backed_n ? "; " : "");
         say_backed(c, a, lazy, lazy_n, size);
     }
 }

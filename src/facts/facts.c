@@ -11,9 +11,9 @@
 
 const char *as_fact_verdict_word(enum as_fact_verdict v)
 {
-    static const char *const words[] = {"supported", "refuted", "undecided"};
+    static const char *const words[] = {"supported", "refuted", "inconclusive"};
     size_t i = (size_t)v;
-    return i < sizeof words / sizeof *words ? words[i] : "undecided";
+    return i < sizeof words / sizeof *words ? words[i] : "inconclusive";
 }
 
 const char *as_fact_verdict_text(enum as_fact_verdict v)

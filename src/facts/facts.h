@@ -1,5 +1,5 @@
 /* Facts: sentences about the machine, derived by rules from the cells of one run, with evidence. A rule reads valid
- * cells (AS_CELL_OK) only; what it cannot decide it says so. Reads plain data: no store, no device. */
+ * cells (AS_CELL_OK) only; inconclusive facts say so. Reads plain data: no store, no device. */
 #ifndef AS_FACTS_FACTS_H
 #define AS_FACTS_FACTS_H
 

@@ -79,7 +79,7 @@ const char *as_noted_text(double v, struct as_interval ci, const char *unit, con
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
-/* By the verdict: the ratio and above, the inverse and below, or the ratio alone where it is undecided. */
+/* By the verdict: the ratio and above, the inverse and below, or the ratio alone where it is inconclusive. */
 const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const char *below, const char *note,
                                char *out, size_t size);
 /* "22.6 to 45.3 MiB" */

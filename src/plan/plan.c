@@ -96,7 +96,8 @@ static enum as_status plan_keep_cell(struct planner *p, const struct as_cell *c,
     if (st || !added)
         return st;
     if (plan->n >= CELLS_MAX)
-        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
+        return as_fail(p->err, AS_USAGE, "the plan has more than %d measurements; give fewer values with --set",
+                       CELLS_MAX);
     if ((st = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
         return st;
     plan->cells[at] = *c;
@@ -338,6 +339,13 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
+static enum as_status not_requested(const char *set, const char *probe, struct as_error *err)
+{
+    const char *near = as_probe_find(probe) ? NULL : as_nearest(probe, as_probe_names());
+    return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested%s%s%s", set, probe,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 /* Refuses duplicates, of which the last would win silently. sets[i] has a '='. */
 static enum as_status plan_check_once(const char *const *sets, size_t i, struct as_error *err)
 {
@@ -364,7 +372,7 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
         if (probe[0] && !asks_for(suites, suites_n, probe))
-            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested", sets[i], probe);
+            return not_requested(sets[i], probe, err);
         const char *near = NULL;
         const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
         if (!axis)

@@ -175,7 +175,7 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
                                                    : AS_QUANTITY_MISSING;
     }
     if (valid) {
-        as_buf_str(reason, "undecided by these measurements");
+        as_buf_str(reason, "inconclusive");
         return AS_QUANTITY_UNDECIDED;
     }
     const char *why = of_probe ? as_quantity_why_no_memory(s, filter) : "";

@@ -154,7 +154,7 @@ static enum as_status open_and_compile(struct as_engine *e, const size_t *order,
     enum as_status st = opening(e, order, first_n, err);
     size_t *cells = st ? NULL : calloc(*compiled + hidden + 1, sizeof *cells);
     if (st || !cells)
-        return st ? st : as_nomem(err, n * sizeof *cells, "the order of cells");
+        return st ? st : as_nomem(err, n * sizeof *cells, "the order of measurements");
     memcpy(cells, order, *compiled * sizeof *cells);
     for (size_t k = 0; k < hidden; k++)
         cells[*compiled + k] = e->sentinels_first + k;
@@ -263,10 +263,11 @@ static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *
         return AS_OK;
     const double all_s = ceil(fmax(need / FOR_ROUNDS, e->deadline - e->start));
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text,
-                  "the budget suffices for %zu of %zu cells; large and intermediate sizes and further allocators "
-                  "are left out; --budget %.0fs would suffice for all",
-                  e->sentinels_first - n, e->sentinels_first, all_s);
+    as_buf_printf(
+        &text,
+        "the budget suffices for %zu of %zu measurements; large and intermediate sizes and further allocators "
+        "are left out; --budget %.0fs would suffice for all",
+        e->sentinels_first - n, e->sentinels_first, all_s);
     as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
     as_buf_finish(&text);
     json_t *j = json_pack("{s:I, s:I, s:f}", "cells", (json_int_t)n, "of", (json_int_t)e->sentinels_first,
@@ -295,7 +296,7 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
 {
     size_t *order = calloc(e->cells_n ? e->cells_n : 1, sizeof *order);
     if (!order)
-        return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
+        return as_nomem(err, e->cells_n * sizeof *order, "the order of measurements");
     e->measured_from = e->sentinel_at = as_now();
     enum as_status st = rounds(e, order, err);
     if (!st && !as_engine_stopped(e))

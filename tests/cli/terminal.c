@@ -359,7 +359,7 @@ static void test_empty_run(void **state)
     struct as_buf b = AS_BUF_INIT;
     (void)state;
     assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
-    assert_non_null(strstr(as_buf_get(&b), "0 cells"));
+    assert_non_null(strstr(as_buf_get(&b), "0 measurements"));
     as_buf_finish(&b);
 }
 

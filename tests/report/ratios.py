@@ -58,7 +58,7 @@ def test_printed_ratios(assay):
             own, gain = (f["value"], f["ci_low"], f["ci_high"]), (f["gain"], f["gain_low"], f["gain_high"])
             wrong += [(os.path.basename(store), f["id"], r, f["sentence"]) for r in bare(f["sentence"], own, gain, *cells_of(store, f))]
             wrong += [(os.path.basename(store), f["id"], r, f["act"]) for r in bare(f["act"], gain)]
-            if f["unit"] == "x" and f["verdict"] != "undecided" and f["ci_low"] is None:
+            if f["unit"] == "x" and f["verdict"] != "inconclusive" and f["ci_low"] is None:
                 wrong.append((os.path.basename(store), f["id"], "no interval", f["sentence"]))
     expect(seen > 100 and not wrong, f"ratios with an interval, of {seen}", "\n".join(map(str, wrong)))
 

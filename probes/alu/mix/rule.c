@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Facts that rest on the whole fit are undecided where the busiest pipe does not predict the cost of sequences. Facts
- * about two operations rest on their own sequence. */
+/* Facts that rest on the whole fit are inconclusive where the busiest pipe does not predict the cost of sequences.
+ * Facts about two operations rest on their own sequence. */
 static void mix_judge(struct as_fact *f, const struct as_unit_pipes *u)
 {
     if (!as_unit_pipes_hold(u))
@@ -203,7 +203,7 @@ const struct as_rule as_rules_mix[] = {
      "one (or its issue, at the minimum cost per instruction, within a twentieth) and the sum of both; operations that "
      "share fully are one pipe. Then the load of each operation on each pipe and on up to three other resources is "
      "fitted to all sequences by least absolute deviations; a sequence costs what its busiest resource needs, or its "
-     "issue. Undecided with fewer than two sequences for each such load, and where more than 10% of them are off by "
+     "issue. Inconclusive with fewer than two sequences for each such load, and where more than 10% of them are off by "
      "more than 5%",
      "a sequence of the same operations, with more of the cheaper one, whose cost the pipes do not predict"},
     {0},

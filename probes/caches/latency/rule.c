@@ -445,17 +445,17 @@ static void derive_instruments(struct as_rule_context *c)
     if (f) {
         const struct as_pair *p = &pairs[worst];
         const size_t open = n - agree - differ;
-        char size[32], others[96] = "", undecided[96] = "";
+        char size[32], others[96] = "", inconclusive[96] = "";
         if (differ)
             snprintf(others, sizeof others, ", differ by more in %zu", differ);
         if (open)
-            snprintf(undecided, sizeof undecided, ", and are undecided in %zu", open);
+            snprintf(inconclusive, sizeof inconclusive, ", and are inconclusive in %zu", open);
         as_fact_ratio(f, p->b, p->a);
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         as_fact_say(f,
                     "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
                     "cells%s%s; the largest ratio is {value}, at %s",
-                    agree, n, others, undecided,
+                    agree, n, others, inconclusive,
                     as_fact_value_text(as_cell_axis_number(p->a, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
             as_fact_evidence(f, pairs[i].a);

@@ -95,7 +95,7 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
     as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size);
     as_fact_say(f,
                 f->verdict == AS_REFUTED     ? "Over %s, loads with more translations are %s"
-                : f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is undecided: %s"
+                : f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is inconclusive: %s"
                                              : "Over %s, address translation makes a load take %s",
                 size, as_fact_ratio_text(f, " as long", " faster", how, ratio, sizeof ratio));
     as_fact_gain(f, f->value, f->ci);
@@ -319,7 +319,7 @@ static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
     as_fact_noted_text(f, so ? " per load" : "", note, value, sizeof value);
     as_fact_say(f,
                 so ? "Over %.0f pages, address translation adds %s"
-                   : "Over %.0f pages, the cost of address translation per load is undecided: %s",
+                   : "Over %.0f pages, the cost of address translation per load is inconclusive: %s",
                 costs->x[last], value);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);
@@ -336,7 +336,7 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
         return;
     tlb_what(p->b, text, sizeof text);
     as_fact_say(f,
-                f->verdict == AS_UNDECIDED ? "Whether huge pages speed up loads from %.0f pages is undecided: %s"
+                f->verdict == AS_UNDECIDED ? "Whether huge pages speed up loads from %.0f pages is inconclusive: %s"
                                            : "Huge pages make loads from %.0f pages %s",
                 as_cell_axis_number(p->a, "pages"),
                 as_fact_ratio_text(f, " as fast as base pages", " slower than base pages", text, ratio, sizeof ratio));

@@ -144,7 +144,7 @@ UNIT_TEST(test_wide_intervals)
     assert_true(isnan(made_get(&m, "tlb.reach1.mmap.4096")->value));
     const struct as_fact *f = made_get(&m, "tlb.gain.thp.4096");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "is undecided");
+    made_says(f, "is inconclusive");
 }
 
 int main(void)

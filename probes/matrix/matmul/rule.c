@@ -125,7 +125,7 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
 {
     static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
                                        [AS_REFUTED] = "NOT accelerated",
-                                       [AS_UNDECIDED] = "whether it is accelerated is undecided"};
+                                       [AS_UNDECIDED] = "whether it is accelerated is inconclusive"};
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;

@@ -94,7 +94,7 @@ UNIT_TEST(test_matrix_unit)
     made_holds(made_get(&m, "matmul.library.f16"), 1);
 }
 
-/* First neither above nor below the ceiling; then below it, but with a gain by the newer path: undecided. And one of
+/* First neither above nor below the ceiling; then below it, but with a gain by the newer path: inconclusive. And one of
  * our kernels that is too slow to count. */
 UNIT_TEST(test_undecided)
 {
@@ -138,7 +138,7 @@ UNIT_TEST(test_tied)
     made_derive(&m);
     m.share = 0.01;
     made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");
-    made_says(made_get(&m, "matmul.accelerated.f16"), "whether it is accelerated is undecided");
+    made_says(made_get(&m, "matmul.accelerated.f16"), "whether it is accelerated is inconclusive");
 }
 
 int main(void)

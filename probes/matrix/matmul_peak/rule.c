@@ -83,11 +83,8 @@ static void add_older(struct as_rule_context *c, const struct as_cell *older, co
     if (!f)
         return;
     f->verdict = as_verdict_above(f->ci, REACHED);
-    as_fact_say(f, "The older path %s the newer one's rate in %s: %s runs at {value} the rate of %s",
-                f->verdict == AS_REFUTED     ? "does NOT reach"
-                : f->verdict == AS_SUPPORTED ? "reaches"
-                                             : "may or may not reach",
-                format, as_cell_axis(older, "instruction"), as_cell_axis(newer, "instruction"));
+    as_fact_say(f, "%s runs at {value} the rate of %s in %s", as_cell_axis(older, "instruction"),
+                as_cell_axis(newer, "instruction"), format);
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) < 0)
         as_fact_act(f, "Use the newer matrix instructions: %s runs at {gain} the rate of %s",

@@ -65,7 +65,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
                 f->verdict == AS_SUPPORTED
                     ? "%s has %.0f banks of %s; a %.0f-word stride is %s, a %.0f-word stride is not"
                     : "%s may have %.0f banks of %s; a %.0f-word stride is %s; whether a %.0f-word stride "
-                      "is faster is undecided",
+                      "is faster is inconclusive",
                 as_capital(as_shared_memory_name(c), name), f->value, one, f->value, slower, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }

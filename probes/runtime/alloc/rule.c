@@ -28,7 +28,7 @@ static void alloc_add_difference(struct as_rule_context *c, const struct as_cell
     as_fact_say(f,
                 f->verdict == AS_SUPPORTED ? "%s costs %s"
                 : f->verdict == AS_REFUTED ? "%s costs no time: the difference is %s"
-                                           : "Whether %s costs time is undecided: the difference is %s",
+                                           : "Whether %s costs time is inconclusive: the difference is %s",
                 f->verdict == AS_UNDECIDED ? what : as_capital(what, capital), value);
     as_fact_evidence(f, more);
     as_fact_evidence(f, less);
@@ -70,7 +70,7 @@ static void differences(struct as_rule_context *c, const char *more, const char 
 
 static void derive_first_touch(struct as_rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "host backing of untouched memory");
+    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "first touch of new guest memory");
     differences(c, "touch-again", "touch-mapped", AS_FACT_MEMORY_FAULT, "a page fault");
 }
 

@@ -48,7 +48,7 @@ static void concurrency_add_at_once(struct as_rule_context *c, const struct as_c
         as_fact_say(f,
                     f->verdict == AS_REFUTED
                         ? "Single-thread kernels do not run concurrently: %s at a time in %g %ss"
-                        : "Whether single-thread kernels run concurrently is undecided: %s at a time in %g %ss",
+                        : "Whether single-thread kernels run concurrently is inconclusive: %s at a time in %g %ss",
                     value, queues, as_queue_name(c));
     as_curve_evidence(f, v, 0, v->n - 1);
 }
@@ -90,7 +90,8 @@ static void add_priority(struct as_rule_context *c)
     if (f) {
         const char *queue = as_queue_name(c);
         if (f->verdict == AS_UNDECIDED)
-            as_fact_say(f, "Whether a high-priority %s helps behind work that fills the device is undecided: {value}",
+            as_fact_say(f,
+                        "Whether a high-priority %s helps behind work that fills the device is inconclusive: {value}",
                         queue);
         else
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,

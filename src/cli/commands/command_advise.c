@@ -101,9 +101,10 @@ const struct as_command as_command_advise = {
     .about = "Which allocator to choose for memory used mostly by the device, mostly by the CPU, by both, or only "
              "briefly; who "
              "should touch memory first; whether to remove explicit copies; whether CPU and device may update "
-             "the same counter. Those that change most come first, ten unless --all is given. Each answer lists its "
-             "evidence, the cells it rests on; 'assay explain CELL' shows one. "
-             "If valid cells are missing, it names the command that measures them; the suite upm measures all of them.",
+              "the same counter. Those that change most come first, ten unless --all is given. Each answer lists its "
+              "evidence, the measurements it rests on; 'assay explain CELL' shows one. "
+              "If valid measurements are missing, it names the command that measures them; the suite upm measures all "
+              "of them.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,

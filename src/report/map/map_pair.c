@@ -45,12 +45,13 @@ static void pair_text(struct as_buf *b, double x, double y, const char *before, 
     as_html_start(b, "g");
     as_html_attribute(b, "data-fact", f->id);
     as_html_started(b);
-    as_html_text(b, "title", NULL, f->sentence);
     as_map_text_at(b, x, y, "value", AS_MAP_INK, size, "middle");
     as_buf_html(b, before);
     as_buf_char(b, ' ');
     as_page_fact_value(b, f);
-    as_html_close(b, "text/g");
+    as_html_close(b, "text");
+    as_html_text(b, "title", NULL, f->sentence);
+    as_html_close(b, "g");
 }
 
 static double pair_share(const struct pair_link *link)

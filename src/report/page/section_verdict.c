@@ -16,8 +16,7 @@ static void verdict_add_counts(struct as_page *p, const struct as_check *c)
     struct as_buf *b = p->out;
     const size_t *n = c->counts, differ = n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE];
     const size_t compared = differ + n[AS_CHECK_SAME] + n[AS_CHECK_UNDECIDED];
-    const char *uuid = p->runs[0].run.uuid;
-    const bool is_same_run = uuid[0] && strcmp(uuid, p->runs[1].run.uuid) == 0;
+    const bool is_same_run = as_run_is_same(&p->runs[0].run, &p->runs[1].run);
     as_html_open(b, "p", "lead");
     if (is_same_run)
         as_buf_str(b, "Both are the same run.");

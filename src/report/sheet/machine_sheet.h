@@ -60,6 +60,8 @@ struct as_line_side {
     struct as_sheet_row *row;
     struct as_line_runs *runs;
 };
+/* Is it one of the runs that m joins? */
+bool as_machine_sheet_has_run(const struct as_machine_sheet *m, const char *uuid);
 /* Makes the rows numbers of the machines: the runs of each joined by as_join_runs (stats/between.h), so that the
  * interval covers what varies between runs, of which both sides' runs tell. A capacity keeps the mean of its runs and
  * the range of their intervals. One of a and b has a row; device: its id. */

@@ -250,7 +250,7 @@ static void sheet_say_undecided(const struct as_quantity_subject *s, const struc
 {
     const uint64_t bytes = s->info && q->level[0] == 'L' ? as_info_cache(s->info, (unsigned)(q->level[1] - '0')) : 0;
     struct as_buf b = AS_BUF_INIT;
-    as_buf_str(&b, "undecided: no clear step in latency");
+    as_buf_str(&b, "inconclusive: no clear step in latency");
     if (bytes) {
         as_buf_str(&b, "; ");
         as_format_size(&b, bytes);

@@ -46,7 +46,7 @@ static void header_add_cpus(const struct as_device_info *info, bool is_guest, st
 const char *as_sheet_device_name(const struct as_report_run *run, const char *device)
 {
     const struct as_device_info *info = as_report_device(run, device);
-    return info && info->generation[0] ? info->generation : as_report_device_name(run, device);
+    return info ? as_info_title(info) : as_report_device_name(run, device);
 }
 
 void as_sheet_device_text(const struct as_report_run *run, const char *device, struct as_buf *out)

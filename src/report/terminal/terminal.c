@@ -26,9 +26,9 @@ static void write_probes(const struct as_overview *o, const struct as_report_run
                       p->measured - p->valid);
     }
     if (line.len) {
-        as_text_title(out, "Cells by probe", style);
+        as_text_title(out, "Measurements by probe", style);
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
-        as_buf_printf(out, "List a probe's cells: assay show %lld PROBE\n", (long long)run->run.id);
+        as_buf_printf(out, "List a probe's measurements: assay show %lld PROBE\n", (long long)run->run.id);
     }
     out->failed |= line.failed;
     as_buf_finish(&line);
@@ -128,7 +128,7 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
     if (more)
-        as_buf_printf(out, "  and %zu cells for other reasons: 'assay show' of their probe\n", more);
+        as_buf_printf(out, "  and %zu measurements for other reasons: 'assay show' of their probe\n", more);
     enum as_status st = as_buf_check(&line, err);
     as_buf_finish(&line);
     return st;
@@ -172,10 +172,10 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
     for (size_t i = 0; i < run->devices_n; i++) {
         char lead[48];
         snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
-        as_text_line(out, lead, run->devices[i].name, 2, 0, style);
+        as_text_line(out, lead, as_info_title(&run->devices[i]), 2, 0, style);
     }
     as_text_caveats(run, style, out);
-    as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
+    as_buf_printf(out, "%zu measurement%s: ", o->cells, o->cells == 1 ? "" : "s");
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)
         if (o->by_status[s]) {
