@@ -1,0 +1,293 @@
+/* migration: bandwidth of each pass over memory that the other side touched before. See method.md. */
+#include "device/shared_host.h"
+#include "lib/buffers/buffers.h"
+#include "lib/checks/checks.h"
+#include "os/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_kernel_migration[];
+
+enum { GROUP = 256, GROUPS_PER_UNIT = 8, LINE_WORDS = 16, LOOKS = 64, PASSES_MAX = 64 };
+
+static const char *const side_words[] = {"cpu", "device", NULL};
+
+static const struct as_axis axes[] = {
+    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
+    AS_WORD_AXIS("touch", side_words, "all", "who writes all of it before the first pass"),
+    AS_WORD_AXIS("agent", side_words, "all", "who reads all of it, pass by pass"),
+    AS_COUNT_AXIS("pass", 1, PASSES_MAX, "1,2,4", "the pass that is timed; those before it are not"),
+    AS_SIZE_AXIS("size", 65536, 0, "256MiB", "bytes of the buffer"),
+    {0},
+};
+static const char *const quick[] = {"allocator=all touch=all agent=all pass=1,2 size=64MiB", NULL};
+static const char *const full[] = {"allocator=all touch=all agent=all pass=1,2,3,4,8 size=256MiB", NULL};
+
+struct state {
+    struct as_trial_context *tc;
+    struct as_device *dev, *cpu;
+    struct as_opened opened;
+    struct as_buffers of_device, of_cpu;
+    struct as_kernel *fill[2], *sum[2]; /* by the CPU, by the device */
+    struct as_memory *sums, *memory;
+    size_t groups;
+    unsigned passes;
+    bool touched_by_device, read_by_device, wrong;
+    uint64_t words, key, before, after; /* of LOOKS pages, those that the host has */
+    uint64_t *host_sums;                /* a line per thread */
+};
+
+static enum as_applies migration_applies(const struct as_device_info *info, const struct as_axes *a,
+                                         struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const bool same = strcmp(as_axes_text(a, "touch"), as_axes_text(a, "agent")) == 0;
+    if (as_info_has_host_kernels(info))
+        return as_pruned(err, "a CPU shares its memory with nobody");
+    if (!as_info_shares_host(info))
+        return as_pruned(err, "the device is simulated: the host's threads have no part in it");
+    if (same && as_axes_number(a, "pass") > 1)
+        return AS_PRUNED; /* the control: nothing has to move */
+    if (!(info->capabilities & AS_CAP_SOURCE))
+        return as_inapplicable(err, "the device cannot compile kernels");
+    if (allocator && !allocator->why_not[0] && !allocator->host_access)
+        return as_inapplicable(err, "the CPU cannot access this memory");
+    return as_check_block(info, as_axes_text(a, "allocator"), as_axes_number(a, "size"), err) ? AS_INAPPLICABLE
+                                                                                              : AS_APPLIES;
+}
+
+/* ---- the CPU's side ---- */
+
+/* args: 0 address, 1 words, 2 key (fill) or the address of the sums (sum) */
+static uint64_t migration_value(const struct as_host_call *call, size_t arg)
+{
+    uint64_t v;
+    memcpy(&v, call->args[arg], sizeof v);
+    return v;
+}
+
+static void host_fill(const struct as_host_call *call)
+{
+    uint64_t *data = (uint64_t *)(uintptr_t)migration_value(call, 0), key = migration_value(call, 2);
+    const uint64_t n = migration_value(call, 1), end = n * (call->thread + 1) / call->threads;
+    for (uint64_t i = n * call->thread / call->threads; i < end; i++)
+        data[i] = key + i;
+}
+
+static void host_sum(const struct as_host_call *call)
+{
+    const uint64_t *data = (const uint64_t *)(uintptr_t)migration_value(call, 0);
+    uint64_t *sums = (uint64_t *)(uintptr_t)migration_value(call, 2), sum = 0;
+    const uint64_t n = migration_value(call, 1), end = n * (call->thread + 1) / call->threads;
+    for (uint64_t i = n * call->thread / call->threads; i < end; i++)
+        sum += data[i];
+    sums[(size_t)call->thread * LINE_WORDS] = sum;
+}
+static const struct as_host_kernel host_kernels[] = {{"fill", host_fill}, {"sum", host_sum}, {NULL, NULL}};
+
+static enum as_status launch_cpu(struct state *s, struct as_kernel *kernel, uint64_t last, double *seconds,
+                                 struct as_error *err)
+{
+    struct as_timing t;
+    enum as_status st = s->dev->memory->map(s->dev, s->memory, err);
+    if (!st && !s->memory->host)
+        st = as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
+    if (st)
+        return st;
+    const struct as_arg args[] = {as_u64_arg((uint64_t)(uintptr_t)s->memory->host), as_u64_arg(s->words),
+                                  as_u64_arg(last)};
+    struct as_launch l = as_launch_of(kernel, args, 3, s->cpu->info.threads, 1);
+    l.work = (struct as_work){.bytes = (double)s->words * 8, .footprint = (double)s->words * 8};
+    st = s->cpu->queue->launch(s->cpu, &l, &t, err);
+    if (!st)
+        *seconds = as_timing_seconds(&t);
+    return st;
+}
+
+/* ---- both sides ---- */
+
+static enum as_status launch_device(struct state *s, struct as_kernel *kernel, const struct as_arg *args,
+                                    double *seconds, struct as_error *err)
+{
+    struct as_timing t;
+    enum as_status st = s->memory->host ? s->dev->memory->unmap(s->dev, s->memory, err) : AS_OK;
+    if (st)
+        return st;
+    struct as_launch l = as_launch_of(kernel, args, 3, s->groups, GROUP);
+    l.work = (struct as_work){.bytes = (double)s->words * 8, .footprint = (double)s->words * 8};
+    st = s->dev->queue->launch(s->dev, &l, &t, err);
+    if (!st)
+        *seconds = as_timing_seconds(&t);
+    return st;
+}
+
+static enum as_status touch(struct state *s, struct as_error *err)
+{
+    const struct as_arg args[] = {as_memory_arg(s->memory), as_u64_arg(s->words), as_u64_arg(s->key)};
+    double unused;
+    return s->touched_by_device ? launch_device(s, s->fill[1], args, &unused, err)
+                                : launch_cpu(s, s->fill[0], s->key, &unused, err);
+}
+
+static enum as_status add_sums(struct state *s, uint64_t *sum, struct as_error *err)
+{
+    const size_t n = s->groups * GROUP;
+    uint64_t *each = malloc(n * sizeof *each);
+    *sum = 0;
+    if (!each)
+        return as_nomem(err, n * sizeof *each, "sums");
+    enum as_status st = s->dev->memory->read(s->dev, s->sums, 0, each, n * sizeof *each, err);
+    for (size_t i = 0; i < n && !st; i++)
+        *sum += each[i];
+    free(each);
+    return st;
+}
+
+/* One pass; its sum must be that of key + i. */
+static enum as_status pass(struct state *s, double *seconds, struct as_error *err)
+{
+    const struct as_arg args[] = {as_memory_arg(s->sums), as_memory_arg(s->memory), as_u64_arg(s->words)};
+    uint64_t sum = 0;
+    enum as_status st = s->read_by_device ? launch_device(s, s->sum[1], args, seconds, err)
+                                          : launch_cpu(s, s->sum[0], (uint64_t)(uintptr_t)s->host_sums, seconds, err);
+    if (!st && s->read_by_device)
+        st = add_sums(s, &sum, err);
+    for (unsigned i = 0; i < s->cpu->info.threads && !s->read_by_device; i++)
+        sum += s->host_sums[(size_t)i * LINE_WORDS];
+    const uint64_t expected = s->words * s->key + s->words / 2 * (s->words - 1); /* words are even */
+    s->wrong |= !st && sum != expected;
+    return st;
+}
+
+/* How many of some pages the host has; the device has the others. */
+static uint64_t look(const struct state *s, const char *at)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < LOOKS && at; i++)
+        n += as_node_of(at + s->words * 8 / LOOKS * i) >= 0;
+    return n;
+}
+
+/* ---- one trial ---- */
+
+static enum as_status migration_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
+{
+    const struct as_program_desc program = {.name = "migration", .source = as_kernel_migration, .host = host_kernels};
+    struct state *s = state;
+    *s = (struct state){.tc = tc,
+                        .dev = tc->dev,
+                        .words = as_axes_u64(tc->axes, "size") / 16 * 2,
+                        .key = tc->seed,
+                        .passes = (unsigned)as_axes_u64(tc->axes, "pass"),
+                        .touched_by_device = as_word_is(tc->axes, "touch", "device"),
+                        .read_by_device = as_word_is(tc->axes, "agent", "device")};
+    s->groups = (size_t)(tc->dev->info.compute_units ? tc->dev->info.compute_units : 1) * GROUPS_PER_UNIT;
+    enum as_status st = as_device_open("cpu", &s->opened, err);
+    if (st)
+        return st;
+    s->cpu = &s->opened.device;
+    s->host_sums = calloc((size_t)s->cpu->info.threads * LINE_WORDS, sizeof *s->host_sums);
+    if (!s->host_sums)
+        return as_nomem(err, (size_t)s->cpu->info.threads * LINE_WORDS * sizeof *s->host_sums, "sums");
+    as_buffers_open(&s->of_cpu, s->cpu, &program, err);
+    s->fill[0] = as_buffers_kernel(&s->of_cpu, "fill", err);
+    s->sum[0] = as_buffers_kernel(&s->of_cpu, "sum", err);
+    if (s->of_cpu.status)
+        return s->of_cpu.status;
+    as_buffers_open(&s->of_device, s->dev, &program, err);
+    s->fill[1] = as_buffers_kernel(&s->of_device, "fill", err);
+    s->sum[1] = as_buffers_kernel(&s->of_device, "sum", err);
+    s->sums = as_buffers_memory(&s->of_device, NULL, s->groups * GROUP * sizeof(uint64_t), err);
+    tc->footprint = s->words * 8;
+    tc->host_work = true;
+    tc->max_reps = 1; /* each sample has memory of its own */
+    if (s->read_by_device && !s->of_device.status)
+        as_expect_code(tc, s->sum[1], "load.global", 1);
+    return s->of_device.status;
+}
+
+static void give_back(struct state *s)
+{
+    if (s->memory && s->memory->host)
+        s->dev->memory->unmap(s->dev, s->memory, NULL);
+    s->dev->memory->free(s->dev, s->memory);
+    s->memory = NULL;
+}
+
+static enum as_status migration_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    const struct as_memory_desc desc = {
+        .allocator = as_axes_text(s->tc->axes, "allocator"), .bytes = s->words * 8, .node = -1, .fresh = true};
+    double seconds = 0;
+    (void)reps;
+    s->key++;
+    enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->memory, err);
+    if (!st)
+        st = s->dev->memory->map(s->dev, s->memory, err);
+    const char *at = st ? NULL : s->memory->host;
+    if (!st)
+        st = touch(s, err);
+    s->before = look(s, at);
+    for (unsigned i = 0; i < s->passes && !st; i++)
+        st = pass(s, &seconds, err);
+    s->after = look(s, at);
+    if (s->memory)
+        give_back(s);
+    if (st)
+        return st;
+    as_note_number(s->tc, "host_share_before", (double)s->before / LOOKS);
+    as_note_number(s->tc, "host_share_after", (double)s->after / LOOKS);
+    out->seconds = seconds;
+    out->value = (double)s->words * 8 / seconds * 1e-9;
+    return AS_OK;
+}
+
+static bool migration_check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size,
+             s->wrong ? "the sum of a pass is not that of the words written"
+                      : "every pass read the words that were written");
+    return !s->wrong;
+}
+
+static void migration_finish(void *state)
+{
+    struct state *s = state;
+    if (!s->dev)
+        return;
+    if (s->memory)
+        give_back(s);
+    as_buffers_finish(&s->of_device);
+    as_buffers_finish(&s->of_cpu);
+    if (s->opened.backend)
+        as_device_close(&s->opened);
+    free(s->host_sums);
+    *s = (struct state){0};
+}
+
+static double migration_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 30 + as_axes_number(a, "size") * (2 + as_axes_number(a, "pass")) / 50e6;
+}
+
+static bool migration_by_kernel(const struct as_axes *a)
+{
+    return as_word_is(a, "touch", "device") || as_word_is(a, "agent", "device");
+}
+
+const struct as_probe as_probe_migration = {
+    .name = "migration",
+    .title = "Migration, pass by pass",
+    .question = "What does a pass over memory cost that the other side touched last, and the passes after it?",
+    .metric = "bandwidth",
+    .unit = "GB/s",
+    .counts = "each byte of the buffer once; decimal GB",
+    AS_CELLS(axes, quick, full, migration_applies),
+    .kernel_reaches = migration_by_kernel,
+    .patience = migration_patience,
+    AS_TRIAL(struct state, migration_prepare, migration_sample, migration_check, migration_finish),
+};

@@ -1,0 +1,93 @@
+/* What the first pass over memory of the other side costs, and whether later ones are faster. */
+#include "facts/rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 48 }; /* keeps a run with too many kinds of cells readable */
+/* Passes that differ less are alike. */
+static const double MOVES = 1.25;
+
+/* The cell of the highest pass that differs from the first one in that axis only; NULL: none. */
+static const struct as_cell *last_pass(const struct as_cell *const *cells, size_t n, const struct as_cell *first)
+{
+    const struct as_cell *last = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (as_cells_alike(cells[i], first, "pass") && as_cell_axis_number(cells[i], "pass") > 1 &&
+            (!last || as_cell_axis_number(cells[i], "pass") > as_cell_axis_number(last, "pass")))
+            last = cells[i];
+    return last;
+}
+
+/* "CPU reads of 'managed' memory that the device wrote" */
+static void migration_subject(const struct as_cell *cell, char *out, size_t size)
+{
+    const char *agent = as_cell_axis(cell, "agent"), *touch = as_cell_axis(cell, "touch");
+    snprintf(out, size, "%s reads of '%.48s' memory that %s wrote", strcmp(agent, "cpu") == 0 ? "CPU" : "device",
+             as_cell_axis(cell, "allocator"),
+             strcmp(agent, touch) == 0      ? "it"
+             : strcmp(touch, "device") == 0 ? "the device"
+                                            : "the CPU");
+}
+
+static void add_first(struct as_rule_context *c, const struct as_cell *first, const char *subject, const char *object)
+{
+    char value[160], note[64];
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_MIGRATION_FIRST, first, AS_BY(.object = object));
+    if (!f)
+        return;
+    const double after = as_cell_note(first, "host_share_after");
+    note[0] = '\0';
+    if (after >= 0 && after <= 1)
+        snprintf(note, sizeof note, "then %.0f%% of the pages are on the host", 100 * after);
+    as_fact_say(f, "First pass of %s: %s", subject, as_fact_noted_text(f, "", note, value, sizeof value));
+}
+
+static void add_gain(struct as_rule_context *c, const struct as_cell *first, const struct as_cell *last,
+                     const char *subject, const char *object)
+{
+    char value[160];
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_MIGRATION_GAIN, last, first, AS_BY(.object = object));
+    if (!f)
+        return;
+    const bool moves = f->ci.lo > MOVES, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
+    f->verdict = moves ? AS_SUPPORTED : alike ? AS_REFUTED : AS_UNDECIDED;
+    as_fact_noted_text(f, "", "", value, sizeof value);
+    if (moves)
+        as_fact_say(f, "Pass %s of %s is %s as fast as the first: pages move to their reader",
+                    as_cell_axis(last, "pass"), subject, value);
+    else
+        as_fact_say(f,
+                    alike ? "Passes of %s are alike, %s: pages stay where they are"
+                          : "Whether later passes of %s are faster is inconclusive: %s",
+                    subject, value);
+}
+
+static void derive_passes(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "migration", &cells);
+    for (size_t i = 0, facts = 0; i < n && facts < FACTS_MAX; i++) {
+        char subject[160], object[64];
+        if (!as_cell_is(cells[i], "pass", "1"))
+            continue;
+        const struct as_cell *last = last_pass(cells, n, cells[i]);
+        migration_subject(cells[i], subject, sizeof subject);
+        as_allocator_object(as_cell_axis(cells[i], "allocator"), object, sizeof object);
+        add_first(c, cells[i], subject, object);
+        if (last)
+            add_gain(c, cells[i], last, subject, object);
+        facts += 1 + (last != NULL);
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_migration[] = {
+    {"migration", derive_passes,
+     "the first pass over memory that one side wrote, and the ratio of the last pass to it: pages move where it is "
+     "surely "
+     "above 1.25, and stay where it is surely within 1.25 of 1",
+     "passes of the same size over the same memory with another ratio"},
+    {0},
+};

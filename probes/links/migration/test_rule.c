@@ -1,0 +1,31 @@
+/* The rule of migration, on synthetic cells. */
+#include "tests/facts/made.h"
+#include "tests/unit_test.h"
+
+UNIT_TEST(test_passes)
+{
+    struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda"}};
+    made_add(&m, "migration", "GB/s", 4, "allocator=managed touch=cpu agent=device pass=1 size=268435456");
+    made_add(&m, "migration", "GB/s", 1900, "allocator=managed touch=cpu agent=device pass=2 size=268435456");
+    made_add(&m, "migration", "GB/s", 2000, "allocator=managed touch=cpu agent=device pass=4 size=268435456");
+    made_add(&m, "migration", "GB/s", 50, "allocator=pinned touch=cpu agent=device pass=1 size=268435456");
+    made_add(&m, "migration", "GB/s", 51, "allocator=pinned touch=cpu agent=device pass=4 size=268435456");
+    made_add(&m, "migration", "GB/s", 90, "allocator=pinned touch=cpu agent=cpu pass=1 size=268435456");
+    made_derive(&m);
+    made_says(made_near(&m, "migration.first.managed.cpu.device", 4, 1e-9),
+              "First pass of device reads of 'managed' memory that the CPU wrote: 4.00 GB/s");
+    made_says(made_near(&m, "migration.gain.managed.cpu.device", 500, 1e-9), "pages move to their reader");
+    made_verdict(&m, "migration.gain.pinned.cpu.device", AS_REFUTED);
+    made_says(made_get(&m, "migration.gain.pinned.cpu.device"), "pages stay where they are");
+    made_says(made_get(&m, "migration.first.pinned.cpu.cpu"), "CPU reads of 'pinned' memory that it wrote");
+    assert_null(made_find(&m, "migration.gain.pinned.cpu.cpu"));
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_passes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
