@@ -72,7 +72,9 @@ static void add_history_row(struct as_table *t, const struct as_history *h, cons
     as_format_wall(r->run->started_at, started, sizeof started);
     as_table_addf(t, AS_PAINT_NONE, "%lld", (long long)r->run->id);
     as_table_add(t, started, AS_PAINT_NONE);
-    as_format_value(&text, r->number.value, h->row->unit);
+    const struct as_number number = {.value = r->number.value, .ci = r->number.ci, .unit = h->row->unit};
+    if (isfinite(as_number_point(&number)))
+        as_format_value(&text, r->number.value, h->row->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     interval_text(&r->number.ci, r->number.value, h->row->unit, &text);
@@ -118,12 +120,42 @@ static void alone_text(const struct as_history *h, struct as_buf *out)
                       h->alone == 1 ? "is" : "are");
 }
 
+/* What another run of the machine shows: an interval, or one of the states. */
+static void another_text(const struct as_history *h, struct as_buf *out)
+{
+    const struct as_number n = as_history_number(h);
+    if (h->states.n)
+        as_number_brief(&n, out);
+    else
+        interval_text(&h->now.another, h->now.value, h->row->unit, out);
+}
+
+/* "27 ns in 14 runs or 105 ns in 3" */
+static void states_text(const struct as_history *h, struct as_buf *out)
+{
+    for (size_t i = 0; i < h->states.n; i++) {
+        const struct as_number n = {.value = h->states.of[i].value, .ci = h->states.of[i].ci, .unit = h->row->unit};
+        as_buf_str(out, i ? " or " : "");
+        as_number_prose(&n, "", "", out);
+        as_buf_printf(out, " in %zu run%s", h->states.runs[i], h->states.runs[i] == 1 ? "" : "s");
+    }
+}
+
 /* The level now, and how it stands to the one before. */
 static void level_text(const struct as_history *h, struct as_buf *out)
 {
     const char *unit = h->row->unit;
-    if (!isfinite(h->now.value))
+    const struct as_number now = as_history_number(h);
+    if (h->states.n) {
+        states_text(h, out);
+        as_buf_str(out, "; another run is one of them");
         return;
+    }
+    if (!isfinite(h->now.value)) {
+        if (isfinite(now.value))
+            as_number_text(&now, out);
+        return;
+    }
     as_buf_str(out, h->since ? "now " : "");
     as_format_value(out, h->now.value, unit);
     as_buf_str(out, " (");
@@ -203,10 +235,13 @@ static void add_changed(struct as_table *t, const struct as_history *h)
 
 static void add_steady(struct as_table *t, const struct as_history *h)
 {
+    const struct as_number n = as_history_number(h);
     struct as_buf text = AS_BUF_INIT;
     add_line_names(t, h);
-    add_value(t, isfinite(h->now.value) ? h->now.value : h->v[h->n - 1].number.value, h->row->unit);
-    interval_text(&h->now.another, h->now.value, h->row->unit, &text);
+    as_number_brief(&n, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
+    another_text(h, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_table_addf(t, AS_PAINT_NONE, "%zu", h->n);
     as_table_add(t, h->row->of->name, AS_PAINT_DIM);

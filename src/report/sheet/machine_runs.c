@@ -12,6 +12,7 @@
 void as_machine_runs_finish(struct as_machine_runs *m)
 {
     as_machine_sheet_finish(&m->sheet);
+    as_machine_sheet_finish(&m->now);
     as_report_run_finish(&m->fullest);
     free(m->v);
     *m = (struct as_machine_runs){0};
@@ -235,8 +236,10 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
         st = merge_runs(&l, err);
     if (!st)
         st = as_machine_sheet_changes(&out->sheet, err);
-    if (!st && which == AS_MACHINE_NOW)
-        st = as_machine_join_now(&l, err);
+    if (!st && which == AS_MACHINE_EVER)
+        st = as_machine_sheet_copy(&out->sheet, &out->now, err);
+    if (!st)
+        st = as_machine_join_now(&l, which == AS_MACHINE_EVER ? &out->now : &out->sheet, err);
     as_copy_text(out->since, sizeof out->since, as_buf_get(&l.since));
     as_buf_finish(&l.since);
     found_finish(&found);
