@@ -27,7 +27,7 @@ static const struct item exits[] = {
      "wrong usage: no such option, probe, axis, device, run, cell or file, an invalid suite, or runs without a common "
      "cell"},
     {"3", "check or compare --check found something worse, or check found a line missing"},
-    {"4", "measured, but some cells were rejected, failed, crashed or timed out, or a device was lost"},
+    {"4", "measured, but some cells were rejected, failed, crashed or timed out, the budget left out most, or a device was lost"},
     {"5", "no device to measure on"},
     {NULL, NULL},
 };

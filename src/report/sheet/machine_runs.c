@@ -163,6 +163,15 @@ static void add_neighbours(const struct as_report_run *run, struct as_machine_ru
         }
 }
 
+/* A run without numbers tells nothing of the machine, its reasons neither. */
+static bool has_numbers(const struct as_machine_sheet *m)
+{
+    size_t rows = 0;
+    for (size_t d = 0; d < m->n; d++)
+        rows += m->v[d].sheet.n;
+    return rows > 0;
+}
+
 /* Adds the run at that place to the sheet. */
 static enum as_status merge_run(struct as_machine_load *l, size_t at, struct as_error *err)
 {
@@ -176,6 +185,11 @@ static enum as_status merge_run(struct as_machine_load *l, size_t at, struct as_
         return st;
     run.chip = l->chip;
     st = as_machine_sheet_make(&run, &sheet, err);
+    if (!st && !has_numbers(&sheet)) {
+        as_machine_sheet_finish(&sheet);
+        as_report_run_finish(&run);
+        return AS_OK;
+    }
     if (!st)
         add_neighbours(&run, &out->v[at]);
     if (!st && out->merged == 0)

@@ -111,16 +111,22 @@ static void json_seen(const struct as_report_run *run, const char *device, struc
     as_buf_str(out, lead[0] == '[' ? "[]" : "]");
 }
 
-static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
+/* What another run of the machine shows. */
+static void json_runs(const struct as_line_runs *runs, struct as_buf *out)
 {
-    as_buf_char(out, '{');
-    as_json_add_int(out, "sheet_version", AS_SHEET_VERSION);
-    as_json_add_text(out, "run", run->run.uuid);
-    as_json_add_text(out, "host", run->run.host);
-    as_json_add_text(out, "suite", run->run.suite);
-    as_json_add_number(out, "started_at", run->run.started_at);
-    as_json_add_bool(out, "virtual_machine", m->virtual_machine);
-    as_json_add_number(out, "reference_clock_hz", m->clock_hz);
+    as_json_add_int(out, "runs", (long long)runs->n);
+    as_json_add_number(out, "another_low", runs->another.lo);
+    as_json_add_number(out, "another_high", runs->another.hi);
+    as_json_add_name(out, "states");
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < runs->states.n; i++)
+        as_json_number(out, runs->states.of[i].value), as_buf_str(out, i + 1 < runs->states.n ? "," : "");
+    as_buf_char(out, ']');
+}
+
+static void json_devices(const struct as_report_run *run, const struct as_machine_sheet *m, bool joined,
+                         struct as_buf *out)
+{
     as_json_add_name(out, "devices");
     for (size_t i = 0; i < m->n; i++) {
         as_buf_str(out, i ? ",\n{" : "[\n{");
@@ -131,6 +137,8 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
             as_buf_str(out, k ? ",\n" : "[\n");
             as_buf_char(out, '{');
             as_sheet_row_json(&m->v[i].sheet.rows[k], out);
+            if (joined)
+                json_runs(&m->v[i].runs[k], out);
             as_buf_char(out, '}');
         }
         as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
@@ -139,6 +147,32 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
         as_buf_char(out, '}');
     }
     as_buf_str(out, m->n ? "]}\n" : "[]}\n");
+}
+
+static void json_head(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
+{
+    as_buf_char(out, '{');
+    as_json_add_int(out, "sheet_version", AS_SHEET_VERSION);
+    as_json_add_text(out, "run", run->run.uuid);
+    as_json_add_text(out, "host", run->run.host);
+    as_json_add_text(out, "suite", run->run.suite);
+    as_json_add_number(out, "started_at", run->run.started_at);
+    as_json_add_bool(out, "virtual_machine", m->virtual_machine);
+    as_json_add_number(out, "reference_clock_hz", m->clock_hz);
+}
+
+static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
+{
+    json_head(run, m, out);
+    json_devices(run, m, false, out);
+}
+
+void as_machine_to_json(const struct as_machine_runs *m, struct as_buf *out)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    json_head(&m->fullest, &m->sheet, out);
+    as_json_add_int(out, "runs", (long long)as_machine_runs_used(m, NULL, used));
+    json_devices(&m->fullest, &m->sheet, true, out);
 }
 
 /* ---- C header ---- */
