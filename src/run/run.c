@@ -214,17 +214,19 @@ static void note_budget(struct as_engine *e)
     as_buf_finish(&text);
 }
 
-/* A run without any number would only be in the way of others. */
-static enum as_status check_possible(const struct as_planning *p, struct as_error *err)
+/* Axes that the user set so that nothing can be measured are a mistake, and no run of the machine. */
+static enum as_status check_possible(const struct as_planning *p, const struct as_run_options *o, struct as_error *err)
 {
     const struct as_cell *first = NULL;
+    if (!o->sets_n)
+        return AS_OK;
     for (size_t i = 0; i < p->sentinels_first; i++) {
         if (p->plan.cells[i].status == AS_CELL_PLANNED)
             return AS_OK;
         first = first ? first : &p->plan.cells[i];
     }
-    return as_fail(err, AS_USAGE, "none of %zu measurements is possible here: %s", p->sentinels_first,
-                   first ? first->reason : "");
+    return as_fail(err, AS_USAGE, "none of %zu measurement%s is possible here: %s", p->sentinels_first,
+                   p->sentinels_first == 1 ? "" : "s", first ? first->reason : "");
 }
 
 /* A suite is named after what it is about: says where that is not to be had. */
@@ -258,7 +260,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     e.slots_n = p.slots_n;
     e.sentinels_first = p.sentinels_first;
     if (!st)
-        st = check_possible(&p, err);
+        st = check_possible(&p, options, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
         st = as_lock_machine(options, &lock, err);
     if (!st)

@@ -31,22 +31,11 @@ static void check_output_number(const struct as_number *n, bool unicode, struct 
  * else the 95% one; empty without a ratio. */
 static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
-    enum { WIDE_DIGITS = 2 };
     const bool differs = line->verdict == AS_CHECK_BETTER || line->verdict == AS_CHECK_WORSE;
-    const struct as_number n = {.value = line->comparison.ratio,
-                                .ci = differs ? line->comparison.differ : line->comparison.ci,
-                                .unit = "x"};
-    const enum as_number_form form = as_number_form(&n);
-    if (!isfinite(n.value))
-        return;
-    if (form == AS_NUMBER_VALUE || form == AS_NUMBER_RANGE) {
+    const struct as_number n = {
+        .value = line->comparison.ratio, .ci = differs ? line->comparison.differ : line->comparison.ci, .unit = "x"};
+    if (isfinite(n.value))
         as_number_prose(&n, "", "", out);
-        return;
-    }
-    as_format_number(out, n.ci.lo, WIDE_DIGITS);
-    as_buf_str(out, " to ");
-    as_format_number(out, n.ci.hi, WIDE_DIGITS);
-    as_buf_char(out, 'x');
 }
 
 bool as_check_is_incomplete(const struct as_checked *c)
