@@ -13,7 +13,7 @@ const [probesDir, figuresOut, vegaOut, depfile] = process.argv.slice(2);
 const theme = JSON.parse(fs.readFileSync(path.join(here, 'theme.json'), 'utf8'));
 
 // Functions that the page gives to figures: known here, so that a figure with a wrong expression fails the build.
-for (const name of ['bytes', 'nanoseconds', 'short', 'round10']) vega.expressionFunction(name, () => '');
+for (const name of ['bytes', 'nanoseconds', 'gigabytes', 'short', 'round10']) vega.expressionFunction(name, () => '');
 
 const SIZES = /(^|_)(size|bytes|footprint)$/; // fields that count bytes
 
@@ -69,6 +69,16 @@ function labelSizes(encoding) {
   }
 }
 
+// Rates have their unit at the ticks, with the prefix that fits: 10 TB/s, not 10000 below a title "GB/s".
+function labelRates(encoding) {
+  for (const channel of ['x', 'y']) {
+    const def = encoding?.[channel], [, what] = def?.title?.match?.(/^(?:(.*), )?GB\/s$/) ?? [];
+    if (!/GB\/s$/.test(def?.title ?? '') || def.axis === null) continue;
+    def.title = what ?? 'bandwidth';
+    def.axis = { ...def.axis, labelExpr: 'gigabytes(datum.value)' };
+  }
+}
+
 // A facet becomes panels that the page lays out: so each follows the width of the page, two beside each other on a wide
 // one and one under the other on a phone. The panel's value is a parameter of the compiled figure; without one, it
 // draws all.
@@ -119,6 +129,7 @@ function prepare(spec) {
   spec.data = { name: 'cells' };
   for (const unit of units(spec)) {
     labelSizes(unit.encoding);
+    labelRates(unit.encoding);
     if (one) logAxes(unit.encoding);
   }
   shortNumbers([...units(spec)]);

@@ -19,8 +19,8 @@ import sys
 import tarfile
 
 from low_priority import run
-from static_libraries import (LIBRARIES, PINNED, Failed, Unavailable, install_libraries, must, sources, version_of, write,
-                              write_module, zig)
+from static_libraries import (PINNED, ZIG, Failed, Unavailable, install_libraries, is_made_of, made_of, must, sources, version_of,
+                              write, write_module, zig)
 from tally import say
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -43,7 +43,8 @@ PARTS = {"docs/assay.1": "share/man/man1/assay.1", "docs/assay": "share/bash-com
 
 def compile_hwloc(source, root, cc, arch):
     """hwloc by its own configure script: without optional libraries it reads /proc and /sys alone."""
-    if not os.path.exists(os.path.join(root, "lib", "libhwloc.a")):
+    archive, built_from = os.path.join(root, "lib", "libhwloc.a"), " ".join([PINNED["hwloc"][1], ZIG] + HWLOC)
+    if not is_made_of(archive, built_from):
         build = os.path.join(root, "hwloc")
         shutil.rmtree(build, ignore_errors=True)
         os.makedirs(build)
@@ -53,6 +54,7 @@ def compile_hwloc(source, root, cc, arch):
              env=dict(os.environ, **tools))
         for part in ("include", "hwloc"):
             must(["make", "-j2", "-C", os.path.join(build, part), "install"])
+        made_of(archive, built_from)
     write_module(root, "hwloc", "hwloc", version_of(source))
 
 
@@ -187,6 +189,15 @@ def program_version():
         return re.search(r"version: '([^']+)'", f.read())[1]
 
 
+def sums_of(folder):
+    """Checksums of the archives of this version."""
+    sums = ""
+    for path in sorted(glob.glob(os.path.join(folder, f"assay-{program_version()}-linux-*.tar.gz"))):
+        with open(path, "rb") as f:
+            sums += f"{hashlib.sha256(f.read()).hexdigest()}  {os.path.basename(path)}\n"
+    return sums
+
+
 def dist(architectures):
     need_tools()
     compiler = zig(os.path.join(FOLDER, "zig"))
@@ -203,12 +214,7 @@ def dist(architectures):
         say(f"dist: {os.path.relpath(path, TOP)}, {os.path.getsize(path) / 1e6:.1f} MB")
         if os.path.getsize(path) >= LARGEST:
             raise Failed(f"{path} is {os.path.getsize(path)} bytes, over {LARGEST}")
-    archives = sorted(glob.glob(os.path.join(FOLDER, "assay-*.tar.gz")))
-    sums = ""
-    for path in archives:
-        with open(path, "rb") as f:
-            sums += f"{hashlib.sha256(f.read()).hexdigest()}  {os.path.basename(path)}\n"
-    write(os.path.join(FOLDER, "SHA256SUMS"), sums)
+    write(os.path.join(FOLDER, "SHA256SUMS"), sums_of(FOLDER))
 
 
 def main():

@@ -54,6 +54,19 @@ def write(path, text):
         f.write(text)
 
 
+def is_made_of(path, inputs):
+    """Was it made of these inputs (a text)? Else it is made anew."""
+    try:
+        with open(path + ".made-of", encoding="utf-8") as f:
+            return os.path.exists(path) and f.read() == inputs
+    except FileNotFoundError:
+        return False
+
+
+def made_of(path, inputs):
+    write(path + ".made-of", inputs)
+
+
 def last_line(text):
     return (text.strip().splitlines() or ["no reason given"])[-1]
 
@@ -68,7 +81,7 @@ def zig(folder):
             raise Unavailable(f"$ZIG names '{given}', which is no program")
         return shutil.which(given)
     pattern = os.path.join(folder, "node_modules", "@oven", "zig-linux-*", "zig")
-    if not glob.glob(pattern):
+    if not glob.glob(pattern) or not is_made_of(folder, ZIG):
         if not shutil.which("npm"):
             raise Unavailable("no npm, which fetches the compiler")
         say("fetching the compiler (npm install)")
@@ -77,6 +90,7 @@ def zig(folder):
                     "--no-fund", "--loglevel=error", ZIG])
         if done.returncode or not glob.glob(pattern):
             raise Unavailable(f"no Zig compiler: npm cannot install {ZIG}: {last_line(done.stdout)}")
+        made_of(folder, ZIG)
     return glob.glob(pattern)[0]
 
 
@@ -120,12 +134,13 @@ def fetch_source(name, folder):
     must(["dpkg-source", "--no-check", "-x", description, target])
     version = re.search(r"^Version: (?:\d+:)?([^-+\s]+)", text, re.M)[1]
     write(os.path.join(target, "version.txt"), version)
+    made_of(target, sha256)
 
 
 def sources(folder, names):
     """Of each library its folder."""
     found = {name: os.path.join(folder, name) for name in names}
-    missing = [name for name, path in found.items() if not os.path.exists(os.path.join(path, "version.txt"))]
+    missing = [name for name, path in found.items() if not is_made_of(path, PINNED[name][1])]
     if missing:
         if not shutil.which("dpkg-source"):
             raise Unavailable("no dpkg-source, which unpacks Debian's source packages; on Debian: apt-get install dpkg-dev")
@@ -178,14 +193,18 @@ def compile_library(name, library, folder, root, tools, flags):
     files, headers = inputs(name, folder)
     for header in headers:
         shutil.copy(os.path.join(folder, header), os.path.join(root, "include"))
-    if os.path.exists(archive):
+    built_from = f"{PINNED[name][1]} {ZIG} {' '.join(flags)}"
+    if is_made_of(archive, built_from):
         return
+    if os.path.exists(archive):  # ar adds to what is there
+        os.remove(archive)
     objects = []
     for path in files:
         objects.append(os.path.join(root, "lib", f"{library}-{os.path.basename(path)}.o"))
         must([tools["cc"]] + flags + ["-DHAVE_CONFIG_H", "-DSQLITE_THREADSAFE=1", "-I", os.path.dirname(path), "-c", path,
                                       "-o", objects[-1]])
     must([tools["zig"], "ar", "rcs", archive] + objects)
+    made_of(archive, built_from)
 
 
 def write_module(root, module, library, version):

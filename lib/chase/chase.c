@@ -44,6 +44,8 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     as_cycle_init(&c->cycle, desc->pattern, desc->size / desc->stride, desc->stride, as_info_page(&dev->info),
                   desc->seed);
     c->spread = spread;
+    c->cpu = desc->cpu - 1;
+    c->cpus = desc->cpu ? &c->cpu : NULL;
     c->footprint = c->cycle.lines * (spread ? spread : c->stride);
     c->at = as_cycle_at(&c->cycle, 0);
     if (c->method->warms)
@@ -52,6 +54,7 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
                                                     .bytes = desc->size,
                                                     .node = -1,
                                                     .fresh = desc->fresh,
+                                                    .at = desc->at,
                                                     .owner = desc->owner},
                                          .use = "chase",
                                          .touch = dev->info.numa_nodes > 1 ? AS_TOUCH_THREAD : AS_TOUCH_ANY};

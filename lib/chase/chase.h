@@ -66,6 +66,8 @@ struct as_chase {
     double clock_hz;              /* of the last run, NAN if the kernel has no counter */
     bool lost;                    /* a run ended at a wrong line */
     unsigned missed;              /* persistent runs that ended before they were read, at most 2 */
+    int cpu;                      /* of a CPU's chase, if chosen */
+    const int *cpus;              /* NULL, or that one */
     uint64_t footprint;           /* bytes; of spread elements those of their cache lines */
 };
 struct as_chase_desc {
@@ -75,6 +77,8 @@ struct as_chase_desc {
     enum as_pattern pattern;
     uint64_t seed;
     bool fresh;        /* never memory kept from another trial */
+    void *at;          /* CPU: the buffer is this memory of the caller's (struct as_memory_desc); NULL: its own */
+    int cpu;           /* CPU: 1 + the logical CPU that chases; 0: the backend's order */
     const char *owner; /* id of the device on which the buffer lies, NULL own */
     bool persistent;   /* a host thread reads the progress of the running chase */
     uint64_t spread;   /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and

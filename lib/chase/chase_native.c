@@ -87,11 +87,13 @@ static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64
 {
     struct as_kernel *fill = NULL;
     struct as_arg args[3] = {as_memory_arg(c->memory), as_u64_arg((uint64_t)(uintptr_t)c), as_u64_arg(steps)};
-    bool help = c->dev->info.numa_nodes <= 1 && c->memory->bytes >= FILL_TOGETHER && c->dev->info.threads > 1;
+    bool help =
+        !c->cpus && c->dev->info.numa_nodes <= 1 && c->memory->bytes >= FILL_TOGETHER && c->dev->info.threads > 1;
     struct as_launch l = {.args = args,
                           .args_n = 3,
                           .workgroups = help ? c->dev->info.threads : 1,
                           .workgroup_size = 1,
+                          .cpus = c->cpus,
                           .reps = 1,
                           .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
     struct as_timing t;
@@ -170,6 +172,7 @@ static enum as_status chase_native_run(struct as_chase *c, uint64_t reps, struct
                           .args_n = 4,
                           .workgroups = 1,
                           .workgroup_size = 1,
+                          .cpus = c->cpus,
                           .reps = reps,
                           .work = {.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint}};
     enum as_status st = c->dev->queue->launch(c->dev, &l, &t, err);

@@ -40,6 +40,13 @@ static void stream_lay_out(struct as_stream *s)
     s->footprint = s->n * s->element * as_stream_shape_of(s)->arrays;
 }
 
+uint64_t as_stream_room(enum as_stream_op op, uint64_t size)
+{
+    struct as_stream s = {.desc = {.op = op, .size = size}, .element = 8};
+    stream_lay_out(&s);
+    return s.pitch * as_stream_shape_of(&s)->arrays * s.element;
+}
+
 /* Space for a sum per thread of the largest grid, which is also the first choice. */
 static void choose_room(struct as_stream *s)
 {
@@ -76,7 +83,8 @@ static enum as_status get_places(struct as_stream *s, struct as_error *err)
     uint64_t bytes = s->pitch * as_stream_shape_of(s)->arrays * s->element;
     const struct as_arena_desc arrays = {.memory = {.allocator = s->desc.allocator,
                                                     .bytes = wanted > 1 && bytes < PLACE_MIN ? PLACE_MIN : bytes,
-                                                    .node = -1},
+                                                    .node = -1,
+                                                    .at = s->desc.at},
                                          .use = "stream",
                                          .touch = touch_of(s)};
     enum as_status st = AS_OK;

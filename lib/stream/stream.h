@@ -89,9 +89,11 @@ uint64_t as_stream_expected_bits(const struct as_stream_data *d, enum as_stream_
 struct as_stream_desc {
     enum as_stream_op op;
     const char *allocator;
-    uint64_t size;     /* total bytes of all arrays */
-    unsigned threads;  /* CPU; 0 on a device, which chooses its grid */
-    bool nontemporal;  /* CPU */
+    uint64_t size;    /* total bytes of all arrays */
+    unsigned threads; /* CPU; 0 on a device, which chooses its grid */
+    const int *cpus;  /* CPU: the logical CPU of each thread, the caller's until the end; NULL: the backend's order */
+    void *at;         /* CPU: the arrays lie in this memory of the caller's, of as_stream_room bytes; NULL: their own */
+    bool nontemporal; /* CPU */
     bool choose_width; /* by a short test; else width */
     enum as_stream_width width;
     bool barrier;      /* barrier between repetitions; on a device each is a launch */
@@ -141,6 +143,8 @@ struct as_stream {
     uint64_t drawn[AS_STREAM_DRAWN]; /* checked blocks of the output, if not all */
     struct as_arena_content content; /* in kept memory; pieces NULL: in its own block */
 };
+/* Bytes of the block that holds a CPU's arrays of `size` bytes in total. */
+uint64_t as_stream_room(enum as_stream_op op, uint64_t size);
 /* Counted bytes per repetition and block. */
 double as_stream_bytes(const struct as_stream *s);
 /* Name of the choice: "256", "1024 workgroups of 64", ... */

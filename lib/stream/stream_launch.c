@@ -116,7 +116,7 @@ static struct as_arg arg_f64(double v)
 /* The using threads touch the memory first, for NUMA locality; on one node all help. */
 static size_t fill_threads(const struct as_stream *s)
 {
-    bool help = s->dev->info.numa_nodes <= 1 && s->footprint >= FILL_TOGETHER;
+    bool help = !s->desc.cpus && s->dev->info.numa_nodes <= 1 && s->footprint >= FILL_TOGETHER;
     return help && s->dev->info.threads > s->desc.threads ? s->dev->info.threads : s->desc.threads;
 }
 
@@ -137,6 +137,7 @@ enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const
                           .args_n = s->native ? args_n : args_n - 1,
                           .workgroups = s->native ? fill_threads(s) : s->grid.workgroups,
                           .workgroup_size = s->native ? 1 : s->grid.workgroup_size,
+                          .cpus = s->desc.cpus,
                           .reps = 1,
                           .work = {.bytes = (double)s->footprint, .footprint = (double)s->footprint}};
     struct as_timing t;
@@ -159,6 +160,7 @@ static enum as_status launch_native(struct as_stream *s, const struct as_stream_
         .args_n = sizeof args / sizeof *args,
         .workgroups = s->desc.threads,
         .workgroup_size = 1,
+        .cpus = s->desc.cpus,
         .reps = part->reps,
         .flags = s->desc.barrier && s->desc.threads > 1 ? AS_LAUNCH_BARRIER : 0,
         .work = {.bytes = as_stream_bytes(s) * (double)part->count / (double)s->n, .footprint = (double)s->footprint}};

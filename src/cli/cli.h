@@ -25,7 +25,7 @@ struct as_option {
     char letter;       /* 'o', 0 when none */
     const char *value; /* "TIME"; NULL for a flag */
     const char *help;  /* one line; names default and range */
-    bool many;         /* may be given more than once */
+    bool many;         /* may be given more than once; a value "LIST" may too, which joins the lists */
 };
 /* Options shared by several subcommands. */
 #define AS_OPTION_STORE                                                                                                \
@@ -72,10 +72,11 @@ struct as_command {
 extern const struct as_command *const as_commands[]; /* in the order of the help; ends with NULL */
 const struct as_command *as_command_find(const char *name);
 
-/* Parsed arguments. Strings live as long as argv. */
+/* Parsed arguments. Strings live as long as argv and the arguments. */
 struct as_given {
     const struct as_option *option;
     const char *value; /* NULL for flags */
+    char *joined;      /* owned: the value, where a list was given several times; NULL */
 };
 struct as_args {
     int argc; /* of the whole program, for provenance */

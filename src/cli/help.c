@@ -11,7 +11,8 @@ static const char about[] =
     "assay measures memory latency and bandwidth, caches, core-to-core communication, allocation and launch cost of "
     "every device it finds. Every number has a 95% confidence interval and its provenance; a valid one has passed "
     "named checks (gates). All numbers are kept in a store that programs can read.\n\n"
-    "A cell is one combination of a probe's axis values on one device; a run is one execution of suites or probes. "
+    "A measurement (CELL in commands) is one combination of a probe's axis values on one device; a run is one "
+    "execution of suites or probes. "
     "Every "
     "finished trial is stored at once, or within about a second where the disk is slow, so 'assay resume' can continue "
     "a "
@@ -23,11 +24,12 @@ struct item {
 static const struct item exits[] = {
     {"0", "success"},
     {"1", "assay itself failed, or was interrupted"},
-    {"2",
-     "wrong usage: no such option, probe, axis, device, run, cell or file, an invalid suite, or runs without a common "
-     "cell"},
+    {"2", "wrong usage: no such option, probe, axis, device, run, measurement or file, an invalid suite, or runs "
+          "without a common "
+          "measurement"},
     {"3", "check or compare --check found something worse, or check found a line missing"},
-    {"4", "measured, but some cells were rejected, failed, crashed or timed out, the budget left out most, or a device was lost"},
+    {"4", "measured, but some measurements were rejected, failed, crashed or timed out, the budget left out most, or a "
+          "device was lost"},
     {"5", "no device to measure on"},
     {NULL, NULL},
 };

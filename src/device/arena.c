@@ -181,11 +181,19 @@ static bool make_entry(struct as_device *dev)
     return all->n < ARENAS_MAX;
 }
 
+/* Bytes of the largest block; 0 unknown. */
+static uint64_t most_of(const struct as_device_info *info, const char *allocator)
+{
+    const struct as_allocator *a = as_info_allocator(info, allocator);
+    const uint64_t cap = a ? a->most : 0;
+    return cap && (!info->max_alloc || cap < info->max_alloc) ? cap : info->max_alloc;
+}
+
 /* The arena for the block, found or created; all->n if there is none. */
 static enum as_status arena_find(struct as_device *dev, const struct as_arena_desc *d, size_t *at, struct as_error *err)
 {
     struct as_arenas *all = dev->arenas;
-    const uint64_t most = dev->info.max_alloc;
+    const uint64_t most = most_of(&dev->info, d->memory.allocator);
     uint64_t bytes = (d->memory.bytes + GRAIN - 1) / GRAIN * GRAIN + slack_of(d);
     if (most && bytes > most)
         bytes = most > d->memory.bytes ? most : d->memory.bytes;
@@ -232,7 +240,7 @@ enum as_status as_arena_take(struct as_device *dev, const struct as_arena_desc *
 {
     struct as_memory_desc own = desc->memory;
     size_t at = ARENAS_MAX;
-    own.fresh |= own.bytes <= AS_ARENA_FROM;
+    own.fresh |= own.bytes <= AS_ARENA_FROM || own.at;
     if (dev->arenas && dev->memory->part && !own.fresh) {
         enum as_status st = arena_find(dev, desc, &at, err);
         if (st)

@@ -126,8 +126,9 @@ struct as_device_ops {
 struct as_memory_desc {
     const char *allocator; /* a name in info.allocators */
     uint64_t bytes;
-    int node;          /* NUMA node, -1 local */
-    bool fresh;        /* unused memory, not a block kept from an earlier trial */
+    int node;   /* NUMA node, -1 local */
+    bool fresh; /* unused memory, not a block kept from an earlier trial */
+    void *at;   /* CPU: existing memory of this process, which the caller keeps, used in place; NULL: allocated */
     const char *owner; /* id of another device of the backend that holds the memory, made accessible to this one; NULL:
                           this device */
 };

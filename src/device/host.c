@@ -90,3 +90,19 @@ void as_host_nodes(const char *root, struct as_cpus *out)
     if (!as_cpus_count(out))
         as_cpus_add(out, 0);
 }
+
+void as_host_node_cpus(const char *root, int node, struct as_cpus *out)
+{
+    char path[256];
+    char list[LIST_MAX] = "";
+    struct as_buf text = AS_BUF_INIT;
+    *out = (struct as_cpus){{0}};
+    snprintf(path, sizeof path, "%.128s/sys/devices/system/node/node%d/cpulist", root, node);
+    if (!as_buf_read_file(&text, path, sizeof list - 1, NULL)) {
+        as_copy_text(list, sizeof list, as_buf_get(&text));
+        list[strcspn(list, "\n")] = '\0';
+    }
+    if (text.failed || !as_cpu_list(list, out))
+        *out = (struct as_cpus){{0}};
+    as_buf_finish(&text);
+}

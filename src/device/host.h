@@ -26,6 +26,8 @@ void as_host_topology_origin(char *out, size_t size);
 void as_host_caveats(char *out, size_t size);
 /* The numbers of the host's memory nodes, which may have gaps; node 0 if sysfs has none. root: "" except in tests. */
 void as_host_nodes(const char *root, struct as_cpus *out);
+/* The logical CPUs of a memory node; none where it has none. */
+void as_host_node_cpus(const char *root, int node, struct as_cpus *out);
 /* Whether the host is a virtual machine, as reported by CPUID on x86 and elsewhere by the system. */
 bool as_host_is_virtual(void);
 

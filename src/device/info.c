@@ -303,3 +303,8 @@ enum as_status as_info_no_allocator(const struct as_device_info *info, const cha
     as_buf_finish(&there);
     return st;
 }
+
+const char *as_info_title(const struct as_device_info *info)
+{
+    return info->generation[0] ? info->generation : info->name;
+}

@@ -240,6 +240,8 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out);
 enum as_status as_info_from_json(const char *json, struct as_device_info *info, struct as_error *err);
 /* The device's own words, those of its backend where the description is older than words, common ones where that has
  * none. info may be NULL. */
+/* The name that texts print: the generation where it is known, else the reported name. */
+const char *as_info_title(const struct as_device_info *info);
 const struct as_vocabulary *as_info_words(const struct as_device_info *info);
 /* The role of an allocator of a device ("cuda:0") or backend ("cuda") by its name, also of a description without roles;
  * and the first allocator of a role, "" when the backend has none. */

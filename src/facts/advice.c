@@ -92,7 +92,7 @@ static void lacking(const struct as_advice_topic *t, struct as_advice *a)
     struct as_buf command = AS_BUF_INIT;
     a->numbers_n = 0;
     a->sentence[0] = '\0';
-    as_advice_say(a, "Unknown: no valid cells (%s)", t->lacks);
+    as_advice_say(a, "Unknown: needs more measurements (%s)", t->lacks);
     as_buf_printf(&command, "assay run %s --device %s", t->run, a->device);
     as_copy_text(a->command, sizeof a->command, as_buf_get(&command));
     as_buf_finish(&command);
@@ -147,7 +147,7 @@ static enum as_status advise_device(struct as_rule_context *c, void *user)
             break;
         list->v = grown;
         struct as_advice *a = &list->v[list->n++];
-        *a = (struct as_advice){.topic = t->name, .question = t->question};
+        *a = (struct as_advice){.topic = t->name, .question = t->question, .effect = 1};
         as_copy_text(a->device, sizeof a->device, c->device);
         a->known = t->advise(c, t, a);
         if (!a->known)
@@ -156,6 +156,25 @@ static enum as_status advise_device(struct as_rule_context *c, void *user)
     }
     free(values);
     return c->status;
+}
+
+static bool comes_before(const struct as_advice *a, const struct as_advice *b)
+{
+    const bool warns = a->known && a->warning, other = b->known && b->warning;
+    if (a->known != b->known)
+        return a->known;
+    return warns != other ? warns : a->known && a->effect > b->effect;
+}
+
+/* By insertion: equals stay in order. */
+static void rank_advice(struct as_advice *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && comes_before(&v[k], &v[k - 1]); k--) {
+            const struct as_advice swap = v[k];
+            v[k] = v[k - 1];
+            v[k - 1] = swap;
+        }
 }
 
 enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_fact *facts, size_t facts_n,
@@ -169,6 +188,7 @@ enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_
         free(list.v);
         return st;
     }
+    rank_advice(list.v, list.n);
     *advice = list.v;
     *n = list.n;
     return AS_OK;
@@ -205,6 +225,7 @@ void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *
         as_json_add_text(out, "question", a->question);
         as_json_add_bool(out, "known", a->known);
         as_json_add_bool(out, "warning", a->warning);
+        as_json_add_number(out, "effect", a->effect);
         as_json_add_text(out, "sentence", a->sentence);
         as_json_add_text(out, "command", a->command);
         numbers_to_json(a, out);

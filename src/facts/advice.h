@@ -5,7 +5,7 @@
 
 #include "facts/facts.h"
 
-enum { AS_ADVICE_NUMBERS_MAX = 32 };
+enum { AS_ADVICE_NUMBERS_MAX = 32, AS_ADVICE_SHOWN = 10 /* further ones on request */ };
 
 /* A number that an advice rests on. */
 struct as_advice_number {
@@ -23,12 +23,14 @@ struct as_advice {
     char device[32];
     bool known;          /* else valid cells are lacking */
     bool warning;        /* something is wrong with this use of the memory, not only slow */
+    double effect;       /* how many times worse it is not to follow it, at least; 1: not sure to be worse */
     char sentence[1536]; /* what to do and why, or what is lacking */
     char command[192];   /* what would measure it; "" when it is known */
     struct as_advice_number numbers[AS_ADVICE_NUMBERS_MAX];
     size_t numbers_n;
 };
-/* *advice is the caller's (free). facts: those of the same input. Order: by device, then by topic. */
+/* *advice is the caller's (free). facts: those of the same input. Order: warnings, then by effect, then what is not
+ * known; equals by device, then by topic. */
 enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_fact *facts, size_t facts_n,
                                 struct as_advice **advice, size_t *n, struct as_error *err);
 /* JSON array. */

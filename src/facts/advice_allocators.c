@@ -34,8 +34,9 @@ static void say_others(struct as_advice *a, const struct as_advice_choice *choic
             break;
         const bool longer = other->value > choices[0].value; /* a time; a rate is lower */
         const struct as_advice_choice *more = longer ? other : &choices[0], *less = longer ? &choices[0] : other;
-        as_noted_text(more->value / less->value, as_ratio_interval(more->value, more->ci, less->value, less->ci), "x",
-                      " slower", "", ratio, sizeof ratio);
+        const struct as_interval slower = as_ratio_interval(more->value, more->ci, less->value, less->ci);
+        as_noted_text(more->value / less->value, slower, "x", " slower", "", ratio, sizeof ratio);
+        as_advice_gain(a, slower);
         as_advice_say(a, "%s '%s' is %s", i ? "," : ";", other->allocator, ratio);
     }
 }
@@ -134,16 +135,42 @@ static size_t lives_of(struct as_rule_context *c, const char *size, struct as_ad
     return kept;
 }
 
+/* Lives of the smallest and of the largest size. */
+struct sizes {
+    struct as_advice_choice small[CHOICES_MAX], large[CHOICES_MAX];
+    size_t small_n, large_n;
+};
+/* Bytes per ns: whoever is faster only promises the memory. */
+static const double PROMISE = 1e4;
+
+static const struct as_advice_choice *life_of(const struct as_advice_choice *lives, size_t n, const char *allocator)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(lives[i].allocator, allocator) == 0)
+            return &lives[i];
+    return NULL;
+}
+
+/* Do its pages come at first touch, as the driver says or as its times show? A pool has them already. */
+static bool is_lazy(const struct as_rule_context *c, const struct sizes *s, const char *allocator)
+{
+    const struct as_allocator *of = c->info ? as_info_allocator(c->info, allocator) : NULL;
+    const struct as_advice_choice *large = life_of(s->large, s->large_n, allocator);
+    if (of && of->on_demand)
+        return true;
+    if (as_allocator_role(c->device, allocator) == AS_ROLE_DEVICE_POOL)
+        return false;
+    return large && as_cell_axis_number(large->cell, "size") > PROMISE * large->value;
+}
+
 /* Those whose pages come at first touch, or the others, in their order. */
-static size_t lives_backed(const struct as_rule_context *c, const struct as_advice_choice *lives, size_t n,
-                           bool on_demand, struct as_advice_choice out[CHOICES_MAX])
+static size_t lives_backed(const struct as_rule_context *c, const struct sizes *s, const struct as_advice_choice *lives,
+                           size_t n, bool on_demand, struct as_advice_choice out[CHOICES_MAX])
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct as_allocator *of = c->info ? as_info_allocator(c->info, lives[i].allocator) : NULL;
-        if ((of && of->on_demand) == on_demand)
+    for (size_t i = 0; i < n; i++)
+        if (is_lazy(c, s, lives[i].allocator) == on_demand)
             out[kept++] = lives[i];
-    }
     return kept;
 }
 
@@ -161,19 +188,20 @@ static void say_backed(struct as_rule_context *c, struct as_advice *a, const str
     }
 }
 
-/* Lazy allocators only reserve addresses: they are ranked separately. Of the others no cell shows when a driver
- * populates them: it may do so at first use. */
-static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct as_advice_choice *lives, size_t n)
+/* Lazy allocators only reserve addresses: they are ranked separately. */
+static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct sizes *s,
+                      const struct as_advice_choice *lives, size_t n)
 {
     struct as_advice_choice backed[CHOICES_MAX], lazy[CHOICES_MAX];
-    const size_t backed_n = lives_backed(c, lives, n, false, backed), lazy_n = lives_backed(c, lives, n, true, lazy);
+    const size_t backed_n = lives_backed(c, s, lives, n, false, backed),
+                 lazy_n = lives_backed(c, s, lives, n, true, lazy);
     char size[32];
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
     as_advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size, backed_n ? ": " : ", ");
     if (backed_n)
         say_backed(c, a, backed, backed_n, size);
     if (lazy_n) {
-        as_advice_say(a, "%spopulated at first touch: ", backed_n ? "; " : "");
+        as_advice_say(a, "%sallocated lazily: ", backed_n ? "; " : "");
         say_backed(c, a, lazy, lazy_n, size);
     }
 }
@@ -181,6 +209,7 @@ static void say_lives(struct as_rule_context *c, struct as_advice *a, const stru
 bool as_advise_short_lived(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     struct as_advice_choice lives[CHOICES_MAX];
+    struct sizes s;
     const char *small = NULL, *large = NULL;
     double low = INFINITY, high = 0;
     (void)t;
@@ -201,8 +230,10 @@ bool as_advise_short_lived(struct as_rule_context *c, const struct as_advice_top
     }
     if (!small)
         return false;
-    say_lives(c, a, lives, lives_of(c, small, lives));
+    s.small_n = lives_of(c, small, s.small);
+    s.large_n = lives_of(c, large, s.large);
+    say_lives(c, a, &s, s.small, s.small_n);
     if (high > low)
-        say_lives(c, a, lives, lives_of(c, large, lives));
+        say_lives(c, a, &s, s.large, s.large_n);
     return true;
 }

@@ -115,10 +115,15 @@ size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool le
     return same;
 }
 
+enum { NAMES_SHOWN = 3 };
+
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out)
 {
-    for (size_t i = 0; i < n; i++)
+    const size_t shown = n > NAMES_SHOWN + 1 ? NAMES_SHOWN : n; /* "1 more" is as long as a name */
+    for (size_t i = 0; i < shown; i++)
         as_buf_printf(out, "%s'%s'", i == 0 ? "" : i + 1 == n ? " or " : ", ", choices[i].allocator);
+    if (shown < n)
+        as_buf_printf(out, " or %zu more", n - shown);
 }
 
 const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t size)
@@ -136,6 +141,11 @@ const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t si
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
     return out;
+}
+
+void as_advice_gain(struct as_advice *a, struct as_interval ratio)
+{
+    a->effect = fmax(a->effect, ratio.lo > 1 ? ratio.lo : ratio.hi < 1 ? 1 / ratio.hi : 1);
 }
 
 void as_advice_say(struct as_advice *a, const char *fmt, ...)

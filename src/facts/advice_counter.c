@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
+enum { NAMES_MAX = 3 }; /* of a list in a sentence; a warning names all */
 
 /* Of both sides at work: were updates lost, or none? */
 static bool advice_counter_is_of(const struct as_rule_context *c, const struct as_fact *f, enum as_relation relation,

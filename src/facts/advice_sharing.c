@@ -66,7 +66,7 @@ static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pa
     return kept;
 }
 
-/* No pair differs significantly: either the intervals exclude a difference that matters, or it is undecided. */
+/* No pair differs significantly: either the intervals exclude a difference that matters, or it is inconclusive. */
 static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs, size_t n)
 {
     const struct as_pair *p = largest_by(apart_at_most, pairs, n);
@@ -79,7 +79,8 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs,
             "%.0f%% (%zu comparison%s",
             100 * ADVICE_ALIKE, n, n == 1 ? "" : "s");
     else
-        as_advice_say(a, "Undecided: first touch by CPU or device may change the device's bandwidth by up to %.*f%% (",
+        as_advice_say(a,
+                      "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to %.*f%% (",
                       most < 0.1, 100 * most);
     as_advice_say(a, "%s'%s', device against CPU: %s)", most <= ADVICE_ALIKE ? "; " : "",
                   as_cell_axis(p->a, "allocator"), ratio_text(p->b, p->a, text));
@@ -97,6 +98,7 @@ bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_top
     if (n > 0 && advice_sharing_apart(p) > 0) {
         const bool device = p->b->sum.median > p->a->sum.median;
         const struct as_cell *better = device ? p->b : p->a;
+        as_advice_gain(a, as_cells_ratio(p->b, p->a));
         as_advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
                       device ? "device" : "CPU", as_cell_axis(p->a, "allocator"),
                       as_noted_text(better->sum.median, as_cell_interval(better), better->unit, "",
@@ -151,10 +153,10 @@ static const struct {
     const char *do_it, *leave_it, *unclear;
 } cheaper[] = {
     {"scenario", "cpu-one", "cpu-all", "Touch large blocks with all threads", "More threads do not help a first touch",
-     "Whether more threads help a first touch is undecided"},
+     "Whether more threads help a first touch is inconclusive"},
     {"allocator", "base_pages", "huge_pages", "Ask for transparent huge pages",
      "Transparent huge pages do not help a first touch",
-     "Whether transparent huge pages help a first touch is undecided"},
+     "Whether transparent huge pages help a first touch is inconclusive"},
 };
 
 bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -174,6 +176,7 @@ bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_to
                                             : cheaper[i].unclear,
                       as_cell_axis(p.a, "pages"), cell_text(p.b, after), cell_text(p.a, before),
                       speedup_text(p.a, p.b, ratio));
+        as_advice_gain(a, as_cells_ratio(p.a, p.b));
         advice_sharing_add_pair(a, &p);
     }
     return a->numbers_n > 0;
@@ -218,6 +221,7 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
     cell_text(p.b, after);
     speedup_text(p.a, p.b, ratio);
     advice_sharing_add_pair(a, &p);
+    as_advice_gain(a, as_cells_ratio(p.a, p.b));
     if (as_cells_ratio(p.a, p.b).lo > 1) {
         as_advice_say(a,
                       "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
@@ -364,11 +368,14 @@ static void say_copies(struct as_advice *a, const struct copies *all)
             else
                 vain[vain_n++] = i;
             most = fmax(most, slower);
-        } else if (ci.hi < 1)
-            as_advice_say(a, "%s '%s' copying pays even for a single pass over the data",
-                          a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
+            continue;
+        }
+        as_advice_gain(a, as_cells_ratio(all->own[i], all->direct[i]));
+        if (ci.hi < 1)
+            as_advice_say(a, "%s '%s' copy even if you read the data once", a->sentence[0] ? "; from" : "From",
+                          as_cell_axis(all->copy[i], "from"));
         else
-            as_advice_say(a, "%s '%s' copying pays from %s passes over the data", a->sentence[0] ? "; from" : "From",
+            as_advice_say(a, "%s '%s' copy if you read the data %s times or more", a->sentence[0] ? "; from" : "From",
                           as_cell_axis(all->copy[i], "from"),
                           as_fact_value_text(passes, ci, "", number, sizeof number));
     }
@@ -381,8 +388,8 @@ static void say_copies(struct as_advice *a, const struct copies *all)
             100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
     say_sources(a, all, open, open_n);
     if (open_n)
-        as_advice_say(a, " undecided: reads in place may be up to %.*f%% slower than from '%s'", most < 0.1, 100 * most,
-                      as_cell_axis(all->own[open[0]], "allocator"));
+        as_advice_say(a, " it is inconclusive: reads in place may be up to %.*f%% slower than from '%s'", most < 0.1,
+                      100 * most, as_cell_axis(all->own[open[0]], "allocator"));
 }
 
 bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)

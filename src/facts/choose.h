@@ -32,6 +32,8 @@ size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool le
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out);
 /* "triad over 1 GiB", "triad over 1 GiB, 8 threads, regular stores": what a cell of the probe bandwidth does. */
 const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t size);
+/* Of a ratio of two choices. */
+void as_advice_gain(struct as_advice *a, struct as_interval ratio);
 void as_advice_say(struct as_advice *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Once a cell; beyond the room they are left out. */
 void as_advice_add_number(struct as_advice *a, const struct as_cell *cell, const char *fmt, ...)

@@ -25,6 +25,8 @@ struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation
                           .value = NAN,
                           .ci = {NAN, NAN},
                           .claimed = NAN,
+                          .gain = NAN,
+                          .gain_ci = {NAN, NAN},
                           .rule = c->rule->text,
                           .refuted_by = c->rule->refuted_by};
     as_copy_text(f->device, sizeof f->device, c->device);
@@ -58,6 +60,24 @@ struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation re
     return f;
 }
 
+/* The gain, or its inverse if below 1. */
+static const char *gain_text(const struct as_fact *f, char *out, size_t size)
+{
+    const bool below = as_fact_side(f) < 0;
+    const struct as_interval ci = f->gain_ci, inverse = {1 / ci.hi, 1 / ci.lo};
+    return as_fact_value_text(below ? 1 / f->gain : f->gain, below ? inverse : ci, "x", out, size);
+}
+
+/* What a name in braces stands for. */
+static const char *named_text(const struct as_fact *f, const char *name, size_t len, char *out, size_t size)
+{
+    if (len == strlen("value") && strncmp(name, "value", len) == 0)
+        return as_fact_value_text(f->value, f->ci, f->unit, out, size);
+    if (len == strlen("gain") && strncmp(name, "gain", len) == 0)
+        return gain_text(f, out, size);
+    return as_fact_field_named(f, name, len);
+}
+
 /* A printf format in which the names in braces are replaced by their texts. */
 static void fill_in(const struct as_fact *f, const char *fmt, struct as_buf *out)
 {
@@ -68,10 +88,7 @@ static void fill_in(const struct as_fact *f, const char *fmt, struct as_buf *out
             continue;
         }
         const size_t len = strcspn(++at, "}");
-        const bool is_value = strncmp(at, "value}", strlen("value}")) == 0;
-        for (const char *text = is_value ? as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value)
-                                         : as_fact_field_named(f, at, len);
-             *text; text++) {
+        for (const char *text = named_text(f, at, len, value, sizeof value); *text; text++) {
             as_buf_char(out, *text);
             if (*text == '%')
                 as_buf_char(out, '%');
@@ -83,19 +100,55 @@ static void fill_in(const struct as_fact *f, const char *fmt, struct as_buf *out
 /* The filled format has the conversions of the literal that the caller gave: what was filled in has its '%' doubled. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-void as_fact_say(struct as_fact *f, const char *fmt, ...)
+static void say_into(const struct as_fact *f, char *out, size_t size, const char *fmt, va_list ap)
 {
     struct as_buf text = AS_BUF_INIT, filled = AS_BUF_INIT;
-    va_list ap;
-    va_start(ap, fmt);
     fill_in(f, fmt, &filled);
     as_buf_vprintf(&text, as_buf_get(&filled), ap);
-    va_end(ap);
-    as_copy_text(f->sentence, sizeof f->sentence, as_buf_get(&text));
+    as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&filled);
     as_buf_finish(&text);
 }
 #pragma GCC diagnostic pop
+
+void as_fact_say(struct as_fact *f, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say_into(f, f->sentence, sizeof f->sentence, fmt, ap);
+    va_end(ap);
+}
+
+void as_fact_act(struct as_fact *f, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say_into(f, f->act, sizeof f->act, fmt, ap);
+    va_end(ap);
+}
+
+void as_fact_gain(struct as_fact *f, double ratio, struct as_interval ci)
+{
+    f->gain = ratio;
+    f->gain_ci = ci;
+}
+
+int as_fact_side(const struct as_fact *f)
+{
+    return f->gain_ci.lo > 1 ? 1 : f->gain_ci.hi < 1 ? -1 : 0;
+}
+
+double as_fact_effect(const struct as_fact *f)
+{
+    const int side = as_fact_side(f);
+    return side > 0 ? f->gain_ci.lo : side < 0 ? 1 / f->gain_ci.hi : 1;
+}
+
+void as_fact_gain_beside(struct as_fact *f, struct as_interval control)
+{
+    if (fmax(control.hi, 1 / control.lo) >= as_fact_effect(f))
+        as_fact_gain(f, NAN, AS_NO_INTERVAL);
+}
 
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci)
 {

@@ -11,9 +11,9 @@
 
 const char *as_fact_verdict_word(enum as_fact_verdict v)
 {
-    static const char *const words[] = {"supported", "refuted", "undecided"};
+    static const char *const words[] = {"supported", "refuted", "inconclusive"};
     size_t i = (size_t)v;
-    return i < sizeof words / sizeof *words ? words[i] : "undecided";
+    return i < sizeof words / sizeof *words ? words[i] : "inconclusive";
 }
 
 const char *as_fact_verdict_text(enum as_fact_verdict v)
@@ -130,6 +130,10 @@ void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out)
         as_json_add_text(out, "device", f->device);
         as_json_add_text(out, "object", f->object);
         as_json_add_text(out, "sentence", f->sentence);
+        as_json_add_text(out, "act", f->act);
+        as_json_add_number(out, "gain", f->gain);
+        as_json_add_number(out, "gain_low", f->gain_ci.lo);
+        as_json_add_number(out, "gain_high", f->gain_ci.hi);
         as_json_add_text(out, "verdict", as_fact_verdict_word(f->verdict));
         const struct as_number number = {.value = f->value, .ci = f->ci, .unit = f->unit};
         as_json_add_number(out, "value", as_number_point(&number));

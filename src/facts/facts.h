@@ -1,5 +1,5 @@
 /* Facts: sentences about the machine, derived by rules from the cells of one run, with evidence. A rule reads valid
- * cells (AS_CELL_OK) only; what it cannot decide it says so. Reads plain data: no store, no device. */
+ * cells (AS_CELL_OK) only; inconclusive facts say so. Reads plain data: no store, no device. */
 #ifndef AS_FACTS_FACTS_H
 #define AS_FACTS_FACTS_H
 
@@ -26,6 +26,10 @@ struct as_fact {
                         "launch", "allocator:malloc", "link:cpu-cpu", ... */
     const char *matter; /* what many such facts are counted under where not all are shown; NULL: the object */
     char sentence[320];
+    char act[240]; /* what to do, and what it gains: "Pin host memory for copies: 7.34x (6.15 to 7.92x) ..."; ""
+                      nothing. Before the colon stands what is to be done, alike where facts call for the same */
+    double gain;   /* ratio of two ways to do the same, of which act, if any, names the better; NAN: there is none */
+    struct as_interval gain_ci;
     enum as_fact_verdict verdict;
     double value; /* NAN when the fact is no number */
     struct as_interval ci;
@@ -49,6 +53,9 @@ enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **
 /* The fact with this id and device, NULL when there is none. Rules and views that look for a relation use as_fact_of.
  */
 const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const char *device, const char *id);
+/* How many times better the better of its two ways is at least: the end of its gain's interval nearest to 1. 1 where
+ * that includes no effect, or there is no gain. */
+double as_fact_effect(const struct as_fact *f);
 /* Of cells of the probe roofline: does the first say more than the second (NULL: none) of what ordinary arithmetic can
  * do at most with numbers of a type? Those of the type come first, then the faster. */
 bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type);

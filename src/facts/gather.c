@@ -331,7 +331,11 @@ bool as_cell_both_work(const struct as_cell *cell)
 const char *as_array_text(const struct as_cell *cell, char out[64])
 {
     const char *n = as_cell_axis(cell, "elements");
-    snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", as_cell_axis(cell, "type"));
+    const char *type = as_cell_axis(cell, "type");
+    if (strcmp(n, "1") == 0)
+        snprintf(out, 64, "one %.8s", type);
+    else
+        snprintf(out, 64, "%.20s elements of %.8s", n, type);
     return out;
 }
 

@@ -40,7 +40,7 @@ static void say_clock(struct as_fact *f, double median, const char *seen)
     if (!(f->claimed > 0))
         as_fact_say(f, "The core runs at %s%s", value, seen);
     else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "The core runs at %s%s; whether this exceeds its reported maximum of %s is undecided", value,
+        as_fact_say(f, "The core runs at %s%s; whether this exceeds its reported maximum of %s is inconclusive", value,
                     seen, claim);
     else
         as_fact_say(f, "The core runs at %s%s, %s %s", value, seen,

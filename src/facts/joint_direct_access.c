@@ -59,11 +59,12 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
     as_fact_value_text(copy->sum.median, as_cell_interval(copy), copy->unit, copies, sizeof copies);
     if (as_passes_to_pay(copy, direct, own, &passes, &ci)) {
         as_fact_number(f, passes, ci);
-        char from_on[64] = "even for a single pass";
+        char from_on[96] = "even for a single pass", number[72];
         if (passes < 1 && ci.hi >= 1)
             snprintf(from_on, sizeof from_on, "from about one pass");
         else if (ci.hi >= 1)
-            snprintf(from_on, sizeof from_on, "from %.3g passes", passes);
+            snprintf(from_on, sizeof from_on, "from %s on",
+                     as_fact_value_text(passes, ci, "passes", number, sizeof number));
         as_fact_value_text(as_cell_size(copy), AS_NO_INTERVAL, "B", size, sizeof size);
         as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of %s of it runs at %s: copying first pays %s",
                     from, reads, size, copies, from_on);

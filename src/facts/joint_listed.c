@@ -59,7 +59,7 @@ static bool is_last_cache(const struct as_cell *const *cells, size_t n, const ch
     return place[0] == 'L';
 }
 
-/* Does it take as long as a load from memory? Supported and undecided: whether it hits is not known. */
+/* Does it take as long as a load from memory? Supported and inconclusive: whether it hits is not known. */
 static enum as_fact_verdict takes_as_long(const struct as_cell *cell, const struct known *memory, bool last)
 {
     if (isnan(memory->value))
@@ -76,7 +76,8 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
     f->verdict = AS_UNDECIDED;
     if (isnan(memory->value)) {
         as_fact_say(
-            f, "Loads within the listed size of %s take %s; whether they hit is undecided: memory latency is unknown",
+            f,
+            "Loads within the listed size of %s take %s; whether they hit is inconclusive: memory latency is unknown",
             place, value);
         return;
     }
@@ -90,7 +91,7 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
                 place, value, text,
                 longer   ? "misses alone do not explain it"
                 : surely ? "most of them seem to miss, as when a hypervisor gives a guest a part of a cache"
-                         : "whether most of them hit is undecided");
+                         : "whether most of them hit is inconclusive");
 }
 
 static void add_level(struct as_rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
@@ -142,7 +143,8 @@ static void derive_listed(struct as_rule_context *c)
 const struct as_rule as_rules_joint_listed[] = {
     {"levels as listed", derive_listed,
      "median within half of a level that the system lists, or in a working set in main memory, where neither a curve "
-     "nor another kernel shows more; undecided unless a load inside a cache takes less than four fifths of the memory "
+     "nor another kernel shows more; inconclusive unless a load inside a cache takes less than four fifths of the "
+     "memory "
      "latency, and inside the last-level cache where that latency is unknown",
      "a curve over the size with another plateau at that size"},
     {0},

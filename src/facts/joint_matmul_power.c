@@ -32,16 +32,19 @@ struct difference {
     const char *other, *word;         /* where another axis is this */
     enum as_relation relation;
     const char *says, *than;
+    const char *act;
 };
+#define RANDOM "Time matrix kernels with random operands"
+#define SUSTAINED "Plan with the sustained rate of matrix kernels"
 static const struct difference differences[] = {
     {"matmul_rate", "operands", "zero", "random", "hold", "sustained", AS_FACT_MATMUL_ZEROS, "zeros run",
-     "random numbers, sustained"},
+     "random numbers, sustained", RANDOM},
     {"matmul", "operands", "zero", "random", "hold", "sustained", AS_FACT_MATMUL_ZEROS, "zeros run",
-     "random numbers, sustained"},
+     "random numbers, sustained", RANDOM},
     {"matmul_rate", "hold", "burst", "sustained", "operands", "random", AS_FACT_MATMUL_BURST, "bursts run",
-     "sustained load"},
-    {"matmul", "hold", "burst", "sustained", "operands", "random", AS_FACT_MATMUL_BURST, "bursts run",
-     "sustained load"},
+     "sustained load", SUSTAINED},
+    {"matmul", "hold", "burst", "sustained", "operands", "random", AS_FACT_MATMUL_BURST, "bursts run", "sustained load",
+     SUSTAINED},
 };
 
 static void joint_matmul_power_add_difference(struct as_rule_context *c, const struct difference *d,
@@ -65,6 +68,9 @@ static void joint_matmul_power_add_difference(struct as_rule_context *c, const s
         if (a.len && b.len)
             as_buf_printf(&text, ": %s against %s", as_buf_get(&a), as_buf_get(&b));
         as_fact_say(f, "%s", as_buf_get(&text));
+        as_fact_gain(f, f->value, f->ci);
+        if (as_fact_side(f) > 0)
+            as_fact_act(f, "%s: %s at {gain} that rate (%s)", d->act, d->says, as_buf_get(&id));
     }
     as_buf_finish(&id);
     as_buf_finish(&text);

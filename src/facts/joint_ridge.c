@@ -37,7 +37,7 @@ static void add_ridge(struct as_rule_context *c, const char *type, const struct 
                    as_ratio_interval(peak->value, peak->ci, roof->value * 1e9, bytes));
     as_fact_say(f, "The {type} ridge point for %.24s is {value}: code below it is bandwidth-bound (%s, %s)",
                 joint_ridge_level_text(c, level), roof->of->label,
-                as_fact_value_text(roof->value, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
+                as_fact_value_text(roof->value, roof->ci, "GB/s", bandwidth, sizeof bandwidth));
     joint_ridge_add_evidence(f, peak);
     joint_ridge_add_evidence(f, roof);
 }

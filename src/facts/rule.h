@@ -61,6 +61,14 @@ void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
 /* Each cell once; ignored beyond AS_EVIDENCE_MAX cells. */
 void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
+/* What to do about a fact. as_fact_gain gives the ratio of two ways to do the same, in one direction whichever is
+ * better, so that runs compare; as_fact_side tells which is: 1 the ratio lies above 1, -1 below, 0 undecided. In the
+ * format of as_fact_act "{gain}" stands for the ratio, or its inverse if below 1, with interval. */
+void as_fact_gain(struct as_fact *f, double ratio, struct as_interval ci);
+int as_fact_side(const struct as_fact *f);
+void as_fact_act(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Takes the gain back where a control whose ratio should be 1 deviates by as much. */
+void as_fact_gain_beside(struct as_fact *f, struct as_interval control);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */
 const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
@@ -71,7 +79,7 @@ const char *as_noted_text(double v, struct as_interval ci, const char *unit, con
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
-/* By the verdict: the ratio and above, the inverse and below, or the ratio alone where it is undecided. */
+/* By the verdict: the ratio and above, the inverse and below, or the ratio alone where it is inconclusive. */
 const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const char *below, const char *note,
                                char *out, size_t size);
 /* "22.6 to 45.3 MiB" */
@@ -193,5 +201,19 @@ bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *
 const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);
 /* as_fact_add_cell for the link of the cell. */
 struct as_fact *as_fact_add_peer(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell);
+
+/* Facts of a probe in which CPU threads (axis from: their NUMA node) use memory elsewhere: of a node (axis node), or of
+ * a device's allocator after either side's first touch (axes allocator and touch). */
+struct as_ends {
+    const char *probe;
+    bool lower_is_better;
+    /* field what: "own" or "other"; fields allocator and touch; likewise, against pageable memory of the host */
+    enum as_relation nodes, device, cost;
+    /* Parts of sentences: before the number of nodes, with the operation between where cells have one; before an
+     * allocator's name; before that of pageable memory. */
+    const char *own, *other, *in, *against;
+};
+/* Of the largest size, and of the operation's best number of threads. A ratio only where it is surely beyond 5%. */
+void as_facts_of_ends(struct as_rule_context *c, const struct as_ends *e);
 
 #endif

@@ -219,6 +219,17 @@ bool as_run_has_uuid(const struct as_run *r)
     return n >= 8 && strspn(r->uuid, "0123456789abcdef-") == n;
 }
 
+bool as_run_uuid_is_same(const char *a, const char *b)
+{
+    return a[0] && strcmp(a, b) == 0;
+}
+
+bool as_run_is_same(const struct as_run *a, const struct as_run *b)
+{
+    return as_run_uuid_is_same(a->uuid, b->uuid) && strcmp(a->suite, b->suite) == 0 && a->started_at == b->started_at &&
+           a->ended_at == b->ended_at && a->state == b->state && a->cells == b->cells && a->cells_ok == b->cells_ok;
+}
+
 bool as_run_is_again(const struct as_run *r)
 {
     static const char before[] = "cells of run ", after[] = " again";

@@ -205,6 +205,10 @@ struct as_run {
 /* Whether its UUID is valid: at least 8 characters, lower-case hexadecimal digits and '-'. It appears in names and
  * comments. */
 bool as_run_has_uuid(const struct as_run *r);
+/* Are both UUIDs of one run? Not where one is unknown (""). */
+bool as_run_uuid_is_same(const char *a, const char *b);
+/* Is b the same run as a, or a copy from another store to which nothing was added? */
+bool as_run_is_same(const struct as_run *a, const struct as_run *b);
 /* The suite of a run that measured some cells of another again, by the number of that run. "last" and counts from the
  * end pass over such runs. */
 #define AS_AGAIN_SUITE "cells of run %lld again"

@@ -7,7 +7,7 @@
 /* Sets limit, clock, footprint and gates of a cell with an estimate, from its trials. */
 void as_gates_evaluate(struct as_cell *cell, const struct as_trial *trials, size_t n,
                        const struct as_judge_context *context);
-/* Whether a working set of this size measures main memory; text is set to the reason. NA: undecided. */
+/* Whether a working set of this size measures main memory; text is set to the reason. NA: inconclusive. */
 enum as_gate_state as_gates_main_memory(const struct as_judge_context *context, double bytes, struct as_buf *text);
 bool as_gates_failed(const struct as_cell *cell);
 /* "checksum: sum 3, expected 4; limit: ..." */

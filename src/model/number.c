@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const double BELIEVED = 0.25; /* half an interval that ± may stand for */
-static const double FACTOR = 4;      /* between the ends of a ratio's interval that still tells something */
+static const double FACTOR = 4;      /* between the ends of a ratio, or of another run, that still tell something */
 static const double DECADE = 10;     /* between the ends of a range that still tells something */
 /* The interval of so few trials is mostly what is usual for such cells: it does not tell that they scatter. */
 enum { FEW_TRIALS = 2 };
@@ -72,7 +72,7 @@ enum as_number_form as_number_form(const struct as_number *n)
         return AS_NUMBER_VALUE;
     if (n->modes == 2)
         return AS_NUMBER_MODES;
-    if (is_ratio && !(ci.lo > 0 && ci.hi <= FACTOR * ci.lo))
+    if (is_ratio && !as_number_predicts(ci))
         return ci.lo > 1 || ci.hi < 1 ? AS_NUMBER_BOUND : AS_NUMBER_INCONCLUSIVE;
     if (n->trials && ci.lo > 0 && ci.hi > DECADE * ci.lo)
         return AS_NUMBER_NOISY;
@@ -231,6 +231,11 @@ void as_number_precision(const struct as_number *n, struct as_buf *out)
         as_buf_str(out, "<0.1%");
     else
         as_buf_printf(out, percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
+}
+
+bool as_number_predicts(struct as_interval another)
+{
+    return another.lo > 0 && another.hi <= FACTOR * another.lo;
 }
 
 bool as_number_has_interval(const struct as_number *n)

@@ -50,6 +50,10 @@ void as_number_prose(const struct as_number *n, const char *per, const char *not
 bool as_number_has_interval(const struct as_number *n);
 /* "10.7 to 11.0 ns", with four digits where three would hide that the ends differ; "" where it adds nothing. */
 void as_number_interval(const struct as_number *n, struct as_buf *out);
+/* Does the interval of another run tell anything: are its ends at most a factor of four apart? */
+bool as_number_predicts(struct as_interval another);
+/* What is printed in place of one that does not. */
+#define AS_NOT_YET_KNOWN "not yet known"
 /* Significant digits that an interval of this half width supports, by the rule of the Particle Data Group ("Rounding",
  * Review of Particle Physics 2022, 5.3): two of the half width if they are below 36, else one. */
 int as_number_digits(double v, double half);

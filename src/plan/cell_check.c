@@ -99,6 +99,27 @@ static enum as_status check_sizes(const struct as_device_info *info, const struc
     return AS_OK;
 }
 
+/* More than an allocator of the cell gives, as managed memory that migrates or evicts other pages. */
+static enum as_status check_caps(const struct as_device_info *info, const struct as_probe *probe,
+                                 const struct as_axes *axes, struct as_error *err)
+{
+    const double size = as_axes_number(axes, "size");
+    for (size_t i = 0; i < axes->n && isfinite(size); i++) {
+        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
+        const bool names = axis && axis->domain == AS_DOMAIN_ALLOCATOR;
+        const struct as_allocator *a = names ? as_info_allocator(info, axes->v[i].text) : NULL;
+        if (!a || !a->most || size <= (double)a->most)
+            continue;
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_printf(&b, "'%s' gives at most ", a->name);
+        as_format_size(&b, a->most);
+        enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
+        as_buf_finish(&b);
+        return st;
+    }
+    return AS_OK;
+}
+
 /* A claim that the footprint gate would always reject. */
 static enum as_status check_claim(const struct as_device_info *info, const struct as_probe *probe,
                                   const struct as_axes *axes, struct as_error *err)
@@ -135,7 +156,8 @@ enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_ax
     if (allocator)
         as_fail(err, AS_UNSUPPORTED, "%s", allocator);
     if (allocator ||
-        (applies == AS_APPLIES && (check_sizes(info, probe, axes, err) || check_claim(info, probe, axes, err))))
+        (applies == AS_APPLIES && (check_sizes(info, probe, axes, err) || check_caps(info, probe, axes, err) ||
+                                   check_claim(info, probe, axes, err))))
         return AS_INAPPLICABLE;
     return applies;
 }

@@ -58,7 +58,8 @@ struct planner {
     bool has_pruned, has_foreign; /* of this device, with a reason */
     size_t cap;
     const struct as_device_info *info;
-    double precision; /* of the grid's cells */
+    double precision;    /* of the grid's cells */
+    bool size_is_chosen; /* the grid leaves the size of memory's working set to the device: symbol DRAM */
     struct key_set seen;
     struct as_error *err;
 };
@@ -95,7 +96,8 @@ static enum as_status plan_keep_cell(struct planner *p, const struct as_cell *c,
     if (st || !added)
         return st;
     if (plan->n >= CELLS_MAX)
-        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
+        return as_fail(p->err, AS_USAGE, "the plan has more than %d measurements; give fewer values with --set",
+                       CELLS_MAX);
     if ((st = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
         return st;
     plan->cells[at] = *c;
@@ -132,6 +134,30 @@ static enum as_status plan_add_cell(struct planner *p, const struct as_probe *pr
         as_copy_text(c.reason, sizeof c.reason, why.text);
     }
     return plan_keep_cell(p, &c, as_probe_metric(probe, axes).answers);
+}
+
+/* The device's working set of memory exceeds what some allocators give, such as managed memory that migrates: there,
+ * the smallest that no cache holds, if that is given. */
+static void plan_fit_size(const struct planner *p, struct as_axes *axes)
+{
+    const struct as_axis_value *size = as_axes_get(axes, "size");
+    const char *name = as_axes_text(axes, "allocator");
+    const struct as_allocator *a = as_info_allocator(p->info, name);
+    const uint64_t least = as_info_memory_least(p->info, name, as_axes_number(axes, "threads"));
+    if (!p->size_is_chosen || !size || !a || !a->most || size->number <= (double)a->most || least > a->most)
+        return;
+    for (size_t i = 0; i < axes->n; i++)
+        if (&axes->v[i] == size) {
+            axes->v[i].number = (double)least;
+            snprintf(axes->v[i].text, sizeof axes->v[i].text, "%llu", (unsigned long long)least);
+        }
+}
+
+/* "DRAM", and not "DRAM1" */
+static bool plan_is_chosen(const char *expr)
+{
+    const char *at = strstr(expr, "DRAM");
+    return at && at[strlen("DRAM")] != '1';
 }
 
 static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)
@@ -188,6 +214,7 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
+        plan_fit_size(p, &axes);
         enum as_status st = plan_add_cell(p, probe, &axes);
         if (st)
             return st;
@@ -203,6 +230,7 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
 {
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
+    p->size_is_chosen = false;
     bool foreign = false; /* the grid names an allocator of another device */
     enum as_status st = AS_OK;
     if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
@@ -214,6 +242,8 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
             expr = e ? e : expr;
         }
         st = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
+        if (strcmp(g->probe->axes[n].name, "size") == 0)
+            p->size_is_chosen = plan_is_chosen(expr);
         foreign |= values[n].n == 0;
     }
     if (st)
@@ -309,6 +339,13 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
+static enum as_status not_requested(const char *set, const char *probe, struct as_error *err)
+{
+    const char *near = as_probe_find(probe) ? NULL : as_nearest(probe, as_probe_names());
+    return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested%s%s%s", set, probe,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 /* Refuses duplicates, of which the last would win silently. sets[i] has a '='. */
 static enum as_status plan_check_once(const char *const *sets, size_t i, struct as_error *err)
 {
@@ -335,7 +372,7 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
         if (probe[0] && !asks_for(suites, suites_n, probe))
-            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested", sets[i], probe);
+            return not_requested(sets[i], probe, err);
         const char *near = NULL;
         const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
         if (!axis)

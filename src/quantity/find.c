@@ -20,6 +20,8 @@ bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct a
         return as_info_memory_side(s->info) != NULL;
     if (strncmp(q->name, "peer.", strlen("peer.")) == 0)
         return s->info->siblings > 1;
+    if (strncmp(q->name, "numa.", strlen("numa.")) == 0)
+        return s->info->numa_nodes > 1;
     const struct as_cache *l3 = as_info_cache_at(s->info, 3);
     return strcmp(q->level, "L3") != 0 || (l3 && !l3->memory_side);
 }
@@ -173,7 +175,7 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
                                                    : AS_QUANTITY_MISSING;
     }
     if (valid) {
-        as_buf_str(reason, "undecided by these measurements");
+        as_buf_str(reason, "inconclusive");
         return AS_QUANTITY_UNDECIDED;
     }
     const char *why = of_probe ? as_quantity_why_no_memory(s, filter) : "";

@@ -1,7 +1,9 @@
 /* Look-ups in the table of quantities. */
 #include "quantity/quantity.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 const struct as_quantity *as_quantity_named(const char *name)
 {
@@ -23,7 +25,7 @@ bool as_quantity_has_unit(const struct as_quantity *q, const char *unit)
 }
 
 /* "{unit}" stands for a device's word. */
-static bool is_label(const char *pattern, const char *label)
+static bool is_label(const char *pattern, const char *label, bool any_case)
 {
     static const char unit[] = "{unit}";
     for (; *pattern; pattern++, label++) {
@@ -34,7 +36,8 @@ static bool is_label(const char *pattern, const char *label)
                 return false;
             pattern += strlen(unit) - 1;
             label += n - 1;
-        } else if (*pattern != *label)
+        } else if (*pattern != *label &&
+                   !(any_case && tolower((unsigned char)*pattern) == tolower((unsigned char)*label)))
             return false;
     }
     return !*label;
@@ -43,7 +46,14 @@ static bool is_label(const char *pattern, const char *label)
 const struct as_quantity *as_quantity_of_line(const char *group, const char *label)
 {
     for (const struct as_quantity *q = as_quantities; q->name && group && label; q++)
-        if (!q->beside && strcmp(q->group, group) == 0 && is_label(q->label, label))
+        if (!q->beside && strcmp(q->group, group) == 0 && is_label(q->label, label, false))
             return q;
     return NULL;
+}
+
+bool as_quantity_is_called(const struct as_quantity *q, const char *text)
+{
+    const size_t n = strlen(q->group);
+    return strcasecmp(q->name, text) == 0 || is_label(q->label, text, true) ||
+           (strncasecmp(q->group, text, n) == 0 && text[n] == ' ' && is_label(q->label, text + n + 1, true));
 }

@@ -59,6 +59,8 @@ extern const struct as_quantity as_quantities[];               /* ends with a NU
 const struct as_quantity *as_quantity_named(const char *name); /* or NULL */
 /* The line of the data sheet with that group and label, in the words of any device; NULL: none. */
 const struct as_quantity *as_quantity_of_line(const char *group, const char *label);
+/* Is text its name, label, or group and label, in the words of any device and in any case? */
+bool as_quantity_is_called(const struct as_quantity *q, const char *text);
 /* Can its numbers be in that unit? */
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
 /* Compares probes, axes and their words with the records of the probes that are built in. table ends with a NULL name,

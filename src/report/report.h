@@ -11,7 +11,8 @@
 #include "refs/refs.h"
 
 struct as_overview;
-struct as_seen; /* store/store.h */
+struct as_machine_runs; /* report/sheet/machine_runs.h */
+struct as_seen;         /* store/store.h */
 
 /* A cell that two backends measured on one piece of hardware. */
 struct as_backend_pair {
@@ -26,6 +27,12 @@ struct as_unsteady {
     const struct as_quantity *of;
     double lo, hi; /* of the values of all these runs */
     size_t runs;   /* this one among them */
+};
+
+/* What another run of the machine in the same state says that bears on what is worth knowing. */
+struct as_other_fact {
+    int64_t run;
+    struct as_fact fact;
 };
 
 struct as_report_run {
@@ -46,10 +53,15 @@ struct as_report_run {
     size_t devices_n;
     struct as_fact *facts;
     size_t facts_n;
+    struct as_other_fact *others; /* the latest run first; owned */
+    size_t others_n;
+    bool of_machine; /* others are facts of all runs of the machine, this one's among them, and stand for its own */
     struct as_advice *advice;
     size_t advice_n;
     const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */
     const struct as_refs *chip; /* of the chip whose figures the data sheet shows, not owned; NULL: its own */
+    const struct as_machine_runs *machine; /* its machine, whose sheet the page shows instead of its own; not owned;
+                                              NULL: none */
     struct as_backend_pair *backend_pairs; /* by pair of devices; those that differ first */
     size_t backend_pairs_n;
 };

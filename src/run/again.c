@@ -58,7 +58,7 @@ static enum as_status again_load(struct as_store *store, const struct as_run *ol
     *a = (struct again){.old = old};
     enum as_status st = as_store_cells(store, &filter, &a->cells, &a->n, err);
     if (!st && !(a->wanted = calloc(a->n + 1, sizeof *a->wanted)))
-        st = as_nomem(err, a->n, "cells to measure again");
+        st = as_nomem(err, a->n, "measurements to repeat");
     for (size_t i = 0; i < a->n && !st; i++)
         for (size_t k = 0; k < n; k++)
             a->wanted[i] |= a->cells[i].id == ids[k];
@@ -124,7 +124,7 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
                 plan->n++;
     e->sentinels_first = plan->n;
     if (!st && plan->n == 0)
-        st = as_fail(err, AS_NOTFOUND, "none of its cells can be measured again");
+        st = as_fail(err, AS_NOTFOUND, "none of its measurements can be repeated");
     if (!st)
         st = as_engine_add_sentinels(plan, e->slots, e->slots_n, a->old->precision, err);
     for (size_t i = 0; i < plan->n; i++)
@@ -132,9 +132,35 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
     return st;
 }
 
-/* began, used: as_now() and as_others_seconds() once no other run of assay measures. */
+/* What others use of the CPUs, counted from before the workers start, so that all their work counts as assay's. */
+struct meanwhile {
+    double began, used; /* as_now() and as_others_seconds() */
+};
+
+static struct meanwhile meanwhile_begin(void)
+{
+    return (struct meanwhile){as_now(), as_others_seconds()};
+}
+
+/* CPUs used on average; NAN unknown. Only once the workers have ended. */
+static double meanwhile_cpus(const struct meanwhile *m)
+{
+    const double cpus = (as_others_seconds() - m->used) / (as_now() - m->began);
+    return cpus < 0 ? 0 : cpus;
+}
+
+/* Waits until no other run of assay measures: what that run uses does not count. */
+static enum as_status again_lock(const struct as_engine *e, struct meanwhile *m, int *lock, struct as_error *err)
+{
+    const struct meanwhile wait = meanwhile_begin();
+    const enum as_status st = as_lock_machine(e->options, lock, err);
+    m->used += as_others_seconds() - wait.used;
+    m->began += as_now() - wait.began;
+    return st;
+}
+
 static enum as_status measure_again(struct again *a, struct as_engine *e, struct as_run *run,
-                                    struct as_run_result *result, double *began, double *used, struct as_error *err)
+                                    struct as_run_result *result, struct meanwhile *m, struct as_error *err)
 {
     struct as_plan plan = {0};
     char name[sizeof run->suite];
@@ -143,9 +169,7 @@ static enum as_status measure_again(struct again *a, struct as_engine *e, struct
     snprintf(name, sizeof name, AS_AGAIN_SUITE, (long long)a->old->id);
     enum as_status st = plan_again(a, e, &plan, err);
     if (!st && as_engine_needs_lock(e->slots, e->slots_n))
-        st = as_lock_machine(e->options, &lock, err);
-    *began = as_now();
-    *used = as_others_seconds();
+        st = again_lock(e, m, &lock, err);
     if (!st)
         st = as_engine_fill_run(run, e->options, name, e->slots, e->slots_n, err);
     if (!st) {
@@ -177,7 +201,7 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
     struct again a;
     struct as_run run = {0};
     struct as_buf devices = AS_BUF_INIT;
-    double began = NAN, used = NAN;
+    struct meanwhile m = meanwhile_begin();
     *result = (struct as_run_result){0};
     *others = NAN;
     enum as_status st = again_load(store, old, cells, n, &a, err);
@@ -189,10 +213,9 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
     if (!st)
         st = check_machine(&a, e.slots, e.slots_n, err);
     if (!st)
-        st = measure_again(&a, &e, &run, result, &began, &used, err);
-    as_slots_close(e.slots, e.slots_n); /* workers have ended: their time counts as this program's */
-    const double by_others = (as_others_seconds() - used) / (as_now() - began);
-    *others = by_others < 0 ? 0 : by_others; /* NAN stays */
+        st = measure_again(&a, &e, &run, result, &m, err);
+    as_slots_close(e.slots, e.slots_n);
+    *others = meanwhile_cpus(&m);
     as_buf_finish(&devices);
     as_run_finish(&run);
     again_finish(&a);

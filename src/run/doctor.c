@@ -208,7 +208,7 @@ static void check_memory(struct as_finding *f)
     } else if (limits.memory_by[0]) {
         as_format_size(&b, limits.total);
         snprintf(f->text, sizeof f->text, "%s limits memory to %s", limits.memory_by, as_buf_get(&b));
-        doctor_set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
+        doctor_set(f, AS_NOTE, "measurements whose working sets exceed it are unsupported");
     } else
         snprintf(f->text, sizeof f->text, "no memory limit is set for this process");
     as_buf_finish(&b);
@@ -303,7 +303,7 @@ static void check_translation(struct as_finding *f)
 {
     struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
     const size_t n = as_system_facts(facts);
-    as_copy_text(f->text, sizeof f->text, "assay runs as the processor's own code");
+    as_copy_text(f->text, sizeof f->text, "assay runs natively");
     doctor_set(f, AS_FINE, "");
     for (size_t i = 0; i < n; i++)
         if (strcmp(facts[i].name, "translated") == 0) {

@@ -83,9 +83,9 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err)
         st = isolate_cell(e, i, &depend, err);
     }
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text,
-                  "measured alone in a fresh process: %zu of %zu cells differ by more than the requested precision",
-                  depend, measured);
+    as_buf_printf(
+        &text, "measured alone in a fresh process: %zu of %zu measurements differ by more than the requested precision",
+        depend, measured);
     if (!st)
         as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);

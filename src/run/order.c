@@ -167,7 +167,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     const bool failed = !order || !values;
     free(order);
     free(values);
-    return failed ? as_nomem(err, n * sizeof *order, "the order of cells") : AS_OK;
+    return failed ? as_nomem(err, n * sizeof *order, "the order of measurements") : AS_OK;
 }
 
 /* By level: cells of quantities, those first that are marked so, small ones that are last to be left out, a large cell

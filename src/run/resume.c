@@ -111,7 +111,7 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
             as_buf_str(&list, last);
         }
     if (list.len == 0)
-        st = as_fail(err, AS_FORMAT, "the run has no cells");
+        st = as_fail(err, AS_FORMAT, "the run has no measurements");
     else
         st = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
     as_buf_finish(&list);
@@ -163,7 +163,7 @@ static enum as_status drop_others(struct as_engine *e, struct as_error *err)
                      "run %lld cannot be resumed here: %s; resume it with that device, or start a new run",
                      (long long)e->run->id, as_buf_get(&why));
     else if (!st && why.len) {
-        as_buf_str(&why, ": its cells are skipped");
+        as_buf_str(&why, ": its measurements are skipped");
         as_event_note(e->options, as_buf_get(&why));
     }
     as_buf_finish(&why);

@@ -154,7 +154,7 @@ static enum as_status open_and_compile(struct as_engine *e, const size_t *order,
     enum as_status st = opening(e, order, first_n, err);
     size_t *cells = st ? NULL : calloc(*compiled + hidden + 1, sizeof *cells);
     if (st || !cells)
-        return st ? st : as_nomem(err, n * sizeof *cells, "the order of cells");
+        return st ? st : as_nomem(err, n * sizeof *cells, "the order of measurements");
     memcpy(cells, order, *compiled * sizeof *cells);
     for (size_t k = 0; k < hidden; k++)
         cells[*compiled + k] = e->sentinels_first + k;
@@ -297,7 +297,7 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
 {
     size_t *order = calloc(e->cells_n ? e->cells_n : 1, sizeof *order);
     if (!order)
-        return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
+        return as_nomem(err, e->cells_n * sizeof *order, "the order of measurements");
     e->measured_from = e->sentinel_at = as_now();
     enum as_status st = rounds(e, order, err);
     if (!st && !as_engine_stopped(e))

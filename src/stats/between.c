@@ -6,12 +6,20 @@
 #include <stdlib.h>
 
 static const double NORMAL = 1.959964; /* half width of a 95% interval in standard errors */
-static const double LEAST_ERROR = 1e-4, LARGEST_VARIANCE = 1e4;
+static const double LARGEST_VARIANCE = 1e4;
 enum { STEPS = 60, DF_MAX = 1000 };
+
+double as_between_error(const struct as_estimated *run)
+{
+    const struct as_interval ci = run->ci;
+    if (!(run->value > 0 && ci.lo > 0 && ci.hi >= ci.lo && isfinite(ci.hi)))
+        return NAN;
+    return fmax((log(ci.hi) - log(ci.lo)) / (2 * NORMAL), AS_BETWEEN_ERROR_MIN);
+}
 
 static bool has_interval(const struct as_estimated *run)
 {
-    return run->value > 0 && run->ci.lo > 0 && run->ci.hi >= run->ci.lo && isfinite(run->ci.hi);
+    return isfinite(as_between_error(run));
 }
 
 /* The runs that count, and the variance of each one's own error. A number without an interval counts only where none
@@ -40,9 +48,8 @@ static bool is_used(const struct counted *c, size_t i)
 
 static double own_variance(const struct counted *c, size_t i)
 {
-    const struct as_interval ci = c->runs[i].ci;
-    const double error = c->by_interval ? (log(ci.hi) - log(ci.lo)) / (2 * NORMAL) : 0;
-    return fmax(error, LEAST_ERROR) * fmax(error, LEAST_ERROR);
+    const double error = c->by_interval ? as_between_error(&c->runs[i]) : AS_BETWEEN_ERROR_MIN;
+    return error * error;
 }
 
 static double between_mean(const struct counted *c, double tau2, double *weights)
@@ -74,7 +81,7 @@ static double excess(const struct counted *c, double tau2, double target)
 /* The tau2 at which Q is the target. */
 static double tau2_of(const struct counted *c, double target)
 {
-    double lo = 0, hi = LEAST_ERROR * LEAST_ERROR;
+    double lo = 0, hi = AS_BETWEEN_ERROR_MIN * AS_BETWEEN_ERROR_MIN;
     if (excess(c, 0, target) <= 0)
         return 0;
     while (excess(c, hi, target) > 0 && hi < LARGEST_VARIANCE)

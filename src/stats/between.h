@@ -9,12 +9,16 @@
 /* The standard deviation of logarithms between runs where no series of runs is known: some tenths of a percent. */
 #define AS_BETWEEN_QUIET 0.005
 
+#define AS_BETWEEN_ERROR_MIN 1e-4
+/* The standard error of a run's logarithm, at least AS_BETWEEN_ERROR_MIN, from its interval. NAN: the run does not
+ * count by its interval, since the value or an end is not above 0, or there is none. */
+double as_between_error(const struct as_estimated *run);
 /* tau^2, and the degrees of freedom with which it is known. */
 struct as_between {
     double variance, df;
 };
-/* tau^2 by Paule and Mandel (1982), from the numbers above 0 that have an interval; where fewer than two have one, from
- * the scatter of all. df 0: fewer than two runs. */
+/* tau^2 by Paule and Mandel (1982), from the runs that have an interval; where none has one, from the scatter of all
+ * numbers above 0. df 0: fewer than two of these. */
 struct as_between as_between_of(const struct as_estimated *runs, size_t n);
 /* The mean of both, weighted by degrees of freedom (Smyth 2004). */
 struct as_between as_between_pool(struct as_between a, struct as_between b);
@@ -36,7 +40,8 @@ struct as_joined {
 };
 /* Joins the runs of a line, weighted by 1 / (tau^2 + error^2). The interval uses Student's t with the degrees of
  * freedom of tau^2, more of them the more of the variance is the runs' own (their square, Satterthwaite 1946, holds 93%
- * in place of 95%). False if no interval can be given: a number is not above 0, or a single run has no interval. */
+ * in place of 95%). Runs count as for as_between_of: those without an interval only where none has one, numbers that
+ * are not above 0 never. False if no interval can be given: no run counts, or a single one without an interval. */
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out);
 
 /* Do the runs, in order of time, lie in one of two states with nothing between: each run itself well known, the gap at

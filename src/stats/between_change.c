@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const double NORMAL = 1.959964, LEAST_ERROR = 1e-4, LARGEST_VARIANCE = 1e4;
+static const double LARGEST_VARIANCE = 1e4;
 /* What a median of squares is worth beside their mean, in degrees of freedom per step. */
 static const double EFFICIENCY = 0.37;
 /* A run that is known less well, by the standard error of its logarithm, tells of no change: half to double. */
@@ -23,11 +23,8 @@ static struct series series_of(const struct as_estimated *runs, size_t n)
 {
     struct series s = {.n = 0};
     for (size_t i = 0; i < n && s.n < AS_CHANGES_RUNS_MAX; i++) {
-        const struct as_interval ci = runs[i].ci;
-        if (!(runs[i].value > 0 && ci.lo > 0 && ci.hi >= ci.lo && isfinite(ci.hi)))
-            continue;
-        const double error = fmax((log(ci.hi) - log(ci.lo)) / (2 * NORMAL), LEAST_ERROR);
-        if (error > WIDEST)
+        const double error = as_between_error(&runs[i]);
+        if (!(error <= WIDEST)) /* NAN too */
             continue;
         s.of[s.n] = i;
         s.y[s.n] = log(runs[i].value);
@@ -68,7 +65,7 @@ static struct as_between steps_of(const struct series *s)
     const double m = (double)s->n - 1, rank = floor((m + 1) / 2);
     /* the median of that order statistic */
     const double target = chi2_quantile((rank - 1.0 / 3) / (m + 1.0 / 3));
-    double lo = 0, hi = LEAST_ERROR * LEAST_ERROR;
+    double lo = 0, hi = AS_BETWEEN_ERROR_MIN * AS_BETWEEN_ERROR_MIN;
     while (median_step(s, hi) > target && hi < LARGEST_VARIANCE)
         hi *= 4;
     if (!(median_step(s, 0) > target))

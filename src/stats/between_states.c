@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double NORMAL = 1.959964, LEAST_ERROR = 1e-4;
 /* The gap between two states, in standard deviations of a run within its state, and as a ratio; of two or three runs,
  * which do not show what is usual, a larger one. */
 static const double GAP_DEVIATIONS = 10, GAP_RATIO = 1.5, GAP_RATIO_OF_FEW = 2;
@@ -22,9 +21,7 @@ struct sorted {
 
 static bool tells_of_states(const struct as_estimated *run)
 {
-    const struct as_interval ci = run->ci;
-    return run->value > 0 && ci.lo > 0 && ci.hi >= ci.lo && isfinite(ci.hi) &&
-           log(ci.hi / ci.lo) / (2 * NORMAL) <= WIDEST;
+    return as_between_error(run) <= WIDEST; /* not NAN */
 }
 
 static int by_size(const void *a, const void *b)
@@ -38,7 +35,7 @@ static struct sorted sort_runs(const struct as_estimated *runs, size_t n)
     struct sorted s = {.n = 0};
     for (size_t i = 0; i < n && s.n < AS_CHANGES_RUNS_MAX; i++)
         if (tells_of_states(&runs[i])) {
-            const double error = fmax(log(runs[i].ci.hi / runs[i].ci.lo) / (2 * NORMAL), LEAST_ERROR);
+            const double error = as_between_error(&runs[i]);
             s.own[s.n] = error * error;
             s.y[s.n++] = log(runs[i].value);
         }

@@ -85,7 +85,7 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
 
 const char *as_verdict_word(enum as_verdict v)
 {
-    static const char *const words[] = {"same", "faster", "slower", "undecided"};
+    static const char *const words[] = {"same", "faster", "slower", "inconclusive"};
     size_t i = (size_t)v;
-    return i < sizeof words / sizeof *words ? words[i] : "undecided";
+    return i < sizeof words / sizeof *words ? words[i] : "inconclusive";
 }

@@ -44,7 +44,7 @@ struct as_pipes {
     struct as_pipes_pair pair[AS_PIPES_OPS][AS_PIPES_OPS];
     size_t pipes;
     size_t first[AS_PIPES_MAX];             /* representative operation of the pipe */
-    int home[AS_PIPES_OPS];                 /* its pipe; -1: undecided */
+    int home[AS_PIPES_OPS];                 /* its pipe; -1: inconclusive */
     double use[AS_PIPES_OPS][AS_PIPES_MAX]; /* cost in each pipe */
     size_t placed;                          /* sequences of several operations whose pipes are known */
 };

@@ -44,7 +44,7 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
 struct as_interval as_difference_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
 /* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the
- * ratio within [1/(1+t), 1+t] is "same"; NAN: undecided. Verdict is about b against a. */
+ * ratio within [1/(1+t), 1+t] is "same"; NAN: inconclusive. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
     double ratio;          /* b over a; > 1: b's number is larger; NAN if a number is not above 0: then only
@@ -65,7 +65,7 @@ unsigned as_trials_df(size_t trials);
  * confidence. */
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out);
-const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "undecided" */
+const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "inconclusive" */
 
 /* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 if there is
  * none. It is the last change point in the first half after which the level is that of the second half, plus a few

@@ -141,7 +141,7 @@ static enum as_status no_such_run(struct as_store *store, const char *name, stru
     if (n == 0)
         return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' creates one", store->path);
     if (n == 1)
-        return as_fail(err, AS_NOTFOUND, "run '%.60s' is not in the store '%s': its only run is %lld ('last')", name,
+        return as_fail(err, AS_NOTFOUND, "run '%.60s' is not in the store '%s': only run %lld exists", name,
                        store->path, last);
     return as_fail(err, AS_NOTFOUND,
                    "run '%.60s' is not in the store '%s': give a number from %lld to %lld, 'last', -2 "

@@ -55,6 +55,18 @@ static void test_forms(void **state)
     as_args_finish(&a);
 }
 
+static void test_lists_join(void **state)
+{
+    struct as_args a;
+    struct as_error err = {0};
+    (void)state;
+    assert_int_equal(PARSE(&a, &err, "--device", "cpu", "-dcuda:0,cuda:1", "--device=null"), AS_OK);
+    assert_string_equal(as_args_value(&a, "device"), "cpu,cuda:0,cuda:1,null");
+    as_args_finish(&a);
+    assert_int_equal(PARSE(&a, &err, "--budget", "1s", "--budget", "2s"), AS_USAGE); /* not a list */
+    as_args_finish(&a);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -156,8 +168,9 @@ static void test_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),   cmocka_unit_test(test_refused),      cmocka_unit_test(test_help_wins),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_command_line), cmocka_unit_test(test_records),
+        cmocka_unit_test(test_forms),     cmocka_unit_test(test_lists_join), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_help_wins), cmocka_unit_test(test_numbers),    cmocka_unit_test(test_command_line),
+        cmocka_unit_test(test_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,7 @@ def test_report(folder):
     with open(path_of(folder, "both.html"), encoding="utf-8") as f:
         text = f.read()
     anchors = re.findall(r' id="(c\d+)"', text)
-    assert "numbers of this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
+    assert "renumbered on this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
 TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in, test_report)

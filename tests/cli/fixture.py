@@ -79,7 +79,7 @@ def run(factor=1.0, host="anvil", extra=()):
 
 
 def ported():
-    """What advice for ports needs: bandwidth by allocator on all threads, and the calls of two allocators; and last a
+    """What porting advice needs: bandwidth by allocator on all threads, and the calls of two allocators; and last a
     count that is 0 in every sample."""
     extra = [("bandwidth", {"op": "triad", "level": "memory", "size": 1 << 30, "threads": 2, "store": "regular",
                             "allocator": name}, level) for name, level in (("mmap", 20.0), ("thp", 25.0))]

@@ -333,8 +333,8 @@ static void test_several_devices(void **state)
     struct as_cell cells[] = {make_cell(1, "1024", "read", 1.5), make_cell(2, "1024", "write", 2),
                               make_cell(3, "4096", "read", 5), make_cell(4, "8192", "read", 100)};
     struct as_device_info devices[2] = {{.id = "cpu", .name = "EPYC"}, {.id = "gpu:0", .name = "G\x1b[2J"}};
-    struct as_fact facts[2] = {{.device = "cpu", .sentence = "L1 is small", .verdict = AS_REFUTED},
-                               {.device = "gpu:0", .sentence = "L1 is odd", .verdict = AS_REFUTED}};
+    struct as_fact facts[2] = {{.device = "cpu", .act = "Block: L1 is small", .gain = NAN, .verdict = AS_REFUTED},
+                               {.device = "gpu:0", .act = "Block: L1 is odd", .gain = NAN, .verdict = AS_REFUTED}};
     struct as_report_run run = {
         .cells = cells, .cells_n = 4, .devices = devices, .devices_n = 2, .facts = facts, .facts_n = 2};
     struct as_buf b = AS_BUF_INIT;
@@ -342,13 +342,14 @@ static void test_several_devices(void **state)
     strcpy(cells[2].device, "gpu:0");
     strcpy(cells[3].device, "gpu:0");
     assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
-    assert_non_null(strstr(as_buf_get(&b),
-                           "Worth knowing\ncpu: EPYC\n- L1 is small (not as expected)\ngpu:0: G\\x1b[2J\n- L1 is odd"));
+    assert_non_null(strstr(
+        as_buf_get(&b),
+        "Worth knowing\ncpu: EPYC\n- Block: L1 is small; seen once\ngpu:0: G\\x1b[2J\n- Block: L1 is odd; seen"));
     assert_non_null(strstr(as_buf_get(&b), "2 facts: assay facts 0\n"));
     as_buf_clear(&b);
     run.devices_n = 1;
     assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
-    assert_non_null(strstr(as_buf_get(&b), "Worth knowing\n- L1 is small (not as expected)\n"));
+    assert_non_null(strstr(as_buf_get(&b), "Worth knowing\n- Block: L1 is small; seen once\n"));
     as_buf_finish(&b);
 }
 
@@ -358,7 +359,7 @@ static void test_empty_run(void **state)
     struct as_buf b = AS_BUF_INIT;
     (void)state;
     assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
-    assert_non_null(strstr(as_buf_get(&b), "0 cells"));
+    assert_non_null(strstr(as_buf_get(&b), "0 measurements"));
     as_buf_finish(&b);
 }
 

@@ -39,7 +39,7 @@ REFUSED = [
     (["run", "--trials", "0"], 2, ["--trials", "1 to 100"]),
     (["run", "--trials", "-1"], 2, ["--trials", "'-1' is not within 1 to 100"]),
     (["run", "--quiet", "--quiet"], 2, ["given twice"]),
-    (["run", "--device", "cpu", "--device", "null"], 2, ["given twice; give one list, with commas"]),
+    (["run", "latency", "--device", "cpu", "-d", "cpus"], 2, ["did you mean 'cpu'?"]),
     (["run", "--json=yes"], 2, ["takes no value"]),
     (["run", "--report", "-"], 2, ["--report"]),
     (["run", "--report", "/no/such/folder/x.html"], 1, ["/no/such/folder"]),
@@ -76,7 +76,7 @@ REFUSED = [
     (["compare", "no.db", "1"], 2, ["no file 'no.db'"]),
     (["facts", "1", "2", "3"], 2, ["does not take '3'"]),
     (["facts", "--store", "garbage.json:1"], 2, ["as a separate argument"]),
-    (["explain"], 2, ["needs PROBE[/OP]|GATE|CAUSE|SUITE|[cell] CELL"]),
+    (["explain"], 2, ["needs PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|WORD|[cell] CELL"]),
     (["explain", "latency", "3"], 2, ["does not take '3' after 'latency'"]),
     (["help", "latency"], 2, ["assay explain latency"]),
     (["explain", "latencey"], 2, ["did you mean 'latency'?"]),
@@ -122,6 +122,40 @@ REFUSED = [
     (["doctor", "--fix"], 2, ["no option '--fix'"]),
     (["\x1b[2Jrun"], 2, ["\\x1b[2Jrun"]),
 ]
+# A misspelt name of every kind that the command line takes, and the name that is suggested.
+SAMPLE = ["--store", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples", "h100-quick.db")]
+SUGGESTED = {
+    "command": (["rnu"], "run"),
+    "command of help": (["help", "shwo"], "show"),
+    "option": (["show", "--jsno"], "--json"),
+    "suite": (["run", "quik"], "quick"),
+    "suite by kind": (["run", "suite:quik"], "quick"),
+    "probe": (["run", "latncy"], "latency"),
+    "probe by kind": (["run", "probe:latncy"], "latency"),
+    "probe of an axis": (["run", "latency", "--device", "cpu", "--set", "latncy.size=1KiB"], "latency"),
+    "probe of a run": (["show", "1", "latncy"] + SAMPLE, "latency"),
+    "operation": (["explain", "alu/fma32"], "alu/ffma32"),
+    "device": (["run", "latency", "--device", "cpuu"], "cpu"),
+    "device of stored runs": (["history", "--device", "cuda:9"] + SAMPLE, "cuda:0"),
+    "quantity": (["history", "memory.latncy"] + SAMPLE, "memory.latency"),
+    "quantity of explain": (["explain", "memory.latncy"], "memory.latency"),
+    "group": (["history", "Memry"] + SAMPLE, "Memory"),
+    "level": (["explain", "memry"], "memory"),
+    "status": (["explain", "rejectd"], "rejected"),
+    "gate": (["explain", "checksm"], "checksum"),
+    "cause": (["explain", "drfit"], "drift"),
+    "word": (["explain", "sentinl"], "sentinel"),
+    "axis": (["run", "latency", "--device", "cpu", "--set", "sise=1KiB"], "size"),
+    "axis value": (["run", "bandwidth", "--device", "cpu", "--set", "op=trid"], "triad"),
+    "axis value of explain": (["explain", "trid"], "triad"),
+    "allocator": (["run", "latency", "--device", "cpu", "--set", "allocator=maloc"], "malloc"),
+    "subject of facts": (["facts", "last", "cahe"] + SAMPLE, "cache"),
+    "format": (["export", "--format", "jsno"], "json"),
+    "list": (["list", "prbes"], "probes"),
+    "references": (["list", "refs", "mi300b"], "mi300a"),
+    "colour": (["run", "--colour", "alwys"], "always"),
+    "shell": (["help", "--completion", "bsh"], "bash"),
+}
 PRINTING = [[], ["help"], ["help", "--man"], ["help", "--completion", "fish"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
             ["list", "gates"], ["list", "gates", "--json"], ["list", "ops"], ["doctor"], ["doctor", "--json"], ["devices"],
             ["explain", "latency"], ["explain", "contention"], ["explain", "quick"]]
@@ -145,6 +179,10 @@ def refused(folder, args, code, words):
         assert word in done.stderr, f"'{word}' is not in: {done.stderr}"
     assert "\x1b" not in done.stderr and not done.stdout, "nothing on stdout, no escapes"
     assert not os.path.exists(os.path.join(folder, ".local")), "a refused command made a store"
+
+
+def suggested(folder, args, name):
+    refused(folder, args, 2, [f"did you mean '{name}'?"])
 
 
 def full(folder, args):
@@ -208,6 +246,7 @@ def named_alike(folder):
 
 def main():
     tests = [(f"refused: {' '.join(a)!r:.60}", refused, (a, c, w)) for a, c, w in REFUSED]
+    tests += [(f"suggested: {kind}", suggested, how) for kind, how in SUGGESTED.items()]
     for name, function, list_ in (("full disk", full, PRINTING), ("closed stdout", closed, PRINTING),
                                   ("broken pipe", broken_pipe, PRINTING), ("JSON lines", json_lines, LINES)):
         tests += [(f"{name}: {' '.join(a)}", function, (a,)) for a in list_]

@@ -113,6 +113,16 @@ static void test_nodes(void **state)
     as_host_nodes(root, &nodes);
     assert_int_equal(as_cpus_count(&nodes), 3);
     assert_true(as_cpus_has(&nodes, 8) && as_cpus_has(&nodes, 252) && !as_cpus_has(&nodes, 1));
+    static const char list[] = "4-6,12\n";
+    struct as_cpus cpus;
+    struct as_error err;
+    snprintf(path, sizeof path, "%s/%s/cpulist", root, folders[5]);
+    assert_int_equal(as_write_file(path, list, strlen(list), &err), AS_OK);
+    as_host_node_cpus(root, 8, &cpus);
+    assert_true(as_cpus_count(&cpus) == 4 && as_cpus_has(&cpus, 5) && as_cpus_has(&cpus, 12));
+    as_host_node_cpus(root, 252, &cpus); /* has none */
+    assert_int_equal(as_cpus_count(&cpus), 0);
+    assert_int_equal(unlink(path), 0);
     for (size_t i = sizeof folders / sizeof *folders; i--;) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
         assert_int_equal(rmdir(path), 0);

@@ -96,7 +96,7 @@ static void test_listed_with_nothing_beside_it(void **state)
     made_derive(m);
     const struct as_fact *alone = made_get(m, "listed.L3.latency");
     assert_int_equal(alone->verdict, AS_UNDECIDED);
-    assert_non_null(strstr(alone->sentence, "undecided: memory latency is unknown"));
+    assert_non_null(strstr(alone->sentence, "inconclusive: memory latency is unknown"));
     assert_int_equal(made_get(m, "listed.L2.latency")->verdict, AS_SUPPORTED);
     made_free(m);
 }
@@ -169,7 +169,7 @@ static void test_listed_may_be_missed(void **state)
     made_derive(m);
     const struct as_fact *f = made_get(m, "listed.L3.latency");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "whether most of them hit is undecided");
+    made_says(f, "whether most of them hit is inconclusive");
     made_free(m);
 }
 

@@ -29,8 +29,6 @@ static int open_apu(void **state)
     /* The stand-in has little memory. */
     apu.memory_bytes = apu.memory_free = UINT64_C(128) << 30;
     apu.max_alloc = 0;
-    for (size_t i = 0; i < apu.allocators_n; i++)
-        apu.allocators[i].most = 0;
     apu.compute_units = apu.compute_units ? apu.compute_units : 228;
     apu.host_cache = UINT64_C(96) << 20;
     return 0;
@@ -195,6 +193,94 @@ static void test_certain_rejections(void **unused)
     }
 }
 
+/* Cells of the bandwidth of DRAM, by allocators of these roles, that are planned at this size. */
+static size_t planned_at(const struct as_device_info *info, enum as_role role, double size, char *why, size_t why_size)
+{
+    struct as_suite suite;
+    struct as_plan plan = {0};
+    struct as_error err = {0};
+    size_t n = 0;
+    if (as_suite_parse("planned",
+                       "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nallocator = all\ntouch = all\n", &suite,
+                       &err) ||
+        as_plan_add(&plan, &suite, info, NULL, 0, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < plan.n; i++) {
+        const struct as_cell *c = &plan.cells[i];
+        if (as_allocator_role(info->id, as_axes_text(&c->axes, "allocator")) != role)
+            continue;
+        n += c->status == AS_CELL_PLANNED && as_axes_number(&c->axes, "size") == size;
+        if (c->status != AS_CELL_PLANNED)
+            as_copy_text(why, why_size, c->reason);
+    }
+    as_plan_finish(&plan);
+    as_suite_finish(&suite);
+    return n;
+}
+
+/* Managed memory has a bandwidth of DRAM: at full size where nothing migrates, with the caps of the backend. */
+static void test_managed_on_apu(void **unused)
+{
+    static const enum as_role roles[] = {AS_ROLE_MANAGED, AS_ROLE_MANAGED_STATIC, AS_ROLE_DEVICE};
+    char why[160] = "";
+    (void)unused;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (planned_at(&apu, roles[i], (double)as_info_memory_set(&apu), why, sizeof why) < 1)
+            fail_msg("%s: %s", as_role_word(roles[i]), why);
+}
+
+/* Where it migrates it is capped: the plan takes the smallest size that no cache holds, or says why there is none. */
+static void test_managed_on_card(void **unused)
+{
+    static const uint64_t cap = UINT64_C(1) << 30;
+    struct as_device_info card = {.id = "cuda:0",
+                                  .backend = "cuda",
+                                  .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
+                                  .compute_units = 132,
+                                  .memory_bytes = UINT64_C(80) << 30,
+                                  .memory_free = UINT64_C(79) << 30,
+                                  .caches_n = 1,
+                                  .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}},
+                                  .allocators_n = 2,
+                                  .allocators = {{.name = "cuMemAlloc", .role = AS_ROLE_DEVICE},
+                                                 {.name = "cuMemAllocManaged",
+                                                  .role = AS_ROLE_MANAGED,
+                                                  .host_access = true,
+                                                  .on_demand = true,
+                                                  .most = cap}}};
+    const double set = (double)as_info_memory_set(&card),
+                 least = (double)as_info_memory_least(&card, "cuMemAllocManaged", 0);
+    char why[160] = "";
+    (void)unused;
+    assert_true(set > (double)cap);
+    assert_true(planned_at(&card, AS_ROLE_DEVICE, set, why, sizeof why) >= 1);
+    if (planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why) < 1)
+        fail_msg("not planned: %s", why);
+    assert_int_equal(planned_at(&card, AS_ROLE_MANAGED, set, why, sizeof why), 0);
+    card.allocators[1].most = 64 << 20;
+    assert_int_equal(planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why), 0);
+    assert_string_equal(why, "'cuMemAllocManaged' gives at most 64 MiB");
+}
+
+/* A size that was asked for is refused, never replaced. */
+static void test_cap_of_explicit_size(void **unused)
+{
+    struct as_plan plan = {0};
+    const struct as_device_info before = apu;
+    size_t refused = 0;
+    (void)unused;
+    for (size_t i = 0; i < apu.allocators_n; i++)
+        apu.allocators[i].most = UINT64_C(1) << 30;
+    add(&plan, "[latency]\nsize = 4GiB\nallocator = managed\n");
+    apu = before;
+    for (size_t i = 0; i < plan.n; i++) {
+        assert_int_equal(plan.cells[i].status, AS_CELL_UNSUPPORTED);
+        refused += strstr(plan.cells[i].reason, "gives at most 1 GiB") != NULL;
+    }
+    assert_true(refused > 0);
+    as_plan_finish(&plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +289,9 @@ int main(void)
         cmocka_unit_test(test_suites),
         cmocka_unit_test(test_touch_after_device),
         cmocka_unit_test(test_certain_rejections),
+        cmocka_unit_test(test_managed_on_apu),
+        cmocka_unit_test(test_managed_on_card),
+        cmocka_unit_test(test_cap_of_explicit_size),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);
 }

@@ -1,6 +1,7 @@
 // The page in a real browser: browser.mjs MAKE_PAGE CHARTS_DIR WORK_DIR
 // Exit 77 with a line that says why when there is no browser or driver. Prints one line for each check.
 import { browser, check, checkFigures, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { checkOverlaps } from './browser_overlap.mjs';
 import { checkPhone, checkPictures, checkSearch, checkTables } from './browser_use.mjs';
 
 for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'operations', 'matrix', 'two', 'three', 'empty', 'unsupported', 'none']) {
@@ -10,9 +11,9 @@ for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'ope
   check(`${scenario}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
   await t.close();
 }
-for (const [width, height] of [[1400, 1000], [800, 1000]]) { // the first screens have no probe's section
-  const t = await open('gpu', { viewport: { width, height }, folded: true });
-  check(`gpu: at most five screens of ${width} are open`, t.first.height <= 5 * height && t.first.open === 0 && t.first.drawn === 0, t.first);
+for (const [width, height, most] of [[1400, 1000, 3], [800, 1100, 3.5], [390, 844, 4.5]]) { // no probe's section is open
+  const t = await open('gpu', { viewport: { width, height }, isMobile: width < 400, hasTouch: width < 400, folded: true });
+  check(`gpu: at most ${most} screens of ${width} are open`, t.first.height <= most * height && t.first.open === 0 && t.first.drawn === 0, t.first);
   await t.tab.evaluate(() => { location.hash = 'probe-latency'; });
   await t.tab.waitForFunction(() => document.querySelector('#probe-latency > details').open);
   await t.close();
@@ -101,6 +102,7 @@ await checkTables();
 await checkSearch();
 await checkPictures();
 await checkPhone();
+await checkOverlaps();
 await browser.close();
 console.log(failed() ? `${failed()} failed` : 'all passed');
 process.exit(failed() ? 1 : 0);

@@ -59,7 +59,7 @@ export async function open(scenario, options = {}) {
   const first = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight,
     open: document.querySelectorAll('.fold > details[open]').length, drawn: document.querySelectorAll('.fold svg[role=group]').length }));
   if (!options.folded) {
-    await tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details')) d.open = true; });
+    await tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
     if (charts) await tab.waitForFunction(async () => {
       await new Promise(done => setTimeout(done, 50)); // the event of opening comes later
       await page.whenDrawn();

@@ -186,6 +186,8 @@ export async function checkPictures() {
   const t = await open('plain');
   if (t.charts) {
     const box = t.tab.locator('.plots[data-figure="latency"]').first();
+    check('options: folded near the top of the page', await box.locator('details.options').evaluate(d => !d.open));
+    await box.locator('details.options > summary').click();
     await checkLegend(t, box);
     await checkZoom(box);
     await checkScale(t, box);
@@ -199,6 +201,12 @@ export async function checkPhone() {
   const t = await open('gpu', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const rows = await t.tab.evaluate(() => [...document.querySelectorAll('details.rows')].map(d => d.open));
   check('phone: tables of probes are folded', rows.length > 0 && rows.every(open => !open), rows);
+  const group = await t.tab.evaluate(() => {
+    const body = document.querySelector('.sheet tbody.brief:has(tr[hidden])'), shown = () => [...body.rows].filter(r => !r.hidden).length, before = shown();
+    body.querySelector('.fewer').click();
+    return [before, shown(), body.rows.length];
+  });
+  check('phone: a group of the sheet shows its first line, then all', group[0] === 1 && group[1] === group[2], group);
   await t.tab.evaluate(() => { for (const d of document.querySelectorAll('details')) d.open = true; });
   check('phone: no sideways scrolling with all unfolded', (await wide(t)) <= 0, await wide(t));
   await t.tab.locator('#search').fill('latency');

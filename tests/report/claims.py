@@ -31,7 +31,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bis not clearly slower\b", 1), (r"\bdoes not (?:clearly )?halve the slowdown\b", 2),
     (r"\bNo clear step in the cost of address translation up to \d+ pages", 2), (r"\bNo clear TLB step up to " + NUMBER, 2),
     (r"\bno steady state within \d+ launches\b", 1), (r"\bat none of \d+ (?:sizes|lengths)\b", 1),
-    (r"\blose none of about " + NUMBER + r" updates, in \d+ cells?\b", 1),
+    (r"\bno update lost in about " + NUMBER + r", in \d+ cells?\b", 1),
     (r"\bare not lost in '[^']*', so the absence of losses proves little\b", 1),
     (r"\bnot (?:counted )?by [\w, ]+ at allocation or first touch\b", 2), (r"\ba \d+-word stride is not\b", 2),
     (r"\bwhether it is of the same pair or not\b", 2), (r"\bthe only significant one of \d+ pairs\b", 1),

@@ -27,6 +27,7 @@ INSTRUCTION = re.compile(r'<a href="#c([0-9]+)">([0-9]+)</a>')
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
 SHOWN_TEXT = re.compile(CITED.pattern + r"[^>]*>(?:<[^>]*>)*([^<]+)")
 NUMBERS = re.compile(r"([0-9.]+)(?:(?: to |–)([0-9.]+))? ?((?:[kMGT] )?[^\s,]+)$")
+SEEN = re.compile(r"; seen (once|in [0-9]+ (of [0-9]+ )?runs)(: .*)?$")
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5
 UNITS = ("ns", "GB/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "Hz")  # of facts whose sentences print one number
@@ -178,13 +179,14 @@ def sentences_of_page(page):
 def sentences_of_terminal(shown):
     part = re.search(r"\nWorth knowing\n(.*?)\n(?:[0-9]+ facts?:|\n)", shown, re.S)
     for line in re.findall(r"^• (.*(?:\n  .*)*)", part.group(1) if part else "", re.M):
-        yield "worth knowing of the terminal", " ".join(line.split()).removesuffix(" (not as expected)")
+        yield "worth knowing of the terminal", " ".join(line.split())
 
 
 def foreign(sentences, facts):
-    """Sentences that no fact has."""
-    known = {" ".join(f["sentence"].split()) for f in facts}
-    return [(view, sentence) for view, sentence in sentences if " ".join(sentence.split()) not in known]
+    """Sentences that no fact has; those of what is worth knowing say what to do, and how often it was seen."""
+    known = {" ".join(f[of].split()) for f in facts for of in ("sentence", "act")}
+    return [(view, sentence) for view, sentence in sentences
+            if SEEN.sub("", " ".join(sentence.split())) not in known]
 
 
 def label_of(fact):

@@ -80,7 +80,7 @@ def test_page_of_the_h200(assay):
 
 def test_tables_of_the_h200(assay):
     shown = read(assay, "show", "last")
-    expect("131 cells: 122 ok, 3 wide, 6 unsupported" in shown, "the count", shown[:400])
+    expect("131 measurements: 122 ok, 3 wide, 6 unsupported" in shown, "the count", shown[:400])
     same = read(assay, "compare", "1", "1")
     expect(same.startswith("a and b are the same run") and same.count("\n") == 1, "a run does not differ from itself", same[-300:])
 
@@ -226,7 +226,7 @@ def test_page_of_shared_memory(assay):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     expect(os.path.getsize(page) < 3e6, "a page of less than 3 MB", os.path.getsize(page))
-    for words in ("Advice for ports", "UPDATES ARE LOST", "Allocation and first touch", "Page faults", "Memory accounting",
+    for words in ("Porting advice", "UPDATES ARE LOST", "Allocation and first touch", "Page faults", "Memory accounting",
                   "Page faults and TLB misses", "What compilers emit", "Two backends, one device"):
         expect(words in text, f"the page says '{words}'")
     found = [f["id"] for f in json.loads(read(assay, "facts", "--json", sample=SHARED))["facts"]]

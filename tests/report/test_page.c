@@ -45,6 +45,19 @@ static json_t *block(const struct as_buf *page, const char *id)
     return value;
 }
 
+/* GPUs by number, then the CPU; one behind several APIs counts once. */
+static void title_and_heading_name_the_machine(void **state)
+{
+    (void)state;
+    static const char *const scenarios[] = {"gpus", "twins"};
+    for (size_t i = 0; i < 2; i++) {
+        struct as_buf page = page_of(scenarios[i]);
+        assert_has(&page, "<title>assay: 2 × NVIDIA H200, AMD EPYC 9654 96-Core Processor (run 3)</title>");
+        assert_has(&page, "<h1>2 × NVIDIA H200, AMD EPYC 9654 96-Core Processor</h1>");
+        as_buf_finish(&page);
+    }
+}
+
 /* --- structure --- */
 
 static void every_scenario_has_the_sections_in_order(void **state)
@@ -216,14 +229,14 @@ static void empty_pages_say_so(void **state)
     (void)state;
     struct as_buf page = page_of("empty");
     assert_has(&page, "No fact could be derived");
-    assert_has(&page, "The plan has no cells");
+    assert_has(&page, "Nothing was planned");
     assert_has(&page, "The run has no device");
     as_buf_finish(&page);
     page = page_of("none");
     assert_has(&page, "<h1>No run</h1>");
     as_buf_finish(&page);
     page = page_of("unsupported");
-    assert_has(&page, "40 of 40 cells of the plan have no number");
+    assert_has(&page, "40 of 40 planned measurements have no result");
     assert_hasnt(&page, "<section class=\"probe\"");
     as_buf_finish(&page);
 }
@@ -232,7 +245,7 @@ static void runs_stand_beside_each_other(void **state)
 {
     (void)state;
     struct as_buf page = page_of("two");
-    assert_has(&page, "2 runs side by side");
+    assert_has(&page, ", INTEL(R) XEON(R) PLATINUM 8581C CPU @ 2.30GHz</h1>"); /* one machine */
     assert_has(&page, "<th scope=\"col\">run\u00a03<th scope=\"col\">run\u00a04<th scope=\"col\">against run\u00a03");
     assert_has(&page, "× worse</b>");
     assert_hasnt(&page, "× better</b>"); /* the second run is 20% slower in all */
@@ -461,6 +474,7 @@ int main(void)
     static char two[] = "two", operations[] = "operations";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_runs_have_a_verdict),
+        cmocka_unit_test(title_and_heading_name_the_machine),
         cmocka_unit_test(every_scenario_has_the_sections_in_order),
         cmocka_unit_test(contents_are_grouped_by_heading),
         cmocka_unit_test(policy_allows_nothing_but_the_built_in_texts),

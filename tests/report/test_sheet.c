@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "quantity/quantity.h"
-#include "report/sheet/worth.h"
 #include "report/terminal/terminal.h"
 #include "store/store.h"
 
@@ -382,27 +381,6 @@ static void test_earlier_runs(void **state)
     }
 }
 
-/* Refuted claims first, few of each kind, and no undecided one. */
-static void test_worth_knowing(void **state)
-{
-    (void)state;
-    add_fact("tlb.gain.thp.4096", 3, "x", NAN);
-    add_fact("launch.roundtrip.spin", 9000, "ns", NAN);
-    add_fact("matmul.older.f16", 0.6, "x", NAN)->verdict = AS_REFUTED;
-    add_fact("lost.both.pinned", 5, "updates", NAN)->verdict = AS_REFUTED;
-    add_fact("lost.both.managed", 5, "updates", NAN)->verdict = AS_REFUTED;
-    add_fact("lost.both.mapped", 5, "updates", NAN)->verdict = AS_REFUTED;
-    add_fact("fault.latency.cpu-one.mmap", 5, "ns", NAN)->verdict = AS_UNDECIDED;
-    const struct as_fact *worth[FACTS];
-    assert_int_equal(as_worth_knowing(&run, "cuda:0", worth, FACTS), 4);
-    assert_string_equal(worth[0]->id, "lost.both.pinned");
-    assert_string_equal(worth[1]->id, "lost.both.managed");
-    assert_string_equal(worth[2]->id, "matmul.older.f16");
-    assert_string_equal(worth[3]->id, "tlb.gain.thp.4096");
-    assert_int_equal(as_worth_knowing(&run, "cuda:0", worth, 1), 1);
-    assert_int_equal(as_worth_knowing(&run, "cpu", worth, FACTS), 0);
-}
-
 /* A misspelt id would leave its line empty. */
 static void test_quantities_name_facts_that_exist(void **state)
 {
@@ -431,7 +409,6 @@ int main(void)
         cmocka_unit_test_setup(test_unproved_memory, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_earlier_runs, start),
-        cmocka_unit_test_setup(test_worth_knowing, start),
     };
     return cmocka_run_group_tests_name("data sheet", tests, NULL, NULL);
 }

@@ -135,6 +135,7 @@ static int start(void **state)
         .backend = "cpu",
         .compute_units = THREADS,
         .threads = THREADS,
+        .numa_nodes = 2,
         .page_size = 4096,
         .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_FP64,
         .caches_n = 4,

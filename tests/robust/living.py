@@ -3,9 +3,10 @@ check measures again what looks worse. The scripts decide all numbers; nothing d
 import csv
 import io
 import json
+import os
 
 import harness
-from harness import OK, REGRESSION, USAGE, expect, expect_refused
+from harness import FAILED, OK, REGRESSION, USAGE, expect, expect_refused
 
 ALLOCATORS = [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]
 SUITE = """[suite]
@@ -92,6 +93,37 @@ def test_changed_driver(assay):
     expect(runs[2]["recorded"] == "driver of null 1.0, then 2.0", "what was recorded", runs[2])
 
 
+def test_changes_of_another_device(assay):
+    """A device's driver changes its own lines only, and with a run that has the device."""
+    caches = SUITE.replace("16MiB", "16KiB").replace("huge_pages", "malloc").replace("trials = 3", "trials = 1")
+    both = ("--device", "null,cpu", "--precision", "100%")
+    measure(assay, memory(100), caches, *both)
+    measure(assay, memory(100), caches, "--device", "cpu", "--precision", "100%")
+    measure(assay, memory(90, driver="2.0"), caches, *both)
+    runs, _ = lines(assay)
+    recorded = {(r["device"], r["run"]): r["recorded"] for r in runs}
+    expect(("cpu", 3) in recorded and "null" not in recorded["cpu", 3], "the CPU's line is not concerned", recorded)
+    expect(recorded["null", 3] == "driver of null 1.0, then 2.0", "the device's is", recorded)
+    expect("changed with run 3: driver of null" in head(assay)[1], "with the run that had the device", head(assay)[1])
+
+
+def test_names_of_devices(assay):
+    """Every text has the name of the CPU's generation, where it is known, in place of the reported one."""
+    script = memory(100)
+    script["info"].update(name="Reported CPU", generation="Known CPU (Core 5)")
+    path = assay.path("suite.ini")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(SUITE)
+    texts = {"run": assay.null(script, path), "plan": assay.null(script, path, "--dry-run")}
+    env = assay.script(script)
+    for words in (["show"], ["show", "last"], ["show", "last", "latency"], ["history", LATENCY], ["facts", "--all"], ["devices"]):
+        texts[" ".join(words)] = assay.run(*words, env=env)
+    for name, done in texts.items():
+        expect(done.code == OK and "Reported CPU" not in done.out + done.err, name, done)
+    for name in ("plan", "show", "show last", "history " + LATENCY, "devices"):
+        expect("Known CPU (Core 5)" in texts[name].out, name, texts[name])
+
+
 def test_one_trial(assay):
     """A prior is no evidence: a line of one trial says so."""
     measure(assay, memory(100), SUITE, "--trials", "1", "--precision", "100%")
@@ -121,6 +153,32 @@ def test_history(assay):
     expect("driver of null 1.0, then 2.0" in text and "Memory latency of null in run 4" in text, "in words", text)
     by_line = assay.run("history", "Memory", "latency")
     expect(by_line.out == assay.run("history", LATENCY).out, "a line by its words", by_line)
+
+
+def test_history_needs_runs(assay):
+    """Two runs show no change, and are not said to show that there is none."""
+    for runs in (1, 2, 3):
+        measure(assay, memory(100))
+        all_lines, one = assay.run("history").out, assay.run("history", LATENCY).out
+        few = "few runs to detect a change (3 are needed)"
+        expect((few in all_lines, few in one) == (runs < 3, runs < 3), f"{runs} runs", (all_lines, one))
+        expect(("No line changed" in all_lines) == (runs == 3), f"{runs} runs", all_lines)
+
+
+def test_history_of_incomplete_runs(assay):
+    """A store without a complete run is no wrong usage."""
+    sample = os.path.join(os.path.dirname(__file__), "..", "..", "samples", "h200-upm.db")
+    expect_refused(assay.run("history", "--store", sample), FAILED, "h200-upm.db' has no complete run")
+
+
+def test_imprecise_lines(assay):
+    """Where the runs do not tell where another lies, the line says so, and the sheet says once why."""
+    wild = memory(100, noise={"sd": 1.0})
+    measure(assay, wild, SUITE, "--trials", "1", "--precision", "100%")
+    rows = [line for line in head(assay)[1].splitlines() if "not yet known" in line]
+    expect(len(rows) > 1 and rows[-1].startswith("not yet known: too few trials"), "once", head(assay)[1])
+    now = lines(assay)[1]
+    expect(any(x["another_run"][1] > 4 * x["another_run"][0] for x in now.values()), "numbers keep the interval", now)
 
 
 def test_neighbour_in_history(assay):
@@ -236,13 +294,13 @@ def test_slowdown_that_stays(assay):
 
 
 def test_neighbour_on_the_device(assay):
-    """What another process slows down, in the run and again, is undecided."""
+    """What another process slows down, in the run and again, is inconclusive."""
     based(assay)
     busy = memory(120, sensor={"users": 1})
     measure(assay, busy)
     done = check(assay, busy)
     line, _ = verdict(done)
-    expect(done.code == OK and line["verdict"] == "undecided", "not worse", done)
+    expect(done.code == OK and line["verdict"] == "inconclusive", "not worse", done)
 
 
 def test_not_measured_again(assay):

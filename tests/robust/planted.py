@@ -78,7 +78,7 @@ def test_a_bandwidth_above_the_peak(assay):
 
 
 def test_a_bandwidth_above_the_data_sheet(assay):
-    """The driver tells no peak, the vendor's data sheet does."""
+    """The driver reports no peak, the vendor's data sheet does."""
     named = {"info": dict(harness.ONE_THREAD, name="NVIDIA L40S")}
     slow, fast = ({"levels": [{"size": 0, "ns": 90, "gbs": gbs}]} for gbs in (500, 1500))
     hit = caught_by(assay, "limit", dict(named, **fast), *READ, "--set", "size=16MiB", without=dict(named, **slow))

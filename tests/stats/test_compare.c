@@ -115,7 +115,7 @@ static void test_edges(void **state)
     as_compare(&one, &two, true, 1.5, &c);
     assert_int_equal(c.verdict, AS_SAME);
     as_compare(&one, &one, true, 0.005, &c);
-    assert_int_equal(c.verdict, AS_CANNOT_TELL); /* equal numbers are undecided within their interval */
+    assert_int_equal(c.verdict, AS_CANNOT_TELL); /* equal numbers are inconclusive within their interval */
     const struct as_summary *odd[] = {&zero, &around, &none};
     for (size_t i = 0; i < 3; i++) {
         as_compare(&one, odd[i], true, 0.1, &c);
@@ -124,7 +124,7 @@ static void test_edges(void **state)
     }
     as_compare(&one, &two, true, NAN, &c);
     assert_int_equal(c.verdict, AS_CANNOT_TELL);
-    assert_string_equal(as_verdict_word(AS_CANNOT_TELL), "undecided");
+    assert_string_equal(as_verdict_word(AS_CANNOT_TELL), "inconclusive");
     assert_string_equal(as_verdict_word(AS_SAME), "same");
 }
 

@@ -57,7 +57,7 @@ def test_counts(folder, assay, store):
     want = db.execute("SELECT probe, count(median), sum(status = 'rejected') FROM cells GROUP BY 1").fetchall()
     text, found = numbers(folder, assay, store)
     expect(found == {probe: (n, rejected) for probe, n, rejected in want}, f"probes: {found} beside {want}", text)
-    expect(f"{CELLS} cells: {CELLS * 8 // 10} ok, {CELLS // 10} rejected, {CELLS // 10} failed" in text, "counts", text)
+    expect(f"{CELLS} measurements: {CELLS * 8 // 10} ok, {CELLS // 10} rejected, {CELLS // 10} failed" in text, "counts", text)
     expect(f"latency cpu: {CELLS // 10} failed: no page" in text, "why cells are missing", text)
     expect(f"bandwidth cpu: {CELLS // 10} rejected: for example limit" in text, "why cells are rejected", text)
     expect("from latency (10000 cells)" not in text and "bandwidth (10000 cells) are left out" in text,

@@ -271,7 +271,7 @@ static void test_names_of_runs(void **state)
         check(f, as_store_begin_run(f->store, &run, NULL, 0, &f->err));
         as_run_finish(&run);
         if (i == 0)
-            expect_none(f, "2", AS_NOTFOUND, "its only run is 1");
+            expect_none(f, "2", AS_NOTFOUND, "only run 1 exists");
     }
     expect_run(f, NULL, 4);
     expect_run(f, "last", 4);

@@ -19,6 +19,37 @@ static void read_only_part(struct fixture *f)
     REQUIRE(strstr(f->err.text, f->folder) && strstr(f->err.text, "ermission"), f->err.text);
 }
 
+/* A run that no process measures is interrupted; one that is measured is not, wherever it is looked at. */
+static void settled_part(struct fixture *f)
+{
+    struct as_run run;
+    REQUIRE(as_store_open(f->path, AS_STORE_READ, &f->store, &f->err) == AS_OK, f->err.text);
+    for (int id = 1; id <= 2; id++) {
+        const char *const name[] = {"1", "2"};
+        REQUIRE(as_store_run(f->store, name[id - 1], &run, &f->err) == AS_OK, f->err.text);
+        as_store_settle_state(f->store, &run);
+        REQUIRE(run.state == (id == 1 ? AS_RUN_INTERRUPTED : AS_RUN_RUNNING), as_run_state_word(run.state));
+        as_run_finish(&run);
+    }
+    as_store_close(f->store);
+}
+
+static void test_state_of_read_only(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t seed = 1; seed <= 2; seed++) { /* the second is claimed until the store is closed */
+        struct as_run run;
+        sample_run(&run, seed);
+        must_open(f, AS_STORE_WRITE);
+        assert_int_equal(as_store_begin_run(f->store, &run, NULL, 0, &f->err), AS_OK);
+        as_run_finish(&run);
+    }
+    as_plain_user(f, settled_part);
+    assert_int_equal(chmod(f->path, 0400), 0);
+    as_plain_user(f, settled_part);
+    must_close(f);
+}
+
 static void test_read_only(void **state)
 {
     struct fixture *f = *state;
@@ -136,7 +167,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_read_only), TEST(test_unreadable),        TEST(test_largest_file_reached),
+        TEST(test_read_only), TEST(test_state_of_read_only), TEST(test_unreadable), TEST(test_largest_file_reached),
         TEST(test_full_disk), TEST(test_locked_by_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

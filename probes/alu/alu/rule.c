@@ -45,8 +45,7 @@ static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const 
     as_fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
     as_fact_say(f, "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two",
                 c->info->compute_units, as_unit_name(c), c->info->compute_units == 1 ? "" : "s",
-                as_fact_value_text(cell->sum.median, AS_NO_INTERVAL, cell->unit, rate, sizeof rate),
-                as_cell_axis(cell, "op"),
+                as_fact_value_text(cell->sum.median, ci, cell->unit, rate, sizeof rate), as_cell_axis(cell, "op"),
                 as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock));
     as_fact_evidence(f, cell);
 }

@@ -6,14 +6,18 @@
 
 static void add_launches(struct as_rule_context *c, const struct as_curve *curve)
 {
-    const struct as_cell *first = curve->cells[0], *slowest = NULL, *two = NULL;
-    double latest = 0, spread = 0;
+    const struct as_cell *first = curve->cells[0], *slowest = NULL, *two = NULL, *widest = NULL;
+    double latest = 0, spread = 0, least = INFINITY;
     size_t unsteady = 0;
     for (size_t i = 0; i < curve->n; i++) {
         const struct as_cell *cell = curve->cells[i];
         double s = as_cell_note(cell, "steady_s"), wide = as_cell_note(cell, "p95") / as_cell_note(cell, "p5");
         unsteady += !isfinite(s);
-        spread = wide > spread ? wide : spread;
+        least = fmin(least, wide);
+        if (wide > spread) {
+            spread = wide;
+            widest = cell;
+        }
         if (s >= latest) {
             latest = s;
             slowest = cell;
@@ -21,12 +25,12 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
         if (as_cell_note(cell, "modes") == 2)
             two = cell;
     }
-    if (!(spread > 0)) /* without notes the cell has no data on single launches */
+    if (!widest) /* without notes the cell has no data on single launches */
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_CLOCKSTATE, first, NULL);
     if (!f)
         return;
-    as_fact_number(f, spread, AS_NO_INTERVAL);
+    as_fact_number(f, spread, (struct as_interval){least, spread}); /* over the sizes */
     f->verdict = two ? AS_REFUTED : AS_SUPPORTED;
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text, "Single launches (%s, %s): ", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
@@ -36,7 +40,10 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
         as_buf_printf(&text, " (%.0f%% of launches) and ", 100 * as_cell_note(two, "mode_share"));
         as_format_value(&text, as_cell_note(two, "mode_high"), two->unit);
     } else {
-        as_buf_printf(&text, "one mode at %zu size%s, 90%% within %.3gx", curve->n, curve->n == 1 ? "" : "s", spread);
+        as_buf_printf(&text, "one mode at %zu size%s, 90%% of launches at ", curve->n, curve->n == 1 ? "" : "s");
+        as_format_range(&text, as_cell_note(widest, "p5"), as_cell_note(widest, "p95"), widest->sum.median,
+                        widest->unit, 3);
+        as_buf_printf(&text, " (size %s)", as_cell_axis(widest, "size"));
     }
     if (unsteady) {
         as_buf_str(&text, "; no steady state within 300 launches");

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Facts that rest on the whole fit are undecided where the busiest pipe does not predict the cost of sequences. Facts
- * about two operations rest on their own sequence. */
+/* Facts that rest on the whole fit are inconclusive where the busiest pipe does not predict the cost of sequences.
+ * Facts about two operations rest on their own sequence. */
 static void mix_judge(struct as_fact *f, const struct as_unit_pipes *u)
 {
     if (!as_unit_pipes_hold(u))
@@ -74,6 +74,14 @@ static const char *const relations[] = {
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
+/* A cost with the relative interval of the cell that it comes from. */
+static const char *cost_text(const struct as_cell *cell, double cost, char *out, size_t size)
+{
+    const struct as_interval ci = as_cell_interval(cell);
+    const double scale = cost / cell->sum.median;
+    return as_fact_value_text(cost, (struct as_interval){scale * ci.lo, scale * ci.hi}, "cycles", out, size);
+}
+
 static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, size_t a, size_t b)
 {
     const struct as_pipes *p = &u->pipes;
@@ -86,9 +94,22 @@ static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *
         return;
     if (isfinite(pair->share))
         as_fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
-    as_fact_say(f, "%s and %s %s: %s costs %#.3g cycles, alone they cost %#.3g and %#.3g", u->name[a], u->name[b],
-                relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"), s->cost,
-                s->count[a] * p->alone[a], s->count[b] * p->alone[b]);
+    char both[96], first[96], second[96];
+    as_fact_say(f, "%s and %s %s: %s costs %s, alone they cost %s and %s", u->name[a], u->name[b],
+                relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"),
+                cost_text(u->cells[pair->sequence], s->cost, both, sizeof both),
+                cost_text(u->cells[p->alone_in[a]], s->count[a] * p->alone[a], first, sizeof first),
+                cost_text(u->cells[p->alone_in[b]], s->count[b] * p->alone[b], second, sizeof second));
+    if (pair->relation == AS_PIPES_SEPARATE) { /* the share tells how much of the shorter one adds to the longer */
+        const double one = s->count[a] * p->alone[a], other = s->count[b] * p->alone[b];
+        const double longer = fmax(one, other), shorter = fmin(one, other), apart = one + other;
+        as_fact_gain(f, apart / s->cost,
+                     (struct as_interval){apart / (longer + shorter * f->ci.hi),
+                                          apart / (longer + shorter * fmax(f->ci.lo, 0))});
+        if (as_fact_side(f) > 0)
+            as_fact_act(f, "Mix operations of different pipes: %s beside %s runs {gain} as fast as one after the other",
+                        u->name[a], u->name[b]);
+    }
     as_fact_evidence(f, u->cells[pair->sequence]);
     as_fact_evidence(f, u->cells[p->alone_in[a]]);
     as_fact_evidence(f, u->cells[p->alone_in[b]]);
@@ -182,7 +203,7 @@ const struct as_rule as_rules_mix[] = {
      "one (or its issue, at the minimum cost per instruction, within a twentieth) and the sum of both; operations that "
      "share fully are one pipe. Then the load of each operation on each pipe and on up to three other resources is "
      "fitted to all sequences by least absolute deviations; a sequence costs what its busiest resource needs, or its "
-     "issue. Undecided with fewer than two sequences for each such load, and where more than 10% of them are off by "
+     "issue. Inconclusive with fewer than two sequences for each such load, and where more than 10% of them are off by "
      "more than 5%",
      "a sequence of the same operations, with more of the cheaper one, whose cost the pipes do not predict"},
     {0},

@@ -63,7 +63,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     as_fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_say(f, "Each {op} costs {value}: at %s the board draws %.0f W, extrapolated to idle %.0f W",
-                as_fact_value_text(busiest->sum.median, AS_NO_INTERVAL, busiest->unit, rate, sizeof rate),
+                as_fact_value_text(busiest->sum.median, as_cell_interval(busiest), busiest->unit, rate, sizeof rate),
                 as_cell_note(busiest, "power_w"), l.base);
     for (size_t i = 0; i < k; i++)
         as_fact_evidence(f, used[i]);

@@ -43,6 +43,11 @@ static void add_attention(struct as_rule_context *c, const char *path, const str
     else
         as_buf_printf(&text, "; faster at none of %zu lengths", n);
     as_fact_say(f, "%s", as_buf_get(&text));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(
+            f, "Fuse attention into one kernel: path %s runs {gain} as fast as separate GEMMs and softmax (length %s)",
+            path, as_cell_axis(longest->a, "length"));
     as_buf_finish(&text);
     for (size_t i = 0; i < n; i++) {
         as_fact_evidence(f, pairs[i].a);

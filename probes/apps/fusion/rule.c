@@ -5,13 +5,14 @@
 /* A fused kernel is one more to write and to test: the published study of Apple's tensor path ships one from this gain
  * on. */
 static const double WORTH = 1.10;
+static const char worth_text[] = "1.10x";
 
 static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
 {
     const struct as_cell *first = curve->cells[0];
     size_t most = 0, worth = 0;
     double last_worth = 0;
-    char value[96];
+    char value[96], last[96];
     for (size_t i = 0; i < curve->n; i++) {
         most = curve->y[i] > curve->y[most] ? i : most;
         if (curve->ci[i].lo > WORTH) {
@@ -32,13 +33,20 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
                   : f->verdict == AS_REFUTED ? "is NOT faster than separate kernels"
                                              : "may be faster than separate kernels or not",
                   value, curve->x[most]);
-    if (curve->n > 1)
-        as_buf_printf(&text, ", %.3gx at %.0f", curve->y[curve->n - 1], curve->x[curve->n - 1]);
+    if (curve->n > 1 && most + 1 < curve->n)
+        as_buf_printf(&text, ", %s at %.0f",
+                      as_fact_value_text(curve->y[curve->n - 1], curve->ci[curve->n - 1], "x", last, sizeof last),
+                      curve->x[curve->n - 1]);
     if (worth)
-        as_buf_printf(&text, "; over %.2fx up to %.0f", WORTH, last_worth);
+        as_buf_printf(&text, "; over %s up to %.0f", worth_text, last_worth);
     else
-        as_buf_printf(&text, "; over %.2fx at none of %zu sizes", WORTH, curve->n);
+        as_buf_printf(&text, "; over %s at none of %zu sizes", worth_text, curve->n);
     as_fact_say(f, "%s", as_buf_get(&text));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Fuse epilogues into GEMMs: a GEMM and %s apart take {gain} as long (%s, %s, size %.0f)",
+                    as_cell_axis(first, "operation"), as_cell_axis(first, "path"), as_cell_axis(first, "type"),
+                    curve->x[most]);
     as_buf_finish(&text);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }

@@ -258,14 +258,24 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
     if (!f)
         return;
     char threads[32];
-    as_fact_say(f,
-                f->verdict == AS_SUPPORTED
-                    ? "Non-temporal stores speed up {op} in memory: {value} of the bandwidth of regular ones%s"
-                : f->verdict == AS_REFUTED
-                    ? "Non-temporal stores cost bandwidth for {op} in memory: {value} of that of regular ones%s"
-                    : "Whether non-temporal stores speed up {op} in memory is undecided: {value} of the bandwidth of "
-                      "regular ones%s",
-                team_text(c, nt, threads, sizeof threads));
+    as_fact_say(
+        f,
+        f->verdict == AS_SUPPORTED
+            ? "Non-temporal stores speed up {op} in memory: {value} of the bandwidth of regular ones%s"
+        : f->verdict == AS_REFUTED
+            ? "Non-temporal stores cost bandwidth for {op} in memory: {value} of that of regular ones%s"
+            : "Whether non-temporal stores speed up {op} in memory is inconclusive: {value} of the bandwidth of "
+              "regular ones%s",
+        team_text(c, nt, threads, sizeof threads));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f,
+                    "Use non-temporal stores for large arrays: {op} runs at {gain} the bandwidth of regular stores%s",
+                    threads);
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f,
+                    "Use regular stores for large arrays: {op} runs at {gain} the bandwidth of non-temporal stores%s",
+                    threads);
 }
 
 static void derive_nontemporal(struct as_rule_context *c)

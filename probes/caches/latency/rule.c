@@ -307,6 +307,10 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
         f->claimed = claimed;
         f->verdict = as_claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
+    if (f->verdict == AS_REFUTED)
+        as_fact_act(f, "Block for the %s that is there: it ends at %s, not at the reported %s", level->name,
+                    as_fact_range_text(ci, "B", range, sizeof range),
+                    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim));
     const bool wide = ci.hi > WIDE * ci.lo;
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
@@ -441,17 +445,17 @@ static void derive_instruments(struct as_rule_context *c)
     if (f) {
         const struct as_pair *p = &pairs[worst];
         const size_t open = n - agree - differ;
-        char size[32], others[96] = "", undecided[96] = "";
+        char size[32], others[96] = "", inconclusive[96] = "";
         if (differ)
             snprintf(others, sizeof others, ", differ by more in %zu", differ);
         if (open)
-            snprintf(undecided, sizeof undecided, ", and are undecided in %zu", open);
+            snprintf(inconclusive, sizeof inconclusive, ", and are inconclusive in %zu", open);
         as_fact_ratio(f, p->b, p->a);
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         as_fact_say(f,
                     "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
                     "cells%s%s; the largest ratio is {value}, at %s",
-                    agree, n, others, undecided,
+                    agree, n, others, inconclusive,
                     as_fact_value_text(as_cell_axis_number(p->a, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
             as_fact_evidence(f, pairs[i].a);

@@ -176,7 +176,7 @@ static void test_cache_claims(void **state)
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
-    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: undecided */
+    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: inconclusive */
     m.info.compute_units = 2;
     made_derive(&m);
     const struct as_fact *part = made_get(&m, "cache.L3.size");
@@ -277,7 +277,7 @@ static void test_undecided_by_medians(void **state)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "clock.core");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "whether this exceeds its reported maximum of 2.30 GHz is undecided");
+    made_says(f, "whether this exceeds its reported maximum of 2.30 GHz is inconclusive");
     for (size_t i = 0; i < m.facts_n; i++)
         assert_false(as_fact_is(&m.facts[i], AS_FACT_CACHE_SIZE, NULL));
     made_end(&m);
@@ -298,7 +298,7 @@ static void test_tlb_of_wide_intervals(void **state)
     assert_true(isnan(made_get(&m, "tlb.reach")->value));
     const struct as_fact *f = made_get(&m, "tlb.cost");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "is undecided");
+    made_says(f, "is inconclusive");
     made_end(&m);
 }
 
@@ -343,8 +343,8 @@ static void test_verdicts(void **unused)
         {0.99, 0.002, AS_SUPPORTED, "in 3 of 3 cells"},
         {1.05, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
         {0.90, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
-        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 cells, and are undecided in 1; the"},
-        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 cells, and are undecided in 3; the"},
+        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 cells, and are inconclusive in 1; the"},
+        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 cells, and are inconclusive in 3; the"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

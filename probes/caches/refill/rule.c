@@ -69,7 +69,7 @@ static void refill_say_contradiction(struct as_fact *f, const struct as_curve *c
     f->verdict = AS_UNDECIDED;
     as_fact_evidence(f, curve->cells[miss]);
     as_fact_evidence(f, curve->cells[hit]);
-    as_fact_say(f, "%s: undecided how much it fetches, as a second load misses %s away and hits %s away",
+    as_fact_say(f, "%s: how much it fetches is inconclusive: a second load misses %s away and hits %s away",
                 miss_text(curve->cells[0]), as_fact_value_text(curve->x[miss], AS_NO_INTERVAL, "B", near, sizeof near),
                 as_fact_value_text(curve->x[hit], AS_NO_INTERVAL, "B", far, sizeof far));
 }
@@ -204,9 +204,13 @@ static void derive_alias(struct as_rule_context *c)
     as_fact_evidence(f, apart);
     if (f->verdict != AS_SUPPORTED) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "Whether a load 4 KiB above a recent store takes longer is undecided: {value}");
+        as_fact_say(f, "Whether a load 4 KiB above a recent store takes longer is inconclusive: {value}");
         return;
     }
+    as_fact_gain(f, alias->sum.median / apart->sum.median, as_cells_ratio(alias, apart));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f,
+                    "Avoid loads 4 KiB above recent stores: such a load takes {gain} as long as others after a store");
     if (alias->clock_hz > 0)
         snprintf(cycles, sizeof cycles, "%.1f cycles", f->value * 1e-9 * alias->clock_hz);
     as_fact_say(f, "A load 4 KiB above a recent store takes %s longer",

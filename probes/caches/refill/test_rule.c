@@ -180,8 +180,8 @@ UNIT_TEST(test_ways)
     made_verdict(&m, "refill.L1.way_size", AS_REFUTED);
 }
 
-/* An undecided number of lines is no lower bound. A distance with the fewest conflicting lines does not count unless a
- * larger distance was measured. */
+/* An inconclusive number of lines is no lower bound. A distance with the fewest conflicting lines does not count unless
+ * a larger distance was measured. */
 UNIT_TEST(test_ways_of_few_cells)
 {
     static const long lines[] = {2, 4, 8, 12, 16};

@@ -10,6 +10,7 @@
 
 /* ---- reach, from latency over sizes ---- */
 
+#define HUGE_PAGES "Use huge pages for random access"
 enum { RATIOS_MIN = 5, RATIOS_MAX = 512, CURVES_MAX = 64 };
 static const double clear_step = 1.10; /* smaller steps may be other differences of two allocations */
 
@@ -94,9 +95,12 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
     as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size);
     as_fact_say(f,
                 f->verdict == AS_REFUTED     ? "Over %s, loads with more translations are %s"
-                : f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is undecided: %s"
+                : f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is inconclusive: %s"
                                              : "Over %s, address translation makes a load take %s",
                 size, as_fact_ratio_text(f, " as long", " faster", how, ratio, sizeof ratio));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, HUGE_PAGES ": over %s a load takes {gain} as long on base pages", size);
     as_fact_evidence(f, r->many[last]);
     as_fact_evidence(f, r->few[last]);
 }
@@ -236,25 +240,28 @@ static void tlb_add_evidence(struct as_fact *f, const struct costs *costs, size_
     }
 }
 
-/* One step: number of pages, their bytes, and the added latency beyond. */
+/* The step from one plateau to the next: number of pages, their bytes, and the added latency beyond. */
 static void tlb_add_reach(struct as_rule_context *c, const struct costs *costs, const struct as_plateau *before,
-                          double step, int level)
+                          int level)
 {
+    const struct as_plateau *after = before + 1;
+    const double step = after->level - before->level;
     const struct as_cell *cell = costs->pages[0];
     const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
     const struct as_interval knee = before->knee_ci;
-    char order[24], ns[32], cycles[48] = "", text[96], reach[200];
-    as_fact_value_text(step, AS_NO_INTERVAL, "ns", ns, sizeof ns);
+    char order[24], longer[160], cycles[48] = "", text[96], reach[200];
     tlb_what(cell, text, sizeof text);
     if (clock > 0)
-        snprintf(cycles, sizeof cycles, " (%.0f cycles)", step * clock / 1e9);
+        snprintf(cycles, sizeof cycles, "%.0f cycles", step * clock / 1e9);
+    as_noted_text(step, as_difference_interval(after->level, after->ci, before->level, before->ci), "ns", " longer",
+                  cycles, longer, sizeof longer);
     snprintf(order, sizeof order, "%d", level);
     struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, cell, AS_BY(.order = order));
     if (!f)
         return;
     as_fact_number(f, before->knee, knee);
-    as_fact_say(f, "The L%d TLB holds %.0f to %.0f pages: beyond, a load takes %s%s longer (%s)", level, knee.lo,
-                knee.hi, ns, cycles, text);
+    as_fact_say(f, "The L%d TLB holds %.0f to %.0f pages (%s): beyond, a load takes %s", level, knee.lo, knee.hi, text,
+                longer);
     tlb_add_evidence(f, costs, before->last);
     f = as_fact_add(c, AS_FACT_TLB_REACH_BYTES, cell, AS_BY(.order = order));
     if (!f)
@@ -281,7 +288,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     for (size_t i = 0; i + 1 < n; i++) {
         const double step = p[i + 1].level - p[i].level;
         if (step >= CLEAR * costs->control[p[i + 1].first] && as_plateau_step(ci, &p[i]) == AS_STEP_UP)
-            tlb_add_reach(c, costs, &p[i], step, level++);
+            tlb_add_reach(c, costs, &p[i], level++);
     }
     if (level > 1)
         return;
@@ -312,7 +319,7 @@ static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
     as_fact_noted_text(f, so ? " per load" : "", note, value, sizeof value);
     as_fact_say(f,
                 so ? "Over %.0f pages, address translation adds %s"
-                   : "Over %.0f pages, the cost of address translation per load is undecided: %s",
+                   : "Over %.0f pages, the cost of address translation per load is inconclusive: %s",
                 costs->x[last], value);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);
@@ -329,10 +336,14 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
         return;
     tlb_what(p->b, text, sizeof text);
     as_fact_say(f,
-                f->verdict == AS_UNDECIDED ? "Whether huge pages speed up loads from %.0f pages is undecided: %s"
+                f->verdict == AS_UNDECIDED ? "Whether huge pages speed up loads from %.0f pages is inconclusive: %s"
                                            : "Huge pages make loads from %.0f pages %s",
                 as_cell_axis_number(p->a, "pages"),
                 as_fact_ratio_text(f, " as fast as base pages", " slower than base pages", text, ratio, sizeof ratio));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, HUGE_PAGES ": loads from %.0f pages run {gain} as fast as on base pages (%s)",
+                    as_cell_axis_number(p->a, "pages"), as_cell_axis(p->b, "allocator"));
 }
 
 /* For each stride, the pair with the most pages. */

@@ -117,7 +117,9 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
         snprintf(kept, sizeof kept, "'s rate is statistically tied with its rate alone, %s",
                  as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
     } else
-        snprintf(kept, sizeof kept, " keeps %.0f%% of its rate alone", 100 * k->share);
+        snprintf(kept, sizeof kept, " keeps %s",
+                 as_noted_text(100 * k->share, (struct as_interval){100 * f->ci.lo, 100 * f->ci.hi}, "%",
+                               " of its rate alone", "", ratio, sizeof ratio));
     if (k->n > 1 && (k->significant == 0 || k->significant == k->n))
         snprintf(range, sizeof range, " (lowest of %zu pairs; highest %.0f%%)", k->n, 100 * k->highest);
     else if (k->significant == 1)
@@ -128,6 +130,10 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s with %s CPU thread%s and %s device thread%s%s",
                 atomics_by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
                 atomics_by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) < 0)
+        as_fact_act(f, "Do not let CPU and device update the same array: the %s is {gain} slower (%s, '%s')",
+                    atomics_by_cpu(cell) ? "CPU" : "device", array, as_cell_axis(cell, "allocator"));
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);
 }

@@ -40,7 +40,8 @@ UNIT_TEST(test_rates_and_what_is_kept)
     assert_string_equal(made_get(&m, "atomics.device.1024.u64")->unit, "updates/s");
     f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.125, 1e-9);
     assert_true(f->ci.lo < 0.125 && f->ci.hi > 0.125);
-    made_says(f, "the CPU keeps 12% of its rate alone with 4 CPU threads and 64 device threads (lowest of 2 pairs; "
+    made_says(f, "the CPU keeps 12.5% of its rate alone (12.3 to 12.7%) with 4 CPU threads and 64 device threads "
+                 "(lowest of 2 pairs; "
                  "highest 50%)");
     f = made_near(&m, "atomics.shared.device.1024.u64.pinned", 0.8, 1e-9);
     assert_int_equal(f->evidence_n, 2);
@@ -87,7 +88,7 @@ UNIT_TEST(test_what_is_kept_for_certain_goes_first)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.6, 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    made_says(f, "keeps 60%");
+    made_says(f, "keeps 60.0% of its rate alone (59.2 to 60.9%) with");
     made_says(f, "with 1 CPU thread and 64 device threads (the only significant one of 2 pairs)");
     made_end(&m);
 }

@@ -40,9 +40,9 @@ static size_t count_alike(const struct as_cell *const *pairs, size_t n, const st
     return alike;
 }
 
-static void c2c_add_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
-                         const struct as_cell *cell, const struct pair_kind *kind, enum as_relation relation,
-                         const char *which)
+static struct as_fact *c2c_add_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
+                                    const struct as_cell *cell, const struct pair_kind *kind, enum as_relation relation,
+                                    const char *which)
 {
     const size_t alike = count_alike(pairs, n, cell);
     /* if every pair is tied, none is the nearest */
@@ -51,11 +51,25 @@ static void c2c_add_pair(struct as_rule_context *c, const struct as_cell *const 
         f = as_fact_add_cell(c, relation, cell, AS_BY(.object = kind->object, .ends = kind->ids));
     char value[200], how[80];
     if (!f)
-        return;
+        return NULL;
     how_text(cell, alike, how, sizeof how);
     as_fact_say(f, "The %s pair of %zu, %ss %s and %s, has a one-way latency of %s", which, n,
                 kind->is_within_device ? as_unit_name(c) : kind->end, as_cell_axis(cell, "from"),
                 as_cell_axis(cell, "to"), as_fact_noted_text(f, "", how, value, sizeof value));
+    return f;
+}
+
+/* Threads are placed on CPUs, not on compute units. */
+static void c2c_add_act(struct as_fact *f, const struct as_cell *near, const struct as_cell *far,
+                        const struct pair_kind *kind)
+{
+    if (kind->is_within_device)
+        return;
+    as_fact_gain(f, far->sum.median / near->sum.median, as_cells_ratio(far, near));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Put threads that exchange data on near CPUs: CPUs %s and %s take {gain} as long as %s and %s",
+                    as_cell_axis(far, "from"), as_cell_axis(far, "to"), as_cell_axis(near, "from"),
+                    as_cell_axis(near, "to"));
 }
 
 /* Interval of the median pair: at least as wide as those of single pairs. */
@@ -138,7 +152,9 @@ static void core_to_core(struct as_rule_context *c, const struct as_cell **cells
     }
     if (kept > 1 && (kind->end || kind->is_within_device)) {
         c2c_add_pair(c, cells, kept, near, kind, AS_FACT_C2C_NEAREST, "nearest");
-        c2c_add_pair(c, cells, kept, far, kind, AS_FACT_C2C_FARTHEST, "farthest");
+        struct as_fact *f = c2c_add_pair(c, cells, kept, far, kind, AS_FACT_C2C_FARTHEST, "farthest");
+        if (f)
+            c2c_add_act(f, near, far, kind);
     }
 }
 

@@ -122,7 +122,38 @@ static void say_keeps(struct as_fact *f, const struct as_cell *cell, const struc
     interference_say(f, before, per, role, during, 100, cell);
 }
 
-static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
+/* The same victim without an aggressor. */
+static const struct as_cell *control_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "aggressor", "none") && as_cells_same(cells[i], cell, "victim") &&
+            as_cells_same(cells[i], cell, "op") && as_cells_same(cells[i], cell, "allocator") &&
+            as_cells_same(cells[i], cell, "size"))
+            return cells[i];
+    return NULL;
+}
+
+/* Cores share the bandwidth of a memory on every machine. */
+static void add_advice(struct as_rule_context *c, struct as_fact *f, const struct as_cell *cell,
+                       const struct as_cell *control, const struct who *w, const char *during)
+{
+    const struct verb *own = verb_of(cell, "op");
+    char capital[AS_TERM_SIZE];
+    if (is_cpu(c) && own->bandwidth)
+        return;
+    as_fact_gain(f, cell->sum.median, as_cell_interval(cell));
+    if (control)
+        as_fact_gain_beside(f, as_cell_interval(control));
+    if (as_fact_side(f) > 0 && own->bandwidth)
+        as_fact_act(f, "Do not stream on both sides at once: %s %s {gain} slower while %s",
+                    as_capital(w->name, capital), w->plural ? "are" : "is", during);
+    else if (as_fact_side(f) > 0)
+        as_fact_act(
+            f, "Keep latency-bound threads away from streaming ones: a pointer chase takes {gain} as long while %s",
+            during);
+}
+
+static void add_victim(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *control)
 {
     const struct who w = victim_of(c, cell), a = aggressor_of(c, cell);
     const struct verb *own = verb_of(cell, "op"), *other = verb_of(cell, "aggressor");
@@ -135,6 +166,7 @@ static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
     if (!f)
         return;
     while_text(&a, other, during, sizeof during);
+    add_advice(c, f, cell, control, &w, during);
     if (own->bandwidth) {
         as_fact_number(f, 100 / slowdown, (struct as_interval){100 / ci.hi, 100 / ci.lo});
         say_keeps(f, cell, &w, own->bandwidth, "", during);
@@ -190,7 +222,7 @@ static void interference_derive(struct as_rule_context *c)
             add_control(c, cells[i]);
             continue;
         }
-        add_victim(c, cells[i]);
+        add_victim(c, cells[i], control_of(cells, n, cells[i]));
         add_aggressor(c, cells[i]);
     }
     free(cells);

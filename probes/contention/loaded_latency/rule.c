@@ -115,7 +115,7 @@ static void say_doubling(struct as_fact *f, const struct point *at, double gbs, 
     curve_text(at, curve, sizeof curve);
     if (shares.hi - shares.lo >= NEARLY_ALL) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "Whether latency doubles below peak bandwidth is undecided: the intervals are too wide (%s)",
+        as_fact_say(f, "Whether latency doubles below peak bandwidth is inconclusive: the intervals are too wide (%s)",
                     curve);
         return;
     }

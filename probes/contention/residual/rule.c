@@ -95,6 +95,22 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
                 pass_of(v->cells[i], "first", pass, sizeof pass), residual_after(c, v->cells[i], text, sizeof text));
 }
 
+/* The same pass after loads within one page. */
+static const struct as_cell *residual_control(struct as_rule_context *c, const struct as_cell *cell)
+{
+    static const char *const same[] = {"side", "pattern", "size", "stride", "pass"};
+    const struct as_cell **cells, *found = NULL;
+    const size_t n = as_cells_of(c, "residual", &cells);
+    for (size_t i = 0; i < n && !found; i++) {
+        bool alike = as_cell_axis_number(cells[i], "touched") == 0 && as_cell_is(cells[i], "control", "launch");
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+            alike = alike && as_cells_same(cells[i], cell, same[k]);
+        found = alike ? cells[i] : NULL;
+    }
+    free(cells);
+    return found;
+}
+
 static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, size_t i, const char *touched)
 {
     char text[96], pass[96];
@@ -110,6 +126,13 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
     as_fact_say(f, "%s takes {value} as long %s as after the control%s", capital,
                 residual_after(c, v->cells[i], text, sizeof text),
                 includes_one ? "; the interval includes no effect" : "");
+    as_fact_gain(f, f->value, f->ci);
+    const struct as_cell *control = residual_control(c, v->cells[i]);
+    if (control)
+        as_fact_gain_beside(f, as_cell_interval(control));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Finish with cached data before %s touches as much: %s takes {gain} as long %s",
+                    is_core(c) ? "another core" : "the other side", pass, text);
 }
 
 /* The sizes of the published study have their own facts. */

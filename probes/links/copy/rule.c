@@ -13,7 +13,79 @@ static const char *copy_memory_text(const char *allocator)
     return strcmp(allocator, "host") == 0 ? "pageable host memory" : allocator;
 }
 
-static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
+/* The copy with these ends and method, else alike. */
+static const struct as_cell *copy_beside(const struct as_cell *const *cells, size_t n, const struct as_cell *cell,
+                                         const char *from, const char *to, const char *how)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "from", from) && as_cell_is(cells[i], "to", to) && as_cell_is(cells[i], "how", how) &&
+            as_cells_same(cells[i], cell, "direction") && as_cells_same(cells[i], cell, "size"))
+            return cells[i];
+    return NULL;
+}
+
+/* Pageable memory against pinned memory. */
+static void add_pinning(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *const *cells,
+                        size_t n, const struct as_cell *cell)
+{
+    const char *from = as_cell_axis(cell, "from"), *to = as_cell_axis(cell, "to"),
+               *pinned = as_role_allocator(c->device, AS_ROLE_PINNED);
+    const bool is_from = strcmp(from, "host") == 0;
+    if (!pinned[0] || (c->info && c->info->is_host_cpu) || is_from == (strcmp(to, "host") == 0))
+        return;
+    const struct as_cell *other =
+        copy_beside(cells, n, cell, is_from ? pinned : from, is_from ? to : pinned, as_cell_axis(cell, "how"));
+    if (!other)
+        return;
+    as_fact_gain(f, other->sum.median / cell->sum.median, as_cells_ratio(other, cell));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Pin host memory for copies: copies %s it run at {gain} the rate of pageable memory",
+                    is_from ? "from" : "to");
+}
+
+/* The copy engine against a kernel. */
+static void add_method(struct as_fact *f, const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    const char *from = as_cell_axis(cell, "from"), *to = as_cell_axis(cell, "to");
+    const struct as_cell *engine =
+        as_cell_is(cell, "how", "kernel") ? copy_beside(cells, n, cell, from, to, "engine") : NULL;
+    if (!engine)
+        return;
+    as_fact_gain(f, cell->sum.median / engine->sum.median, as_cells_ratio(cell, engine));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Copy by a kernel from '%s': it runs at {gain} the rate of the API's copy", from);
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f, "Copy by the API from '%s': it runs at {gain} the rate of a kernel", from);
+}
+
+/* Copies both ways at once against each by itself. */
+static void add_duplex(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *const *cells, size_t n,
+                       const struct as_cell *both)
+{
+    const char *from = as_cell_axis(both, "from"), *to = as_cell_axis(both, "to"), *how = as_cell_axis(both, "how");
+    const struct as_cell *one = NULL, *other = NULL;
+    if (!as_cell_is(both, "direction", "both") || !as_copy_crosses_bus(c, both))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (!as_cell_is(cells[i], "direction", "one") || !as_cell_is(cells[i], "how", how) ||
+            !as_cells_same(cells[i], both, "size"))
+            continue;
+        one = as_cell_is(cells[i], "from", from) && as_cell_is(cells[i], "to", to) ? cells[i] : one;
+        other = as_cell_is(cells[i], "from", to) && as_cell_is(cells[i], "to", from) ? cells[i] : other;
+    }
+    if (!one || !other)
+        return;
+    const struct as_interval a = as_cell_interval(one), b = as_cell_interval(other);
+    const double apart = one->sum.median + other->sum.median;
+    as_fact_gain(f, apart / both->sum.median,
+                 as_ratio_interval(apart, (struct as_interval){a.lo + b.lo, a.hi + b.hi}, both->sum.median,
+                                   as_cell_interval(both)));
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Do not count on both directions of the host link: together each runs {gain} slower than alone");
+}
+
+static void add_copy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                     const struct as_cell *cell)
 {
     const char *how = as_cell_axis(cell, "how");
     bool both = strcmp(as_cell_axis(cell, "direction"), "both") == 0;
@@ -32,16 +104,21 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_say(f, both ? "Copies both ways between %.40s and %.40s: %s" : "Copy from %.40s to %.40s: %s",
                 copy_memory_text(as_cell_axis(cell, "from")), copy_memory_text(as_cell_axis(cell, "to")),
                 as_fact_noted_text(f, "", note, value, sizeof value));
+    add_pinning(c, f, cells, n, cell);
+    add_method(f, cells, n, cell);
+    add_duplex(c, f, cells, n, cell);
 }
 
 static void derive_copies(struct as_rule_context *c)
 {
     static const char *const kind[] = {"from", "to", "direction", "how", NULL};
-    const struct as_cell **cells;
+    const struct as_cell **all, **cells;
+    const size_t all_n = as_cells_of(c, "copy", &all);
     size_t n = as_cells_of(c, "copy", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++)
-        add_copy(c, cells[i]);
+        add_copy(c, all, all_n, cells[i]);
+    free(all);
     free(cells);
 }
 

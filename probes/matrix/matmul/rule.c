@@ -125,7 +125,7 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
 {
     static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
                                        [AS_REFUTED] = "NOT accelerated",
-                                       [AS_UNDECIDED] = "whether it is accelerated is undecided"};
+                                       [AS_UNDECIDED] = "whether it is accelerated is inconclusive"};
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;
@@ -134,6 +134,13 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
     as_fact_say(f, "%s GEMMs of size %s run at {value} the rate of %s (%s%s%s): %s", t->word,
                 as_cell_axis(at.a, "size"), wider, same ? "both by " : matmul_path_of(at.a), same ? "" : " against ",
                 matmul_path_of(at.b), says[f->verdict]);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Use %s GEMMs where their precision suffices: they run at {gain} the rate of %s (size %s, %s)",
+                    t->word, wider, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f, "Do not expect %s GEMMs to be faster than %s: %s runs at {gain} their rate (size %s, %s)",
+                    t->word, wider, wider, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
 }
 
 /* ---- which unit ---- */
@@ -162,16 +169,37 @@ static const struct as_cell *best_with_power(const struct gemms *p, const char *
     return best;
 }
 
+/* A GPU's power reading is accurate to about 5% (NVML's reference says so of nvmlDeviceGetPowerUsage). */
+static const double POWER_ACCURACY = 0.05;
+
 /* Energy per operation of a over that of b. */
-static double energy_ratio(const struct as_cell *a, const struct as_cell *b)
+static double energy_ratio(const struct as_cell *a, const struct as_cell *b, struct as_interval *ci)
 {
-    return as_cell_note(a, "power_w") / a->sum.median / (as_cell_note(b, "power_w") / b->sum.median);
+    const double power = as_cell_note(a, "power_w") / as_cell_note(b, "power_w");
+    const struct as_interval rates = as_cells_ratio(b, a);
+    const double wider = (1 + POWER_ACCURACY) / (1 - POWER_ACCURACY);
+    *ci = (struct as_interval){power * rates.lo / wider, power * rates.hi * wider};
+    return power * b->sum.median / a->sum.median;
 }
 
 struct signals {
     struct both above, older, power;
     double energy;
+    struct as_interval energy_ci;
 };
+
+/* "; 27.6x less energy per operation (25.0 to 30.5x) than tiled" */
+static void say_energy(const struct signals *s, struct as_buf *text)
+{
+    const bool less = s->energy < 1;
+    const struct as_interval ci = s->energy_ci, inverse = {1 / ci.hi, 1 / ci.lo};
+    char value[160];
+    as_buf_printf(text, "; %s than %s",
+                  as_noted_text(less ? 1 / s->energy : s->energy, less ? inverse : ci, "x",
+                                less ? " less energy per operation" : " more energy per operation", "", value,
+                                sizeof value),
+                  matmul_path_of(s->power.b));
+}
 
 /* A separate matrix unit if the rate exceeds what the vector ALU can do; the vector ALU if it does not and the older
  * path is not far behind. */
@@ -200,8 +228,7 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                                          as_cells_ratio(s->older.a, s->older.b), "x", value, sizeof value),
                       matmul_path_of(s->older.a), matmul_path_of(s->older.b));
     if (s->energy > 0)
-        as_buf_printf(&text, "; %.3gx %s energy per operation than %s", s->energy < 1 ? 1 / s->energy : s->energy,
-                      s->energy < 1 ? "less" : "more", matmul_path_of(s->power.b));
+        say_energy(s, &text);
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
 }
@@ -229,7 +256,7 @@ static void look_at_unit(const struct gemms *p, const char *type, const struct a
         return;
     s.above = (struct both){same.a, roof};
     if (s.power.a && s.power.b)
-        s.energy = energy_ratio(s.power.a, s.power.b);
+        s.energy = energy_ratio(s.power.a, s.power.b, &s.energy_ci);
     else
         s.power = (struct both){NULL, NULL};
     /* a CPU's dot products are vector instructions: without a matrix unit there is nothing to say */

@@ -61,8 +61,7 @@ static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cel
     if (!f)
         return;
     if (!(cell->limit > 0)) {
-        as_fact_say(f, "%s does %.0f operations per cycle per %s, the maximum measured for %s; none are documented",
-                    name, f->value, unit, format);
+        as_fact_say(f, "%s does {value} per %s, the maximum measured for %s; none are documented", name, unit, format);
         return;
     }
     f->claimed = cell->limit;
@@ -70,11 +69,11 @@ static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cel
                  : f->ci.hi < REACHED * cell->limit ? AS_REFUTED
                                                     : AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
-        as_fact_say(f, "%s does %.0f operations per cycle per %s, NOT the documented %.0f (%.1f%%)", name, f->value,
-                    unit, f->claimed, 100 * f->value / f->claimed);
+        as_fact_say(f, "%s does {value} per %s, NOT the documented %.0f (%.1f%%)", name, unit, f->claimed,
+                    100 * f->value / f->claimed);
     else
-        as_fact_say(f, "%s does %.0f operations per cycle per %s, %.1f%% of the documented %.0f", name, f->value, unit,
-                    100 * f->value / f->claimed, f->claimed);
+        as_fact_say(f, "%s does {value} per %s, %.1f%% of the documented %.0f", name, unit, 100 * f->value / f->claimed,
+                    f->claimed);
 }
 
 static void add_older(struct as_rule_context *c, const struct as_cell *older, const struct as_cell *newer,
@@ -84,11 +83,12 @@ static void add_older(struct as_rule_context *c, const struct as_cell *older, co
     if (!f)
         return;
     f->verdict = as_verdict_above(f->ci, REACHED);
-    as_fact_say(f, "The older path %s the newer one's rate in %s: %s runs at %.3gx the rate of %s",
-                f->verdict == AS_REFUTED     ? "does NOT reach"
-                : f->verdict == AS_SUPPORTED ? "reaches"
-                                             : "may or may not reach",
-                format, as_cell_axis(older, "instruction"), f->value, as_cell_axis(newer, "instruction"));
+    as_fact_say(f, "%s runs at {value} the rate of %s in %s", as_cell_axis(older, "instruction"),
+                as_cell_axis(newer, "instruction"), format);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) < 0)
+        as_fact_act(f, "Use the newer matrix instructions: %s runs at {gain} the rate of %s",
+                    as_cell_axis(newer, "instruction"), as_cell_axis(older, "instruction"));
 }
 
 static void matmul_peak_derive_peaks(struct as_rule_context *c)

@@ -26,6 +26,9 @@ static void add_accumulator(struct as_rule_context *c, const struct as_cell *cel
                         "%s accumulates with %.0f significand bits, NOT the %.0f of its result format: long sums lose "
                         "accuracy",
                         as_buf_get(&name), bits, format_bits);
+        if (bits < format_bits)
+            as_fact_act(f, "Split long sums into partial sums: %s accumulates with %.0f significand bits, not %.0f",
+                        as_buf_get(&name), bits, format_bits);
     }
     as_buf_finish(&name);
 }

@@ -37,7 +37,7 @@ static void l2_latency_add_found(struct as_rule_context *c, const struct as_cell
                                  const struct as_cell *missed)
 {
     size_t others = 0, found = 0, open = 0;
-    char undecided[48] = "", unit[AS_TERM_SIZE];
+    char inconclusive[48] = "", unit[AS_TERM_SIZE];
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found") &&
             as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "compute_unit")) {
@@ -52,10 +52,10 @@ static void l2_latency_add_found(struct as_rule_context *c, const struct as_cell
     as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
     f->verdict = found == others ? AS_SUPPORTED : found + open == others ? AS_UNDECIDED : AS_REFUTED;
     if (open)
-        snprintf(undecided, sizeof undecided, "; %zu undecided", open);
+        snprintf(inconclusive, sizeof inconclusive, "; %zu inconclusive", open);
     as_capital(as_unit_name(c), unit);
     as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %ss%s", unit, as_cell_axis(missed, "compute_unit"),
-                found, others, as_unit_name(c), undecided);
+                found, others, as_unit_name(c), inconclusive);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))

@@ -47,7 +47,7 @@ UNIT_TEST(test_wide_intervals)
     made_derive(m);
     f = made_get(m, "onchip.L2.sharing");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "SM 3 hits L2 lines loaded by 0 of 2 other SMs; 2 undecided");
+    made_says(f, "SM 3 hits L2 lines loaded by 0 of 2 other SMs; 2 inconclusive");
     made_free(m);
 }
 

@@ -53,18 +53,20 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
     struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_BANKS, NULL, NULL);
     if (!f)
         return;
-    double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* rate of a single bank */
+    char one[96], slower[96]; /* one: the rate of a single bank */
+    as_fact_value_text(curve->y[slowest], curve->ci[slowest], "B/cycle", one, sizeof one);
+    as_fact_gain(f, curve->y[0] / curve->y[slowest], ratio_to(curve, slowest, 0));
+    as_noted_text(f->gain, f->gain_ci, "x", " slower", "", slower, sizeof slower);
     as_fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
     if (!(ratio_to(curve, slowest, slowest + 1).lo > NO_CONFLICT))
         f->verdict = AS_UNDECIDED;
     char name[AS_TERM_SIZE];
-    as_fact_say(
-        f,
-        f->verdict == AS_SUPPORTED
-            ? "%s has %.0f banks of %.3g B; a %.0f-word stride is %.3gx slower, a %.0f-word stride is not"
-            : "%s may have %.0f banks of %.3g B; a %.0f-word stride is %.3gx slower; whether a %.0f-word stride "
-              "is faster is undecided",
-        as_capital(as_shared_memory_name(c), name), f->value, one, f->value, degree, curve->x[slowest + 1]);
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED
+                    ? "%s has %.0f banks of %s; a %.0f-word stride is %s, a %.0f-word stride is not"
+                    : "%s may have %.0f banks of %s; a %.0f-word stride is %s; whether a %.0f-word stride "
+                      "is faster is inconclusive",
+                as_capital(as_shared_memory_name(c), name), f->value, one, f->value, slower, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -81,7 +83,7 @@ static void onchip_bandwidth_add_reach(struct as_rule_context *c, const struct a
     char range[64], level[64];
     as_fact_number(f, p[0].knee, p[0].knee_ci);
     as_fact_say(f, "L2 capacity that one %s alone reads at full rate (%s): %s", as_unit_name(c),
-                as_fact_value_text(p[0].level, AS_NO_INTERVAL, "B/cycle", level, sizeof level),
+                as_fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
                 as_fact_range_text(f->ci, "B", range, sizeof range));
     as_curve_evidence(f, curve, p[0].first, p[1].last);
 }

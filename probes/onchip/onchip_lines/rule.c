@@ -46,8 +46,8 @@ static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
     const size_t down = down_again(curve, at);
     if (down) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "Undecided how much %s fetches per miss: the next load misses %s away and hits %s away", level,
-                    size, as_fact_value_text(curve->x[down], AS_NO_INTERVAL, "B", other, sizeof other));
+        as_fact_say(f, "How much %s fetches per miss is inconclusive: the next load misses %s away and hits %s away",
+                    level, size, as_fact_value_text(curve->x[down], AS_NO_INTERVAL, "B", other, sizeof other));
         as_fact_evidence(f, curve->cells[at]);
         as_fact_evidence(f, curve->cells[down]);
         return;

@@ -121,30 +121,30 @@ static void list_undecided(struct as_buf *out, const struct table *t)
 
 static void accounting_add(struct as_rule_context *c, const struct table *t, const char *allocator)
 {
-    struct as_buf decided = AS_BUF_INIT, undecided = AS_BUF_INIT;
+    struct as_buf decided = AS_BUF_INIT, inconclusive = AS_BUF_INIT;
     char object[64];
     list_decided(&decided, t);
-    list_undecided(&undecided, t);
+    list_undecided(&inconclusive, t);
     const bool is_decided = decided.len > 0;
     as_allocator_object(allocator, object, sizeof object);
     struct as_fact *f = NULL;
-    if (is_decided || undecided.len)
+    if (is_decided || inconclusive.len)
         f = as_fact_add(c, AS_FACT_ACCOUNTING, NULL, AS_BY(.object = object, .allocator = allocator));
     if (f) {
         f->verdict = is_decided ? AS_SUPPORTED : AS_UNDECIDED;
         f->matter = "memory accounting";
         if (is_decided)
-            as_fact_say(f, "%s %s%s%s", allocator, as_buf_get(&decided), undecided.len ? "; undecided: " : "",
-                        as_buf_get(&undecided));
+            as_fact_say(f, "%s %s%s%s", allocator, as_buf_get(&decided), inconclusive.len ? "; inconclusive: " : "",
+                        as_buf_get(&inconclusive));
         else
-            as_fact_say(f, "Whether %s is counted is undecided: %s", allocator, as_buf_get(&undecided));
+            as_fact_say(f, "Whether %s is counted is inconclusive: %s", allocator, as_buf_get(&inconclusive));
         for (size_t k = 0; k < COUNTERS; k++)
             for (size_t m = 0; m < MOMENTS; m++)
                 if (t->cell[k][m])
                     as_fact_evidence(f, t->cell[k][m]);
     }
     as_buf_finish(&decided);
-    as_buf_finish(&undecided);
+    as_buf_finish(&inconclusive);
 }
 
 static void derive_accounting(struct as_rule_context *c)

@@ -39,7 +39,7 @@ UNIT_TEST(test_who_counts)
     assert_string_equal(made_get(&m, "accounting.cuMemAlloc")->sentence,
                         "cuMemAlloc is counted by driver at allocation; not by VmRSS at allocation or first touch");
     assert_string_equal(made_get(&m, "accounting.odd_one")->sentence,
-                        "Whether odd one is counted is undecided: VmRSS (39 to 41% at first device touch)");
+                        "Whether odd one is counted is inconclusive: VmRSS (39 to 41% at first device touch)");
     assert_int_equal(made_get(&m, "accounting.odd_one")->verdict, AS_UNDECIDED);
     assert_true(isnan(made_get(&m, "accounting.malloc")->value));
 }

@@ -28,7 +28,7 @@ static void alloc_add_difference(struct as_rule_context *c, const struct as_cell
     as_fact_say(f,
                 f->verdict == AS_SUPPORTED ? "%s costs %s"
                 : f->verdict == AS_REFUTED ? "%s costs no time: the difference is %s"
-                                           : "Whether %s costs time is undecided: the difference is %s",
+                                           : "Whether %s costs time is inconclusive: the difference is %s",
                 f->verdict == AS_UNDECIDED ? what : as_capital(what, capital), value);
     as_fact_evidence(f, more);
     as_fact_evidence(f, less);
@@ -70,8 +70,52 @@ static void differences(struct as_rule_context *c, const char *more, const char 
 
 static void derive_first_touch(struct as_rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "host backing of untouched memory");
+    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "first touch of new guest memory");
     differences(c, "touch-again", "touch-mapped", AS_FACT_MEMORY_FAULT, "a page fault");
+}
+
+static const struct as_cell *alloc_free_of(const struct as_rule_context *c, const struct as_cell *alloc)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "alloc") == 0 && as_cell_is(c->cells[i], "op", "free") &&
+            as_cells_alike(c->cells[i], alloc, "op"))
+            return c->cells[i];
+    return NULL;
+}
+
+/* The largest copy from this memory into the device's own. */
+static const struct as_cell *copy_from(const struct as_rule_context *c, const char *allocator)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "copy") == 0 && as_cell_is(c->cells[i], "direction", "one") &&
+            as_cell_is(c->cells[i], "how", "engine") && as_cell_is(c->cells[i], "from", allocator) &&
+            as_cell_is(c->cells[i], "to", as_role_allocator(c->device, AS_ROLE_DEVICE)) &&
+            (!best || as_cell_is_larger(c->cells[i], best)))
+            best = c->cells[i];
+    return best;
+}
+
+/* Pinned memory costs its pages when it is allocated: against a copy of as much, what it is allocated for. */
+static void alloc_add_act(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *alloc)
+{
+    const char *allocator = as_cell_axis(alloc, "allocator"), *pinned = as_role_allocator(c->device, AS_ROLE_PINNED);
+    const double bytes = as_cell_size(alloc);
+    if (!as_cell_is(alloc, "op", "alloc") || !pinned[0] || strcmp(allocator, pinned) != 0 || !(bytes >= 1 << 20))
+        return;
+    const struct as_cell *freed = alloc_free_of(c, alloc), *copy = copy_from(c, allocator);
+    if (!freed || !copy || strcmp(copy->unit, "GB/s") != 0)
+        return;
+    const struct as_interval a = as_cell_interval(alloc), b = as_cell_interval(freed), rate = as_cell_interval(copy);
+    const double life = alloc->sum.median + freed->sum.median, copying = bytes / copy->sum.median; /* ns */
+    const struct as_interval ci = as_ratio_interval(life, (struct as_interval){a.lo + b.lo, a.hi + b.hi}, copying,
+                                                    (struct as_interval){bytes / rate.hi, bytes / rate.lo});
+    char size[32];
+    as_fact_gain(f, life / copying, ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(
+            f, "Keep pinned buffers for further use: allocating and freeing %s takes {gain} as long as a copy of it",
+            as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
 }
 
 static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
@@ -88,6 +132,7 @@ static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve
         return;
     f->matter = "the cost of allocators";
     as_fact_say(f, "%s: %s %s takes {value}", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size);
+    alloc_add_act(c, f, cell);
 }
 
 static void derive_allocators(struct as_rule_context *c)

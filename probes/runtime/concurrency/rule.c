@@ -48,7 +48,7 @@ static void concurrency_add_at_once(struct as_rule_context *c, const struct as_c
         as_fact_say(f,
                     f->verdict == AS_REFUTED
                         ? "Single-thread kernels do not run concurrently: %s at a time in %g %ss"
-                        : "Whether single-thread kernels run concurrently is undecided: %s at a time in %g %ss",
+                        : "Whether single-thread kernels run concurrently is inconclusive: %s at a time in %g %ss",
                     value, queues, as_queue_name(c));
     as_curve_evidence(f, v, 0, v->n - 1);
 }
@@ -72,6 +72,11 @@ static void concurrency_add_rate(struct as_rule_context *c, const struct as_curv
                         ? "Empty kernels round-robin in %g %ss run at {value} the rate of one %s"
                         : "Empty kernels round-robin in %g %ss run at {value} the rate of one %s: statistically tied",
                     queues, queue, queue);
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) > 0)
+        as_fact_act(f, "Spread small kernels over %ss: %g of them launch {gain} as fast as one", queue, queues);
+    else if (as_fact_side(f) < 0)
+        as_fact_act(f, "Launch small kernels in one %s: %g of them are {gain} slower", queue, queues);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -85,11 +90,18 @@ static void add_priority(struct as_rule_context *c)
     if (f) {
         const char *queue = as_queue_name(c);
         if (f->verdict == AS_UNDECIDED)
-            as_fact_say(f, "Whether a high-priority %s helps behind work that fills the device is undecided: {value}",
+            as_fact_say(f,
+                        "Whether a high-priority %s helps behind work that fills the device is inconclusive: {value}",
                         queue);
         else
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,
                         as_fact_ratio_text(f, " sooner", " later", "", value, sizeof value));
+        as_fact_gain(f, f->value, f->ci);
+        if (as_fact_side(f) > 0)
+            as_fact_act(f,
+                        "Put urgent kernels into a high-priority %s: behind work that fills the device they finish "
+                        "{gain} sooner",
+                        queue);
     }
     free(pairs);
 }

@@ -64,13 +64,13 @@ UNIT_TEST(test_queues_that_may_give_nothing)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 400 / 380.0, 1e-9);
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "Whether single-thread kernels run concurrently is undecided");
+    made_says(f, "Whether single-thread kernels run concurrently is inconclusive");
     f = made_get(&m, "concurrency.rate");
     assert_int_equal(f->verdict, AS_UNDECIDED);
     made_says(f, "statistically tied");
     f = made_get(&m, "concurrency.priority");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "is undecided");
+    made_says(f, "is inconclusive");
     m.cells[1].sum.median = 25.6e3; /* perhaps not quite all 16 */
     m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
     made_derive(&m);

@@ -13,8 +13,9 @@ static const char *const what_words[] = {"roundtrip", "submit",    "batch",     
 static const char *const wait_words[] = {"block", "spin", "yield", NULL}; /* in the order of enum as_wait */
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS("what", what_words, "roundtrip",
-                 "launch and wait; the enqueue call alone; one of 100 back to back with one wait; a node of a graph"),
+    AS_WORD_AXIS(
+        "what", what_words, "roundtrip",
+        "launch and wait; the enqueue call alone; per launch, in batches of 100 with one wait; a node of a graph"),
     AS_WORD_AXIS("wait", wait_words, "block", "how the host waits"),
     AS_COUNT_AXIS("threads", 1, 0, "1", "CPU: threads woken and joined; device: threads of the single workgroup",
                   .domain = AS_DOMAIN_THREADS),

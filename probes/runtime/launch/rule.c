@@ -47,6 +47,33 @@ static void say_launch(struct as_fact *f, const struct as_cell *cell)
                 wait_text(cell, wait, sizeof wait));
 }
 
+/* The cell that differs in one axis only. */
+static const struct as_cell *launch_beside(const struct as_cell *const *cells, size_t n, const struct as_cell *cell,
+                                           const char *axis, const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], axis, text) && as_cells_alike(cells[i], cell, axis))
+            return cells[i];
+    return NULL;
+}
+
+/* A blocking wait against spinning, and single launches against the nodes of a graph. */
+static void launch_add_act(struct as_fact *f, const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    const bool waits = as_cell_is(cell, "what", "roundtrip") && as_cell_is(cell, "wait", "block");
+    const bool in_graph = strncmp(as_cell_axis(cell, "what"), "graph-", strlen("graph-")) == 0;
+    const struct as_cell *other = waits      ? launch_beside(cells, n, cell, "wait", "spin")
+                                  : in_graph ? launch_beside(cells, n, cell, "what", "batch")
+                                             : NULL;
+    if (!other)
+        return;
+    as_fact_gain(f, cell->sum.median / other->sum.median, as_cells_ratio(cell, other));
+    if (waits && as_fact_side(f) > 0)
+        as_fact_act(f, "Spin while waiting for short kernels: blocking synchronisation takes {gain} as long");
+    else if (in_graph && as_fact_side(f) < 0)
+        as_fact_act(f, "Put series of small kernels into a graph: separate launches take {gain} as long");
+}
+
 static void derive_launch(struct as_rule_context *c)
 {
     const struct as_cell **cells;
@@ -62,6 +89,7 @@ static void derive_launch(struct as_rule_context *c)
         if (!f)
             break;
         say_launch(f, cells[i]);
+        launch_add_act(f, cells, n, cells[i]);
         added++;
     }
     free(cells);

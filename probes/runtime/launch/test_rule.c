@@ -21,10 +21,35 @@ UNIT_TEST(test_launch_cost)
     made_end(&m);
 }
 
+/* What to do, and in which direction; nothing where the two ways are alike. */
+UNIT_TEST(test_acts)
+{
+    struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.005};
+    struct as_cell *spin;
+    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
+    made_add(&m, "launch", "ns", 4000, "what=batch wait=spin threads=1");
+    made_add(&m, "launch", "ns", 1000, "what=graph-100 wait=spin threads=1");
+    spin = made_add(&m, "launch", "ns", 10000, "what=roundtrip wait=spin threads=1");
+    made_derive(&m);
+    assert_string_equal(
+        made_get(&m, "launch.roundtrip.block")->act,
+        "Spin while waiting for short kernels: blocking synchronisation takes 5.00x (4.96 to 5.04x) as long");
+    assert_string_equal(
+        made_get(&m, "launch.graph-100.spin")->act,
+        "Put series of small kernels into a graph: separate launches take 4.00x (3.97 to 4.03x) as long");
+    assert_string_equal(made_get(&m, "launch.roundtrip.spin")->act, "");
+    spin->sum.median = 50000;
+    spin->sum.ci = (struct as_interval){49000, 51000};
+    made_derive(&m);
+    assert_string_equal(made_get(&m, "launch.roundtrip.block")->act, "");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_launch_cost),
+        cmocka_unit_test(test_acts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,10 @@ static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
         return;
     const size_t last = curve->n - 1;
     if (i == curve->n && !few)
-        as_fact_say(
-            f,
-            "Whether one load in ten misses the TLB up to %.0f pages is undecided (%s, a page every %s bytes; counted)",
-            curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
+        as_fact_say(f,
+                    "Whether one load in ten misses the TLB up to %.0f pages is inconclusive (%s, a page every %s "
+                    "bytes; counted)",
+                    curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
     else if (i == curve->n)
         as_fact_say(f,
                     "Fewer than one load in ten misses the TLB up to %.0f pages (%s, a page every %s bytes; counted)",

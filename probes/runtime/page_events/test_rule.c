@@ -66,7 +66,7 @@ UNIT_TEST(test_events_that_may_be_few)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "is undecided");
+    made_says(f, "is inconclusive");
 }
 
 int main(void)

@@ -26,6 +26,7 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
     const struct as_cell *triad = NULL, *used[6];
     struct as_metric_value best, of_triad = {.value = 0};
     struct as_buf text = AS_BUF_INIT;
+    char rate[96];
     size_t used_n = 0;
     for (size_t o = 0; tool->ops[o]; o++)
         for (size_t i = 0; i < n; i++) {
@@ -35,7 +36,8 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
                 triad = cells[i];
                 of_triad = best;
             }
-            as_buf_printf(&text, "%s%s %.4g", used_n ? ", " : "", tool->ops[o], best.value);
+            as_buf_printf(&text, "%s%s %s", used_n ? ", " : "", tool->ops[o],
+                          as_fact_value_text(best.value, best.ci, "GB/s", rate, sizeof rate));
             used[used_n++] = cells[i];
             break; /* the first in the grid */
         }
@@ -49,7 +51,7 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
         as_fact_number(f, of_triad.value, of_triad.ci);
         for (size_t i = 0; i < used_n; i++)
             as_fact_evidence(f, used[i]);
-        as_fact_say(f, "By the rules of %s with arrays of %s, the best of %.0f: %s GB/s%s", tool->name, arrays,
+        as_fact_say(f, "By the rules of %s with arrays of %s, the best of %.0f: %s%s", tool->name, arrays,
                     tool->iterations, as_buf_get(&text),
                     size < BEYOND_CACHE * (double)cache ? "; an array is under 4 times the last-level caches" : "");
     }

@@ -29,11 +29,11 @@ UNIT_TEST(test_tables)
     add("babelstream", "dot", "regular", 100, 24, 24.75);
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "calibrate.stream.triad", 19.5, 0);
-    assert_string_equal(f->sentence,
-                        "By the rules of STREAM with arrays of 128 MiB, the best of 9: copy 18.25, triad 19.5 GB/s");
+    assert_string_equal(
+        f->sentence, "By the rules of STREAM with arrays of 128 MiB, the best of 9: copy 18.2 GB/s, triad 19.5 GB/s");
     f = made_near(&m, "calibrate.babelstream.triad", 30.25, 0); /* 100 MiB beside an L3 of 32 MiB */
-    made_says(f,
-              "the best of 99: mul 25.5, triad 30.25, dot 24.75 GB/s; an array is under 4 times the last-level caches");
+    made_says(f, "the best of 99: mul 25.5 GB/s, triad 30.2 GB/s, dot 24.8 GB/s; an array is under 4 times the "
+                 "last-level caches");
     made_end(&m);
 }
 

@@ -16,21 +16,28 @@ static void print_line(const char *text, unsigned margin, const struct as_table_
     as_buf_finish(&safe);
 }
 
-static void print_numbers(const struct as_advice *a, const struct as_table_style *style, struct as_buf *out)
+static void print_numbers(const struct as_advice *a, size_t most, const struct as_table_style *style,
+                          struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
-    for (size_t i = 0; i < a->numbers_n; i++) {
+    for (size_t i = 0; i < a->numbers_n && i < most; i++) {
         const struct as_advice_number *number = &a->numbers[i];
         as_buf_clear(&line);
         as_buf_printf(&line, "cell %lld: %s: ", (long long)number->cell, number->what);
         as_format_with_interval(&line, number->value, number->ci, number->unit);
         print_line(as_buf_get(&line), 4, style, out);
     }
+    if (a->numbers_n > most) {
+        as_buf_clear(&line);
+        as_buf_printf(&line, "and %zu more: assay advise --all", a->numbers_n - most);
+        print_line(as_buf_get(&line), 4, style, out);
+    }
     as_buf_finish(&line);
 }
 
-static void print_advice(const struct as_advice *a, const struct as_table_style *style, struct as_buf *out)
+static void print_advice(const struct as_advice *a, bool all, const struct as_table_style *style, struct as_buf *out)
 {
+    enum { NUMBERS_MOST = 4 };
     const enum as_paint paint = a->warning ? AS_PAINT_BAD : a->known ? AS_PAINT_NONE : AS_PAINT_DIM;
     as_buf_char(out, '\n');
     as_paint_on(out, AS_PAINT_STRONG, style);
@@ -41,7 +48,7 @@ static void print_advice(const struct as_advice *a, const struct as_table_style 
     as_paint_on(out, paint, style);
     print_line(a->sentence, 2, style, out);
     as_paint_off(out, paint, style);
-    print_numbers(a, style, out);
+    print_numbers(a, all ? a->numbers_n : NUMBERS_MOST, style, out);
     if (a->command[0])
         print_line(a->command, 4, style, out);
 }
@@ -67,12 +74,16 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
         as_advice_to_json(run.advice, run.advice_n, &out);
         as_buf_str(&out, "}\n");
     } else if (!st) {
+        const bool all = as_args_flag(args, "all");
         size_t known = 0;
         for (size_t i = 0; i < run.advice_n; i++)
             known += run.advice[i].known;
         as_buf_printf(&out, "Run %lld: %zu of %zu questions answered\n", (long long)run.run.id, known, run.advice_n);
         for (size_t i = 0; i < run.advice_n; i++)
-            print_advice(&run.advice[i], &style, &out);
+            if (all || i < AS_ADVICE_SHOWN)
+                print_advice(&run.advice[i], all, &style, &out);
+        if (!all && run.advice_n > AS_ADVICE_SHOWN)
+            as_buf_printf(&out, "\n%zu more, which matter less: assay advise --all\n", run.advice_n - AS_ADVICE_SHOWN);
     }
     as_report_run_finish(&run);
     as_store_close(store);
@@ -80,6 +91,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option advise_options[] = {
+    {"all", 'a', NULL, "all questions, each with all of its cells", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -92,8 +104,10 @@ const struct as_command as_command_advise = {
     .about = "Which allocator to choose for memory used mostly by the device, mostly by the CPU, by both, or only "
              "briefly; who "
              "should touch memory first; whether to remove explicit copies; whether CPU and device may update "
-             "the same counter. Each answer lists its evidence, the cells it rests on; 'assay explain CELL' shows one. "
-             "If valid cells are missing, it names the command that measures them; the suite upm measures all of them.",
+              "the same counter. Those that change most come first, ten unless --all is given. Each answer lists its "
+              "evidence, the measurements it rests on; 'assay explain CELL' shows one. "
+              "If valid measurements are missing, it names the command that measures them; the suite upm measures all "
+              "of them.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,

@@ -73,9 +73,9 @@ static void write_source(const char *letter, const struct as_source *s, struct a
 static void compare_write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
                                  struct as_buf *out)
 {
-    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu undecided", pairs->matches[AS_MATCH_BOTH],
-                  pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER], pairs->verdicts[AS_SLOWER],
-                  pairs->verdicts[AS_CANNOT_TELL]);
+    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu inconclusive",
+                  pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
+                  pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
     if (pairs->matches[AS_MATCH_NO_NUMBER])
         as_buf_printf(out, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
     if (limit >= 0)
@@ -94,10 +94,10 @@ static void note_unchecked(const struct as_pairs *pairs)
                  none = pairs->matches[AS_MATCH_NO_NUMBER] + pairs->matches[AS_MATCH_ONLY_A],
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
-        as_cli_note(
-            "of %zu cells of the first run, %zu lack a valid number in one of the runs and %zu are undecided: the "
-            "check covers the other %zu",
-            all, none, open, all - none - open);
+        as_cli_note("of %zu measurements of the first run, %zu lack a valid number in one of the runs and %zu are "
+                    "inconclusive: the "
+                    "check covers the other %zu",
+                    all, none, open, all - none - open);
 }
 
 static enum as_status compare_write_all(const struct as_source *a, const struct as_source *b,
@@ -173,20 +173,12 @@ static enum as_status compare_write_page(const struct as_args *args, const char 
 static int compare_code_of(const struct as_pairs *pairs, double limit)
 {
     if (pairs->matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
-        as_cli_note("no cell has a valid number in both runs: nothing to check");
+        as_cli_note("no measurement has a valid number in both runs: nothing to check");
         return AS_EXIT_FAILED;
     }
     if (limit >= 0)
         note_unchecked(pairs);
     return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
-}
-
-/* Also of a copy in another store, as long as nothing was added to it. */
-static bool is_same_run(const struct as_run *a, const struct as_run *b)
-{
-    return a->uuid[0] && strcmp(a->uuid, b->uuid) == 0 && strcmp(a->suite, b->suite) == 0 &&
-           a->started_at == b->started_at && a->ended_at == b->ended_at && a->state == b->state &&
-           a->cells == b->cells && a->cells_ok == b->cells_ok;
 }
 
 /* The comparison as text. Frees the cells of both runs before the page loads them again. */
@@ -198,14 +190,14 @@ static enum as_status compare_as_text(const struct as_args *args, double limit, 
     enum as_status st = compare_load(args, 0, &a, err);
     if (!st)
         st = compare_load(args, 1, &b, err);
-    if (!st && is_same_run(&a.run, &b.run) && !as_args_flag(args, "json")) {
+    if (!st && as_run_is_same(&a.run, &b.run) && !as_args_flag(args, "json")) {
         as_buf_printf(out, "a and b are the same run (%s): every number is the same\n", a.run.uuid);
         goto done;
     }
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, err);
     if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
-        st = as_fail(err, AS_USAGE, "the runs have no cell in common: nothing compared");
+        st = as_fail(err, AS_USAGE, "the runs have no measurement in common: nothing compared");
     if (!st && as_args_flag(args, "json")) {
         json_all(&pairs, out);
         st = as_compare_provenance(&a.run, &b.run, true, out, err);
@@ -255,14 +247,16 @@ static const struct as_option options[] = {
 const struct as_command as_command_compare = {
     .name = "compare",
     .args = "RUN RUN",
-    .summary = "compare two runs cell by cell",
+    .summary = "compare two runs measurement by measurement",
     .about =
-        "Prints for each cell in both runs the ratio of the second to the first, its 95% interval, and a verdict "
+        "Prints for each measurement in both runs the ratio of the second to the first, its 95% interval, and a "
+        "verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells found in only one run are "
+        "interval lies beyond that), or inconclusive. Only valid numbers are compared. Measurements found in only one "
+        "run are "
         "listed, as are differences between the machines and between the builds of assay.\n\n"
         "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
-        "FILE.db:RUN. Cells are matched by device and axes; a device found in only one run is matched with the "
+        "FILE.db:RUN. Measurements are matched by device and axes; a device found in only one run is matched with the "
         "only remaining device of the same backend in the other.",
     .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%\nassay compare 3 4 --report "
                "before-after.html",

@@ -53,7 +53,8 @@ const struct as_command as_command_delete = {
     .name = "delete",
     .args = "RUN...",
     .summary = "delete runs from the store",
-    .about = "Deletes each RUN with its cells, trials and samples; only importing an export restores it. A run that a "
+    .about = "Deletes each RUN with its measurements, trials and samples; only importing an export restores it. A run "
+             "that a "
              "process is measuring is not deleted. The file keeps its size; later runs reuse the space.",
     .example = "assay delete 3\nassay export 3 -o run3.json && assay delete 3",
     .options = delete_options,

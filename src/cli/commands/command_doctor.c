@@ -83,7 +83,7 @@ static enum as_status repair_store(struct doctor *d, struct as_error *err)
         st = as_run_repair(store, &cells, &busy, err);
     if (!st) {
         if (cells)
-            as_buf_printf(&text, "recomputed %zu cell%s from stored trials", cells, cells == 1 ? "" : "s");
+            as_buf_printf(&text, "recomputed %zu measurement%s from stored trials", cells, cells == 1 ? "" : "s");
         else
             as_buf_str(&text, "nothing to repair");
         if (busy)
@@ -161,7 +161,7 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option doctor_options[] = {
-    {"repair", 0, NULL, "recompute cells whose numbers do not match their stored trials", false},
+    {"repair", 0, NULL, "recompute measurements whose numbers do not match their stored trials", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,

@@ -1,4 +1,4 @@
-/* assay explain: describes a probe, gate, cause of width, suite or stored cell */
+/* assay explain: describes whatever tables and messages name, and stored cells */
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/explain/explain.h"
@@ -214,7 +214,7 @@ static enum as_status explain_check(const struct as_args *args, const struct che
         goto done;
     for (size_t i = 0; i < n; i++)
         found += said_of(check, &cells[i]) != NULL;
-    as_buf_printf(out, "\nIn the last run (%lld) it %s %zu of %zu cells%s\n", (long long)run.id,
+    as_buf_printf(out, "\nIn the last run (%lld) it %s %zu of %zu measurements%s\n", (long long)run.id,
                   check->gate >= 0 ? "failed in" : "widened", found, n, found ? ":" : "");
     for (size_t i = 0; i < n; i++) {
         const char *text = said_of(check, &cells[i]);
@@ -242,8 +242,8 @@ static enum as_status explain_stored(const struct as_args *args, const char *nam
     struct as_store *store = NULL;
     struct as_explained e = {0};
     if (id > INT64_MAX)
-        return as_fail(err, AS_NOTFOUND, "there is no cell %s; 'assay show RUN PROBE' lists the numbers of cells",
-                       name);
+        return as_fail(err, AS_NOTFOUND,
+                       "there is no cell %s; 'assay show RUN PROBE' lists measurements with their numbers", name);
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
     if (!st)
         st = as_explain_load(store, (int64_t)id, &e, err);
@@ -279,8 +279,8 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
 
 static enum as_status unknown(const char *name, struct as_error *err)
 {
-    enum { MOST = 400 };
-    const char *names[MOST + 1];
+    enum { MOST = 4000 };
+    static const char *names[MOST + 1];
     size_t n = 0;
     for (const char *const *p = as_probe_names(); *p && n < MOST / 2; p++)
         names[n++] = *p;
@@ -352,23 +352,25 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|[cell] CELL",
-    .summary = "explain a probe, operation, gate, cause of width, suite or stored cell",
+    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|WORD|[cell] CELL",
+    .summary = "explain a probe, operation, gate, cause of width, suite, quantity, word or stored measurement",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. One of its operations (see "
         "'assay list ops'): its types, its source in the kernels of each API and its CPU instructions, the "
         "expected machine instructions, the reference it is checked against, how its chains are built, and its numbers "
         "in "
-        "the last run. A gate: when it passes, and which cells of the last run failed it. A cause of width (see 'assay "
+        "the last run. A gate: when it passes, and which measurements of the last run failed it. A cause of width (see "
+        "'assay "
         "list "
-        "gates'): what makes intervals wider than requested, and which cells of the last run it widened. A suite: its "
+        "gates'): what makes intervals wider than requested, and which measurements of the last run it widened. A "
+        "suite: its "
         "text; where a probe has the same name, write 'suite:link'. A quantity of the data sheet, by name, level, "
         "group or "
         "label ('L2', 'core to core'): what gives it. A word of tables and messages: 'wide', 'sentinel'. A cell (its "
         "number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
-               "explain cell 117",
+               "explain 'L2 latency'\nassay explain sentinel\nassay explain cell 117",
     .options = options,
     .min_args = 1,
     .max_args = 2,

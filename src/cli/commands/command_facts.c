@@ -6,7 +6,6 @@
 #include "report/model/load.h"
 #include "report/operations/refs_cells.h"
 #include "report/sheet/sheet.h"
-#include "report/sheet/worth.h"
 #include "report/terminal/terminal.h"
 
 #include <stdlib.h>
@@ -87,7 +86,7 @@ static void print_fact(const struct as_fact *f, const struct as_fact *before, co
     as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
     if (f->evidence_n) {
         as_buf_clear(&text);
-        as_buf_str(&text, "Cells:");
+        as_buf_str(&text, "Measurements:");
         for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++)
             as_buf_printf(&text, " %lld", (long long)f->evidence[i]);
         as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
@@ -122,7 +121,7 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
             operations++;
             continue;
         }
-        as_buf_str(out, listed++ ? "" : "\nPublished figures beside cells:\n");
+        as_buf_str(out, listed++ ? "" : "\nPublished figures beside measurements:\n");
         as_buf_clear(&text);
         as_buf_printf(&text, "%s %s: ", found.cell->device, found.cell->probe);
         as_number_text(&(struct as_number){.value = found.measured.value, .ci = found.measured.ci, .unit = ref->unit},
@@ -199,15 +198,42 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
     size_t counts[AS_FACT_VERDICTS_N] = {0};
     for (size_t i = 0; i < run->facts_n; i++)
         counts[run->facts[i].verdict]++;
-    as_buf_printf(out, "Run %lld: %zu fact%s: %zu supported, %zu refuted, %zu undecided\n", (long long)run->run.id,
+    as_buf_printf(out, "Run %lld: %zu fact%s: %zu supported, %zu refuted, %zu inconclusive\n", (long long)run->run.id,
                   run->facts_n, run->facts_n == 1 ? "" : "s", counts[AS_SUPPORTED], counts[AS_REFUTED],
                   counts[AS_UNDECIDED]);
-    as_text_worth(run, AS_WORTH_MAX, style, out);
+    as_text_worth(run, style, out);
     if (run->facts_n)
         list_subjects(run, style, out);
     as_buf_printf(out, "\nRules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all\n",
                   (long long)run->run.id, run->facts_n ? (int)as_fact_subject(run->facts) : 5,
                   run->facts_n ? run->facts[0].id : "cache", (long long)run->run.id);
+}
+
+/* Copies the subject of the run's facts that is nearest to a word; false if none is near. */
+static bool nearest_subject(const struct as_report_run *run, const char *word, char *out, size_t size)
+{
+    char(*subjects)[32] = calloc(run->facts_n + 1, sizeof *subjects);
+    const char **names = calloc(run->facts_n + 1, sizeof *names);
+    for (size_t i = 0; subjects && names && i < run->facts_n; i++) {
+        const size_t n = as_fact_subject(&run->facts[i]) + 1;
+        as_copy_text(subjects[i], n < sizeof *subjects ? n : sizeof *subjects, run->facts[i].id);
+        names[i] = subjects[i];
+    }
+    const char *near = subjects && names ? as_nearest(word, names) : NULL;
+    as_copy_text(out, size, near ? near : "");
+    free(subjects);
+    free((void *)names);
+    return out[0];
+}
+
+static enum as_status no_subject(const struct as_report_run *run, const char *subject, struct as_error *err)
+{
+    char near[32];
+    const long long id = (long long)run->run.id;
+    return nearest_subject(run, subject, near, sizeof near)
+               ? as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; did you mean '%s'?", id, subject, near)
+               : as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; 'assay facts %lld' lists the subjects", id,
+                         subject, id);
 }
 
 static enum as_status facts_text(const struct as_report_run *run, const char *subject, const struct as_refs *refs,
@@ -216,8 +242,7 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
     const struct as_fact *before = NULL;
     const size_t n = facts_about(run, subject);
     if (!n && subject)
-        return as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; 'assay facts %lld' lists the subjects",
-                       (long long)run->run.id, subject, (long long)run->run.id);
+        return no_subject(run, subject, err);
     as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, n, n == 1 ? "" : "s");
     for (size_t i = 0; i < run->facts_n; i++)
         if (as_fact_is_about(&run->facts[i], subject)) {
@@ -299,7 +324,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
 }
 
 static const struct as_option facts_options[] = {
-    {"all", 'a', NULL, "all facts, each with its rule and cells", false},
+    {"all", 'a', NULL, "all facts, each with its rule and measurements", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_REFS,
@@ -309,10 +334,12 @@ static const struct as_option facts_options[] = {
 const struct as_command as_command_facts = {
     .name = "facts",
     .args = "[RUN] [SUBJECT]",
-    .summary = "print the facts that follow from the valid cells of a run, with evidence",
+    .summary = "print the facts that follow from the valid measurements of a run, with evidence",
     .about =
-        "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
-        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints the facts "
+        "Each fact has a sentence, a verdict (supported, refuted, inconclusive), the rule, what would refute it, and "
+        "the "
+        "evidence, the measurements it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints "
+        "the facts "
         "worth "
         "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
         "--refs print all facts.",

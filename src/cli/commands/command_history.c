@@ -1,18 +1,38 @@
 /* assay history: the quantities of a machine over its runs */
+#include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/history/history.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum as_status load_histories(const struct as_args *args, struct as_machine_runs *m, struct as_history **v,
                                      size_t *n, struct as_error *err)
 {
     struct as_store *store = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
-    if (!st)
-        st = as_machine_runs_load(store, AS_MACHINE_EVER, NULL, m, err);
+    if (!st && (st = as_machine_runs_load(store, AS_MACHINE_EVER, NULL, m, err)) == AS_NOTFOUND)
+        st = err->code = AS_FAILED; /* the command is right, the store has nothing for it */
     as_store_close(store);
     return st ? st : as_histories_make(m, v, n, err);
+}
+
+/* AS_NOTFOUND: the runs have no such device; names the nearest. */
+static enum as_status check_device(const struct as_machine_runs *m, const char *device, struct as_error *err)
+{
+    const char **names = calloc(m->sheet.n + 1, sizeof *names);
+    bool found = false;
+    if (!names)
+        return as_nomem(err, m->sheet.n * sizeof *names, "devices");
+    for (size_t i = 0; i < m->sheet.n; i++) {
+        names[i] = m->sheet.v[i].id;
+        found |= strcmp(names[i], device) == 0;
+    }
+    const char *near = found ? NULL : as_nearest(device, names);
+    free((void *)names);
+    return found ? AS_OK
+                 : as_fail(err, AS_NOTFOUND, "the runs have no device '%s'%s%s%s", device,
+                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static enum as_status history_write(const struct as_args *args, const struct as_history_asked *asked,
@@ -37,7 +57,7 @@ static enum as_status history_write(const struct as_args *args, const struct as_
             st = as_history_table(&v[i], m, &style, out, err);
     }
     if (!st && !found)
-        st = as_fail(err, AS_NOTFOUND, "no complete run of this machine measured '%s'%s%s",
+        st = as_fail(err, AS_NOTFOUND, "no complete run measured '%s'%s%s",
                      asked->quantity ? asked->quantity->name
                      : asked->group  ? asked->group
                                      : "a line of the data sheet",
@@ -60,6 +80,8 @@ static int run_history(const struct as_command *command, const struct as_args *a
         st = as_fail(&err, AS_USAGE, "--json and --csv exclude each other");
     if (!st)
         st = load_histories(args, &machine, &v, &n, &err);
+    if (!st && asked.device)
+        st = check_device(&machine, asked.device, &err);
     if (!st)
         st = history_write(args, &asked, &machine, v, n, &out, &err);
     as_histories_free(v, n);

@@ -183,7 +183,7 @@ static void add_run(const struct as_listing *l, struct as_table *t, const struct
 
 static enum as_status list_runs(const struct as_listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {">run", "started", "what", "host", "state", ">cells", ">valid", NULL};
+    static const char *const heads[] = {">run", "started", "what", "host", "state", ">measurements", ">valid", NULL};
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
     struct as_table t;
@@ -304,7 +304,7 @@ static void list_add_device(struct as_table *t, const struct as_found_device *d)
     char units[16];
     snprintf(units, sizeof units, "%u", d->info.compute_units);
     as_format_size(&b, d->info.memory_bytes);
-    list_row(t, d->info.id, d->info.name, units, as_buf_get(&b), d->info.bus_id[0] ? d->info.bus_id : "-",
+    list_row(t, d->info.id, as_info_title(&d->info), units, as_buf_get(&b), d->info.bus_id[0] ? d->info.bus_id : "-",
              d->info.sensor[0] ? d->info.sensor : "none", NULL);
     as_table_add(t, d->info.driver, AS_PAINT_DIM);
     as_buf_finish(&b);

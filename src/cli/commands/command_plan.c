@@ -89,8 +89,9 @@ static size_t plan_count(const struct as_dry_run *d, bool supported)
 static enum as_status plan_table(const struct as_dry_run *d, const struct as_table_style *style, struct as_buf *out,
                                  struct as_error *err)
 {
-    static const char *const heads[] = {"device", "probe", ">cells", "axes that vary", ">unsupported", "?why", NULL};
-    static const char *const all_supported[] = {"device", "probe", ">cells", "axes that vary", NULL};
+    static const char *const heads[] = {"device", "probe", ">measurements", "axes that vary", ">unsupported",
+                                        "?why",   NULL};
+    static const char *const all_supported[] = {"device", "probe", ">measurements", "axes that vary", NULL};
     const bool all = plan_count(d, false) == 0;
     struct shares shares = {0};
     struct as_buf axes = AS_BUF_INIT;
@@ -134,7 +135,7 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
 {
     struct as_buf line = AS_BUF_INIT;
     const size_t cells = plan_count(d, true), unsupported = plan_count(d, false);
-    as_buf_printf(&line, "%s: %zu cell%s on %zu device%s", d->suite, cells, cells == 1 ? "" : "s", d->devices_n,
+    as_buf_printf(&line, "%s: %zu measurement%s on %zu device%s", d->suite, cells, cells == 1 ? "" : "s", d->devices_n,
                   d->devices_n == 1 ? "" : "s");
     if (unsupported)
         as_buf_printf(&line, ", %zu unsupported", unsupported);
@@ -142,12 +143,12 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
     for (size_t i = 0; i < d->devices_n; i++) {
         as_buf_clear(&line);
         as_buf_printf(&line, "%s: ", d->devices[i].id);
-        as_text_line(out, as_buf_get(&line), d->devices[i].name, 2, 0, style);
+        as_text_line(out, as_buf_get(&line), as_info_title(&d->devices[i]), 2, 0, style);
     }
     as_buf_clear(&line);
     as_buf_str(&line, d->budget_s > 0 ? "Time: at most " : "Time: about ");
     as_format_duration(&line, d->estimated_s);
-    as_buf_printf(&line, "; %d trial%s per cell%s, precision %.3g%%", d->trials, d->trials == 1 ? "" : "s",
+    as_buf_printf(&line, "; %d trial%s per measurement%s, precision %.3g%%", d->trials, d->trials == 1 ? "" : "s",
                   d->budget_s > 0 ? " as far as the budget allows" : " and no budget", 100 * d->precision);
     as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     as_buf_clear(&line);
@@ -242,7 +243,8 @@ const struct as_command as_command_plan = {
     .args = "[SUITE|PROBE]...",
     .summary = "show what a run would measure",
     .about =
-        "Prints devices, probes, cells and the time that 'assay run' with the same arguments would take. Devices are "
+        "Prints devices, probes, measurements and the time that 'assay run' with the same arguments would take. "
+        "Devices are "
         "opened to be asked what they are; nothing is measured and no store is written. With a budget a run takes at "
         "most "
         "that; without one the time is that of all trials, without their preparation.\n\n"

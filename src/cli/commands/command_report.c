@@ -5,6 +5,7 @@
 #include "cli/output/deliver.h"
 #include "cli/output/hwloc_export.h"
 #include "cli/output/outputs.h"
+#include "report/sheet/machine_runs.h"
 #include "report/sheet/sheet_export.h"
 
 #include <errno.h>
@@ -12,6 +13,21 @@
 #include <string.h>
 
 static const char usual_page[] = "assay-report.html";
+
+/* Without a run, the sheet is the machine's over its runs, as that of 'assay show'. */
+static enum as_status load_machine(const struct as_args *args, const struct as_refs *chip, struct as_report_run *last,
+                                   struct as_machine_runs *machine, struct as_error *err)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    struct as_store *store = NULL;
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st && (st = as_machine_runs_load(store, AS_MACHINE_NOW, chip, machine, err)) == AS_NOTFOUND)
+        st = AS_OK;
+    if (!st && machine->sheet.n && as_machine_runs_used(machine, NULL, used) > 1)
+        last->machine = machine;
+    as_store_close(store);
+    return st;
+}
 
 static int run_report(const struct as_command *command, const struct as_args *args)
 {
@@ -24,6 +40,7 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     struct as_refs *about = calloc(n, sizeof *about); /* figures of each run's chip */
     const char *published = as_args_value(args, "refs");
     struct as_refs refs = {0}, chip = {0};
+    struct as_machine_runs machine = {0};
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = runs && about ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
@@ -40,6 +57,8 @@ static int run_report(const struct as_command *command, const struct as_args *ar
             runs[loaded].refs = refs.n ? &refs : about[loaded].n ? &about[loaded] : NULL;
             runs[loaded++].chip = chip.n ? &chip : NULL;
         }
+    if (!st && !args->words)
+        st = load_machine(args, chip.n ? &chip : NULL, &runs[0], &machine, &err);
     if (!st) {
         as_report_tell_apart(runs, loaded);
         st = as_report_html(runs, loaded, &page, &err);
@@ -48,6 +67,7 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     if (open && code == AS_EXIT_OK && as_open_in_browser(path, &err))
         code = as_cli_fail(&err);
     as_buf_finish(&page);
+    as_machine_runs_finish(&machine);
     for (size_t i = 0; i < loaded; i++) {
         as_report_run_finish(&runs[i]);
         as_refs_finish(&about[i]);
@@ -73,7 +93,7 @@ const struct as_command as_command_report = {
     .about =
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
         "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last is "
-        "shown. A "
+        "shown, with the data sheet over all runs of the machine. A "
         "RUN is a run of the store, FILE.db for "
         "the last run of another store, FILE.db:RUN, or an exported JSON file.",
     .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs h100",

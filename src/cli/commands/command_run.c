@@ -41,8 +41,9 @@ static int run_run(const struct as_command *command, const struct as_args *args)
 
 static const struct as_option run_options[] = {
     AS_OPTIONS_PLAN,
-    {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
-    {"isolate", 0, NULL, "measure each cell again in a fresh process and report those that differ", false},
+    {"seed", 0, "N", "seed for the order of measurements and for inputs, 0 to 2^64-1 (default: random, and stored)",
+     false},
+    {"isolate", 0, NULL, "repeat each measurement in a fresh process and report those that differ", false},
     {"report", 0, "FILE", "write a report of this run to FILE", false},
     {"dry-run", 0, NULL, "print what would be measured, and measure nothing: as 'assay plan'", false},
     {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
@@ -114,7 +115,7 @@ const struct as_command as_command_resume = {
     .about =
         "Without a RUN, resumes the last unfinished run of this host. Stored trials are kept. A run of another host, "
         "or of a device that has been replaced (different UUID, PCI bus, name, compute units or caches), is refused; "
-        "if only some of its devices are present, the cells of the others are skipped.",
+        "if only some of its devices are present, the measurements of the others are skipped.",
     .example = "assay resume\nassay resume 3",
     .options = resume_options,
     .max_args = 1,
@@ -192,10 +193,10 @@ static const struct as_option replay_options[] = {
 const struct as_command as_command_replay = {
     .name = "replay",
     .args = "CELL",
-    .summary = "measure a stored cell again with the same axes and precision",
-    .about =
-        "Stores the new numbers as a separate run and compares the two: same, faster, slower or undecided. A note says "
-        "whether the host or device differs.",
+    .summary = "repeat a stored measurement with the same axes and precision",
+    .about = "Stores the new numbers as a separate run and compares the two: same, faster, slower or inconclusive. A "
+             "note says "
+             "whether the host or device differs.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

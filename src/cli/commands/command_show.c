@@ -265,7 +265,7 @@ static int run_machine(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option show_options[] = {
-    {"all", 'a', NULL, "all cells of all probes, or of the named one", false},
+    {"all", 'a', NULL, "all measurements of all probes, or of the named one", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_REFS_SHEET,
@@ -275,18 +275,21 @@ static const struct as_option show_options[] = {
 const struct as_command as_command_show = {
     .name = "show",
     .args = "[RUN] [PROBE]",
-    .summary = "print the machine's data sheet, or a run's, or all cells of one probe",
+    .summary = "print the machine's data sheet, or a run's, or all measurements of one probe",
     .about =
         "Without a RUN, prints the data sheet of the machine: all complete runs of the last run's host in the same "
         "state (kernel, driver, settings, build of assay), joined line by line. '±' is then the 95% interval of the "
-        "machine's number, which covers what varies between runs; another run lies within 'another run'. From one "
-        "run, that is what runs of such machines usually vary by. A line that changed by itself rests on the runs "
+        "machine's number, which covers what varies between runs; further runs lie within 'another run'. With one "
+        "run, both assume the scatter usual for such machines; further runs replace the assumption. A line that "
+        "changed by itself rests on the runs "
         "since. With a RUN, prints that run alone, with the intervals of its own trials.\n\n"
         "RUN is a number, 4 or more leading characters of a UUID, 'last', or -2 for the one before "
-        "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, the farther "
+        "the last. With a probe, prints a plot if an axis is a size, and a table of its measurements with median, the "
+        "farther "
         "end of the 95% interval relative to it (up to 25%, beyond that the interval in place of the median), samples, "
         "trials and status; for a run of more than "
-        "12,000 cells, the first 2,000 unless --all is given; without a RUN, of the last run. In the data sheet, "
+        "12,000 measurements, the first 2,000 unless --all is given; without a RUN, of the last run. In the data "
+        "sheet, "
         "'specified' values are from the "
         "vendor's data sheet and 'reported' ones from the driver or OS.",
     .example = "assay show\nassay show last\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",

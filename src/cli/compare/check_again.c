@@ -21,27 +21,20 @@ static enum as_status not_again(struct as_checked *c, const char *why)
 
 /* ---- may it be measured? ---- */
 
-static bool has_run(const struct as_machine_sheet *m, const char *uuid)
-{
-    for (size_t i = 0; i < m->runs; i++)
-        if (strcmp(m->run[i], uuid) == 0)
-            return true;
-    return false;
-}
-
 /* Loads the store's last run if it is the checked one, of this host; why it is not to c->not_again. */
 static enum as_status load_last(struct as_store *store, struct as_checked *c, struct as_report_run *last,
                                 struct as_error *err)
 {
     struct as_buf differs = AS_BUF_INIT;
     enum as_status st = as_report_load_alone(store, "last", last, err);
-    if (!st && !has_run(c->now, last->run.uuid))
-        not_again(c, "what is checked is not the last run of the store");
+    if (!st && !as_machine_sheet_has_run(c->now, last->run.uuid))
+        not_again(c, "the checked run is not the last run of the store");
     if (!st && !c->not_again[0])
         st = as_identity_host(&last->run, &differs, err);
     if (!st && differs.len) {
         char why[200];
-        snprintf(why, sizeof why, "run %lld is of host '%s', not of this one", (long long)last->run.id, last->run.host);
+        snprintf(why, sizeof why, "run %lld was measured on host '%s', not on this one", (long long)last->run.id,
+                 last->run.host);
         not_again(c, why);
     }
     as_buf_finish(&differs);
@@ -114,7 +107,7 @@ static enum as_status cells_of_worse(const struct as_report_run *run, const stru
 struct meanwhile {
     const struct as_report_run *run; /* that measured again */
     double others;                   /* CPUs that others used; NAN unknown */
-    char text[80];
+    char text[96];
 };
 
 static const char *check_again_others(void *user, const char *device, const struct as_quantity *q)
@@ -122,10 +115,10 @@ static const char *check_again_others(void *user, const char *device, const stru
     struct meanwhile *m = user;
     for (size_t i = 0; i < m->run->seen_n; i++)
         if (m->run->seen[i].is_shared && strcmp(m->run->seen[i].device, device) == 0)
-            return "another process used the device meanwhile";
+            return "another process used the device during the repeat";
     if (!as_line_is_of_host(device, q) || !(m->others > OTHERS_MOST))
         return NULL;
-    snprintf(m->text, sizeof m->text, "others used %.1f CPUs meanwhile", m->others);
+    snprintf(m->text, sizeof m->text, "other processes or guests used %.1f CPUs during the repeat", m->others);
     return m->text;
 }
 
@@ -194,9 +187,9 @@ enum as_status as_check_again(const struct as_args *args, double budget_s, struc
     if (as_args_flag(args, "no-measure"))
         return AS_OK;
     if (c->now->runs >= AS_MACHINE_RUNS_MAX)
-        return not_again(c, "too many runs count as one already");
+        return not_again(c, "the checked side already has the maximum number of runs");
     if (as_cli_store(args, AS_STORE_READ, &store, &why))
-        return not_again(c, "what is checked is not of a store");
+        return not_again(c, "the checked data is not from a store");
     enum as_status st = load_last(store, c, &last, err);
     if (!st && !c->not_again[0])
         st = cells_of_worse(&last, &c->check, &cells, err);
@@ -206,7 +199,7 @@ enum as_status as_check_again(const struct as_args *args, double budget_s, struc
         not_again(c, why.text);
     if (!st && !c->not_again[0])
         st = cells.n ? measure(args, store, &last.run, &cells, budget_s, c, err)
-                     : not_again(c, "the last run has no such line");
+                     : not_again(c, "the last run did not measure these lines");
     as_store_close(store);
     free(cells.v);
     as_report_run_finish(&last);

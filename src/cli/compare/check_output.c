@@ -53,7 +53,7 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
     else if (as_check_is_incomplete(c))
         as_buf_printf(out, "incomplete: %zu compared", compared);
     else if (n[AS_CHECK_UNDECIDED])
-        as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_UNDECIDED], compared);
+        as_buf_printf(out, "no line is worse; %zu of %zu inconclusive", n[AS_CHECK_UNDECIDED], compared);
     else
         as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
     if (n[AS_CHECK_MISSING])
@@ -176,7 +176,7 @@ static void list_missing(const struct as_checked *c, const struct as_table_style
     as_buf_finish(&safe);
 }
 
-/* The lines that are undecided for one reason; of those listed already, nothing. */
+/* The lines that are inconclusive for one reason; of those listed already, nothing. */
 static void list_reason(const struct as_checked *c, size_t at, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
@@ -190,7 +190,7 @@ static void list_reason(const struct as_checked *c, size_t at, const struct as_t
         as_buf_printf(&line, "%s%s %s %s", line.len ? "; " : "", l->device->id, l->base->group, l->base->label);
     }
     if (line.len) {
-        as_buf_printf(&safe, "undecided, since %s: ", why);
+        as_buf_printf(&safe, "inconclusive, since %s: ", why);
         as_buf_terminal(&safe, as_buf_get(&line));
         as_text_fill(out, as_buf_get(&safe), style->width, 0, 2);
     }
@@ -221,12 +221,12 @@ static void again_text(const struct as_checked *c, const struct as_table_style *
     if (c->again_run) {
         const char *reasons = as_buf_get(&line);
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, "%zu line%s looked worse; measured again in run %lld, %zu stay%s worse%s", again,
-                      again == 1 ? "" : "s", (long long)c->again_run, worse, worse == 1 ? "s" : "", reasons);
+        as_buf_printf(&text, "%zu line%s looked worse; run %lld repeated %s, %zu confirmed as worse%s", again,
+                      again == 1 ? "" : "s", (long long)c->again_run, again == 1 ? "it" : "them", worse, reasons);
         as_buf_terminal(&safe, as_buf_get(&text));
         as_buf_finish(&text);
     } else if (c->not_again[0]) {
-        as_buf_str(&safe, "Not measured again: ");
+        as_buf_str(&safe, "Not repeated: ");
         as_buf_terminal(&safe, c->not_again);
     }
     if (safe.len)

@@ -257,7 +257,7 @@ static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
     as_buf_terminal(out, c->probe);
     as_buf_char(out, ' ');
     as_buf_terminal(out, c->device);
-    as_buf_printf(out, ": %zu cell%s\n", n, n == 1 ? "" : "s");
+    as_buf_printf(out, ": %zu measurement%s\n", n, n == 1 ? "" : "s");
 }
 
 /* Long lists are shortened to counts by probe and device. */

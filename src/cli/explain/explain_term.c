@@ -38,7 +38,8 @@ static const struct term {
     {"timeout", NULL, "status: a trial took longer than its limit, and its process was ended"},
     {"skipped", NULL, "status: planned, but left out by the budget or because its device was lost"},
     {"planned", NULL, "status: the run has not come to it, or was interrupted before"},
-    {"inconclusive", "undecided", "the 95% interval allows more than one answer; more trials or runs would decide"},
+    {"inconclusive", "undecided", /* words: ok */
+     "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL, "the ends of the 95% interval are more than a factor of ten apart"},
     {"another run", NULL, "where 95% of further runs of this machine lie, if they are as precise"},
@@ -66,41 +67,68 @@ static bool explain_of_terms(const char *name, const struct as_table_style *styl
 /* By name, group, level, label, or group and label. */
 static bool is_quantity_meant(const struct as_quantity *q, const char *name)
 {
-    struct as_buf both = AS_BUF_INIT;
-    as_buf_printf(&both, "%s %s", q->group, q->label);
-    const char *const by[] = {q->name, q->group, q->label, q->level, as_buf_get(&both)};
-    bool is = false;
-    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
-        is |= by[i] && strcasecmp(by[i], name) == 0;
-    as_buf_finish(&both);
-    return is;
+    return as_quantity_is_called(q, name) || strcasecmp(q->group, name) == 0 || strcasecmp(q->level, name) == 0;
 }
 
-/* "L2 latency (cache.L2.latency), in ns: from onchip level=L2; latency ..." */
+/* The sides that read the number from there, as one of sources after it may too. */
+static enum as_side side_of(const struct as_quantity_source *source)
+{
+    enum as_side side = source->side;
+    for (const struct as_quantity_source *s = source + 1; s->from; s++)
+        if (strcmp(s->from, source->from) == 0 && s->side != side)
+            side = AS_SIDE_BOTH;
+    return side;
+}
+
+static bool is_named_before(const struct as_quantity *q, const struct as_quantity_source *source)
+{
+    for (const struct as_quantity_source *s = q->sources; s != source; s++)
+        if (strcmp(s->from, source->from) == 0)
+            return true;
+    return false;
+}
+
+/* "L2 latency (L2.latency), from 'onchip.L2.latency' on GPUs, or 'cache.L2.latency'" */
+static void explain_sources(const struct as_quantity *q, struct as_buf *line)
+{
+    static const char *const sides[] = {[AS_SIDE_BOTH] = "", [AS_SIDE_CPU] = " on CPUs", [AS_SIDE_DEVICE] = " on GPUs"};
+    const struct as_quantity_subject any = {.device = ""};
+    char label[64];
+    as_quantity_expand(&any, q->label, label, sizeof label);
+    as_buf_printf(line, "%s %s (%s), from ", q->group, label, q->name);
+    for (const struct as_quantity_source *s = q->sources; s->from; s++)
+        if (!is_named_before(q, s))
+            as_buf_printf(line, "%s'%s'%s", s == q->sources ? "" : ", or ", s->from, sides[side_of(s)]);
+}
+
+/* Those that are meant; of several, their names take the reader to their history. */
 static bool explain_quantities(const char *name, const struct as_table_style *style, struct as_buf *out)
 {
-    const struct as_quantity_subject any = {.device = ""};
-    const char *last = NULL;
+    const struct as_quantity *line = NULL;
+    size_t n = 0, lines = 0;
     for (const struct as_quantity *q = as_quantities; q->name; q++) {
-        struct as_buf line = AS_BUF_INIT;
-        char label[64];
+        struct as_buf text = AS_BUF_INIT;
         if (!is_quantity_meant(q, name))
             continue;
-        as_quantity_expand(&any, q->label, label, sizeof label);
-        as_buf_printf(&line, "%s %s (%s), from ", q->group, label, q->name);
-        for (const struct as_quantity_source *s = q->sources; s->from; s++)
-            as_buf_printf(&line, "%s'%s'", s == q->sources ? "" : ", or ", s->from);
-        as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
-        out->failed |= line.failed;
-        as_buf_finish(&line);
-        last = q->name;
+        explain_sources(q, &text);
+        as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+        out->failed |= text.failed;
+        as_buf_finish(&text);
+        n++;
+        if (!q->beside) { /* history has lines of the data sheet only */
+            lines++;
+            line = q;
+        }
     }
-    if (last)
-        as_buf_printf(out, "\nIts values over the runs of this machine: assay history %s\n", last);
-    return last;
+    if (lines == 1)
+        as_buf_printf(out, "\nIts values over the runs of this machine: assay history %s\n", line->name);
+    else if (lines)
+        as_buf_str(out,
+                   "\nTheir values over the runs of this machine: assay history NAME, with a name in parentheses\n");
+    return n;
 }
 
-/* "triad is a value of op of bandwidth and of calibrate" */
+/* "triad: op of the probe 'bandwidth': assay explain bandwidth" */
 static bool explain_value(const char *name, struct as_buf *out)
 {
     size_t n = 0;
@@ -125,7 +153,14 @@ size_t as_explain_terms(const char **names, size_t most)
     size_t n = 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms && n < most; i++)
         names[n++] = terms[i].name;
-    for (const struct as_quantity *q = as_quantities; q->name && n < most; q++)
+    for (const struct as_quantity *q = as_quantities; q->name && n + 3 <= most; q++) {
         names[n++] = q->name;
+        names[n++] = q->group;
+        names[n++] = q->level;
+    }
+    for (size_t i = 0; as_probes[i]; i++)
+        for (const struct as_axis *a = as_probes[i]->axes; !as_probes[i]->hidden && a->name; a++)
+            for (size_t w = 0; a->words && a->words[w] && n < most; w++)
+                names[n++] = a->words[w];
     return n;
 }

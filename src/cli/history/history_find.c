@@ -12,15 +12,6 @@ static void join_words(const struct as_args *args, struct as_buf *out)
         as_buf_printf(out, "%s%s", i ? " " : "", args->word[i]);
 }
 
-static bool is_line(const struct as_quantity *q, const char *text)
-{
-    struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "%s %s", q->group, q->label);
-    const bool is = strcasecmp(as_buf_get(&line), text) == 0;
-    as_buf_finish(&line);
-    return is;
-}
-
 /* The nearest name, line or group, if the text is a typing error. */
 static enum as_status no_quantity(const char *text, struct as_error *err)
 {
@@ -60,7 +51,7 @@ enum as_status as_history_find(const struct as_args *args, struct as_history_ask
     }
     out->quantity = as_quantity_named(as_buf_get(&text));
     for (const struct as_quantity *q = as_quantities; q->name && !out->quantity; q++)
-        if (is_line(q, as_buf_get(&text)))
+        if (as_quantity_is_called(q, as_buf_get(&text)))
             out->quantity = q;
     for (const struct as_quantity *q = as_quantities; q->name && !out->quantity && !out->group; q++)
         if (strcasecmp(q->group, as_buf_get(&text)) == 0)

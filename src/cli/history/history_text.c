@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/history/history.h"
+#include "model/number.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -49,10 +50,23 @@ static void plot_run(const struct range *r, const struct as_estimated *number, u
 
 /* ---- one quantity ---- */
 
-static void interval_text(const struct as_interval *ci, double value, const char *unit, struct as_buf *out)
+static struct as_number history_number(const struct as_history *h, double value, struct as_interval ci)
 {
-    if (isfinite(ci->lo) && isfinite(ci->hi))
-        as_format_range(out, ci->lo, ci->hi, value, unit, 3);
+    return (struct as_number){.value = value, .ci = ci, .unit = h->row->unit};
+}
+
+/* The ends of where another run lies, "98 to 102 ns", or the states of which it shows one. */
+static void another_text(const struct as_history *h, struct as_buf *out)
+{
+    const struct as_number n = history_number(h, h->now.value, h->now.another), now = as_history_number(h);
+    if (h->states.n)
+        as_number_brief(&now, out);
+    else if (!as_number_predicts(h->now.another))
+        as_buf_str(out, isfinite(h->now.another.lo) ? AS_NOT_YET_KNOWN : "");
+    else if (as_number_has_interval(&n))
+        as_number_interval(&n, out);
+    else
+        as_number_text(&n, out);
 }
 
 static void what_text(const struct as_history_run *r, struct as_buf *out)
@@ -67,17 +81,16 @@ static void what_text(const struct as_history_run *r, struct as_buf *out)
 static void add_history_row(struct as_table *t, const struct as_history *h, const struct as_history_run *r,
                             const struct range *range, unsigned width, const struct as_table_style *style)
 {
+    const struct as_number number = history_number(h, r->number.value, r->number.ci);
     struct as_buf text = AS_BUF_INIT;
     char started[32];
     as_format_wall(r->run->started_at, started, sizeof started);
     as_table_addf(t, AS_PAINT_NONE, "%lld", (long long)r->run->id);
     as_table_add(t, started, AS_PAINT_NONE);
-    const struct as_number number = {.value = r->number.value, .ci = r->number.ci, .unit = h->row->unit};
-    if (isfinite(as_number_point(&number)))
-        as_format_value(&text, r->number.value, h->row->unit);
+    as_number_brief(&number, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    interval_text(&r->number.ci, r->number.value, h->row->unit, &text);
+    as_number_interval(&number, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
     if (r->run->clock_hz > 0)
@@ -95,22 +108,21 @@ static void add_history_row(struct as_table *t, const struct as_history *h, cons
 static void title_text(const struct as_history *h, const struct as_machine_runs *m, struct as_buf *out)
 {
     as_buf_printf(out, "%s: %s %s of %s", h->row->of->name, h->row->title, h->row->label, h->device->id);
-    if (h->device->name[0])
-        as_buf_printf(out, ", %s", h->device->name);
+    const struct as_device_info *info = as_report_device(&m->fullest, h->device->id);
+    const char *name = info ? as_info_title(info) : h->device->name;
+    if (name[0])
+        as_buf_printf(out, ", %s", name);
     if (isfinite(h->row->clock_exponent) && h->row->clock_exponent > 0 && m->sheet.clock_hz > 0) {
         as_buf_str(out, ", at ");
         as_format_value(out, m->sheet.clock_hz, "Hz");
     }
 }
 
+/* "1.20x (1.19 to 1.21x)" */
 static void ratio_text(const struct as_history *h, struct as_buf *out)
 {
-    as_format_number(out, h->now.value / h->before.value, 3);
-    as_buf_str(out, "x (");
-    as_format_number(out, h->ratio.lo, 3);
-    as_buf_str(out, " to ");
-    as_format_number(out, h->ratio.hi, 3);
-    as_buf_str(out, "x)");
+    const struct as_number n = {.value = h->now.value / h->before.value, .ci = h->ratio, .unit = "x"};
+    as_number_prose(&n, "", "", out);
 }
 
 static void alone_text(const struct as_history *h, struct as_buf *out)
@@ -118,16 +130,6 @@ static void alone_text(const struct as_history *h, struct as_buf *out)
     if (h->alone)
         as_buf_printf(out, "; %zu run%s alone %s not counted", h->alone, h->alone == 1 ? "" : "s",
                       h->alone == 1 ? "is" : "are");
-}
-
-/* What another run of the machine shows: an interval, or one of the states. */
-static void another_text(const struct as_history *h, struct as_buf *out)
-{
-    const struct as_number n = as_history_number(h);
-    if (h->states.n)
-        as_number_brief(&n, out);
-    else
-        interval_text(&h->now.another, h->now.value, h->row->unit, out);
 }
 
 /* "27 ns in 14 runs or 105 ns in 3" */
@@ -144,8 +146,7 @@ static void states_text(const struct as_history *h, struct as_buf *out)
 /* The level now, and how it stands to the one before. */
 static void level_text(const struct as_history *h, struct as_buf *out)
 {
-    const char *unit = h->row->unit;
-    const struct as_number now = as_history_number(h);
+    const struct as_number now = as_history_number(h), before = history_number(h, h->before.value, h->before.ci);
     if (h->states.n) {
         states_text(h, out);
         as_buf_str(out, "; another run is one of them");
@@ -157,19 +158,18 @@ static void level_text(const struct as_history *h, struct as_buf *out)
         return;
     }
     as_buf_str(out, h->since ? "now " : "");
-    as_format_value(out, h->now.value, unit);
-    as_buf_str(out, " (");
-    interval_text(&h->now.ci, h->now.value, unit, out);
-    as_buf_str(out, "), another run ");
-    interval_text(&h->now.another, h->now.value, unit, out);
+    as_number_prose(&now, "", "", out);
+    as_buf_str(out, ", another run ");
+    another_text(h, out);
     if (h->since) {
         as_buf_printf(out, "; since run %lld ", (long long)h->v[h->since].run->id);
         ratio_text(h, out);
         as_buf_str(out, " of ");
-        as_format_value(out, h->before.value, unit);
+        as_number_brief(&before, out);
         as_buf_str(out, " before");
     } else
-        as_buf_str(out, h->n > 2 ? "; no change" : "; a change shows from three runs on");
+        as_buf_str(out,
+                   h->n >= AS_HISTORY_RUNS_MIN ? "; no change" : "; too few runs to detect a change (3 are needed)");
     alone_text(h, out);
 }
 
@@ -210,11 +210,11 @@ static void add_line_names(struct as_table *t, const struct as_history *h)
     as_buf_finish(&text);
 }
 
-static void add_value(struct as_table *t, double v, const char *unit)
+static void add_number(struct as_table *t, const struct as_number *n)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (isfinite(v))
-        as_format_value(&text, v, unit);
+    if (isfinite(n->value))
+        as_number_brief(n, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
@@ -223,9 +223,10 @@ static void add_changed(struct as_table *t, const struct as_history *h)
 {
     struct as_buf text = AS_BUF_INIT;
     const struct as_history_run *r = &h->v[h->since];
+    const struct as_number now = as_history_number(h), before = history_number(h, h->before.value, h->before.ci);
     add_line_names(t, h);
-    add_value(t, h->before.value, h->row->unit);
-    add_value(t, h->now.value, h->row->unit);
+    add_number(t, &before);
+    add_number(t, &now);
     ratio_text(h, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_BAD);
     as_table_addf(t, AS_PAINT_NONE, "run %lld", (long long)r->run->id);
@@ -238,9 +239,7 @@ static void add_steady(struct as_table *t, const struct as_history *h)
     const struct as_number n = as_history_number(h);
     struct as_buf text = AS_BUF_INIT;
     add_line_names(t, h);
-    as_number_brief(&n, &text);
-    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_buf_clear(&text);
+    add_number(t, &n);
     another_text(h, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_table_addf(t, AS_PAINT_NONE, "%zu", h->n);
@@ -270,6 +269,20 @@ static void list_alone(const struct as_history *v, size_t n, const struct as_his
     as_buf_finish(&safe);
 }
 
+/* What changed of host, assay and devices with a run. */
+static void list_state(const struct as_machine_run *r, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf run = AS_BUF_INIT, text = AS_BUF_INIT;
+    as_buf_str(&text, r->host_state);
+    for (size_t d = 0; d < r->devices_n; d++)
+        as_buf_printf(&text, "%s%s", text.len && r->devices[d].text[0] ? "; " : "", r->devices[d].text);
+    as_buf_printf(&run, "run %lld: ", (long long)r->id);
+    if (text.len)
+        as_text_line(out, as_buf_get(&run), as_buf_get(&text), 0, 2, style);
+    as_buf_finish(&run);
+    as_buf_finish(&text);
+}
+
 static void summary_head(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
@@ -283,11 +296,7 @@ static void summary_head(const struct as_machine_runs *m, const struct as_table_
     if (m->older)
         as_buf_printf(out, "%zu older run%s not read\n", m->older, m->older == 1 ? " is" : "s are");
     for (size_t i = 0; i < m->n; i++)
-        if (m->v[i].state[0]) {
-            as_buf_clear(&line);
-            as_buf_printf(&line, "run %lld: ", (long long)m->v[i].id);
-            as_text_line(out, as_buf_get(&line), m->v[i].state, 0, 2, style);
-        }
+        list_state(&m->v[i], style, out);
     as_buf_finish(&line);
 }
 
@@ -298,14 +307,21 @@ enum as_status as_history_summary(const struct as_history *v, size_t n, const st
     static const char *const changed_heads[] = {"",      "",         ">before", ">now", ">now / before, interval",
                                                 "since", "recorded", NULL},
                              *const steady_heads[] = {"", "", ">value", ">another run lies in", ">runs", "", NULL};
-    size_t changed = 0, shown = 0;
+    size_t changed = 0, shown = 0, runs = 0;
     struct as_table t;
     summary_head(m, style, out);
     for (size_t i = 0; i < n; i++) {
-        shown += as_history_is_asked(&v[i], asked);
-        changed += as_history_is_asked(&v[i], asked) && v[i].since;
+        if (!as_history_is_asked(&v[i], asked))
+            continue;
+        shown++;
+        runs = v[i].n > runs ? v[i].n : runs;
+        changed += v[i].since > 0;
     }
-    as_text_title(out, changed ? "Changed" : "No line changed", style);
+    as_text_title(out,
+                  changed                       ? "Changed"
+                  : runs >= AS_HISTORY_RUNS_MIN ? "No line changed"
+                                                : "Too few runs to detect a change (3 are needed)",
+                  style);
     as_table_init(&t, changed ? changed_heads : steady_heads);
     for (size_t i = 0; i < n; i++) {
         if (!as_history_is_asked(&v[i], asked) || !v[i].n)

@@ -38,14 +38,25 @@ static enum as_status unknown_option(const struct as_command *command, const cha
                    near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
 }
 
+/* Lists that are given several times are one list. */
+static enum as_status join_lists(struct as_given *given, const char *more, struct as_error *err)
+{
+    struct as_buf both = AS_BUF_INIT;
+    as_buf_printf(&both, "%s,%s", given->value, more);
+    free(given->joined);
+    given->value = given->joined = as_buf_take(&both);
+    return given->joined ? AS_OK : as_nomem(err, strlen(more), "arguments");
+}
+
 static enum as_status add_given(struct as_args *out, const struct as_option *option, const char *value,
                                 struct as_error *err)
 {
+    const bool is_list = option->value && strcmp(option->value, "LIST") == 0;
     for (size_t i = 0; i < out->given_n && !option->many; i++)
         if (out->given[i].option == option)
-            return as_fail(err, AS_USAGE, "'--%s' is given twice%s", option->name,
-                           option->value && strcmp(option->value, "LIST") == 0 ? "; give one list, with commas" : "");
-    out->given[out->given_n++] = (struct as_given){option, value};
+            return is_list ? join_lists(&out->given[i], value, err)
+                           : as_fail(err, AS_USAGE, "'--%s' is given twice", option->name);
+    out->given[out->given_n++] = (struct as_given){option, value, NULL};
     return AS_OK;
 }
 
@@ -132,10 +143,13 @@ enum as_status as_args_parse(const struct as_command *command, int argc, char **
 
 void as_args_finish(struct as_args *args)
 {
+    for (size_t i = 0; i < args->given_n; i++)
+        free(args->given[i].joined);
     free(args->word);
     free(args->given);
     args->word = NULL;
     args->given = NULL;
+    args->given_n = 0;
 }
 
 static const struct as_given *find_given(const struct as_args *args, const char *option)

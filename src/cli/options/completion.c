@@ -90,5 +90,8 @@ enum as_status as_help_completion(const char *shell, struct as_buf *out, struct 
             shells[i].write(out);
             return AS_OK;
         }
-    return as_fail(err, AS_USAGE, "--completion is for bash, zsh or fish, not '%s'", shell);
+    const char *const names[] = {shells[0].name, shells[1].name, shells[2].name, NULL};
+    const char *near = as_nearest(shell, names);
+    return as_fail(err, AS_USAGE, "--completion is for bash, zsh or fish, not '%s'%s%s%s", shell,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }

@@ -105,7 +105,7 @@ static void live_say_text(const struct as_live *l, const struct as_event *e, con
     as_buf_finish(&b);
 }
 
-/* A number that turned out to be none: rejected by a later trial, or undecided by further cells. */
+/* A number that turned out to be none: rejected by a later trial, or inconclusive by further cells. */
 static void live_withdraw(const struct as_live *l, const struct as_event *e, struct as_live_line *line,
                           struct as_buf *text, struct as_buf *json)
 {
@@ -280,7 +280,8 @@ static void block_add_title(struct block *b, const char *title)
 static void block_add_device(struct block *b, const struct as_device_info *info)
 {
     struct as_buf name = AS_BUF_INIT;
-    as_buf_printf(&name, "%s%s%s", info->id, info->name[0] ? ": " : "", info->name);
+    const char *title = as_info_title(info);
+    as_buf_printf(&name, "%s%s%s", info->id, title[0] ? ": " : "", title);
     block_add_title(b, as_buf_get(&name));
     block_end_line(b);
     as_buf_finish(&name);

@@ -158,7 +158,7 @@ void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf 
         lead = ", ";
     }
     if (!*lead)
-        as_buf_str(out, "no cells");
+        as_buf_str(out, "no measurements");
 }
 
 void as_progress_end(struct as_progress *p, const struct as_run_result *result, double seconds, struct as_buf *out)

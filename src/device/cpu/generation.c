@@ -155,10 +155,12 @@ static const struct x86_generation *generation_of_x86(const struct as_cpu_identi
     return NULL;
 }
 
-/* Names of models have digits: "AMD EPYC 9654 96-Core Processor"; those that hypervisors make up have none. */
+/* Names of models have digits: "AMD EPYC 9654 96-Core Processor"; those that hypervisors make up have none but the
+ * clock's: "Intel(R) Xeon(R) CPU @ 2.20GHz". */
 static bool generation_is_a_model(const char *reported)
 {
-    return strpbrk(reported, "0123456789") != NULL;
+    const char *digit = strpbrk(reported, "0123456789"), *clock = strstr(reported, " @ ");
+    return digit && !(clock && digit > clock);
 }
 
 void as_cpu_generation(const struct as_cpu_identity *id, const char *reported, char *out, size_t size)

@@ -16,7 +16,7 @@ struct cpu_memory {
     struct as_memory base;
     struct as_cpu_block block;
     bool fresh;
-    bool is_part;
+    bool is_part; /* of another's memory, which is not freed with it */
 };
 
 static struct cpu_memory *cpu_own(struct as_memory *mem)
@@ -172,7 +172,11 @@ static enum as_status cpu_memory_alloc(struct as_device *dev, const struct as_me
     struct cpu_memory *m = calloc(1, sizeof *m);
     if (!m)
         return as_nomem(err, sizeof *m, "a memory block's record");
-    enum as_status st = get_block(dev, desc, &m->block, err);
+    m->is_part = desc->at != NULL;
+    if (desc->at) /* as if it might have huge pages: its page size is looked up */
+        m->block = (struct as_cpu_block){
+            .address = desc->at, .bytes = desc->bytes, .allocator = AS_CPU_THP, .node = desc->node};
+    enum as_status st = desc->at ? AS_OK : get_block(dev, desc, &m->block, err);
     if (st) {
         free(m);
         return st;

@@ -102,6 +102,14 @@ static enum as_status gpu_limits_check_device(struct as_gpu *gpu, const struct a
     return st ? st : check_free(api->name, bytes, free, total, err);
 }
 
+/* Of a kind of memory, 0: all that is free. A device in the host's memory has nothing to migrate or evict. */
+static uint64_t most_of_kind(const struct as_gpu *gpu, const struct as_gpu_allocator *how)
+{
+    if (!gpu->in_host_memory)
+        return how->most;
+    return how->is_static ? AS_GPU_STATIC_IN_HOST : 0;
+}
+
 enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocator *how,
                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err)
 {
@@ -109,23 +117,28 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
     enum as_status st = as_check_blocks(name, bytes, count, err);
     if (st)
         return st;
-    if (how->most && bytes > how->most)
-        return too_much(AS_UNSUPPORTED, name, bytes, "; memory of this kind is capped at ", how->most, "", err);
+    const uint64_t most = most_of_kind(gpu, how);
+    if (most && bytes > most)
+        return too_much(AS_UNSUPPORTED, name, bytes, "; memory of this kind is capped at ", most, "", err);
     /* On-demand memory is only reserved, but each block could be touched completely. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
     bool from_host = (how->sources & AS_GPU_FROM_HOST) || (gpu->in_host_memory && home->device == gpu->here.device);
     st = from_host ? as_gpu_check_host(name, all, err) : AS_OK;
     if (st)
         return st;
-    return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(gpu, home, all, is_managed(how), err) : AS_OK;
+    const bool migrates = is_managed(how) && !gpu->in_host_memory;
+    return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(gpu, home, all, migrates, err) : AS_OK;
 }
 
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)
 {
-    const struct as_gpu_allocator *how = ((const struct as_gpu *)dev->ctx)->api->allocators;
+    const struct as_gpu *gpu = dev->ctx;
+    const struct as_gpu_allocator *how = gpu->api->allocators;
     enum as_status st = as_gpu_memory_free(dev, &dev->info.memory_free, err);
-    uint64_t managed = most_managed(dev->info.memory_free);
-    for (size_t i = 0; i < dev->info.allocators_n; i++)
-        dev->info.allocators[i].most = is_managed(&how[i]) && managed < how[i].most ? managed : how[i].most;
+    const uint64_t managed = most_managed(dev->info.memory_free);
+    for (size_t i = 0; i < dev->info.allocators_n; i++) {
+        const uint64_t most = most_of_kind(gpu, &how[i]);
+        dev->info.allocators[i].most = is_managed(&how[i]) && !gpu->in_host_memory && managed < most ? managed : most;
+    }
     return st;
 }

@@ -21,6 +21,8 @@ struct as_gpu_block {
  * variable must be loaded whole. */
 #define AS_GPU_MANAGED_MOST (UINT64_C(1) << 30)
 #define AS_GPU_STATIC_MOST (UINT64_C(256) << 20)
+/* Of a static variable on a device in the host's memory: below what 32-bit relocations reach. */
+#define AS_GPU_STATIC_IN_HOST (UINT64_C(1536) << 20)
 
 enum as_gpu_source { AS_GPU_FROM_DEVICE = 1, AS_GPU_FROM_HOST = 2 };
 

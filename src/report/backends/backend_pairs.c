@@ -175,7 +175,7 @@ enum as_status as_backend_pairs_make(struct as_report_run *run, struct as_error 
             if (!as_is_same_hardware(&run->devices[i], &run->devices[k], how, sizeof how))
                 continue;
             if (!scratch && !(scratch = malloc((run->cells_n + 1) * sizeof *scratch)))
-                st = as_nomem(err, run->cells_n * sizeof *scratch, "cells of two backends");
+                st = as_nomem(err, run->cells_n * sizeof *scratch, "measurements of two backends");
             if (!st)
                 st = match_devices(run, &run->devices[i], &run->devices[k], scratch, &l, err);
         }
@@ -210,7 +210,9 @@ void as_backend_pairs_summary(struct as_buf *b, const struct as_backend_pair *ba
         differ += as_backend_pair_differs(&backend_pairs[i]);
         same += backend_pairs[i].comparison.verdict == AS_SAME;
     }
-    as_buf_printf(
-        b, "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu %s undecided",
-        differ, n, same, same == 1 ? "is" : "are", n - differ - same, n - differ - same == 1 ? "is" : "are");
+    as_buf_printf(b, "%zu of %zu measurements on both devices differ by more than their intervals", differ, n);
+    if (same)
+        as_buf_printf(b, ", %zu %s the same", same, same == 1 ? "is" : "are");
+    if (differ + same < n)
+        as_buf_printf(b, ", %zu inconclusive", n - differ - same);
 }

@@ -14,7 +14,7 @@ enum as_status as_backend_pairs_make(struct as_report_run *run, struct as_error 
 /* One behind the last cell of the pair of devices whose first is `from`. */
 size_t as_backend_pairs_end(const struct as_report_run *run, size_t from);
 bool as_backend_pair_differs(const struct as_backend_pair *t);
-/* "4 differ, 10 are the same, 3 undecided" for two devices. */
+/* "4 differ, 10 are the same, 3 inconclusive" for two devices. */
 void as_backend_pairs_summary(struct as_buf *b, const struct as_backend_pair *backend_pairs, size_t n);
 /* The table of a pair of devices' cells. *out is the caller's (as_view_finish). */
 void as_backend_pairs_view(const struct as_backend_pair *pairs, size_t n, struct as_view_table *out);

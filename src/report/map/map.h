@@ -80,6 +80,8 @@ void as_map_numbers_find(const struct as_report_run *run, const struct as_device
 bool as_map_has_numbers(const struct as_map_numbers *n, int row);
 /* As text for the page: "32 KiB", "368–371 GB/s"; "not measured" or "rejected" where there is no number. */
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
+/* "1" of "cuda:1", as facts about links name it */
+const char *as_map_number_of(const struct as_device_info *info);
 /* The fact of a link in a direction ("to", "from", "both") or of its latency ("load", "atomic"), NULL when there is
  * none. end: "host-0", "1", "every". */
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
@@ -87,7 +89,8 @@ const struct as_fact *as_map_link_fact(const struct as_report_run *run, const ch
 
 /* Does it have memory of its own, reached over a link? */
 bool as_map_has_own_memory(const struct as_device_info *info);
-/* Identical devices with memory of their own: the first AS_MAP_ALIKE_MAX are drawn, all are in a table. before: number
+/* Identical devices with memory of their own: the first AS_MAP_ALIKE_MAX are drawn, on a narrow map the first; more
+ * than those are in a table. before: number
  * of identical devices before this one. */
 enum { AS_MAP_ALIKE_MAX = 2 };
 /* Of devices that are the same hardware behind several APIs, the index of the one with most numbers: the map draws it

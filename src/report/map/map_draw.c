@@ -2,13 +2,14 @@
 #include "base/text.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct as_map_shape map_draw_shape_of(unsigned width)
+struct as_map_shape as_map_shape_of(unsigned width)
 {
     double w = width;
     if (width >= 600)
@@ -21,7 +22,8 @@ static struct as_map_shape map_draw_shape_of(unsigned width)
                                      .gap = 26,
                                      .label_x = 0.47 * w + 22,
                                      .number_x = {0.47 * w + 110, 0.47 * w + 262, 0.47 * w + 416},
-                                     .number_w = 128};
+                                     .number_w = 128,
+                                     .note_w = 144};
     return (struct as_map_shape){.wide = false,
                                  .width = w,
                                  .boxes_w = w,
@@ -31,7 +33,8 @@ static struct as_map_shape map_draw_shape_of(unsigned width)
                                  .gap = 30,
                                  .label_x = 4,
                                  .number_x = {66, 66 + 0.29 * w, 66 + 0.54 * w},
-                                 .number_w = 0.22 * w};
+                                 .number_w = 0.22 * w,
+                                 .note_w = 0.25 * w};
 }
 
 static const char *const row_fill[AS_MAP_ROWS] = {[AS_MAP_CORE] = "var(--m0,#dbe9f6)",
@@ -193,12 +196,15 @@ static void draw_outlines(struct as_map_drawing *d)
 
 static void device_head(struct as_map_drawing *d, double y)
 {
+    const char *whole = as_sheet_device_name(d->run, d->info->id);
     char name[128];
-    size_t room = d->s.wide ? 84 : 34;
-    as_copy_text(name, room < sizeof name ? room : sizeof name, d->info->name);
-    as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
+    const size_t room = d->s.wide ? 84 : 60, shown = strlen(whole) < room ? strlen(whole) : room;
+    const double big = d->s.wide ? 16 : 14,
+                 fits = (d->s.wide ? d->s.width : d->s.boxes_w) / (0.7 * (double)(shown + 1));
+    as_copy_text(name, room < sizeof name ? room : sizeof name, whole);
+    as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, fmin(big, fits), "start");
     as_buf_html(d->b, name);
-    as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…" : "");
+    as_buf_str(d->b, strlen(name) < strlen(whole) ? "…" : "");
     as_html_close(d->b, "text");
     as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
     as_buf_html(d->b, d->info->id);
@@ -250,12 +256,32 @@ static bool found_l1(const struct as_map_numbers *n)
     return false;
 }
 
-/* desc: the same in words. */
-static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct as_map_shape *s,
-                                  double *y, struct as_buf *b, struct as_buf *desc, struct as_error *err)
+/* The link to the device beside it has a drawing of its own. */
+static void drop_link(struct as_map_numbers *numbers, const struct as_device_info *own,
+                      const struct as_device_info *beside)
 {
+    char object[40];
+    size_t n = 0;
+    snprintf(object, sizeof object, "link:%.26s", as_map_number_of(beside));
+    for (size_t i = 0; i < numbers->links_n; i++) {
+        const char *link = numbers->link[i].object;
+        const bool is_it =
+            strcmp(link, object) == 0 || strcmp(link, "link:") == 0; /* the latter: to any, not measured */
+        if (!is_it || strcmp(own->backend, beside->backend) != 0)
+            numbers->link[n++] = numbers->link[i];
+    }
+    numbers->links_n = n;
+}
+
+enum as_status as_map_draw_device(const struct as_report_run *run, struct as_map_device *device,
+                                  const struct as_map_shape *s, double *y, struct as_buf *b, struct as_buf *desc,
+                                  struct as_error *err)
+{
+    const size_t index = device->index;
     struct as_map_drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
     as_map_numbers_find(run, d.info, &d.numbers);
+    if (device->beside != SIZE_MAX)
+        drop_link(&d.numbers, d.info, &run->devices[device->beside]);
     const char *topology = run->topologies ? run->topologies[index] : NULL;
     enum as_status st = as_map_tree_make(d.info, topology, found_l1(&d.numbers), &d.tree, err);
     if (st != AS_OK)
@@ -268,6 +294,7 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
         }
         d.top = *y + s->head_h + (has_outlines(&d.tree) ? 22 : 0);
         double y_end = place_boxes(&d, d.top);
+        device->memory = d.box.row[AS_MAP_MEMORY];
         d.col_w = s->boxes_w / (d.tree.cols ? d.tree.cols : 1);
         as_html_open(b, "g", "dev");
         device_head(&d, *y);
@@ -283,16 +310,42 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
     return st;
 }
 
+/* Of identical devices at most so many are drawn. */
+static bool map_draw_is_drawn(const struct as_report_run *run, size_t i, size_t most)
+{
+    return as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < most;
+}
+
+/* The next device with memory of its own, if this is one too. */
+static size_t board_after(const struct as_report_run *run, size_t i)
+{
+    if (!as_map_has_own_memory(&run->devices[i]))
+        return SIZE_MAX;
+    while (++i < run->devices_n)
+        if (as_map_has_own_memory(&run->devices[i]) && map_draw_is_drawn(run, i, AS_MAP_ALIKE_MAX))
+            return i;
+    return SIZE_MAX;
+}
+
 enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
                           struct as_buf *out, struct as_error *err)
 {
-    struct as_map_shape s = map_draw_shape_of(width);
+    struct as_map_shape s = as_map_shape_of(width);
     struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
     enum as_status st = AS_OK;
     double y = 4;
-    for (size_t i = 0; i < run->devices_n && st == AS_OK; i++)
-        if (as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < AS_MAP_ALIKE_MAX)
-            st = draw_device(run, i, &s, &y, &body, &desc, err);
+    for (size_t i = 0, paired = SIZE_MAX; i < run->devices_n && st == AS_OK; i++) {
+        if (!map_draw_is_drawn(run, i, s.wide ? AS_MAP_ALIKE_MAX : 1) || i == paired)
+            continue;
+        const size_t beside = s.wide && paired == SIZE_MAX ? board_after(run, i) : SIZE_MAX;
+        if (beside != SIZE_MAX) {
+            paired = beside;
+            st = as_map_draw_pair(run, i, beside, width, &y, &body, &desc, err);
+            continue;
+        }
+        struct as_map_device device = {.index = i, .beside = SIZE_MAX};
+        st = as_map_draw_device(run, &device, &s, &y, &body, &desc, err);
+    }
     if (st == AS_OK)
         st = as_buf_check(body.failed ? &body : &desc, err);
     if (st == AS_OK) {

@@ -6,7 +6,6 @@
 
 #define AS_MAP_INK "var(--ink,#1b1f24)"
 #define AS_MAP_MUTED "var(--muted,#5a6572)"
-#define AS_MAP_BAD "var(--bad,#b23c00)"
 #define AS_MAP_LINE "var(--line,#c9d1d9)"
 extern const char *const as_map_bar_fill[AS_MAP_KINDS];
 
@@ -16,7 +15,8 @@ struct as_map_shape {
     double width, boxes_w; /* of all; of the part with boxes */
     double head_h, row_h, box_h, gap;
     double number_x[AS_MAP_KINDS];
-    double number_w;
+    double number_w; /* of a bar */
+    double note_w;   /* up to the next column */
     double label_x;
 };
 
@@ -48,6 +48,21 @@ const char *as_map_row_name(const struct as_map_drawing *d, int row, char name[s
 double as_map_bar_share(const struct as_map_number *n);
 /* The numbers of all rows and links; *y: behind the last box, moved behind the last number. */
 void as_map_draw_numbers(struct as_map_drawing *d, double *y);
+/* One device of a drawing. */
+struct as_map_device {
+    size_t index;
+    size_t beside; /* whose link is drawn apart, between the two; SIZE_MAX: none */
+    double memory; /* set: y of the top of its memory; NAN: it has none */
+};
+/* Draws it from *y on, which it moves; desc: the same in words. */
+enum as_status as_map_draw_device(const struct as_report_run *run, struct as_map_device *device,
+                                  const struct as_map_shape *s, double *y, struct as_buf *b, struct as_buf *desc,
+                                  struct as_error *err);
+/* The measures of a drawing of that width. */
+struct as_map_shape as_map_shape_of(unsigned width);
+/* Two devices with memory of their own beside each other, with what was measured of the link between them. */
+enum as_status as_map_draw_pair(const struct as_report_run *run, size_t first, size_t second, unsigned width, double *y,
+                                struct as_buf *b, struct as_buf *desc, struct as_error *err);
 /* Text alternative of the drawing. */
 void as_map_describe(const struct as_map_drawing *d, struct as_buf *b);
 

@@ -3,6 +3,7 @@
 #include "report/map/map_draw.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,11 +66,20 @@ double as_map_bar_share(const struct as_map_number *n)
     return 0;
 }
 
-/* The column is narrow: a long note takes smaller letters, each about half as wide as high. */
-static double note_size(const struct as_map_drawing *d, const char *note)
+/* The parts of a note that fit into its column, of letters about half as wide as high; the first part always. */
+static size_t note_length(const struct as_map_drawing *d, const char *note, double size)
 {
-    const double size = d->s.wide ? 11.5 : 9.5, fits = d->s.number_w / (0.53 * size), length = (double)strlen(note);
-    return length > fits ? size * fits / length : size;
+    const size_t fits = (size_t)(d->s.note_w / (0.53 * size));
+    size_t length = strlen(note);
+    while (length > fits) {
+        size_t k = length;
+        while (k > 0 && note[k - 1] != ',')
+            k--;
+        if (!k)
+            break;
+        length = k - 1;
+    }
+    return length;
 }
 
 /* Below a value: the reported value, or the measured range if the reported value is shown. */
@@ -77,17 +87,19 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
 {
     const struct as_fact *f = n->fact;
     bool claim = f && isfinite(f->claimed);
-    const double size = note_size(d, claim ? "" : n->note);
+    const double usual = d->s.wide ? 11.5 : 9.5;
+    char part[sizeof n->note];
+    as_copy_text(part, note_length(d, n->note, usual) + 1, n->note);
+    const double size = claim ? usual : fmin(usual, d->s.note_w / (0.55 * (double)(strlen(part) + 1)));
     if (!claim && !n->note[0])
         return;
-    as_map_text_at(d->b, x, y, "claimed", f && f->verdict == AS_REFUTED ? AS_MAP_BAD : AS_MAP_MUTED, size, "start");
+    as_map_text_at(d->b, x, y, "claimed", AS_MAP_MUTED, size, "start");
     if (!claim) {
-        as_buf_html(d->b, n->note);
+        as_buf_html(d->b, part);
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {
-        as_buf_str(d->b, "reported");
+        as_buf_str(d->b, "reported; measured");
         as_html_close(d->b, "text");
         as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
-        as_buf_str(d->b, "measured ");
         as_page_range(d->b, f->ci.lo, f->ci.hi, "B");
     } else {
         as_buf_str(d->b, "reported ");
@@ -114,12 +126,17 @@ static void map_labels_number(struct as_map_drawing *d, const struct as_map_numb
     bool measured = n->known == AS_MAP_MEASURED, absent = n->known < AS_MAP_CLAIMED;
     if (measured)
         map_labels_cite(d, n);
+    struct as_buf text = AS_BUF_INIT;
+    as_map_number_text(&text, n);
+    const double usual = absent ? small : big, size = fmin(usual, (d->s.note_w + 8) / (0.62 * (double)(text.len + 1)));
     as_map_text_at(d->b, x, y + 20,
                    measured ? "value"
                    : absent ? "none"
                             : "said",
-                   measured ? AS_MAP_INK : AS_MAP_MUTED, absent ? small : big, "start");
-    as_map_number_text(d->b, n);
+                   measured ? AS_MAP_INK : AS_MAP_MUTED, size, "start");
+    as_buf_str(d->b, as_buf_get(&text));
+    d->b->failed |= text.failed;
+    as_buf_finish(&text);
     as_html_close(d->b, measured ? "text/g" : "text");
     double share = as_map_bar_share(n);
     if (share > 0) {
@@ -256,7 +273,7 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
 
 void as_map_describe(const struct as_map_drawing *d, struct as_buf *b)
 {
-    as_buf_html(b, d->info->name);
+    as_buf_html(b, as_sheet_device_name(d->run, d->info->id));
     as_buf_char(b, ':');
     for (int i = 0; i < AS_MAP_ROWS; i++) {
         char name[24];

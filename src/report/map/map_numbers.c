@@ -127,6 +127,12 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
 
 /* ---- links ---- */
 
+const char *as_map_number_of(const struct as_device_info *info)
+{
+    const char *colon = strchr(info->id, ':');
+    return colon ? colon + 1 : info->id;
+}
+
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what)
 {
@@ -398,7 +404,7 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the minimum: three digits would not show more */
     static const char *const no_number[] = {
-        [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "undecided"};
+        [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "inconclusive"};
     struct as_number number = n->number;
     number.unit = n->unit;
     if (n->known <= AS_MAP_UNDECIDED)

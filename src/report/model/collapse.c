@@ -15,7 +15,7 @@ static bool collapse_is_alike(const struct as_fact *a, const struct as_fact *b)
     return strcmp(a->device, b->device) == 0 && strcmp(matter_of(a), matter_of(b)) == 0;
 }
 
-/* Undecided facts never displace decided ones. */
+/* Inconclusive facts never displace decided ones. */
 bool as_fact_is_collapsed(const struct as_fact *facts, size_t n, size_t i)
 {
     size_t all = 0, decided_before = facts[i].verdict == AS_UNDECIDED ? STAND : 0;

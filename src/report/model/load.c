@@ -3,6 +3,7 @@
 #include "report/backends/backend_pairs.h"
 #include "report/model/overview.h"
 #include "report/sheet/sheet.h"
+#include "report/sheet/worth.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -62,6 +63,7 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->topologies);
     free(r->devices);
     free(r->facts);
+    free(r->others);
     free(r->advice);
     free(r->backend_pairs);
     if (r->overview)
@@ -245,7 +247,7 @@ static enum as_status load_whole(struct as_store *store, struct as_report_run *o
     return st ? st : load_derive(out, err);
 }
 
-/* Compares the data sheet with those of earlier runs. An earlier run that cannot be read is ignored. */
+/* Compares the data sheet and the facts with those of earlier runs. An earlier run that cannot be read is ignored. */
 static enum as_status load_unsteady(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     struct as_report_run earlier[AS_EARLIER_MOST] = {0};
@@ -264,6 +266,11 @@ static enum as_status load_unsteady(struct as_store *store, struct as_report_run
             as_report_run_finish(&earlier[loaded]);
     }
     enum as_status st = as_sheet_compare_earlier(out, earlier, loaded, err);
+    struct as_worth_runs others = {NULL, 0, 0};
+    for (size_t i = 0; i < loaded && !st; i++)
+        st = as_worth_add_run(&others, &out->run, &earlier[i], err);
+    out->others = others.v;
+    out->others_n = others.n;
     for (size_t i = 0; i < loaded; i++)
         as_report_run_finish(&earlier[i]);
     return st;

@@ -1,9 +1,8 @@
-#include "base/clock.h"
 #include "base/text.h"
+#include "report/map/map.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,28 +42,11 @@ fail:
     return AS_NOMEM;
 }
 
-static void document_title(struct as_page *p)
-{
-    as_html_open(p->out, "title", NULL);
-    as_buf_str(p->out, "assay");
-    for (size_t r = 0; r < p->n && r < 4; r++) {
-        as_buf_str(p->out, r ? ", " : ": ");
-        as_buf_html(p->out, p->runs[r].run.host[0] ? p->runs[r].run.host : "a machine");
-        as_buf_printf(p->out, " (run %lld)", (long long)p->runs[r].run.id);
-    }
-    as_html_close(p->out, "title");
-}
-
-static bool has_charts(void)
-{
-    return as_page_vega_size > 1 && as_page_figures_size > 1;
-}
-
 static void html_head(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_html_document(b, as_page_hash_css, as_page_hash_js, has_charts() ? as_page_hash_vega : NULL);
-    document_title(p);
+    as_html_document(b, as_page_hash_css, as_page_hash_js, as_page_has_charts() ? as_page_hash_vega : NULL);
+    as_page_title(p);
     as_html_open(b, "style", NULL);
     as_buf_add(b, as_page_css, as_page_css_size);
     as_html_close(b, "style/head");
@@ -72,107 +54,6 @@ static void html_head(struct as_page *p)
     as_html_tag(b, "a", "class='skip' href='#main'");
     as_buf_str(b, "Skip to the content");
     as_html_close(b, "a");
-}
-
-static void devices_term(struct as_buf *b, const struct as_report_run *rr)
-{
-    as_html_term(b, "Devices");
-    for (size_t i = 0; i < rr->devices_n; i++) {
-        as_buf_str(b, i ? ", " : "");
-        as_buf_html(b, rr->devices[i].name);
-    }
-    as_html_term_end(b);
-}
-
-/* When, how long, and whether to its end. */
-static void measured_term(struct as_buf *b, const struct as_run *run)
-{
-    char when[32];
-    as_format_wall(run->started_at, when, sizeof when);
-    if (strlen(when) == 20) { /* 2026-11-21T09:05:00Z -> 2026-11-21 09:05 */
-        when[10] = ' ';
-        when[16] = '\0';
-    }
-    as_html_term(b, "Measured");
-    as_html_open(b, "time", NULL);
-    as_buf_html(b, when);
-    as_buf_str(b, " UTC");
-    as_html_close(b, "time");
-    const double length = as_run_length(run);
-    if (isfinite(length)) {
-        as_buf_str(b, ", ");
-        as_format_duration(b, length);
-    }
-    if (run->state != AS_RUN_COMPLETE) {
-        as_buf_char(b, ' ');
-        as_html_text(b, "strong", "warn", as_run_state_word(run->state));
-    }
-    as_html_term_end(b);
-}
-
-static void run_line(struct as_page *p, const struct as_report_run *rr)
-{
-    struct as_buf *b = p->out;
-    const struct as_run *run = &rr->run;
-    size_t measured = 0, rejected = 0;
-    for (size_t i = 0; i < rr->cells_n; i++) {
-        measured += as_report_is_measured(&rr->cells[i]);
-        rejected += rr->cells[i].status == AS_CELL_REJECTED;
-    }
-    as_html_open(b, "dl", "run");
-    as_html_term(b, "Run");
-    as_buf_printf(b, "%lld", (long long)run->id);
-    as_html_term_end(b);
-    as_html_term(b, "Machine");
-    as_buf_html(b, run->host[0] ? run->host : "unknown");
-    as_html_term_end(b);
-    if (p->n > 1)
-        devices_term(b, rr);
-    as_html_term(b, "Suite");
-    as_buf_html(b, run->suite);
-    as_html_term_end(b);
-    measured_term(b, run);
-    as_html_term(b, "Cells");
-    as_buf_printf(b, "%zu of %zu have a number", measured, rr->cells_n);
-    if (rejected) {
-        as_buf_str(b, ", ");
-        as_html_link(b, "gates", "");
-        as_buf_printf(b, "%zu rejected", rejected);
-        as_html_close(b, "a");
-    }
-    as_html_term_end(b);
-    as_html_close(b, "dl");
-    if (rr->against_earlier)
-        as_html_paragraphf(b, "note", "%s.", rr->against_earlier);
-}
-
-static void header(struct as_page *p)
-{
-    struct as_buf *b = p->out;
-    as_html_open(b, "header", NULL);
-    as_html_paragraph(b, "mark", "assay");
-    as_html_open(b, "h1", NULL);
-    if (p->n == 0) {
-        as_buf_str(b, "No run");
-    } else if (p->n == 1) {
-        const struct as_report_run *rr = &p->runs[0];
-        as_buf_html(b, rr->devices_n && rr->devices[0].name[0] ? rr->devices[0].name
-                       : rr->run.host[0]                       ? rr->run.host
-                                                               : "This machine");
-    } else {
-        as_buf_printf(b, "%zu runs side by side", p->n);
-    }
-    as_html_close(b, "h1");
-    for (size_t r = 0; r < p->n; r++)
-        run_line(p, &p->runs[r]);
-    if (p->n && p->runs[0].renumbered)
-        as_html_paragraph(b, "note", "The runs come from several stores: runs and cells have numbers of this page.");
-    if (!has_charts())
-        as_html_paragraph(
-            b, "note",
-            "The pictures were not built into this assay: its tables hold the same numbers. To have pictures, install "
-            "Node.js and npm, run `npm ci` in `charts/`, and build assay again.");
-    as_html_close(b, "header");
 }
 
 static const char *heading_of(const char *probe)
@@ -204,7 +85,7 @@ static void nav_link(struct as_buf *b, const char *id, const char *text)
 static const struct {
     const char *id, *text;
     bool (*has)(const struct as_page *p);
-} joint_sections[] = {{"advice", "Advice", as_page_has_advice},
+} joint_sections[] = {{"advice", "Porting advice", as_page_has_advice},
                       {"refs", "Published figures", as_page_has_refs},
                       {"twins", "Two backends", as_page_has_backend_pairs},
                       {"operations", "Operations", as_page_has_operations},
@@ -215,6 +96,7 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
     as_html_tag(b, "nav", "aria-label='Contents'");
+    as_html_details(b, "contents", "Contents");
     as_html_open(b, "ul", NULL);
     if (p->n == 2)
         nav_link(b, "verdict", "Verdict");
@@ -237,7 +119,7 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
     nav_link(b, "missing", "Not measured");
     nav_link(b, "gates", "Gates");
     nav_link(b, "provenance", "Provenance");
-    as_html_close(b, "ul/nav");
+    as_html_close(b, "ul/details/nav");
 }
 
 /* Inside <script type="application/json"> only "</script" and "<!--" could end the text; the figures are compiled
@@ -245,7 +127,7 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
 static enum as_status scripts(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
-    if (has_charts()) {
+    if (as_page_has_charts()) {
         as_html_tag(b, "script", "type='application/json' id='data'");
         enum as_status st = as_page_data(p, probes, n);
         if (st != AS_OK)
@@ -293,6 +175,15 @@ static void footer(struct as_page *p)
     as_html_close(p->out, "p/footer");
 }
 
+/* Beside the sheet there is room for the map of one device with memory of its own; several stand beside each other. */
+static bool has_few_boards(const struct as_report_run *rr)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rr->devices_n; i++)
+        n += as_map_has_own_memory(&rr->devices[i]) && as_map_drawn_for(rr, i) == i;
+    return n < 2;
+}
+
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
 {
     struct as_page page = {.runs = runs, .n = n, .out = out, .err = err};
@@ -302,22 +193,38 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     if (st != AS_OK)
         return st;
     html_head(&page);
-    header(&page);
+    as_page_header(&page);
     html_nav(&page, probes, probes_n);
     as_html_tag(out, "main", "id='main'");
     st = as_page_verdict(&page);
-    if (st == AS_OK)
+    if (n == 1 && !st)
+        as_html_open(out, "div", has_few_boards(runs) ? "top few" : "top");
+    if (n == 1 && !st)
         st = as_page_maps(&page);
-    if (st == AS_OK)
+    if (n != 2 && !st)
         st = as_page_sheets(&page);
     if (st != AS_OK)
         goto done;
+    if (n == 1)
+        as_html_close(out, "div");
     as_page_curves(&page, probes, probes_n);
-    as_html_open(out, "div", n == 1 && as_page_has_advice(&page) ? "beside" : NULL);
-    as_page_facts(&page);
-    as_page_advice(&page);
-    as_html_close(out, "div");
+    if (n == 1) {
+        as_html_open(out, "div", as_page_has_advice(&page) ? "beside" : NULL);
+        as_page_facts(&page);
+        as_page_advice(&page);
+        as_html_close(out, "div");
+    }
     as_html_open(out, "div", "folds");
+    if (n != 1)
+        st = as_page_maps(&page);
+    if (n == 2 && !st)
+        st = as_page_sheets(&page);
+    if (st != AS_OK)
+        goto done;
+    if (n != 1) {
+        as_page_facts(&page);
+        as_page_advice(&page);
+    }
     as_page_refs(&page);
     as_page_backend_pairs(&page);
     if (st == AS_OK)

@@ -1,6 +1,7 @@
 #include "report/page/markup.h"
 
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <string.h>
 
@@ -296,6 +297,22 @@ void as_html_fold_end(struct as_buf *b)
     as_html_close(b, "details/section");
 }
 
+void as_html_part(struct as_buf *b, bool folded, const char *id, const char *title, const char *lead)
+{
+    if (folded)
+        as_html_fold(b, "", id, title, lead);
+    else
+        as_html_section(b, id, title, lead);
+}
+
+void as_html_part_end(struct as_buf *b, bool folded)
+{
+    if (folded)
+        as_html_fold_end(b);
+    else
+        as_html_section_end(b);
+}
+
 void as_html_of_run(struct as_buf *b, const struct as_run *run)
 {
     as_buf_str(b, " <span class=\"of\">");
@@ -308,7 +325,7 @@ void as_html_device(struct as_buf *b, const struct as_report_run *run, const cha
     as_html_open(b, "h3", NULL);
     as_html_text(b, "code", NULL, device);
     as_buf_char(b, ' ');
-    as_buf_html(b, as_report_device_name(run, device));
+    as_buf_html(b, as_sheet_device_name(run, device));
     if (run_name)
         as_html_of_run(b, &run->run);
     as_buf_str(b, "</h3>\n");

@@ -59,16 +59,15 @@ static struct axes axes_of(const struct as_matrix_point *points, size_t n, doubl
     return a;
 }
 
-/* "100 G", "1,000 T": the whole unit does not fit. */
+/* "100 G", "10 P": the whole unit does not fit. */
 static void rate_tick(struct as_buf *b, double v, const char *unit)
 {
     const struct as_scale *s = as_scale_of(v * (1 + 1e-9), unit);
     const double shown = v * s->factor;
     const int prefix = (int)(strlen(s->shown) - strlen(unit));
-    if (shown >= 999.5 && shown < 999999.5) {
-        const int whole = (int)lround(shown);
-        as_buf_printf(b, "%d,%03d %.*s", whole / 1000, whole % 1000, prefix, s->shown);
-    } else
+    if (shown >= 999.5 && prefix == 1 && s->shown[0] == 'T')
+        as_buf_printf(b, "%.6g P", shown / 1000);
+    else
         as_buf_printf(b, "%.6g %.*s", shown, prefix, s->shown);
     as_html_close(b, "text");
 }

@@ -16,11 +16,14 @@ extern const char *const as_page_hash_css, *const as_page_hash_js, *const as_pag
 /* The compiled figure of a probe within as_page_figures, NULL when there is none. */
 const char *as_figure_find(const char *name, size_t *len);
 
+enum { AS_PAGE_DIFFER_MAX = 16 };
 struct as_page {
     const struct as_report_run *runs;
     size_t n;
     struct as_buf *out;
     struct as_error *err;
+    const char *differ[AS_PAGE_DIFFER_MAX]; /* of two runs: probes in whose numbers they differ */
+    size_t differ_n;
 };
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
@@ -59,10 +62,16 @@ void as_page_run_name(struct as_buf *b, const struct as_run *run);
 /* Has any run a measured cell of it? */
 bool as_page_has_probe(const struct as_page *p, const char *probe);
 
+/* Were the pictures built in? */
+bool as_page_has_charts(void);
+/* <title>, and the head of the body: the machines of the runs by name, and a line for each run. */
+void as_page_title(struct as_page *p);
+void as_page_header(struct as_page *p);
+
 /* Sections, in the order of the page. */
 enum as_status as_page_verdict(struct as_page *p); /* of two runs */
-enum as_status as_page_maps(struct as_page *p);
-enum as_status as_page_sheets(struct as_page *p);
+enum as_status as_page_maps(struct as_page *p);    /* folded on a page of several runs; so are facts and advice */
+enum as_status as_page_sheets(struct as_page *p);  /* folded on a page of two runs */
 /* The pictures of the probes that lead, in their order. */
 bool as_page_has_curves(const char *const *probes, size_t n);
 void as_page_curves(struct as_page *p, const char *const *probes, size_t n);

@@ -5,6 +5,8 @@
   const json = id => (byId(id) ? JSON.parse(byId(id).textContent) : null);
 
   // The entry of the contents whose section is being read.
+  const contents = document.querySelector('nav details');
+  contents.addEventListener('click', event => { if (event.target.closest('a')) contents.open = false; });
   const links = new Map([...document.querySelectorAll('nav a')].map(a => [a.hash.slice(1), a]));
   const seen = new Set();
   const spy = new IntersectionObserver(entries => {
@@ -44,7 +46,7 @@
     lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w.replaceAll('_', ' ')} ${isSize(w) ? bytes(row[w]) : row.own?.[w] ?? row[w]}`).join(', ')]);
     if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
     if (!row.valid) lines.push([`rejected: ${row.gates}`, 'em']);
-    lines.push([`cell ${row.id}`, 'small']);
+    lines.push([`measurement ${row.id}`, 'small']);
     tip.replaceChildren(...lines.map(([text, tag]) => Object.assign(document.createElement(tag ?? 'span'), { textContent: text })));
   }
   function place(event) {
@@ -91,11 +93,35 @@
     return copy;
   }
   // No more columns of names than there is width for, beside an axis with its labels.
-  const AXIS = 60, SYMBOL = 40, LETTER = 6.8;
+  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200;
+  // Titles of axes in lines that are no longer than the axis.
+  function wrap(text, length) {
+    const lines = [''];
+    for (const word of text.split(' '))
+      if (lines.at(-1) && (lines.at(-1).length + word.length + 1) * LETTER > length) lines.push(word);
+      else lines[lines.length - 1] += `${lines.at(-1) ? ' ' : ''}${word}`;
+    return lines;
+  }
+  // Rows with names leave the axis below them some width: a narrow panel scrolls.
+  const NAME_MOST = 320, X_LEAST = 200;
+  function namesWidth(spec, names) {
+    const named = names.get('y'), x = (spec.scales ?? []).find(s => s.name === 'x');
+    return named && CONTINUOUS.has(x?.type) ? Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
+  }
+  const leastWidth = (spec, names) => (namesWidth(spec, names) ? X_LEAST + namesWidth(spec, names) : 0);
+  function fitTitles(spec, width) {
+    for (const a of spec.axes ?? []) {
+      const length = a.orient === 'bottom' || a.orient === 'top' ? width - AXIS : spec.height;
+      if (typeof a.title === 'string' && Number.isFinite(length) && a.title.length * LETTER > length) a.title = wrap(a.title, length);
+    }
+  }
   function fitLegends(spec, width) {
+    fitTitles(spec, width);
     for (const l of spec.legends ?? []) {
+      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(AXIS, width - ROW_NAMES));
+      l.labelLimit = Math.min(spec.config.legend.labelLimit, width - AXIS - SYMBOL);
       const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
-      const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, spec.config.legend.labelLimit)));
+      const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, l.labelLimit)));
       l.columns = Math.max(1, Math.min(l.columns ?? spec.config.legend.columns, fit));
     }
     return spec;
@@ -150,20 +176,21 @@
   // Panels beside each other are read against the same scales, where the figure does not ask for its own. Names keep
   // their colour in all of them; where they are more than the colours, in all panels of one device.
   const COLOURS = 8;
-  function shared(figure, all, group) {
+  function shared(figure, all, group, alone) {
     const domains = new Map();
-    for (const [name, span] of all.spans) if (!figure.facet?.independent.includes(name)) domains.set(name, span);
+    for (const [name, span] of alone ? group.spans : all.spans) if (!figure.facet?.independent.includes(name)) domains.set(name, span);
     for (const [name, list] of all.names)
       if (NAMED.test(name)) domains.set(name, list.length > COLOURS ? group.names.get(name) : list);
       else if (figure.facet?.shared.includes(name)) domains.set(name, group.names.get(name));
     return domains;
   }
 
+  // alone: only the first panel is seen, which needs no common scale.
   // The panels of a figure: by the fields it does not tell apart itself, then by its facet.
-  async function plan(figure, rows) {
+  async function plan(figure, rows, alone = false) {
     const panels = [], all = await overview(figure, rows);
     for (const [key, part] of all.drawn ? split(rows, figure.overlay ? figure.panels.filter(field => field !== 'run') : figure.panels) : []) {
-      const group = await overview(figure, part), domains = shared(figure, all, group);
+      const group = await overview(figure, part), domains = shared(figure, all, group, alone);
       for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
         const { names } = await overview(figure, part, value);
         panels.push({ rows: part, value, domains, names, label: [value, key].filter(Boolean).join(', ') });
@@ -180,6 +207,11 @@
     const [factor, unit] = TIMES.find(([f]) => Math.abs(v) >= f);
     return `${digits(v / (factor || 1))} ${unit}`;
   };
+  const gigabytes = v => {
+    if (v === 0) return '0';
+    const [factor, unit] = [[1e3, 'TB/s'], [1, 'GB/s'], [0, 'MB/s']].find(([f]) => Math.abs(v) >= f);
+    return `${digits(v / (factor || 1e-3))} ${unit}`;
+  };
   const round10 = (v, [lo, hi]) => {
     if (!(lo > 0)) return true; // the axis is linear
     const decades = Math.log10(hi / lo), digit = v / 10 ** Math.floor(Math.log10(v) + 1e-9), lead = Math.round(digit);
@@ -188,10 +220,11 @@
     return decades < 0.7 || lead === 1 || (decades < 2.6 ? lead === 2 || lead === 5 : decades < 4.6 && lead === 3);
   };
   vega.expressionFunction('nanoseconds', nanoseconds);
+  vega.expressionFunction('gigabytes', gigabytes);
   vega.expressionFunction('round10', round10);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
-  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, make, interact });
+  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, leastWidth, namesWidth, make, interact });
   // Pictures come after the page: it can be read at once, and answers between two of them.
   const pause = () => new Promise(done => setTimeout(done));
   async function drawBox(box) {
@@ -207,7 +240,7 @@
   let queue = Promise.resolve();
   function drawAll() {
     for (const box of document.querySelectorAll('.plots')) {
-      const closed = box.closest('.fold > details:not([open])'), next = () => (queue = queue.then(() => drawBox(box)));
+      const closed = box.closest(':is(.fold > details, details.curve):not([open])'), next = () => (queue = queue.then(() => drawBox(box)));
       if (closed) closed.addEventListener('toggle', next, { once: true });
       else next();
     }
@@ -215,7 +248,7 @@
   }
   page.whenDrawn = () => queue;
   // Paper has no sections to open.
-  addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('.fold > details')) d.open = true; });
+  addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
   if (document.readyState === 'complete') drawAll();
   else addEventListener('load', drawAll);
 })();

@@ -48,7 +48,7 @@ const page = (() => {
     const own = target.matches('section.fold') && target.querySelector('details');
     if (own) own.open = true;
     for (let d = target.closest('details'); d; d = d.parentElement.closest('details')) d.open = true;
-    if (target.closest('[hidden]')) target.closest('table')?.dispatchEvent(new Event('showall'));
+    if (target.closest('[hidden]')) target.closest('table')?.dispatchEvent(new Event('reveal'));
     target.scrollIntoView({ block: target.matches('section') ? 'start' : 'center' });
   }
   const goTo = id => { location.hash === `#${id}` ? reveal(id) : (location.hash = id); };

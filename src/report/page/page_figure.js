@@ -1,5 +1,5 @@
 // One figure on the page: its choices and buttons, its panels, and what happens when one of them is used.
-page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact }) => {
+page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, namesWidth, make, interact }) => {
   const { element, button, phone, tools } = page;
   const ALL = 'all', USUAL = 'usual';
 
@@ -58,9 +58,22 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     if (f.box.dataset.part !== 'lead' || !off.length) return p.names;
     return new Map([...p.names].map(([scale, list]) => [scale, list.filter(t => !off.includes(`${f.figure.series[scale]}=${t}`))]));
   }
+  // A legend of one entry is a line of words, and the height is that of two pictures on a screen.
+  const SMALL = 230;
+  function makeSmall(spec, plot) {
+    const single = (spec.legends ?? []).filter(l => l.values?.length === 1);
+    spec.legends = (spec.legends ?? []).filter(l => !single.includes(l));
+    if (Number.isFinite(spec.height)) spec.height = Math.min(spec.height, SMALL);
+    const text = [...new Set(single.map(l => (String(l.values[0]).includes(l.title) ? l.values[0] : [l.title, l.values[0]].filter(Boolean).join(' '))))].join(', ');
+    if (text) plot.before(element('p', { className: 'single', textContent: text }));
+  }
   async function drawPanel(f, p) {
     const off = f.every ? [] : offAtFirst(f, p);
-    const spec = tools.equip(fitLegends(withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off)), p.plot.clientWidth), f.figure.series, f.state, off);
+    const least = leastWidth(f.figure.spec, p.names);
+    if (p.plot.clientWidth < least) p.plot.style.minWidth = `${least}px`;
+    const own = withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off));
+    if (f.box.dataset.part === 'lead') makeSmall(own, p.plot);
+    const spec = tools.equip(fitLegends(own, p.plot.clientWidth - namesWidth(f.figure.spec, p.names)), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
@@ -92,12 +105,12 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     f.body.append(more);
   }
   async function render(f) {
-    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r))), lead = f.box.dataset.part === 'lead';
+    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r)), f.box.dataset.part === 'lead'), lead = f.box.dataset.part === 'lead';
     const most = lead ? 1 : phone.matches ? 2 : 6, first = panels.length > most + !lead ? panels.slice(0, most) : panels;
     for (const v of f.views) v.view.finalize();
     f.views = [];
     f.body.replaceChildren();
-    if (panels.length === 0) f.body.append(element('p', { className: 'note', textContent: 'No cell has a number with these choices.' }));
+    if (panels.length === 0) f.body.append(element('p', { className: 'note', textContent: 'Nothing was measured with these choices.' }));
     f.area = addArea(f, first, f.body);
     await fill(f, f.area, first);
     if (first.length < panels.length) fold(f, panels.slice(first.length));
@@ -109,7 +122,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     const { spec, series } = f.figure, inArea = () => f.views.filter(v => f.area.contains(v.plot));
     const zoom = change => () => { change(); return tools.applyZoom(f.state, f.views); };
     if (f.views.some(v => v.off.length))
-      bar.append(button('All series', 'Draw every series', () => { f.every = true; return Promise.all(f.views.map(v => tools.setOff(v, [], series))); }));
+      bar.append(button('All series', 'Draw every series', () => { f.every = true; return render(f); }));
     if (tools.canSwitch(spec)) {
       const scale = button('Linear', 'A linear scale for y', async () => {
         f.state.linear = !f.state.linear;
@@ -135,7 +148,10 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     f.choices = choicesOf(f);
     f.body = element('div');
     const bar = element('div', { className: 'tools' });
-    box.append(...(figure.title ? [element('p', { className: 'figure-name', textContent: figure.title })] : []), bar, f.body);
+    if (box.dataset.part === 'lead') // near the top of the page what it can do is folded
+      box.append(element('details', { className: 'options' }, element('summary', { textContent: 'Options' }), bar), f.body);
+    else
+      box.append(...(figure.title ? [element('p', { className: 'figure-name', textContent: figure.title })] : []), bar, f.body);
     for (const { label, select } of f.choices) {
       select.addEventListener('change', () => render(f));
       bar.append(element('label', { textContent: `${label} ` }, select));

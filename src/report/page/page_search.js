@@ -88,7 +88,7 @@
     else if (step) { links[Math.min(Math.max(at + step, 0), links.length - 1)].focus(); event.preventDefault(); }
   });
   document.addEventListener('click', event => { if (!box.contains(event.target)) close(); });
-  document.querySelector('body > header').append(box);
+  document.querySelector('body > nav').prepend(box);
   addEventListener('keydown', event => {
     if (event.key !== '/' || event.ctrlKey || event.metaKey || event.target.closest?.('input, select, textarea')) return;
     event.preventDefault();

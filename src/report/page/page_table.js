@@ -116,8 +116,8 @@
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean), shown = filter(table, words);
       count.textContent = words.length ? `${shown} row${shown === 1 ? '' : 's'}` : '';
     };
-    input.addEventListener('input', act);
-    table.addEventListener('showall', () => { input.value = ''; act(); });
+    input.addEventListener('input', () => { table.dispatchEvent(new Event('showall')); act(); });
+    table.addEventListener('reveal', () => { input.value = ''; table.dispatchEvent(new Event('showall')); act(); });
     tools.append(input, count);
   }
   // A page opened as a file may not write the clipboard: then the text is saved.
@@ -145,6 +145,19 @@
     addSorting(table, heads);
   }
 
-  if (phone.matches) for (const d of document.querySelectorAll('details.rows')) d.open = false;
+  // On a phone a group of the data sheet shows its first line, and how many more it has.
+  function foldGroup(body) {
+    const [first, ...rest] = body.rows, head = first.cells[0];
+    if (rest.length === 0) return;
+    for (const row of rest) row.hidden = true;
+    const open = () => { for (const row of rest) row.hidden = false; more.remove(); };
+    const more = button(`+${rest.length}`, 'Show the other lines of this group', open), table = body.parentElement;
+    more.className = 'fewer';
+    head.append(more);
+    table.addEventListener('showall', open, { once: true });
+    table.tHead.addEventListener('click', open, { capture: true, once: true }); // sorted, or filtered, all take part
+  }
+  if (phone.matches) for (const body of document.querySelectorAll('.sheet tbody.brief')) foldGroup(body);
+  if (phone.matches) for (const d of document.querySelectorAll('details.rows, details.curve ~ details.curve')) d.open = false;
   addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details.rows')) d.open = true; });
 })();

@@ -29,7 +29,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
     }
     as_html_close(b, "span/p");
     as_html_text(b, "p", "sentence", a->sentence);
-    as_html_details(b, NULL, "Why");
+    as_html_details(b, NULL, "All of it, with numbers");
     as_html_open(b, "dl", NULL);
     for (size_t i = 0; i < a->numbers_n; i++) {
         const struct as_advice_number *number = &a->numbers[i];
@@ -43,7 +43,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
             as_buf_char(b, ')');
         }
         as_buf_str(b, ", ");
-        as_html_cell_linkf(b, number->cell, "cell %lld", (long long)number->cell);
+        as_html_cell_linkf(b, number->cell, "measurement %lld", (long long)number->cell);
         as_html_close(b, "dd");
     }
     as_html_close(b, "dl/details/li");
@@ -51,24 +51,26 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
 
 void as_page_advice(struct as_page *p)
 {
-    size_t open = 0;
+    size_t open = 0, known = 0;
     if (!as_page_has_advice(p))
         return;
-    as_html_section(
-        p->out, "advice", "Advice for ports",
-        "How code that moves to memory shared by CPU and device should use this machine, from valid cells.");
+    as_html_part(p->out, p->n > 1, "advice", "Porting advice",
+                 "How code that moves to memory shared by CPU and device should use this machine.");
     as_html_open(p->out, "ul", "facts");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
+            if (p->runs[r].advice[i].known && known++ == AS_ADVICE_SHOWN) {
+                as_html_close(p->out, "ul");
+                as_html_details(p->out, "more", "More, which matters less");
+                as_html_open(p->out, "ul", "facts");
+            }
             if (p->runs[r].advice[i].known)
                 advice(p, &p->runs[r], &p->runs[r].advice[i]);
             open += !p->runs[r].advice[i].known;
         }
-    as_html_close(p->out, "ul");
+    as_html_close(p->out, known > AS_ADVICE_SHOWN ? "ul/details" : "ul");
     if (open)
-        as_html_paragraphf(
-            p->out, NULL,
-            "%zu more question%s no valid cells here; `assay advise` names the commands that would measure them.", open,
-            open == 1 ? " has" : "s have");
-    as_html_section_end(p->out);
+        as_html_paragraphf(p->out, NULL, "%zu more question%s more measurements; `assay advise` names the commands.",
+                           open, open == 1 ? " needs" : "s need");
+    as_html_part_end(p->out, p->n > 1);
 }

@@ -43,10 +43,11 @@ void as_page_backend_pairs(struct as_page *p)
 {
     if (!as_page_has_backend_pairs(p))
         return;
-    as_html_fold(p->out, "", "twins", "Two backends, one device",
-                 "The same hardware, driven by two backends: equal cells, compared from their samples. A difference "
-                 "comes from the backend, its compiler or its driver, not from the hardware. Where the two have no "
-                 "allocator in common, the best time or rate of each is compared.");
+    as_html_fold(
+        p->out, "", "twins", "Two backends, one device",
+        "The same hardware, driven by two backends: the same measurements, compared from their samples. A difference "
+        "comes from the backend, its compiler or its driver, not from the hardware. Where the two have no "
+        "allocator in common, the best time or rate of each is compared.");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         for (size_t i = 0, end; i < rr->backend_pairs_n; i = end) {

@@ -17,9 +17,9 @@ static void evidence(struct as_page *p, const struct as_fact *f)
     as_html_text(b, "dt", NULL, "Evidence");
     as_html_open(b, "dd", "cells");
     if (n == 0)
-        as_buf_str(b, "no cell");
+        as_buf_str(b, "no measurement");
     for (size_t i = 0; i < n; i++) {
-        as_buf_str(b, i ? " " : n == 1 ? "cell " : "cells ");
+        as_buf_str(b, i ? " " : n == 1 ? "measurement " : "measurements ");
         as_html_cell_linkf(b, f->evidence[i], "%lld", (long long)f->evidence[i]);
     }
     as_html_close(b, "dd");
@@ -214,40 +214,42 @@ void as_page_facts_of(struct as_page *p, const char *probe)
 
 static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
 {
-    const struct as_fact *facts[AS_WORTH_MAX];
-    const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
+    struct as_worth worth[AS_WORTH_MAX];
+    struct as_buf text = AS_BUF_INIT;
+    const size_t n = as_worth_knowing(rr, info->id, worth, AS_WORTH_MAX);
     if (!n)
         return 0;
     as_html_device(p->out, rr, info->id, false);
     as_html_open(p->out, "ul", "worth");
     for (size_t i = 0; i < n; i++) {
         char id[48];
-        as_html_open(p->out, "li", facts[i]->verdict == AS_REFUTED ? "refuted" : NULL);
-        as_buf_html(p->out, facts[i]->sentence);
+        as_html_open(p->out, "li", isnan(worth[i].fact->gain) ? "refuted" : NULL);
+        as_buf_clear(&text);
+        as_worth_text(&worth[i], &text);
+        as_buf_html(p->out, as_buf_get(&text));
         as_buf_char(p->out, ' ');
-        as_html_tag(p->out, "a", "class='why' href='#%s'", fact_id(p, rr, facts[i], id));
+        as_html_tag(p->out, "a", "class='why' href='#%s'", fact_id(p, rr, worth[i].fact, id));
         as_buf_str(p->out, "why");
         as_html_close(p->out, "a/li");
     }
     as_html_close(p->out, "ul");
+    p->out->failed |= text.failed;
+    as_buf_finish(&text);
     return n;
 }
 
 void as_page_facts(struct as_page *p)
 {
     size_t total = 0, ranked = 0;
-    as_html_section(p->out, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
+    as_html_part(p->out, p->n > 1, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
     for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
         ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
     as_html_paragraph(p->out, "lead",
-                      total == 0 ? "No fact could be derived: too few valid cells."
-                      : ranked == 0
-                          ? "Facts stand in the section of the probe whose cells they rest on. Each was derived "
-                            "by a rule from valid cells."
-                          : "All other facts stand in the section of the probe whose cells they rest on. Each was "
-                            "derived by a rule from valid cells.");
+                      total == 0    ? "No fact could be derived: too few valid measurements."
+                      : ranked == 0 ? "Facts stand in the sections of their probes."
+                                    : "All other facts stand in the sections of their probes.");
     as_page_facts_of(p, NULL);
-    as_html_section_end(p->out);
+    as_html_part_end(p->out, p->n > 1);
 }

@@ -27,7 +27,7 @@ static void examples(struct as_page *p, enum as_gate g)
             if (shown++ == 0)
                 as_html_open(b, "ul", NULL);
             as_html_open(b, "li", NULL);
-            as_html_cell_linkf(b, c->id, "cell %lld", (long long)c->id);
+            as_html_cell_linkf(b, c->id, "measurement %lld", (long long)c->id);
             as_buf_char(b, ' ');
             as_buf_html(b, c->gates[g].text);
             as_html_close(b, "li");
@@ -40,9 +40,10 @@ static void examples(struct as_page *p, enum as_gate g)
 void as_page_gates(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_html_fold(b, "", "gates", "Gates",
-                 "A number is valid when its cell passed every gate that applies. A rejected number is kept, drawn "
-                 "hollow, and never used for a fact.");
+    as_html_fold(
+        b, "", "gates", "Gates",
+        "A number is valid when its measurement passed every gate that applies. A rejected number is kept, drawn "
+        "hollow, and never used for a fact.");
     as_html_table(b, "scroll", "gates", "Gates", "gate", "passes when", "passed", "failed", "does not apply", NULL);
     as_html_body(b);
     for (int g = 0; g < AS_GATE_N; g++) {
@@ -53,7 +54,7 @@ void as_page_gates(struct as_page *p)
         if (n[AS_GATE_FAIL])
             examples(p, (enum as_gate)g);
         as_html_cellf(b, NULL, "%zu", n[AS_GATE_PASS]);
-        as_html_cellf(b, n[AS_GATE_FAIL] ? "bad" : NULL, "%zu", n[AS_GATE_FAIL]);
+        as_html_cellf(b, n[AS_GATE_FAIL] ? "failed" : NULL, "%zu", n[AS_GATE_FAIL]);
         as_html_cellf(b, NULL, "%zu\n", n[AS_GATE_NA]);
     }
     as_html_table_end(b);
@@ -122,11 +123,11 @@ enum as_status as_page_missing(struct as_page *p)
     qsort(cells, n, sizeof *cells, by_reason);
     as_html_fold(b, "", "missing", "Not measured", NULL);
     if (n == 0) {
-        as_html_paragraph(b, "lead", total ? "Every cell of the plan has a number." : "The plan has no cells.");
+        as_html_paragraph(b, "lead", total ? "Every planned measurement has a result." : "Nothing was planned.");
     } else {
-        as_html_paragraphf(b, "lead", "%zu of %zu cells of the plan have no number.", n, total);
-        as_html_table(b, "scroll", "missing", "Cells that were not measured", "probe", "device", "status", "why",
-                      "cells", "which", NULL);
+        as_html_paragraphf(b, "lead", "%zu of %zu planned measurements have no result.", n, total);
+        as_html_table(b, "scroll", "missing", "Measurements without a result", "probe", "device", "status", "why",
+                      "measurements", "which", NULL);
         as_html_body(b);
         for (size_t i = 0, end; i < n; i = end) {
             for (end = i + 1; end < n && gates_same_reason(cells[i], cells[end]);)

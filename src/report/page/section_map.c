@@ -9,20 +9,13 @@
 
 /* ---- links between the devices of a run ---- */
 
-/* "1" of "cuda:1" */
-static const char *map_number_of(const struct as_device_info *d)
-{
-    const char *colon = strchr(d->id, ':');
-    return colon ? colon + 1 : d->id;
-}
-
 /* device: NULL for the host, of whose accesses there are none. */
 static const struct as_fact *one_way(const struct as_report_run *rr, const struct as_device_info *device,
                                      const struct as_device_info *other, const char *what)
 {
     if (!device || (other && strcmp(device->backend, other->backend) != 0))
         return NULL;
-    return as_map_link_fact(rr, device->id, other ? map_number_of(other) : "host-0", what);
+    return as_map_link_fact(rr, device->id, other ? as_map_number_of(other) : "host-0", what);
 }
 
 static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct as_fact *latency)
@@ -87,7 +80,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
     as_buf_char(b, '\n');
 }
 
-/* Links between several devices; the map collapses many of them. */
+/* Links between more devices than the map draws. */
 static void link_table(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
@@ -96,7 +89,7 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
         devices += as_map_has_own_memory(&rr->devices[i]);
     for (size_t i = 0; i < rr->facts_n; i++)
         links += strncmp(rr->facts[i].object, "link:", 5) == 0;
-    if (devices < 2 || links == 0)
+    if (devices <= AS_MAP_ALIKE_MAX || links == 0)
         return;
     as_html_tag(b, "div", "class='scroll' tabindex='0' role='region' aria-label='Links'");
     as_html_open(b, "table", "figures");
@@ -194,10 +187,7 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
 enum as_status as_page_maps(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    if (p->n == 1)
-        as_html_section(b, "map", "Machine map", NULL);
-    else
-        as_html_fold(b, "", "map", "Machine maps", NULL);
+    as_html_part(b, p->n > 1, "map", p->n == 1 ? "Machine map" : "Machine maps", NULL);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];
@@ -229,10 +219,7 @@ enum as_status as_page_maps(struct as_page *p)
                       "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
                       "dashed boxes are remote memory that the device reaches over a link.");
     as_html_close(b, "details");
-    if (p->n == 1)
-        as_html_section_end(b);
-    else
-        as_html_fold_end(b);
+    as_html_part_end(b, p->n > 1);
     return AS_OK;
 }
 

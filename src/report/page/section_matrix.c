@@ -252,7 +252,7 @@ static void gemms(const struct place *p)
     as_html_close(p->b, "div");
     as_html_open(p->b, "p", "meta");
     as_buf_str(p->b, "Operations per second; the dashed line is the peak of fused multiply-adds in the vector ALU. "
-                     "Hollow points are rejected. All cells: ");
+                     "Hollow points are rejected. All measurements: ");
     as_html_link_text(p->b, "probe-", as_view_probes[AS_VIEW_GEMM], "matrix multiplication");
     as_buf_char(p->b, '.');
     as_html_close(p->b, "p");

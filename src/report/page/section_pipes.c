@@ -134,7 +134,7 @@ static void pipes_caption(const struct drawing *d)
                        fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
                        as_unit_pipes_hold(d->unit)
                            ? ""
-                           : " **Undecided: the residual is too large, or there are too few sequences.**");
+                           : " **Inconclusive: the residual is too large, or there are too few sequences.**");
 }
 
 static void pipes_draw(struct drawing *d)

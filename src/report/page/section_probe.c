@@ -64,10 +64,10 @@ static void section_probe_intro(struct as_page *p, const struct as_probe *probe,
                  probe ? probe->question
                        : "This version of assay does not have the probe; another version measured its numbers.");
     as_html_open(b, "p", "meta");
-    as_buf_printf(b, "%zu of %zu cells have a number", t.measured, t.total);
+    as_buf_printf(b, "%zu of %zu measurements succeeded", t.measured, t.total);
     if (t.rejected)
         as_buf_printf(b, "; %zu of them rejected, drawn hollow, with the failed gates in the table", t.rejected);
-    as_html_prose(b, t.total > t.measured ? "; [why the others have none](#missing)." : ".");
+    as_html_prose(b, t.total > t.measured ? "; [why the others did not](#missing)." : ".");
     as_html_close(b, "p");
     if (probe && probe->counts) {
         as_html_open(b, "p", "counts");
@@ -75,12 +75,12 @@ static void section_probe_intro(struct as_page *p, const struct as_probe *probe,
         as_buf_char(b, ' ');
         as_buf_html(b, probe->counts);
         as_buf_str(b, !t.alike && !probe->own_metrics ? "."
-                      : probe->lower_is_better        ? ". Less is better."
-                                                      : ". More is better.");
+                      : probe->lower_is_better        ? ". Lower is better."
+                                                      : ". Higher is better.");
         for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++) {
             as_buf_printf(b, " With %s=%s: ", own->axis, own->word);
             as_buf_html(b, own->metric.counts);
-            as_buf_str(b, own->metric.lower_is_better ? ". Less is better." : ". More is better.");
+            as_buf_str(b, own->metric.lower_is_better ? ". Lower is better." : ". Higher is better.");
         }
         as_html_close(b, "p");
     }
@@ -106,12 +106,23 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
         as_buf_str(b, ", in ");
         as_buf_html(b, probe->unit);
     }
-    as_buf_str(b, "; bands and bars are 95% intervals, hollow points are rejected. Choose a point to go to its row in "
-                  "the table.");
+    as_buf_str(b, "; bands and bars are 95% intervals, hollow points are rejected. Click a point for its row in the "
+                  "table.");
     as_html_close(b, "figcaption");
     as_html_open(b, "noscript", NULL);
     as_html_paragraph(b, "note", "The picture needs scripts; the table below has its numbers.");
     as_html_close(b, "noscript/figure");
+}
+
+/* On a page of two runs, only what differs is open. */
+static bool section_probe_is_open(const struct as_page *p, const char *name)
+{
+    if (p->n != 2)
+        return true;
+    for (size_t i = 0; i < p->differ_n; i++)
+        if (strcmp(p->differ[i], name) == 0)
+            return true;
+    return false;
 }
 
 static void section_probe_lead(struct as_page *p, const char *name)
@@ -119,17 +130,18 @@ static void section_probe_lead(struct as_page *p, const char *name)
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
     void (*draw)(struct as_page *) = drawing_of(name);
-    as_html_open(b, "div", "curve");
+    as_html_tag(b, "details", "class='curve'%s", section_probe_is_open(p, name) ? " open" : "");
+    as_html_open(b, "summary", NULL);
     as_html_start(b, "h3");
     as_html_attribute_id(b, "id", "curve-", name);
     as_html_started(b);
     as_html_link_text(b, "probe-", name, probe->title);
-    as_html_close(b, "h3");
+    as_html_close(b, "h3/summary");
     if (draw)
         draw(p);
     else
         picture(p, probe, name, "lead");
-    as_html_close(b, "div");
+    as_html_close(b, "details");
 }
 
 static bool section_probe_leads(const char *probe)
@@ -145,11 +157,9 @@ bool as_page_has_curves(const char *const *probes, size_t n)
     return false;
 }
 
-void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
+/* Those that are open, or the others, in the order of the registry. */
+static void section_probe_leads_in_order(struct as_page *p, const char *const *probes, size_t n, bool open)
 {
-    if (!as_page_has_curves(probes, n))
-        return;
-    as_html_section(p->out, "curves", "Main curves", NULL);
     for (unsigned after = 0, next; after < UINT_MAX; after = next) {
         const char *name = NULL;
         next = UINT_MAX;
@@ -160,9 +170,18 @@ void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
                 name = probes[i];
             }
         }
-        if (name)
+        if (name && section_probe_is_open(p, name) == open)
             section_probe_lead(p, name);
     }
+}
+
+void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
+{
+    if (!as_page_has_curves(probes, n))
+        return;
+    as_html_section(p->out, "curves", "Main curves", NULL);
+    section_probe_leads_in_order(p, probes, n, true);
+    section_probe_leads_in_order(p, probes, n, false);
     as_html_section_end(p->out);
 }
 

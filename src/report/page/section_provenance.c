@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/sheet_header.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -120,7 +121,7 @@ static void run_terms(struct as_buf *b, const struct as_run *run)
         as_html_term_end(b);
     }
     if (run->trials > 0)
-        term_printf(b, "trials per cell", "%d", run->trials);
+        term_printf(b, "trials per measurement", "%d", run->trials);
     text_term(b, "measured again alone", run->isolate ? "yes" : "");
     text_term(b, "assay", run->tool_version);
     text_term(b, "commit", run->tool_commit);
@@ -219,14 +220,15 @@ static void cycles_term(struct as_buf *b, const struct as_device_info *d)
     text_term(b, "cycles", d->unit_fma ? text : d->is_host_cpu ? host : "no counter in kernels");
 }
 
-static void device_terms(struct as_buf *b, const struct as_device_info *d)
+static void device_terms(struct as_buf *b, const struct as_report_run *rr, const struct as_device_info *d)
 {
     as_html_open(b, "h4", NULL);
     as_html_text(b, "code", NULL, d->id);
     as_buf_char(b, ' ');
-    as_buf_html(b, d->name);
+    as_buf_html(b, as_sheet_device_name(rr, d->id));
     as_html_close(b, "h4");
     as_html_open(b, "dl", NULL);
+    text_term(b, "reported name", d->name);
     text_term(b, "vendor", d->vendor);
     text_term(b, "driver", d->driver);
     text_term(b, "bus", d->bus_id);
@@ -268,7 +270,7 @@ void as_page_provenance(struct as_page *p)
             as_html_paragraph(b, "note", "No record of the host was stored.");
         json_decref(root);
         for (size_t i = 0; i < rr->devices_n; i++)
-            device_terms(b, &rr->devices[i]);
+            device_terms(b, rr, &rr->devices[i]);
         as_html_close(b, "div");
     }
     as_html_fold_end(b);

@@ -3,78 +3,24 @@
 #include "base/text.h"
 #include "probe/view_role.h"
 #include "report/page/markup.h"
-#include "report/page/page.h"
+#include "report/page/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPES_MAX = 6, LEVELS_MAX = AS_ROOFS_MAX };
-static const double LABELS_APART = 15; /* user units: closer ones are written together */
-
-/* Quantities of one device, and the facts about their ratios. */
-struct roofline {
-    struct as_quantity_value peak[TYPES_MAX];
-    size_t types;
-    char local[24]; /* its word for shared memory */
-    struct level {
-        struct as_quantity_value roof;
-        double bytes_s;
-        const struct as_fact *ridge[TYPES_MAX];
-    } level[LEVELS_MAX]; /* the fastest first */
-    size_t levels;
-};
-
-static int by_speed(const void *pa, const void *pb)
-{
-    double a = ((const struct level *)pa)->bytes_s, b = ((const struct level *)pb)->bytes_s;
-    return a > b ? -1 : a < b;
-}
-
-static const struct as_fact *find_ridge(const struct as_report_run *rr, const char *device, const char *type,
-                                        const char *level)
-{
-    return as_fact_of(rr->facts, rr->facts_n, device, AS_FACT_RIDGE, AS_BY(.type = type, .level = level));
-}
-
-static void roofline_find(const struct as_report_run *rr, const char *device, struct roofline *r)
-{
-    const struct as_quantity_subject s = as_report_subject(rr, device);
-    struct as_quantity_value roofs[AS_ROOFS_MAX];
-    *r = (struct roofline){.types = 0};
-    as_page_local_name(s.info, r->local);
-    r->levels = as_quantity_roofs(&s, roofs);
-    for (size_t k = 0; k < r->levels; k++)
-        r->level[k] = (struct level){.roof = roofs[k], .bytes_s = roofs[k].value * 1e9};
-    qsort(r->level, r->levels, sizeof r->level[0], by_speed);
-    for (const struct as_peak *p = as_peaks; p->quantity && r->types < TYPES_MAX; p++) {
-        if (!as_quantity_get(&s, p->quantity, &r->peak[r->types]))
-            continue;
-        for (size_t k = 0; k < r->levels; k++)
-            r->level[k].ridge[r->types] = find_ridge(rr, device, p->type, r->level[k].roof.of->level);
-        r->types++;
-    }
-}
-
-static void roofline_level_text(struct as_buf *b, const struct roofline *r, size_t k)
-{
-    const struct as_quantity *q = r->level[k].roof.of;
-    as_buf_html(b, strcmp(q->level, "shared") == 0        ? r->local
-                   : strcmp(q->level, "memory_side") == 0 ? "memory-side cache"
-                                                          : q->level);
-    as_buf_char(b, ' ');
-    as_buf_html(b, q->label);
-}
+static const double LABELS_APART = 18; /* user units: closer slopes are labelled together */
 
 /* ---- the drawing ---- */
 
 struct plot {
     struct as_buf *b;
-    const struct roofline *r;
+    const struct as_roofline *r;
     const char *device;
-    double left, right, top, bottom; /* user units */
-    double x_lo, x_hi, y_lo, y_hi;   /* FLOP per byte, FLOP/s */
+    double w, left, right, top, bottom; /* user units */
+    double x_lo, x_hi, y_lo, y_hi;      /* FLOP per byte, FLOP/s */
+    size_t columns;                     /* of the legend, on a narrow page */
     double font;
 };
 
@@ -113,9 +59,14 @@ static void roofline_grid(struct plot *p, bool vertical)
         }
 }
 
-static const char *const level_stroke[LEVELS_MAX] = {"var(--c3)", "var(--c1)", "var(--c2)", "var(--c7)",
-                                                     "var(--c5)", "var(--c4)", "var(--c6)", "var(--c8)"};
-static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "4 2", "1 2"};
+static const char *const level_stroke[AS_ROOFLINE_LEVELS_MAX] = {"var(--c3)", "var(--c1)", "var(--c2)", "var(--c7)",
+                                                                 "var(--c5)", "var(--c4)", "var(--c6)", "var(--c8)"};
+/* Ceilings in the order they are drawn: the vector ALU's three in ink, those of matrix units in colours. */
+static const struct {
+    const char *stroke, *dash;
+} ceiling_line[AS_ROOFLINE_DRAWN_MAX] = {{"var(--ink)", ""}, {"var(--ink)", "7 4"},   {"var(--ink)", "2 4"},
+                                         {"var(--c5)", ""},  {"var(--c4)", "7 4"},    {"var(--c6)", "2 3"},
+                                         {"var(--c8)", ""},  {"var(--c2)", "9 3 2 3"}};
 
 static void roofline_value(struct as_buf *b, const struct as_quantity_value *v)
 {
@@ -126,10 +77,38 @@ static void roofline_value(struct as_buf *b, const struct as_quantity_value *v)
 static void level_name(struct plot *p, size_t k)
 {
     as_html_cite(p->b, "tspan", NULL, p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
-    roofline_level_text(p->b, p->r, k);
+    as_roofline_level_text(p->b, p->r, k);
     as_buf_char(p->b, ' ');
     roofline_value(p->b, &p->r->level[k].roof);
     as_html_close(p->b, "tspan");
+}
+
+static double slope_start(const struct plot *p, size_t k)
+{
+    const double rate = p->r->level[k].bytes_s;
+    return roofline_at_y(p, rate * fmax(p->x_lo, p->y_lo / rate));
+}
+
+/* Do two slopes begin so near each other that they share a label? */
+static bool is_near(const struct plot *p, size_t a, size_t b)
+{
+    return fabs(slope_start(p, a) - slope_start(p, b)) < LABELS_APART;
+}
+
+/* Letters are about half as wide as high; a label that is longer than its slope gets smaller ones. */
+static double slope_label_size(const struct plot *p, size_t k, double length)
+{
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t n = k; n < p->r->levels && (n == k || is_near(p, k, n)); n++) {
+        const struct as_number number = as_quantity_number(&p->r->level[n].roof);
+        as_buf_str(&text, n > k ? ", " : "");
+        as_roofline_level_text(&text, p->r, n);
+        as_buf_char(&text, ' ');
+        as_number_text(&number, &text);
+    }
+    const double size = fmin(p->font, (length - 12) / (0.56 * (double)(text.len ? text.len : 1)));
+    as_buf_finish(&text);
+    return fmax(size, 6);
 }
 
 /* Slopes are labelled along the line. */
@@ -137,61 +116,124 @@ static void slopes(struct plot *p, double peak)
 {
     double steep = atan2(roofline_at_y(p, p->y_lo) - roofline_at_y(p, p->y_lo * 10),
                          roofline_at_x(p, p->x_lo * 10) - roofline_at_x(p, p->x_lo));
-    double last = -INFINITY;
-    for (size_t k = 0; k < p->r->levels; k++) {
+    for (size_t k = 0, first = 0; k < p->r->levels; k++) {
         double rate = p->r->level[k].bytes_s, x = fmax(p->x_lo, p->y_lo / rate), end = fmin(peak / rate, p->x_hi);
         double y = roofline_at_y(p, rate * x);
         as_html_tag(p->b, "path/", "d='M%.1f %.1fL%.1f %.1f' stroke='%s' stroke-width='2.2' stroke-linecap='round'",
                     roofline_at_x(p, x), y, roofline_at_x(p, end), roofline_at_y(p, rate * end), level_stroke[k]);
-        bool together = k > 0 && fabs(y - last) < LABELS_APART;
-        if (together)
+        if (k > 0 && is_near(p, first, k))
             continue;
-        last = y;
+        first = k;
+        const double size = slope_label_size(
+            p, k, hypot(roofline_at_x(p, end) - roofline_at_x(p, x), roofline_at_y(p, rate * end) - y));
         as_html_tag(p->b, "text",
-                    "transform='translate(%.1f %.1f) rotate(%.2f)' x='8' y='-6' fill='var(--ink)' font-size='%.1f'",
-                    roofline_at_x(p, x), y, -steep * 180 / acos(-1), p->font);
-        level_name(p, k);
-        for (size_t n = k + 1; n < p->r->levels; n++) {
-            double next = p->r->level[n].bytes_s;
-            if (fabs(roofline_at_y(p, next * fmax(p->x_lo, p->y_lo / next)) - y) >= LABELS_APART)
-                break;
-            as_buf_str(p->b, ", ");
+                    "transform='translate(%.1f %.1f) rotate(%.2f)' x='8' y='-5' fill='var(--ink)' font-size='%.1f'",
+                    roofline_at_x(p, x), y, -steep * 180 / acos(-1), size);
+        for (size_t n = k; n < p->r->levels && (n == k || is_near(p, k, n)); n++) {
+            as_buf_str(p->b, n > k ? ", " : "");
             level_name(p, n);
         }
         as_html_close(p->b, "text");
     }
 }
 
-static void roofline_ceiling(struct plot *p, size_t t)
+/* Ridge points are dots; those of the slowest level have their number. */
+static void ridges(struct plot *p, size_t t, double *x_before, double *y_before)
 {
-    const struct as_quantity_value *peak = &p->r->peak[t];
-    double y = roofline_at_y(p, peak->value), from = p->x_hi, before = -INFINITY;
-    for (size_t k = 0; k < p->r->levels; k++)
-        from = fmin(from, peak->value / p->r->level[k].bytes_s);
-    as_html_tag(p->b, "path/", "d='M%.1f %.1fH%.1f' stroke='var(--ink)' stroke-width='2' stroke-dasharray='%s'",
-                roofline_at_x(p, from), y, p->right, type_dash[t]);
-    as_svg_text(p->b, p->right - 2, y - 7, "end", "var(--ink)", p->font);
-    as_html_cite(p->b, "tspan", NULL, p->device, peak->of, peak->value);
-    as_buf_html(p->b, peak->of->label);
-    as_buf_char(p->b, ' ');
-    roofline_value(p->b, peak);
-    as_html_close(p->b, "tspan/text");
+    const double y = roofline_at_y(p, p->r->ceiling[t].peak.value);
     for (size_t k = 0; k < p->r->levels; k++) {
         const struct as_fact *ridge = p->r->level[k].ridge[t];
         if (!ridge)
             continue;
-        double x = roofline_at_x(p, ridge->value);
-        as_html_tag(p->b, "circle", "cx='%.1f' cy='%.1f' r='4.5' fill='%s' stroke='var(--paper)' stroke-width='1.5'", x,
+        const double x = roofline_at_x(p, ridge->value);
+        as_html_tag(p->b, "circle", "cx='%.1f' cy='%.1f' r='4' fill='%s' stroke='var(--paper)' stroke-width='1.5'", x,
                     y, level_stroke[k]);
         as_html_text(p->b, "title", NULL, ridge->sentence);
         as_html_close(p->b, "circle");
-        if (x - before < 2.6 * p->font)
+        if (k + 1 < p->r->levels || (fabs(x - *x_before) < 2.6 * p->font && fabs(y - *y_before) < p->font + 2))
             continue;
-        before = x;
-        as_html_tag(p->b, "text", "class='over' x='%.1f' y='%.1f' fill='var(--muted)' font-size='%.1f'", x + 3,
-                    y + p->font + 5, p->font - 1.5);
+        *x_before = x;
+        *y_before = y;
+        as_html_tag(p->b, "text", "class='over' x='%.1f' y='%.1f' fill='var(--muted)' font-size='%.1f'", x + 5,
+                    y + p->font + 2, p->font - 1);
         as_page_number(p->b, &(struct as_number){.value = ridge->value, .ci = ridge->ci, .unit = ""});
         as_html_close(p->b, "text");
+    }
+}
+
+static void ceilings(struct plot *p)
+{
+    double x_before = -INFINITY, y_before = -INFINITY;
+    for (size_t t = 0, i = 0; t < p->r->types; t++) {
+        const struct as_ceiling *c = &p->r->ceiling[t];
+        double from = p->x_hi;
+        if (!c->is_drawn)
+            continue;
+        for (size_t k = 0; k < p->r->levels; k++)
+            from = fmin(from, c->peak.value / p->r->level[k].bytes_s);
+        as_html_tag(p->b, "path/", "d='M%.1f %.1fH%.1f' fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s'",
+                    roofline_at_x(p, from), roofline_at_y(p, c->peak.value), p->right, ceiling_line[i].stroke,
+                    ceiling_line[i].dash);
+        i++;
+    }
+    for (size_t t = 0; t < p->r->types; t++)
+        if (p->r->ceiling[t].is_drawn)
+            ridges(p, t, &x_before, &y_before);
+}
+
+/* An entry of the legend: its line, and what it is. */
+static void legend_entry(struct plot *p, const struct as_ceiling *c, size_t i, double x, double y)
+{
+    as_html_tag(p->b, "path/", "d='M%.1f %.1fh22' fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s'", x,
+                y - 4, ceiling_line[i].stroke, ceiling_line[i].dash);
+    as_svg_text(p->b, x + 27, y, "start", "var(--ink)", p->font - 0.5);
+    as_html_cite(p->b, "tspan", NULL, p->device, c->peak.of, c->peak.value);
+    as_buf_html(p->b, c->name);
+    as_buf_char(p->b, ' ');
+    roofline_value(p->b, &c->peak);
+    as_html_close(p->b, "tspan/text");
+}
+
+/* Letters of the longest entry of the legend. */
+static size_t longest_entry(const struct as_roofline *r)
+{
+    size_t most = 0;
+    for (size_t t = 0; t < r->types; t++) {
+        const struct as_number number = as_quantity_number(&r->ceiling[t].peak);
+        struct as_buf text = AS_BUF_INIT;
+        as_number_text(&number, &text);
+        const size_t length = strlen(r->ceiling[t].name) + 1 + text.len;
+        most = r->ceiling[t].is_drawn && length > most ? length : most;
+        as_buf_finish(&text);
+    }
+    return most;
+}
+
+static int by_height(const void *pa, const void *pb)
+{
+    const struct as_ceiling *a = *(const struct as_ceiling *const *)pa, *b = *(const struct as_ceiling *const *)pb;
+    return a->peak.value < b->peak.value ? 1 : -(a->peak.value > b->peak.value);
+}
+
+/* The highest ceiling first: beside the plot in one column, on a narrow page under it. */
+static void legend(struct plot *p, bool wide)
+{
+    const struct as_ceiling *sorted[AS_ROOFLINE_DRAWN_MAX];
+    size_t n = 0;
+    for (size_t t = 0; t < p->r->types; t++)
+        if (p->r->ceiling[t].is_drawn)
+            sorted[n++] = &p->r->ceiling[t];
+    const struct as_ceiling *drawn[AS_ROOFLINE_DRAWN_MAX];
+    memcpy(drawn, sorted, sizeof drawn);
+    qsort(sorted, n, sizeof *sorted, by_height);
+    const double step = p->font + 5;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = 0;
+        while (drawn[i] != sorted[k])
+            i++;
+        const double x = wide ? p->right + 16 : 6 + (double)(k % p->columns) * p->w / 2;
+        legend_entry(p, sorted[k], i, x,
+                     wide ? p->top + 8 + (double)k * step : p->bottom + 54 + (double)(k / p->columns) * step);
     }
 }
 
@@ -200,31 +242,42 @@ static void range_of(struct plot *p, double *highest)
     double x_lo = INFINITY, x_hi = 0, slowest = INFINITY;
     *highest = 0;
     for (size_t t = 0; t < p->r->types; t++)
-        *highest = fmax(*highest, p->r->peak[t].value);
+        *highest = fmax(*highest, p->r->ceiling[t].is_drawn ? p->r->ceiling[t].peak.value : 0);
     for (size_t k = 0; k < p->r->levels; k++) {
         slowest = fmin(slowest, p->r->level[k].bytes_s);
         for (size_t t = 0; t < p->r->types; t++) {
-            x_lo = fmin(x_lo, p->r->peak[t].value / p->r->level[k].bytes_s);
-            x_hi = fmax(x_hi, p->r->peak[t].value / p->r->level[k].bytes_s);
+            if (!p->r->ceiling[t].is_drawn)
+                continue;
+            x_lo = fmin(x_lo, p->r->ceiling[t].peak.value / p->r->level[k].bytes_s);
+            x_hi = fmax(x_hi, p->r->ceiling[t].peak.value / p->r->level[k].bytes_s);
         }
     }
     p->x_lo = x_lo / 10;
-    p->x_hi = x_hi * 10;
+    p->x_hi = x_hi * 4;
     p->y_lo = slowest * p->x_lo;
     p->y_hi = *highest * 2;
 }
 
-static void roofline_draw(struct as_buf *b, const struct roofline *r, const char *device, bool wide)
+static void roofline_draw(struct as_buf *b, const struct as_roofline *r, const char *device, bool wide)
 {
-    double w = wide ? 1000 : 360, h = wide ? 470 : 330, highest;
+    const double w = wide ? 640 : 360, plot_h = wide ? 300 : 270, font = wide ? 12 : 10.5;
+    const double legend_w = 58 + 0.56 * font * (double)longest_entry(r);
+    const size_t columns = legend_w - 20 < w / 2 ? 2 : 1;
+    size_t drawn = 0;
+    for (size_t t = 0; t < r->types; t++)
+        drawn += r->ceiling[t].is_drawn;
+    const double h = plot_h + (wide ? 0 : 14 + (double)((drawn + columns - 1) / columns) * (font + 5));
+    double highest;
     struct plot p = {.b = b,
                      .r = r,
                      .device = device,
-                     .left = wide ? 84 : 62,
-                     .right = w - 10,
+                     .w = w,
+                     .columns = columns,
+                     .left = wide ? 86 : 74,
+                     .right = w - (wide ? fmin(legend_w, 280) : 10),
                      .top = 14,
-                     .bottom = h - 46,
-                     .font = wide ? 13 : 11};
+                     .bottom = plot_h - 46,
+                     .font = font};
     range_of(&p, &highest);
     if (!as_page_drawable(p.x_lo, p.x_hi) || !as_page_drawable(p.y_lo, p.y_hi)) {
         if (wide)
@@ -236,16 +289,16 @@ static void roofline_draw(struct as_buf *b, const struct roofline *r, const char
     roofline_grid(&p, true);
     roofline_grid(&p, false);
     slopes(&p, highest);
-    for (size_t t = 0; t < r->types; t++)
-        roofline_ceiling(&p, t);
-    as_svg_text(p.b, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
+    ceilings(&p);
+    legend(&p, wide);
+    as_svg_text(p.b, (p.left + p.right) / 2, p.bottom + 36, "middle", "var(--ink)", p.font);
     as_buf_str(b, "operations per byte");
     as_html_close(b, "text/svg");
 }
 
 /* ---- the table ---- */
 
-static void roofline_table(struct as_buf *b, const struct roofline *r, const char *device)
+static void roofline_table(struct as_buf *b, const struct as_roofline *r, const char *device)
 {
     as_html_region(b, "scroll", "figures", "Roofline");
     as_html_open(b, "caption", NULL);
@@ -258,27 +311,31 @@ static void roofline_table(struct as_buf *b, const struct roofline *r, const cha
     as_html_head(b, "peak");
     for (size_t k = 0; k < r->levels; k++) {
         as_html_head(b, "");
-        roofline_level_text(b, r, k);
+        as_roofline_level_text(b, r, k);
         as_html_cite(b, "small", NULL, device, r->level[k].roof.of, r->level[k].roof.value);
         roofline_value(b, &r->level[k].roof);
         as_html_close(b, "small");
     }
     as_html_body(b);
     for (size_t t = 0; t < r->types; t++) {
-        const struct as_quantity_value *peak = &r->peak[t];
-        as_html_row(b, NULL, peak->of->label);
+        const struct as_quantity_value *peak = &r->ceiling[t].peak;
+        as_html_row(b, NULL, r->ceiling[t].name);
         as_html_cite(b, "td", NULL, device, peak->of, peak->value);
         roofline_value(b, peak);
         as_html_interval(b, peak->value, peak->ci, peak->unit);
         for (size_t k = 0; k < r->levels; k++) {
             const struct as_fact *ridge = r->level[k].ridge[t];
             as_html_open(b, "td", NULL);
-            if (ridge)
-                as_page_number(b, &(struct as_number){.value = ridge->value, .ci = ridge->ci, .unit = ""});
-            else
+            if (!ridge && !r->ceiling[t].type[0]) {
                 as_buf_str(b, "–");
-            if (ridge)
-                as_html_interval(b, ridge->value, ridge->ci, "");
+                continue;
+            }
+            const struct as_interval roof = {r->level[k].roof.ci.lo * 1e9, r->level[k].roof.ci.hi * 1e9};
+            const double value = ridge ? ridge->value : peak->value / r->level[k].bytes_s;
+            const struct as_interval ci =
+                ridge ? ridge->ci : as_ratio_interval(peak->value, peak->ci, r->level[k].bytes_s, roof);
+            as_page_number(b, &(struct as_number){.value = value, .ci = ci, .unit = ""});
+            as_html_interval(b, value, ci, "");
         }
         as_buf_char(b, '\n');
     }
@@ -297,8 +354,8 @@ static bool has_peak_cell(const struct as_report_run *rr, const char *device)
 static void roofline_one(struct as_page *p, const struct as_report_run *rr, const char *device)
 {
     struct as_buf *b = p->out;
-    struct roofline r;
-    roofline_find(rr, device, &r);
+    struct as_roofline r;
+    as_roofline_find(rr, device, &r);
     as_html_open(b, "h3", NULL);
     as_buf_str(b, "Roofline of ");
     as_html_text(b, "code", NULL, device);
@@ -315,19 +372,31 @@ static void roofline_one(struct as_page *p, const struct as_report_run *rr, cons
     roofline_draw(b, &r, device, true);
     roofline_draw(b, &r, device, false);
     as_html_text(b, "figcaption", NULL,
-                 "Slopes are the bandwidth of each level by its fastest operation, ceilings the rate of fused "
-                 "multiply-adds of each type; dots are the ridge points, where one binds as much as the other. "
-                 "Everything drawn was measured and is valid.");
+                 "Slopes are the bandwidth of each level by its fastest operation; ceilings are the rates of fused "
+                 "multiply-adds in the vector ALU and of GEMM in matrix units, by type. Dots are ridge points of the "
+                 "vector ALU. All numbers are measured and valid.");
     as_html_close(b, "figure");
     as_html_details(b, "more", "Ceilings and ridge points");
     roofline_table(b, &r, device);
     as_html_close(b, "details");
 }
 
+/* The first is open, as of other pictures near the top of the page. */
 void as_page_roofline(struct as_page *p)
 {
-    for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < p->runs[r].devices_n; i++)
-            if (has_peak_cell(&p->runs[r], p->runs[r].devices[i].id))
-                roofline_one(p, &p->runs[r], p->runs[r].devices[i].id);
+    size_t n = 0, drawn = 0;
+    for (int draw = 0; draw < 2; draw++)
+        for (size_t r = 0; r < p->n; r++)
+            for (size_t i = 0; i < p->runs[r].devices_n; i++) {
+                const char *device = p->runs[r].devices[i].id;
+                if (!has_peak_cell(&p->runs[r], device))
+                    continue;
+                n += !draw;
+                if (draw && drawn++ == 1)
+                    as_html_details(p->out, "more", "%zu more picture%s", n - 1, n == 2 ? "" : "s");
+                if (draw)
+                    roofline_one(p, &p->runs[r], device);
+            }
+    if (drawn > 1)
+        as_html_close(p->out, "details");
 }

@@ -1,7 +1,10 @@
 /* The data sheet on the page: one table per device, of several runs beside each other. */
+#include "base/clock.h"
 #include "base/text.h"
+#include "report/map/map.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/machine_runs.h"
 #include "report/sheet/sheet.h"
 #include "report/sheet/sheet_header.h"
 
@@ -9,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void sheet_value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row)
+/* linked: the page has the measurement that it rests on. */
+static void sheet_value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row, bool linked)
 {
     if (!row) {
         as_html_cell(b, "v", "–");
@@ -19,10 +23,10 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
     const struct as_number n = as_sheet_number(row);
     struct as_buf width = AS_BUF_INIT;
     as_html_cite(b, "td", "v", device, row->of, row->value);
-    if (row->cell)
+    if (linked)
         as_html_cell_link(b, row->cell);
     as_page_number(b, &n);
-    if (row->cell)
+    if (linked)
         as_html_close(b, "a");
     as_html_open(b, "td", NULL);
     as_number_precision(&n, &width);
@@ -30,6 +34,20 @@ static void sheet_value_of(struct as_buf *b, const char *device, const struct as
         as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width),
                       as_number_has_interval(&n) && row->wide ? " ~" : "");
     as_buf_finish(&width);
+}
+
+/* Where another run of the machine lies. */
+static void another_of(struct as_buf *b, const struct as_sheet_row *row, const struct as_line_runs *runs)
+{
+    const struct as_number n = {.value = row->value, .ci = runs->another, .unit = row->unit};
+    struct as_buf text = AS_BUF_INIT;
+    if (as_number_form(&n) == AS_NUMBER_VALUE)
+        as_number_precision(&n, &text);
+    else
+        as_number_text(&n, &text);
+    as_html_cell(b, NULL, as_buf_get(&text));
+    b->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 /* The source of a figure, as its tooltip. */
@@ -95,10 +113,10 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
 static void sheet_names_of(struct as_page *p, const char *device)
 {
     for (size_t r = 0; r < p->n; r++) {
-        const char *name = as_report_device_name(&p->runs[r], device);
+        const char *name = as_sheet_device_name(&p->runs[r], device);
         struct as_buf text = AS_BUF_INIT;
         size_t before = 0;
-        while (before < r && strcmp(as_report_device_name(&p->runs[before], device), name) != 0)
+        while (before < r && strcmp(as_sheet_device_name(&p->runs[before], device), name) != 0)
             before++;
         if (before < r || !name[0])
             continue;
@@ -118,7 +136,7 @@ static void sheet_names_of(struct as_page *p, const char *device)
 /* A longer sheet scrolls. */
 enum { ROWS_WHOLE = 36 };
 
-static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet)
+static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet, bool joined)
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
@@ -139,6 +157,8 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
         as_html_head(b, "±");
         if (r)
             as_html_head(b, "ratio");
+        if (joined)
+            as_html_head(b, "another run");
     }
     if (p->n == 1 && as_sheet_has_specified(sheet)) {
         as_html_head(b, "");
@@ -158,8 +178,18 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
     as_buf_char(b, '\n');
 }
 
+/* A group's lines are a body of their own; on a phone only the first of most groups is open. */
+static void sheet_open_group(struct as_buf *b, const char *group)
+{
+    static const char *const whole[] = {"Compute", "Memory", "Host link"};
+    bool is_whole = false;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        is_whole |= strcmp(whole[i], group) == 0;
+    as_html_open(b, "tbody", is_whole ? NULL : "brief");
+}
+
 static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheets,
-                       const struct as_sheet_row *row, bool first)
+                       const struct as_sheet_row *row, const struct as_line_runs *runs, bool first)
 {
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
@@ -167,7 +197,9 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
     as_html_cell(b, "l", row->shown);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
-        sheet_value_of(b, device, own);
+        sheet_value_of(b, device, own, own && own->cell && (!runs || as_report_cell(&p->runs[r], own->cell)));
+        if (runs)
+            another_of(b, row, runs);
         if (r)
             ratio_of(b, base, own);
     }
@@ -182,27 +214,33 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
 }
 
 /* A line without a number says why; the page of one run has these. */
-static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool first)
+static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool joined,
+                     bool first)
 {
     struct as_buf *b = p->out;
     as_html_row(b, first ? "first" : NULL, first ? gap->title : "");
     as_html_cell(b, "l", gap->shown);
-    const int columns = 3 + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
+    const int columns = 3 + joined + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
     as_html_tag(b, "td", "class='l' colspan='%d'", columns);
     as_buf_html(b, gap->reason);
     as_buf_char(b, '\n');
 }
 
-static void lines_of_one(struct as_page *p, const char *device, const struct as_sheet *sheet)
+/* joined: the machine's lines that the sheet has; NULL: the run's. */
+static void lines_of_one(struct as_page *p, const char *device, const struct as_sheet *sheet,
+                         const struct as_device_sheet *joined)
 {
     const char *group = "";
     struct as_sheet_entry e;
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
         const char *own = e.row ? e.row->group : e.gap->group;
+        if (strcmp(group, own) != 0)
+            sheet_open_group(p->out, own);
         if (e.row)
-            sheet_line(p, device, sheet, e.row, strcmp(group, own) != 0);
+            sheet_line(p, device, sheet, e.row, joined ? &joined->runs[e.row - sheet->rows] : NULL,
+                       strcmp(group, own) != 0);
         else
-            gap_line(p, sheet, e.gap, strcmp(group, own) != 0);
+            gap_line(p, sheet, e.gap, joined != NULL, strcmp(group, own) != 0);
         group = own;
     }
 }
@@ -211,8 +249,11 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
 {
     struct as_buf text = AS_BUF_INIT;
     as_sheet_not_in_suite(sheet, &text);
-    if (text.len)
-        as_html_paragraphf(p->out, "note", "Not in this suite: %s", as_buf_get(&text));
+    if (text.len) {
+        as_html_details(p->out, "more", "Not in this suite");
+        as_html_text(p->out, "p", NULL, as_buf_get(&text));
+        as_html_close(p->out, "details");
+    }
     as_buf_finish(&text);
 }
 
@@ -228,7 +269,9 @@ static void sheet_lines(struct as_page *p, const char *device, const struct as_s
                 before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
             if (before)
                 continue;
-            sheet_line(p, device, sheets, row, strcmp(group, row->group) != 0);
+            if (strcmp(group, row->group) != 0)
+                sheet_open_group(p->out, row->group);
+            sheet_line(p, device, sheets, row, NULL, strcmp(group, row->group) != 0);
             group = row->group;
         }
 }
@@ -255,7 +298,7 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
         any |= sheet->rows[i].published || sheet->rows[i].specified_by;
     if (!any)
         return;
-    as_html_details(b, "more", "Sources of specified and published figures");
+    as_html_details(b, "more", "Sources of figures");
     as_html_open(b, "ul", NULL);
     for (size_t i = 0; i < sheet->n; i++) {
         const struct as_sheet_row *row = &sheet->rows[i];
@@ -288,22 +331,58 @@ static void sheet_seen(struct as_page *p, const char *device)
     }
 }
 
+/* The device's lines over the runs of the machine; NULL: the page shows those of its runs. */
+static const struct as_device_sheet *joined_sheet(const struct as_page *p, const char *device)
+{
+    const struct as_machine_runs *m = p->n == 1 ? p->runs[0].machine : NULL;
+    for (size_t i = 0; m && i < m->sheet.n; i++)
+        if (strcmp(m->sheet.v[i].id, device) == 0 && m->sheet.v[i].sheet.n)
+            return &m->sheet.v[i];
+    return NULL;
+}
+
+/* Which runs the lines are of. */
+static void sheet_runs(struct as_page *p, const struct as_device_sheet *joined)
+{
+    const struct as_machine_runs *m = p->runs[0].machine;
+    bool used[AS_MACHINE_RUNS_MAX];
+    const size_t n = as_machine_runs_used(m, joined, used);
+    double since = NAN;
+    char when[32];
+    for (size_t i = m->n; i > 0; i--)
+        if (m->v[i - 1].merged != SIZE_MAX && used[m->v[i - 1].merged])
+            since = m->v[i - 1].started_at;
+    as_format_wall(since, when, sizeof when);
+    as_html_open(p->out, "p", "meta");
+    as_html_text(p->out, "code", NULL, joined->id);
+    as_buf_printf(p->out,
+                  " over %zu run%s of this machine since %s; all else on the page is of run %lld. 95%% of further runs "
+                  "lie within the column 'another run'.",
+                  n, n == 1 ? "" : "s", when, (long long)p->runs[0].run.id);
+    as_html_close(p->out, "p");
+}
+
 static enum as_status sheet_of(struct as_page *p, const char *device)
 {
     size_t rows = 0;
+    const struct as_device_sheet *joined = joined_sheet(p, device);
     struct as_sheet *sheets = calloc(p->n, sizeof *sheets);
     enum as_status st = sheets ? AS_OK : as_nomem(p->err, p->n * sizeof *sheets, "data sheets");
     for (size_t r = 0; r < p->n && !st; r++) {
-        st = as_sheet_make(&p->runs[r], device, &sheets[r], p->err);
+        if (joined)
+            sheets[r] = joined->sheet;
+        else
+            st = as_sheet_make(&p->runs[r], device, &sheets[r], p->err);
         struct as_sheet_entry any;
         rows += as_sheet_next(&sheets[r], &(size_t){0}, &(size_t){0}, &any);
     }
     if (!st && rows) {
         sheet_seen(p, device);
-        sheet_head(p, device, &sheets[0]);
-        as_html_body(p->out);
+        if (joined)
+            sheet_runs(p, joined);
+        sheet_head(p, device, &sheets[0], joined != NULL);
         if (p->n == 1)
-            lines_of_one(p, device, sheets);
+            lines_of_one(p, device, sheets, joined);
         else
             sheet_lines(p, device, sheets);
         as_html_table_end(p->out);
@@ -312,7 +391,7 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
             sources(p, sheets);
         }
     }
-    for (size_t r = 0; sheets && r < p->n; r++)
+    for (size_t r = 0; sheets && !joined && r < p->n; r++)
         as_sheet_finish(&sheets[r]);
     free(sheets);
     return st;
@@ -329,13 +408,19 @@ static bool seen_before(const struct as_page *p, size_t run, const char *device)
 enum as_status as_page_sheets(struct as_page *p)
 {
     enum as_status st = AS_OK;
-    as_html_section(p->out, "sheet", "Data sheet", NULL);
+    as_html_part(p->out, p->n == 2, "sheet", "Data sheet", NULL);
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
             const char *device = p->runs[r].devices[i].id;
-            if (!seen_before(p, r, device))
-                st = sheet_of(p, device);
+            if (seen_before(p, r, device))
+                continue;
+            const bool alike = p->n == 1 && as_map_alike_before(&p->runs[r], i) > 0;
+            if (alike)
+                as_html_details(p->out, "more", "%s, of the same kind", device);
+            st = sheet_of(p, device);
+            if (alike)
+                as_html_close(p->out, "details");
         }
-    as_html_section_end(p->out);
+    as_html_part_end(p->out, p->n == 2);
     return st;
 }

@@ -70,7 +70,7 @@ static void against(struct as_buf *b, const struct as_cell *first, const struct 
     bool apart = as_page_apart(first->sum.ci, c->sum.ci);
     bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
     if (apart)
-        as_html_open(b, "b", worse ? "worse" : "better");
+        as_html_open(b, "b", NULL);
     as_page_number(
         b, &(struct as_number){.value = ratio,
                                .ci = as_ratio_interval(c->sum.median, c->sum.ci, first->sum.median, first->sum.ci),
@@ -139,10 +139,10 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
     char class[48];
     as_html_tag(b, "details", "class='rows' open");
     as_html_open(b, "summary", NULL);
-    as_buf_printf(b, "Table of %zu cells on ", to - from);
+    as_buf_printf(b, "%zu measurements on ", to - from);
     as_buf_html(b, c->device);
     as_html_close(b, "summary");
-    as_buf_printf(&label, "%s on %s, table of %zu cells", c->probe, c->device, to - from);
+    as_buf_printf(&label, "%s on %s, %zu measurements", c->probe, c->device, to - from);
     snprintf(class, sizeof class, "cells w%zu%s", t->grouped ? (size_t)0 : t->words_n, p->n == 1 ? " one" : "");
     as_html_region(b,
                    to - from > HUGE_TABLE   ? "scroll long huge"
@@ -163,7 +163,7 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
     as_html_table_end(b);
     as_html_close(b, "details");
     if (to - from > LONG_TABLE)
-        as_html_paragraphf(b, "long-note", "The table of %zu cells is left out on paper.", to - from);
+        as_html_paragraphf(b, "long-note", "The table of %zu measurements is left out on paper.", to - from);
 }
 
 enum as_status as_page_table(struct as_page *p, const char *probe)

@@ -27,11 +27,16 @@ static void history_add(char *out, size_t size, const char *text)
         snprintf(out + n, size - n, "%s%s", n ? "; " : "", text);
 }
 
-/* What changed of host, devices and assay after the line's run before. */
-static void find_state(const struct as_machine_runs *m, const struct as_machine_run *before, struct as_history_run *r)
+/* What changed of host, assay and the line's device after the line's run before. */
+static void find_state(const struct as_machine_runs *m, const char *device, const struct as_machine_run *before,
+                       struct as_history_run *r)
 {
-    for (const struct as_machine_run *run = before ? before + 1 : m->v; before && run <= r->run; run++)
-        history_add(r->cause, sizeof r->cause, run->state);
+    for (const struct as_machine_run *run = before ? before + 1 : m->v; before && run <= r->run; run++) {
+        history_add(r->cause, sizeof r->cause, run->host_state);
+        for (size_t d = 0; d < run->devices_n; d++)
+            if (strcmp(run->devices[d].device, device) == 0)
+                history_add(r->cause, sizeof r->cause, run->devices[d].text);
+    }
     r->is_state = r->cause[0];
 }
 
@@ -179,7 +184,7 @@ static enum as_status make_history(const struct as_machine_runs *m, const struct
         struct as_history_run *r = &h->v[h->n];
         *r = (struct as_history_run){.run = run, .number = runs->v[i - 1]};
         r->place = runs->place ? runs->place[i - 1] : AS_RUN_STEADY;
-        find_state(m, h->n ? h->v[h->n - 1].run : NULL, r);
+        find_state(m, d->id, h->n ? h->v[h->n - 1].run : NULL, r);
         h->alone += r->place == AS_RUN_ALONE;
         h->n++;
     }

@@ -4,6 +4,7 @@
 
 #include "report/sheet/machine_runs.h"
 #include "report/sheet/machine_state.h"
+#include "report/sheet/worth.h"
 
 /* The states of the runs that count, in order of time. */
 struct as_machine_found {
@@ -18,6 +19,7 @@ struct as_machine_load {
     struct as_machine_runs *out;
     bool same_host[AS_MACHINE_RUNS_MAX]; /* of each run: is the host's state that of the latest? */
     struct as_buf since;
+    struct as_worth_runs worth; /* of the runs of the host's present state */
 };
 
 /* Leaves the lines of the present state of host and devices, without those of odd runs and from before a change, joins

@@ -14,11 +14,11 @@ static void drop_device(struct as_machine_sheet *m, size_t at)
     m->n--;
 }
 
-/* Appends what changed before the run after the one at `at`. */
+/* Appends what changed with the run at `at`. */
 static void say_since(struct as_machine_load *l, size_t at, const char *what)
 {
     if (!strstr(as_buf_get(&l->since), what))
-        as_buf_printf(&l->since, "%srun %lld: %s", l->since.len ? "; " : "", (long long)l->out->v[at + 1].id, what);
+        as_buf_printf(&l->since, "%srun %lld: %s", l->since.len ? "; " : "", (long long)l->out->v[at].id, what);
 }
 
 /* The last change of the host. */
@@ -29,7 +29,7 @@ static void say_host_changed(struct as_machine_load *l)
         if (l->same_host[at - 1])
             continue;
         as_machine_state_host(&l->found->v[at - 1], &l->found->v[l->found->n - 1], &what);
-        say_since(l, at - 1, as_buf_get(&what));
+        say_since(l, at, as_buf_get(&what));
     }
     as_buf_finish(&what);
 }
@@ -39,6 +39,7 @@ static bool find_same_state(struct as_machine_load *l, const char *device, bool 
 {
     struct as_buf what = AS_BUF_INIT;
     const struct as_machine_state *now = NULL;
+    size_t next = 0; /* the run after this one that had the device */
     bool said = false;
     memset(same, 0, AS_MACHINE_RUNS_MAX * sizeof *same);
     for (size_t at = l->found->n; at > 0; at--) {
@@ -51,8 +52,9 @@ static bool find_same_state(struct as_machine_load *l, const char *device, bool 
         if (l->out->v[at - 1].merged != SIZE_MAX)
             same[l->out->v[at - 1].merged] = !what.len;
         if (what.len && !said)
-            say_since(l, at - 1, as_buf_get(&what));
+            say_since(l, next, as_buf_get(&what));
         said |= what.len > 0;
+        next = at - 1;
     }
     as_buf_finish(&what);
     return now != NULL;

@@ -14,6 +14,8 @@ void as_machine_runs_finish(struct as_machine_runs *m)
     as_machine_sheet_finish(&m->sheet);
     as_machine_sheet_finish(&m->now);
     as_report_run_finish(&m->fullest);
+    for (size_t i = 0; i < m->n; i++)
+        free(m->v[i].devices);
     free(m->v);
     *m = (struct as_machine_runs){0};
 }
@@ -90,30 +92,39 @@ static void found_finish(struct as_machine_found *f)
         as_machine_state_finish(&f->v[i]);
 }
 
-/* What the host changed by since the run before, and each device since the run before that had it. */
-static void state_changes(const struct as_machine_found *f, size_t i, char *out, size_t size)
+/* What each device of run i changed by since the run before that had it. */
+static enum as_status device_changes(const struct as_machine_found *f, size_t i, struct as_machine_run *out,
+                                     struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     size_t d;
     const json_t *device;
-    if (i > 0)
-        as_machine_state_host(&f->v[i - 1], &f->v[i], &text);
+    const size_t n = json_array_size(f->v[i].devices);
+    if (!(out->devices = calloc(n + 1, sizeof *out->devices)))
+        return as_nomem(err, n * sizeof *out->devices, "devices");
     json_array_foreach(f->v[i].devices, d, device)
     {
         const char *id = json_string_value(json_object_get(device, "id"));
         size_t k = i;
         while (id && k > 0 && !as_machine_state_has(&f->v[k - 1], id))
             k--;
-        if (id && k > 0)
-            as_machine_state_device(&f->v[k - 1], &f->v[i], id, &text);
+        if (!id || k == 0)
+            continue;
+        struct as_device_change *change = &out->devices[out->devices_n++];
+        as_buf_clear(&text);
+        as_machine_state_device(&f->v[k - 1], &f->v[i], id, &text);
+        as_copy_text(change->device, sizeof change->device, id);
+        as_copy_text(change->text, sizeof change->text, as_buf_get(&text));
     }
-    as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
+    return AS_OK;
 }
 
-static void describe_run(const struct as_machine_found *f, size_t i, struct as_machine_run *out)
+static enum as_status describe_run(const struct as_machine_found *f, size_t i, struct as_machine_run *out,
+                                   struct as_error *err)
 {
     const struct as_run *run = f->v[i].run;
+    struct as_buf text = AS_BUF_INIT;
     *out = (struct as_machine_run){.id = run->id,
                                    .started_at = run->started_at,
                                    .clock_hz = run->reference_hz,
@@ -121,9 +132,13 @@ static void describe_run(const struct as_machine_found *f, size_t i, struct as_m
                                    .is_again = as_run_is_again(run),
                                    .merged = SIZE_MAX};
     as_copy_text(out->suite, sizeof out->suite, run->suite);
-    state_changes(f, i, out->state, sizeof out->state);
+    if (i > 0)
+        as_machine_state_host(&f->v[i - 1], &f->v[i], &text);
+    as_copy_text(out->host_state, sizeof out->host_state, as_buf_get(&text));
+    as_buf_finish(&text);
     if (i > 0 && as_machine_state_rebooted(&f->v[i - 1], &f->v[i]))
         as_copy_text(out->conditions, sizeof out->conditions, "rebooted");
+    return device_changes(f, i, out, err);
 }
 
 /* ---- the sheet ---- */
@@ -192,6 +207,8 @@ static enum as_status merge_run(struct as_machine_load *l, size_t at, struct as_
     }
     if (!st)
         add_neighbours(&run, &out->v[at]);
+    if (!st)
+        st = as_worth_add_run(&l->worth, l->found->v[l->found->n - 1].run, &run, err);
     if (!st && out->merged == 0)
         out->sheet = sheet;
     else {
@@ -240,14 +257,17 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
     if (!st)
         find_runs(runs, n, &found);
     if (!st && !found.n)
-        st = as_fail(err, AS_NOTFOUND, "the store '%s' has no complete run of this machine", as_store_path(store));
+        st = as_fail(err, AS_NOTFOUND, "the store '%s' has no complete run", as_store_path(store));
     if (!st && !(out->v = calloc(found.n, sizeof *out->v)))
         st = as_nomem(err, found.n * sizeof *out->v, "runs");
     for (size_t i = 0; i < found.n && !st; i++)
-        describe_run(&found, i, &out->v[out->n++]);
+        st = describe_run(&found, i, &out->v[out->n++], err);
     out->older = found.older;
     if (!st)
         st = merge_runs(&l, err);
+    out->fullest.others = l.worth.v;
+    out->fullest.others_n = l.worth.n;
+    out->fullest.of_machine = true;
     if (!st)
         st = as_machine_sheet_changes(&out->sheet, err);
     if (!st && which == AS_MACHINE_EVER)

@@ -5,13 +5,19 @@
 #include "report/sheet/machine_sheet.h"
 #include "store/store.h"
 
+/* What changed of a device since the run before that had it: "driver of cuda:0 570, then 580"; "" nothing. */
+struct as_device_change {
+    char device[32], text[400];
+};
 /* A complete run of the machine. */
 struct as_machine_run {
     int64_t id;
     double started_at, clock_hz, load; /* reference clock and load average of the host, NAN unknown */
     char suite[64];
     bool is_again;        /* it measured some cells of another again */
-    char state[400];      /* what changed of host, devices and assay since the run before: "kernel 6.1, then 6.2"; "" */
+    char host_state[400]; /* what changed of host and assay since the run before: "kernel 6.1, then 6.2"; "" nothing */
+    struct as_device_change *devices; /* owned; of each of its devices */
+    size_t devices_n;
     char conditions[200]; /* what else is known of it: a reboot before, another process on a device; "" */
     size_t merged;        /* its index in as_line_runs.run; SIZE_MAX: it could not be read */
 };

@@ -238,10 +238,10 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
     return st;
 }
 
-static bool has_run(const struct as_machine_sheet *m, const char *uuid)
+bool as_machine_sheet_has_run(const struct as_machine_sheet *m, const char *uuid)
 {
-    for (size_t i = 0; uuid[0] && i < m->runs; i++)
-        if (strcmp(m->run[i], uuid) == 0)
+    for (size_t i = 0; i < m->runs; i++)
+        if (as_run_uuid_is_same(m->run[i], uuid))
             return true;
     return false;
 }
@@ -253,7 +253,7 @@ enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struc
     if (into->runs + run->runs > AS_MACHINE_RUNS_MAX)
         return as_fail(err, AS_USAGE, "at most %d runs count as one", AS_MACHINE_RUNS_MAX);
     for (size_t i = 0; i < run->runs; i++)
-        if (has_run(into, run->run[i]))
+        if (as_machine_sheet_has_run(into, run->run[i]))
             return as_fail(err, AS_USAGE, "run %s is named twice", run->run[i]);
     if (!(into->clock_hz > 0))
         into->clock_hz = run->clock_hz;

@@ -71,6 +71,8 @@ struct as_line_side {
     struct as_sheet_row *row;
     struct as_line_runs *runs;
 };
+/* Is it one of the runs that m joins? */
+bool as_machine_sheet_has_run(const struct as_machine_sheet *m, const char *uuid);
 /* The runs of a line as one number, and its states; in order of time or against it. value NAN: of a capacity, or no run
  * has an interval. With states, the value is that of the more frequent one and the intervals span both. A prior that
  * other lines of the group raised counts no further than the line's own runs allow. */

@@ -250,7 +250,7 @@ static void sheet_say_undecided(const struct as_quantity_subject *s, const struc
 {
     const uint64_t bytes = s->info && q->level[0] == 'L' ? as_info_cache(s->info, (unsigned)(q->level[1] - '0')) : 0;
     struct as_buf b = AS_BUF_INIT;
-    as_buf_str(&b, "undecided: no clear step in latency");
+    as_buf_str(&b, "inconclusive: no clear step in latency");
     if (bytes) {
         as_buf_str(&b, "; ");
         as_format_size(&b, bytes);
@@ -419,17 +419,36 @@ static bool has_group(const struct as_sheet *s, const char *group)
     return has;
 }
 
+/* Lines of a group from gap i on that the suite does not measure. */
+static size_t not_in_suite_of_group(const struct as_sheet *s, size_t i)
+{
+    const char *group = s->gaps[i].group;
+    size_t n = 0;
+    for (; i < s->gaps_n && strcmp(s->gaps[i].group, group) == 0; i++)
+        n += !s->gaps[i].reason[0];
+    return n;
+}
+
 void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out)
 {
-    const char *group = "", *lead = "";
-    for (size_t i = 0; i < s->gaps_n; i++) {
+    enum { NAMED_MAX = 5 };
+    const char *lead = "";
+    for (size_t i = 0, left = 0, n = 0; i < s->gaps_n; i++) {
         const struct as_sheet_gap *gap = &s->gaps[i];
-        const bool first = strcmp(group, gap->group) != 0, whole = !has_group(s, gap->group);
-        if (gap->reason[0] || (whole && !first))
+        if (gap->reason[0])
             continue;
-        as_buf_printf(out, "%s%s%s%s", lead, first ? gap->title : "", first && !whole ? " " : "",
-                      whole ? "" : gap->label);
-        group = gap->group;
+        const bool first = left == 0;
+        if (first)
+            left = n = not_in_suite_of_group(s, i);
+        left--;
+        const bool whole = !has_group(s, gap->group);
+        if ((whole || n > NAMED_MAX) && !first)
+            continue;
+        as_buf_printf(out, "%s%s", lead, first ? gap->title : "");
+        if (!whole && n > NAMED_MAX)
+            as_buf_printf(out, " (%zu other lines)", n);
+        else if (!whole)
+            as_buf_printf(out, "%s%s", first ? " " : "", gap->label);
         lead = "; ";
     }
 }

@@ -12,7 +12,7 @@ static const double FALSE_ALARMS = 0.01;
 
 const char *as_check_verdict_word(enum as_check_verdict v)
 {
-    static const char *const words[] = {"same", "better", "worse", "undecided", "missing", "new"};
+    static const char *const words[] = {"same", "better", "worse", "inconclusive", "missing", "new"};
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
 }
 
@@ -57,7 +57,7 @@ static const struct as_device_sheet *matching(const struct as_machine_sheet *of,
 /* A run against itself: what varies between runs does not matter. */
 static bool is_itself(const struct as_machine_sheet *base, const struct as_machine_sheet *now)
 {
-    return base->runs == 1 && now->runs == 1 && base->run[0][0] && strcmp(base->run[0], now->run[0]) == 0;
+    return base->runs == 1 && now->runs == 1 && as_run_uuid_is_same(base->run[0], now->run[0]);
 }
 
 struct judged_by {
@@ -277,7 +277,7 @@ void as_check_confirm(struct as_check *c, const struct as_check *before, double 
             continue;
         const char *beside = others(user, line->against->id, line->base->of);
         if (!is_last_worse(line, tolerance))
-            take_back(c, line, "measured again, it is not worse");
+            take_back(c, line, "the repeat does not confirm it");
         else if (beside)
             take_back(c, line, beside);
     }

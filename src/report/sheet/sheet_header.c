@@ -43,11 +43,16 @@ static void header_add_cpus(const struct as_device_info *info, bool is_guest, st
     as_buf_str(out, is_guest && info->hypervisor[0] ? " guest" : "");
 }
 
+const char *as_sheet_device_name(const struct as_report_run *run, const char *device)
+{
+    const struct as_device_info *info = as_report_device(run, device);
+    return info ? as_info_title(info) : as_report_device_name(run, device);
+}
+
 void as_sheet_device_text(const struct as_report_run *run, const char *device, struct as_buf *out)
 {
     const struct as_device_info *info = as_report_device(run, device);
-    const char *name = as_report_device_name(run, device);
-    as_buf_str(out, info && info->generation[0] ? info->generation : name);
+    as_buf_str(out, as_sheet_device_name(run, device));
     if (info && header_is_cpu(info) && out->len)
         header_add_cpus(info, header_is_guest(run, info), out);
 }

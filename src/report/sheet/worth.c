@@ -1,55 +1,239 @@
 #include "report/sheet/worth.h"
 
+#include "base/text.h"
+#include "report/sheet/machine_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { RANK_NONE = 1000, PER_KIND = 2 };
+static const double LEAST = 1.1; /* an effect below it changes nobody's program */
+enum { PER_RELATION = 2 };
 
-/* The most important first. A claim that is refuted counts before any that is not. */
+/* How much an effect of a relation counts, where its size depends on the experiment more than on the machine. */
 static const struct {
-    enum as_relation relation; /* AS_RELATIONS_N: any */
-    enum as_fact_verdict verdict;
-    struct as_fact_fields by;
-} kinds[] = {
-    {AS_FACT_LOST, AS_REFUTED, {0}},
-    {AS_RELATIONS_N, AS_REFUTED, {0}},
-    {AS_FACT_FAULT_LATENCY, AS_SUPPORTED, {0}},
-    {AS_FACT_FAULT_HUGE_PAGE_COST, AS_SUPPORTED, {0}},
-    {AS_FACT_FAULT_HUGE_PAGES, AS_SUPPORTED, {0}},
-    {AS_FACT_TLB_GAIN, AS_SUPPORTED, {0}},
-    {AS_FACT_MEMORY_HOST_BACKING, AS_SUPPORTED, {0}},
-    {AS_FACT_ONCHIP_REACH, AS_SUPPORTED, {0}},
-    {AS_FACT_ONCHIP_SIZE, AS_SUPPORTED, {.path = "", .level = "L2", .part = "part"}},
-    {AS_FACT_ONCHIP_LATENCY, AS_SUPPORTED, {.path = "", .level = "L2", .part = "part"}},
-    {AS_FACT_LOADED_DOUBLES, AS_SUPPORTED, {0}},
-    {AS_FACT_MATMUL_ACCELERATED, AS_SUPPORTED, {0}},
-    {AS_FACT_STORES_NONTEMPORAL, AS_SUPPORTED, {.op = "triad", .threads = "all"}},
-    {AS_FACT_STORES_NONTEMPORAL, AS_SUPPORTED, {.op = "write", .threads = "all"}},
-    {AS_FACT_CONCURRENCY, AS_SUPPORTED, {0}},
-    {AS_FACT_LOST, AS_SUPPORTED, {.sides = "both"}},
+    enum as_relation relation;
+    double share; /* of the effect's logarithm */
+} relevance[] = {
+    {AS_FACT_CONCURRENCY_PRIORITY, 0.25}, /* grows with the work that the probe puts before the kernel */
+    {AS_FACT_ATOMICS_SHARED, 0.5},        /* the worst of many pairs of thread counts, which do nothing else */
+    {AS_FACT_ATTENTION, 0.5},             /* the other way is known to be slow */
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static size_t rank_of(const struct as_fact *f)
+/* A refuted claim has no gain: it counts as soon as something is to be done about it. */
+static bool is_claim(const struct as_fact *f)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (f->verdict == kinds[i].verdict &&
-            (kinds[i].relation == AS_RELATIONS_N || as_fact_is(f, kinds[i].relation, &kinds[i].by)))
-            return i;
-    return RANK_NONE;
+    return f->verdict == AS_REFUTED && f->act[0] && isnan(f->gain);
 }
 
-size_t as_worth_knowing(const struct as_report_run *run, const char *device, const struct as_fact **out, size_t most)
+static double score_of(const struct as_fact *f, double effect)
+{
+    double share = 1;
+    for (size_t i = 0; i < sizeof relevance / sizeof *relevance; i++)
+        share = relevance[i].relation == f->relation ? relevance[i].share : share;
+    return is_claim(f) ? INFINITY : share * log(effect);
+}
+
+/* What is to be done stands before the colon. */
+static bool calls_for_same(const struct as_fact *a, const struct as_fact *b)
+{
+    const size_t n = strcspn(a->act, ":");
+    return n == strcspn(b->act, ":") && strncmp(a->act, b->act, n) == 0;
+}
+
+/* ---- other runs ---- */
+
+/* Of a ratio below 1 the inverse, so that above 1 is the side of the fact. */
+static struct as_interval gain_on_side(const struct as_fact *f, const struct as_fact *other)
+{
+    const struct as_interval ci = other->gain_ci;
+    return f->gain_ci.hi < 1 ? (struct as_interval){1 / ci.hi, 1 / ci.lo} : ci;
+}
+
+enum answer { SAYS_NOTHING, SAYS_SAME, OPEN, DENIES };
+
+/* Another run denies an effect that it sees on the other side, or excludes at this size. */
+static enum answer answer_of(const struct as_fact *f, const struct as_fact *other)
+{
+    if (is_claim(f))
+        return other->verdict == AS_REFUTED ? SAYS_SAME : other->verdict == AS_SUPPORTED ? DENIES : OPEN;
+    const struct as_interval own = gain_on_side(f, f), its = gain_on_side(f, other);
+    if (!isfinite(its.lo) || !isfinite(its.hi))
+        return SAYS_NOTHING;
+    return its.lo > 1 ? SAYS_SAME : its.hi < own.lo ? DENIES : OPEN;
+}
+
+/* What the other runs say of it; false: one denies it. */
+static bool look_at_others(const struct as_report_run *run, int64_t own_run, struct as_worth *w, double *effect)
+{
+    const struct as_fact *f = w->fact;
+    const struct as_interval own = gain_on_side(f, f);
+    *effect = as_fact_effect(f);
+    w->seen = w->looked = 1;
+    w->ranges = own;
+    for (size_t i = 0; i < run->others_n; i++) {
+        const struct as_other_fact *o = &run->others[i];
+        if (o->run == own_run || strcmp(o->fact.id, f->id) != 0 || strcmp(o->fact.device, f->device) != 0)
+            continue;
+        const enum answer answer = answer_of(f, &o->fact);
+        if (answer == DENIES)
+            return false;
+        w->looked += answer != SAYS_NOTHING;
+        if (answer != SAYS_SAME)
+            continue;
+        const struct as_interval its = gain_on_side(f, &o->fact);
+        w->seen++;
+        *effect = fmin(*effect, its.lo);
+        w->differ |= its.hi < own.lo || its.lo > own.hi;
+        w->ranges = (struct as_interval){fmin(w->ranges.lo, its.lo), fmax(w->ranges.hi, its.hi)};
+    }
+    return true;
+}
+
+/* ---- the list ---- */
+
+/* Puts it at its place among those there; returns how many there are then. */
+static size_t insert_worth(const struct as_worth *w, struct as_worth *v, size_t n)
+{
+    size_t at = n;
+    for (; at > 0 && v[at - 1].score < w->score; at--)
+        v[at] = v[at - 1];
+    v[at] = *w;
+    return n + 1;
+}
+
+static size_t consider(const struct as_report_run *run, const struct as_fact *f, int64_t of_run, struct as_worth *v,
+                       size_t n)
+{
+    struct as_worth w = {.fact = f};
+    double effect;
+    if (!f->act[0] || !look_at_others(run, of_run, &w, &effect) || (!is_claim(f) && !(effect >= LEAST)))
+        return n;
+    w.score = score_of(f, effect);
+    return insert_worth(&w, v, n);
+}
+
+/* Does a later run of the machine have this fact with something to do? */
+static bool is_told_before(const struct as_report_run *run, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (run->others[i].fact.act[0] && strcmp(run->others[i].fact.id, run->others[at].fact.id) == 0 &&
+            strcmp(run->others[i].fact.device, run->others[at].fact.device) == 0)
+            return true;
+    return false;
+}
+
+static size_t candidates_of(const struct as_report_run *run, const char *device, struct as_worth *v)
 {
     size_t n = 0;
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        size_t of_kind = 0;
-        for (size_t i = 0; i < run->facts_n && n < most && of_kind < PER_KIND; i++) {
-            const struct as_fact *f = &run->facts[i];
-            if (strcmp(f->device, device) != 0 || rank_of(f) != kind)
-                continue;
-            out[n++] = f;
-            of_kind++;
-        }
-    }
+    for (size_t i = 0; !run->of_machine && i < run->facts_n; i++)
+        if (strcmp(run->facts[i].device, device) == 0)
+            n = consider(run, &run->facts[i], run->run.id, v, n);
+    for (size_t i = 0; run->of_machine && i < run->others_n; i++)
+        if (strcmp(run->others[i].fact.device, device) == 0 && !is_told_before(run, i))
+            n = consider(run, &run->others[i].fact, run->others[i].run, v, n);
     return n;
+}
+
+/* Of those that call for the same, only those that most runs show. */
+static size_t keep_reproduced(struct as_worth *v, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (calls_for_same(v[i].fact, v[k].fact) && v[k].seen > v[i].seen)
+                v[i].score = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].score > -INFINITY)
+            v[kept++] = v[i];
+    return kept;
+}
+
+/* Few of one relation, and one of those that call for the same. */
+static bool is_further(const struct as_fact *f, const struct as_worth *before, size_t n)
+{
+    size_t of_relation = 0;
+    for (size_t i = 0; i < n; i++) {
+        of_relation += before[i].fact->relation == f->relation;
+        if (calls_for_same(before[i].fact, f))
+            return false;
+    }
+    return of_relation < PER_RELATION;
+}
+
+size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most)
+{
+    struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
+    if (!v)
+        return 0;
+    const size_t n = keep_reproduced(v, candidates_of(run, device, v));
+    size_t kept = 0;
+    for (size_t i = 0; i < n && kept < most; i++)
+        if (is_further(v[i].fact, out, kept))
+            out[kept++] = v[i];
+    free(v);
+    return kept;
+}
+
+void as_worth_text(const struct as_worth *w, struct as_buf *out)
+{
+    as_buf_str(out, w->fact->act);
+    if (w->looked == 1)
+        as_buf_str(out, "; seen once");
+    else if (w->seen == w->looked)
+        as_buf_printf(out, "; seen in %zu runs", w->seen);
+    else
+        as_buf_printf(out, "; seen in %zu of %zu runs", w->seen, w->looked);
+    if (w->differ) {
+        as_buf_str(out, ": ");
+        as_format_range(out, w->ranges.lo, w->ranges.hi, NAN, "x", 2);
+    }
+}
+
+/* ---- facts of other runs ---- */
+
+static bool bears_on_worth(const struct as_fact *f)
+{
+    return f->act[0] || isfinite(f->gain) || f->relation == AS_FACT_LOST || f->relation == AS_FACT_CACHE_SIZE ||
+           f->relation == AS_FACT_NUMERICS_ACCUMULATOR;
+}
+
+static bool is_device_same(const struct as_machine_state *a, const struct as_machine_state *b, const char *device)
+{
+    struct as_buf what = AS_BUF_INIT;
+    if (as_machine_state_has(a, device) && as_machine_state_has(b, device))
+        as_machine_state_device(a, b, device, &what);
+    const bool same = !what.len;
+    as_buf_finish(&what);
+    return same;
+}
+
+static bool is_host_same(const struct as_machine_state *a, const struct as_machine_state *b)
+{
+    struct as_buf what = AS_BUF_INIT;
+    as_machine_state_host(a, b, &what);
+    const bool same = !what.len && as_machine_state_is_same_host(a, b);
+    as_buf_finish(&what);
+    return same;
+}
+
+enum as_status as_worth_add_run(struct as_worth_runs *runs, const struct as_run *now, const struct as_report_run *other,
+                                struct as_error *err)
+{
+    struct as_machine_state a = as_machine_state_of(now), b = as_machine_state_of(&other->run);
+    enum as_status st = AS_OK;
+    void *grown = runs->v;
+    for (size_t i = 0; i < other->facts_n && is_host_same(&a, &b) && !st; i++) {
+        const struct as_fact *f = &other->facts[i];
+        if (!bears_on_worth(f) || !is_device_same(&a, &b, f->device))
+            continue;
+        st = as_grow(&grown, &runs->cap, runs->n + 1, sizeof *runs->v, err);
+        runs->v = grown;
+        if (!st)
+            runs->v[runs->n++] = (struct as_other_fact){.run = other->run.id, .fact = *f};
+    }
+    as_machine_state_finish(&a);
+    as_machine_state_finish(&b);
+    return st;
 }

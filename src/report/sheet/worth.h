@@ -1,12 +1,33 @@
-/* Facts that should change what a programmer does, the most important first. */
+/* Facts that should change what a programmer does, by how much. */
 #ifndef AS_REPORT_WORTH_H
 #define AS_REPORT_WORTH_H
 
 #include "facts/facts.h"
 #include "report/report.h"
 
-enum { AS_WORTH_MAX = 12 };
-/* Fills out with at most `most` facts of the device; returns how many. */
-size_t as_worth_knowing(const struct as_report_run *run, const char *device, const struct as_fact **out, size_t most);
+enum { AS_WORTH_MAX = 5 };
+
+struct as_worth {
+    const struct as_fact *fact;
+    double score;              /* infinite: a claim that is refuted */
+    size_t seen, looked;       /* runs that say the same, of those that tell */
+    struct as_interval ranges; /* what the gain is in those that say the same */
+    bool differ;               /* their intervals do not all overlap that of the fact */
+};
+/* Fills out with at most `most` of what is worth knowing of the device, what changes most first; returns how many. A
+ * fact counts that says what to do, by the end of its interval nearest to no effect in the run that shows least; not
+ * one that another run of the machine denies. */
+size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most);
+/* What to do and how often it was seen: "Pin host memory for copies: ...; seen once". Not escaped. */
+void as_worth_text(const struct as_worth *w, struct as_buf *out);
+
+/* Facts of several runs, the latest first. */
+struct as_worth_runs {
+    struct as_other_fact *v; /* owned */
+    size_t n, cap;
+};
+/* Adds the facts of a run that bear on what is worth knowing, of devices that are in the same state as in run now. */
+enum as_status as_worth_add_run(struct as_worth_runs *runs, const struct as_run *now, const struct as_report_run *other,
+                                struct as_error *err);
 
 #endif

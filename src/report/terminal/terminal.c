@@ -26,19 +26,17 @@ static void write_probes(const struct as_overview *o, const struct as_report_run
                       p->measured - p->valid);
     }
     if (line.len) {
-        as_text_title(out, "Cells by probe", style);
+        as_text_title(out, "Measurements by probe", style);
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
-        as_buf_printf(out, "List a probe's cells: assay show %lld PROBE\n", (long long)run->run.id);
+        as_buf_printf(out, "List a probe's measurements: assay show %lld PROBE\n", (long long)run->run.id);
     }
     out->failed |= line.failed;
     as_buf_finish(&line);
 }
 
-/* "opencl:0, name of it" over the facts of a device where the run has several. */
-static void write_device(const struct as_report_run *run, const char *id, const struct as_table_style *style,
-                         struct as_buf *out)
+/* "opencl:0: name of it" over the facts of a device where there are several. */
+static void write_device(const char *id, const char *name, const struct as_table_style *style, struct as_buf *out)
 {
-    const char *name = as_report_device_name(run, id);
     char lead[48];
     snprintf(lead, sizeof lead, "%s%s", id, name[0] ? ": " : "");
     as_paint_on(out, AS_PAINT_STRONG, style);
@@ -57,36 +55,42 @@ void as_text_left_out(const struct as_report_run *run, const struct as_table_sty
     as_buf_finish(&line);
 }
 
-bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style, struct as_buf *out)
+bool as_text_worth_of(const struct as_report_run *run, const char *id, const char *name, bool titled,
+                      const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_worth worth[AS_WORTH_MAX];
+    struct as_buf line = AS_BUF_INIT, text = AS_BUF_INIT;
+    const size_t n = as_worth_knowing(run, id, worth, AS_WORTH_MAX);
+    if (n && !titled)
+        as_text_title(out, "Worth knowing", style);
+    if (n && name)
+        write_device(id, name, style, out);
+    for (size_t i = 0; i < n; i++) {
+        as_buf_clear(&text);
+        as_buf_clear(&line);
+        as_worth_text(&worth[i], &text);
+        as_buf_terminal(&line, as_buf_get(&text));
+        as_buf_str(out, style->unicode ? "• " : "- ");
+        as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
+    }
+    out->failed |= line.failed || text.failed;
+    as_buf_finish(&line);
+    as_buf_finish(&text);
+    return titled || n;
+}
+
+bool as_text_worth(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
-    struct as_buf line = AS_BUF_INIT;
-    for (size_t d = 0; d < run->devices_n; d++) {
-        const struct as_fact *worth[AS_WORTH_MAX];
-        const size_t n =
-            as_worth_knowing(run, run->devices[d].id, worth, most < AS_WORTH_MAX ? most : (size_t)AS_WORTH_MAX);
-        if (n && !titled)
-            as_text_title(out, "Worth knowing", style);
-        titled |= n > 0;
-        if (n && run->devices_n > 1)
-            write_device(run, run->devices[d].id, style, out);
-        for (size_t i = 0; i < n; i++) {
-            as_buf_clear(&line);
-            as_buf_terminal(&line, worth[i]->sentence);
-            as_buf_str(&line, worth[i]->verdict == AS_REFUTED ? " (not as expected)" : "");
-            as_buf_str(out, style->unicode ? "• " : "- ");
-            as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
-        }
-    }
-    out->failed |= line.failed;
-    as_buf_finish(&line);
+    for (size_t d = 0; d < run->devices_n; d++)
+        titled = as_text_worth_of(run, run->devices[d].id, run->devices_n > 1 ? run->devices[d].name : NULL, titled,
+                                  style, out);
     return titled;
 }
 
 static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
-    enum { MOST = 4 };
-    const bool titled = as_text_worth(run, MOST, style, out);
+    const bool titled = as_text_worth(run, style, out);
     if (run->facts_n)
         as_buf_printf(out, "%s%zu fact%s: assay facts %lld\n", titled ? "" : "\n", run->facts_n,
                       run->facts_n == 1 ? "" : "s", (long long)run->run.id);
@@ -124,7 +128,7 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
     if (more)
-        as_buf_printf(out, "  and %zu cells for other reasons: 'assay show' of their probe\n", more);
+        as_buf_printf(out, "  and %zu measurements for other reasons: 'assay show' of their probe\n", more);
     enum as_status st = as_buf_check(&line, err);
     as_buf_finish(&line);
     return st;
@@ -168,10 +172,10 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
     for (size_t i = 0; i < run->devices_n; i++) {
         char lead[48];
         snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
-        as_text_line(out, lead, run->devices[i].name, 2, 0, style);
+        as_text_line(out, lead, as_info_title(&run->devices[i]), 2, 0, style);
     }
     as_text_caveats(run, style, out);
-    as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
+    as_buf_printf(out, "%zu measurement%s: ", o->cells, o->cells == 1 ? "" : "s");
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)
         if (o->by_status[s]) {

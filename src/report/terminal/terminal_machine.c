@@ -1,6 +1,7 @@
 /* A machine in the terminal: its data sheet over all its runs. */
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/number.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -44,14 +45,26 @@ static void write_prior(const struct as_machine_runs *m, const struct as_table_s
     struct as_buf text = AS_BUF_INIT;
     if (!has_prior(m))
         return;
-    as_buf_printf(&text, "From one run, %s and 'another run' assume ", style->unicode ? "±" : "+-");
-    as_buf_str(&text, m->sheet.virtual_machine
-                          ? "what runs of another guest on a shared host vary by, and 0.2% of GPUs."
-                          : "that runs of a host vary by 0.5%, of GPUs by 0.2%: no series of runs of such a machine is "
-                            "known.");
-    as_buf_str(&text, " A second run measures it.");
+    as_buf_printf(&text, "With one run, %s and 'another run' assume ", style->unicode ? "±" : "+-");
+    as_buf_str(&text, m->sheet.virtual_machine ? "the scatter usual for guests on a shared host"
+                                               : "a scatter of 0.5% between runs of a host");
+    as_buf_str(&text, ", and 0.2% for GPUs. Further runs replace the assumption.");
     as_text_fill(out, as_buf_get(&text), style->width, 0, 0);
     as_buf_finish(&text);
+}
+
+/* Why some lines do not say where another run lies. */
+static void write_not_yet_known(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out)
+{
+    bool any = false;
+    for (size_t d = 0; d < m->sheet.n; d++)
+        for (size_t i = 0; i < m->sheet.v[d].sheet.n && m->sheet.v[d].runs; i++) {
+            const struct as_interval another = m->sheet.v[d].runs[i].another;
+            any |= isfinite(another.lo) && !as_number_predicts(another);
+        }
+    if (any)
+        as_text_fill(out, AS_NOT_YET_KNOWN ": too few trials or runs to say where another run lies", style->width, 0,
+                     0);
 }
 
 /* The clock to which numbers that follow it were carried over. */
@@ -104,7 +117,6 @@ static void write_device_runs(const struct as_machine_runs *m, const struct as_d
 static void write_machine_further(const struct as_machine_runs *m, const struct as_table_style *style,
                                   struct as_buf *out)
 {
-    enum { WORTH_MOST = 4 };
     struct as_buf line = AS_BUF_INIT;
     const long long last = last_run(m)->id;
     bool used[AS_MACHINE_RUNS_MAX];
@@ -116,7 +128,11 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
             style->unicode ? "±" : "+-");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
-    as_text_worth(&m->fullest, WORTH_MOST, style, out);
+    write_not_yet_known(m, style, out);
+    bool titled = false;
+    for (size_t i = 0; i < m->sheet.n; i++)
+        titled = as_text_worth_of(&m->fullest, m->sheet.v[i].id, m->sheet.n > 1 ? m->sheet.v[i].name : NULL, titled,
+                                  style, out);
     if (m->fullest.left_out)
         as_text_left_out(&m->fullest, style, out);
     as_buf_printf(out, "\nRun %lld by itself:  assay show %lld\nOver time:  assay history\n", last, last);

@@ -174,7 +174,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
         as_buf_char(out, '\n');
         as_text_plot(out, p.series, p.n, v->cells[0]->unit, v->style);
         if (p.left_out)
-            as_buf_printf(out, "            %zu cells of further series are in the table only\n", p.left_out);
+            as_buf_printf(out, "            %zu measurements of further series are in the table only\n", p.left_out);
     }
     plot_finish(&p);
     return st;
@@ -209,7 +209,7 @@ static enum as_status write_tables(const struct view *v, const char *probe, stru
 
 static void write_common(const struct view *v, struct as_buf *out)
 {
-    const char *lead = v->measured ? "in all rows: " : "all cells: ";
+    const char *lead = v->measured ? "in all rows: " : "all measurements: ";
     struct as_buf text = AS_BUF_INIT;
     if (!v->devices) {
         as_buf_printf(&text, "%sdevice=", lead);
@@ -238,7 +238,7 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
     struct as_buf line = AS_BUF_INIT;
     enum as_status st = view_init(&v, run, probe, err);
     if (!st && v.n == 0)
-        st = as_fail(err, AS_NOTFOUND, "run %lld has no cells of the probe '%s'", (long long)run->run.id, probe);
+        st = as_fail(err, AS_NOTFOUND, "run %lld has no measurements of the probe '%s'", (long long)run->run.id, probe);
     if (st)
         goto done;
     as_buf_printf(&line, "%s%s%s", probe, v.probe ? ": " : "", v.probe ? v.probe->title : "");

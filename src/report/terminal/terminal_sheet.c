@@ -37,7 +37,9 @@ static void add_another(struct as_table *t, const struct as_sheet_row *r, const 
         as_number_brief(&n, &text);
     } else if (runs) {
         const struct as_number n = {.value = r->value, .ci = runs->another, .unit = r->unit};
-        if (as_number_form(&n) == AS_NUMBER_VALUE)
+        if (isfinite(runs->another.lo) && !as_number_predicts(runs->another))
+            as_buf_str(&text, AS_NOT_YET_KNOWN);
+        else if (as_number_form(&n) == AS_NUMBER_VALUE)
             as_number_precision(&n, &text);
         else
             as_number_text(&n, &text);

@@ -1,0 +1,51 @@
+// Texts of pictures and maps: none is written over another, and none is cut by the edge of its picture.
+import { check, open } from './browser_page.mjs';
+
+const WIDTHS = [[1400, 1000, false], [390, 844, true]];
+
+// Pairs of texts of one SVG whose boxes share more than a rim; texts at an angle have boxes at that angle.
+export const overlaps = t => t.tab.evaluate(() => {
+  const RIM = 0.22; // of the smaller height: letters are lower than their box
+  const corners = e => {
+    const b = e.getBBox(), m = e.getScreenCTM(), rim = RIM * b.height;
+    return [[b.x, b.y + rim], [b.x + b.width, b.y + rim], [b.x + b.width, b.y + b.height - rim], [b.x, b.y + b.height - rim]]
+      .map(([x, y]) => new DOMPoint(x, y).matrixTransform(m)).map(p => [p.x, p.y]);
+  };
+  const axes = p => [0, 1].map(i => [p[i + 1][0] - p[i][0], p[i + 1][1] - p[i][1]]);
+  const span = (p, [x, y]) => { const at = p.map(q => q[0] * x + q[1] * y); return [Math.min(...at), Math.max(...at)]; };
+  const meet = (a, b) => [...axes(a), ...axes(b)].every(axis => {
+    const [lo, hi] = span(a, axis), [from, to] = span(b, axis), slack = 0.5 * Math.hypot(...axis); // half a pixel
+    return hi - slack > from && to - slack > lo;
+  });
+  const near = (a, b) => a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top;
+  const found = [];
+  for (const svg of document.querySelectorAll('main svg:not(.fragment)')) {
+    const frame = svg.getBoundingClientRect();
+    if (!frame.width) continue;
+    const texts = [...svg.querySelectorAll('text')].filter(e => e.textContent.trim() && getComputedStyle(e).opacity !== '0' &&
+      !e.closest('[opacity="0"], [display=none]')).map(e => ({ text: e.textContent, box: e.getBoundingClientRect(), at: corners(e) })).filter(e => e.box.width);
+    const where = svg.closest('.plots')?.dataset.figure ?? svg.getAttribute('class');
+    texts.forEach((a, i) => {
+      if (a.box.left < frame.left - 1 || a.box.right > frame.right + 1 || a.box.top < frame.top - 2 || a.box.bottom > frame.bottom + 2) found.push(`${where}: '${a.text}' is cut`);
+      for (const b of texts.slice(i + 1)) if (near(a.box, b.box) && meet(a.at, b.at)) found.push(`${where}: '${a.text}' over '${b.text}'`);
+    });
+  }
+  return [...new Set(found)];
+});
+
+export async function checkOverlaps(scenarios = ['plain', 'gpu', 'gpus', 'eight', 'operations', 'matrix', 'two']) {
+  for (const [width, height, isMobile] of WIDTHS)
+    for (const scenario of scenarios) {
+      const t = await open(scenario, { viewport: { width, height }, isMobile, hasTouch: isMobile });
+      const seen = await overlaps(t);
+      check(`${scenario} at ${width}: no text over another`, seen.length === 0, seen.slice(0, 12));
+      if (scenario === scenarios[0]) { // the check itself sees one
+        await t.tab.evaluate(() => {
+          const text = [...document.querySelectorAll('main svg text')].find(e => e.getBoundingClientRect().width > 20 && e.textContent.trim());
+          text.after(Object.assign(text.cloneNode(true), { id: 'planted' }));
+        });
+        check(`${scenario} at ${width}: a planted overlap is seen`, (await overlaps(t)).length > seen.length);
+      }
+      await t.close();
+    }
+}
