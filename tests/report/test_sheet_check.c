@@ -504,6 +504,49 @@ static void test_false_alarms(void **state)
     }
 }
 
+/* Share of lines whose joined interval holds the machine's number, 100, and of one more run's in that of another run:
+ * of machines whose tau are `times` those of the stored prior. */
+static double joined_coverage(size_t runs, double times, struct as_rng *rng, double *another)
+{
+    enum { MACHINES = 500, TRIALS = 12 };
+    size_t held = 0, held_another = 0;
+    for (int i = 0; i < MACHINES; i++) {
+        double tau[ROWS];
+        draw_tau(tau, rng);
+        for (size_t k = 0; k < ROWS; k++)
+            tau[k] *= times;
+        struct as_machine_sheet m = drawn_runs(runs, tau, TRIALS, rng), more = drawn(tau, TRIALS, rng);
+        assert_int_equal(as_machine_sheet_join(&m, NULL), AS_OK);
+        for (size_t k = 0; k < ROWS; k++) {
+            const struct as_interval ci = m.v->sheet.rows[k].ci, next = m.v->runs[k].another;
+            const double v = more.v->sheet.rows[k].value;
+            held += ci.lo <= 100 && 100 <= ci.hi;
+            held_another += next.lo <= v && v <= next.hi;
+        }
+        as_machine_sheet_finish(&m);
+        as_machine_sheet_finish(&more);
+    }
+    *another = (double)held_another / (MACHINES * ROWS);
+    return (double)held / (MACHINES * ROWS);
+}
+
+/* A prior that counts no further than the line's own runs allow does not make intervals too narrow. */
+static void test_joined_coverage(void **state)
+{
+    (void)state;
+    static const size_t runs[] = {1, 2, 3, 5, 12};
+    struct as_rng rng;
+    as_rng_seed(&rng, 21);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        double another, noisy_another;
+        const double c = joined_coverage(runs[i], 1, &rng, &another),
+                     noisy = joined_coverage(runs[i], 3, &rng, &noisy_another);
+        print_message("%zu runs: %.3f, another %.3f; of unsteady machines %.3f, %.3f\n", runs[i], c, another, noisy,
+                      noisy_another);
+        assert_true(c >= 0.92 && another >= 0.92);
+    }
+}
+
 static void test_lines_of_one_side(void **state)
 {
     (void)state;
@@ -676,6 +719,7 @@ int main(void)
         cmocka_unit_test(test_joined),
         cmocka_unit_test(test_agreeing_runs),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_joined_coverage),
         cmocka_unit_test(test_states_checked),
         cmocka_unit_test(test_runs_of_a_line),
         cmocka_unit_test(test_clock),
