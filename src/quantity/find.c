@@ -275,6 +275,18 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
 
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says
  * why. */
+static void take_joined(const struct as_quantity_subject *s, struct as_quantity_value *v)
+{
+    for (size_t i = 0; i < s->joined_n; i++) {
+        const struct as_quantity_joined *j = &s->joined[i];
+        if (j->of != v->of || strcmp(j->device, s->device) != 0 || strcmp(j->unit, v->unit) != 0)
+            continue;
+        v->value = j->value;
+        v->ci = j->ci;
+        v->modes = 0;
+    }
+}
+
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason)
 {
@@ -295,8 +307,10 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
             break;
     }
     as_buf_finish(&why);
-    if (state == AS_QUANTITY_FOUND)
+    if (state == AS_QUANTITY_FOUND) {
         convert_by_clock(s, out);
+        take_joined(s, out);
+    }
     return state;
 }
 

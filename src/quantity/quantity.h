@@ -68,6 +68,14 @@ bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
 enum as_status as_quantities_check(const struct as_quantity *table, const struct as_bound_line *bounds,
                                    struct as_error *err);
 
+/* A device's number over the runs of its machine, which stands for that of one run. */
+struct as_quantity_joined {
+    const char *device;
+    const struct as_quantity *of;
+    const char *unit;
+    double value;
+    struct as_interval ci;
+};
 /* The device whose numbers are sought, and where. */
 struct as_quantity_subject {
     const char *device;
@@ -75,7 +83,9 @@ struct as_quantity_subject {
     struct as_cell_view cells;         /* of the run or of the device */
     const struct as_fact *facts;
     size_t facts_n;
-    double clock_hz; /* the quantity clock.core; NAN unknown */
+    double clock_hz;                         /* the quantity clock.core; NAN unknown */
+    const struct as_quantity_joined *joined; /* not owned; NULL: numbers of the run */
+    size_t joined_n;
 };
 /* Sets clock_hz from the facts. */
 void as_quantity_use_clock(struct as_quantity_subject *s);

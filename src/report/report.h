@@ -60,8 +60,10 @@ struct as_report_run {
     size_t advice_n;
     const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */
     const struct as_refs *chip; /* of the chip whose figures the data sheet shows, not owned; NULL: its own */
-    const struct as_machine_runs *machine; /* its machine, whose sheet the page shows instead of its own; not owned;
-                                              NULL: none */
+    const struct as_machine_runs *machine;   /* its machine, whose sheet the page shows instead of its own; not owned;
+                                                NULL: none */
+    const struct as_quantity_joined *joined; /* the numbers of that sheet, for other views of them; not owned */
+    size_t joined_n;
     struct as_backend_pair *backend_pairs; /* by pair of devices; those that differ first */
     size_t backend_pairs_n;
 };

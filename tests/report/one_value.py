@@ -48,14 +48,15 @@ def read(assay, sample, *words):
     return printed[sample, words]
 
 
-def page_of(assay, sample):
-    if sample not in printed:
+def page_of(assay, sample, *run):
+    """Of the last run, or without one of the machine over its runs."""
+    if (sample, run) not in printed:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "page.html")
-            expect(assay.run("report", "-o", path, "--store", os.path.join(SAMPLES, sample)).code == OK, f"a page of {sample}")
+            expect(assay.run("report", *run, "-o", path, "--store", os.path.join(SAMPLES, sample)).code == OK, f"a page of {sample}")
             with open(path, encoding="utf-8") as f:
-                printed[sample] = f.read()
-    return printed[sample]
+                printed[sample, run] = f.read()
+    return printed[sample, run]
 
 
 def values_of_page(page):
@@ -322,7 +323,7 @@ def contradictions(values):
 
 
 def views(assay, sample):
-    page = page_of(assay, sample)
+    page = page_of(assay, sample, "last")
     sheet = read(assay, sample, "export", "--format", "sheet")
     values = [*values_of_page(page), *values_of_sheet(sheet), *values_of_facts(sheet, read(assay, sample, "facts", "--json"))]
     return page, values
@@ -334,6 +335,8 @@ def test_one_value(assay):
         expect(len({view for _, _, view, _ in values}) >= 4, f"{sample}: views have numbers", {v for _, _, v, _ in values})
         expect(not list(contradictions(values)), f"{sample}: one value each", list(contradictions(values)))
         expect(not list(uncited(page)), f"{sample}: every number cites", list(uncited(page)))
+        joined = list(values_of_page(page_of(assay, sample)))
+        expect(not list(contradictions(joined)), f"{sample}: one value each over all runs", list(contradictions(joined)))
         count, wrong = shown_otherwise(page, read(assay, sample, "export", "--format", "sheet"))
         expect(count and not wrong, f"{sample}: texts stand for what they cite ({count})", wrong)
 

@@ -23,8 +23,11 @@ static enum as_status load_machine(const struct as_args *args, const struct as_r
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
     if (!st && (st = as_machine_runs_load(store, AS_MACHINE_NOW, chip, machine, err)) == AS_NOTFOUND)
         st = AS_OK;
-    if (!st && machine->sheet.n && as_machine_runs_used(machine, NULL, used) > 1)
+    if (!st && machine->sheet.n && as_machine_runs_used(machine, NULL, used) > 1) {
         last->machine = machine;
+        last->joined = machine->joined;
+        last->joined_n = machine->joined_n;
+    }
     as_store_close(store);
     return st;
 }

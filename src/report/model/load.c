@@ -16,7 +16,9 @@ struct as_quantity_subject as_report_subject(const struct as_report_run *r, cons
                                     .info = as_report_device(r, device),
                                     .cells = {.v = r->cells, .n = r->cells_n},
                                     .facts = r->facts,
-                                    .facts_n = r->facts_n};
+                                    .facts_n = r->facts_n,
+                                    .joined = r->joined,
+                                    .joined_n = r->joined_n};
     as_quantity_use_clock(&s);
     return s;
 }

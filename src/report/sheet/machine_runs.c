@@ -17,6 +17,7 @@ void as_machine_runs_finish(struct as_machine_runs *m)
     for (size_t i = 0; i < m->n; i++)
         free(m->v[i].devices);
     free(m->v);
+    free(m->joined);
     *m = (struct as_machine_runs){0};
 }
 
@@ -245,6 +246,23 @@ static enum as_status merge_runs(struct as_machine_load *l, struct as_error *err
     return st;
 }
 
+static enum as_status list_joined(struct as_machine_runs *m, struct as_error *err)
+{
+    size_t n = 0;
+    for (size_t d = 0; d < m->sheet.n; d++)
+        n += m->sheet.v[d].sheet.n;
+    m->joined = calloc(n + 1, sizeof *m->joined);
+    if (!m->joined)
+        return as_nomem(err, (n + 1) * sizeof *m->joined, "lines of the machine");
+    for (size_t d = 0; d < m->sheet.n; d++)
+        for (size_t i = 0; i < m->sheet.v[d].sheet.n; i++) {
+            const struct as_sheet_row *row = &m->sheet.v[d].sheet.rows[i];
+            m->joined[m->joined_n++] = (struct as_quantity_joined){
+                .device = m->sheet.v[d].id, .of = row->of, .unit = row->unit, .value = row->value, .ci = row->ci};
+        }
+    return AS_OK;
+}
+
 enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_which which, const struct as_refs *chip,
                                     struct as_machine_runs *out, struct as_error *err)
 {
@@ -274,6 +292,8 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
         st = as_machine_sheet_copy(&out->sheet, &out->now, err);
     if (!st)
         st = as_machine_join_now(&l, which == AS_MACHINE_EVER ? &out->now : &out->sheet, err);
+    if (!st && which == AS_MACHINE_NOW)
+        st = list_joined(out, err);
     as_copy_text(out->since, sizeof out->since, as_buf_get(&l.since));
     as_buf_finish(&l.since);
     found_finish(&found);

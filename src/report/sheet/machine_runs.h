@@ -30,7 +30,9 @@ struct as_machine_runs {
     size_t older;                 /* complete runs before those, which are not read */
     struct as_report_run fullest; /* the one in the sheet that has most cells, the latest of several; not compared with
                                      earlier runs */
-    char since[400];              /* why earlier runs are not in the sheet; "" all are */
+    struct as_quantity_joined *joined; /* owned; the lines of AS_MACHINE_NOW for other views of a run */
+    size_t joined_n;
+    char since[400]; /* why earlier runs are not in the sheet; "" all are */
 };
 enum as_machine_which {
     AS_MACHINE_NOW,  /* runs of the latest one's state; a device whose driver changed starts anew by itself, and a line
