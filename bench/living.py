@@ -50,10 +50,15 @@ def history(assay, store):
 
 
 def is_predicted(level, line):
-    """Does the level with its scatter, and the run's own error, explain the run's value?"""
-    scatter = math.log(level["another_run"][1] / level["now"])
+    """Does the level with its scatter, or a state of it, and the run's own error explain the run's value?"""
+    return any(is_near(state["value"], state["another_run"], line)
+               for state in level["states"] or [{"value": level["now"], "another_run": level["another_run"]}])
+
+
+def is_near(value, another, line):
+    scatter = math.log(another[1] / value)
     error = math.log(line["ci_high"] / line["ci_low"]) / 2 if line["ci_low"] else 0
-    return abs(math.log(line["value"] / level["now"])) <= math.hypot(scatter, error)
+    return abs(math.log(line["value"] / value)) <= math.hypot(scatter, error)
 
 
 def sheet_coverage(assay, runs, others):

@@ -160,6 +160,8 @@ enum as_status as_parse_duration(const char *s, double *seconds, struct as_error
     double v;
     if (read_double(s, &end, &v) && v >= 0) {
         end = skip_space(end);
+        if (!*end && v > 0)
+            return as_fail(err, AS_USAGE, "\"%s\" is ambiguous: write %ss or %sm", s, s, s);
         for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
             if (strcmp(end, unit[i].name) == 0 && isfinite(v * unit[i].seconds)) {
                 *seconds = v * unit[i].seconds;

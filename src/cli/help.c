@@ -28,7 +28,8 @@ static const struct item exits[] = {
           "without a common "
           "measurement"},
     {"3", "check or compare --check found something worse, or check found a line missing"},
-    {"4", "measured, but some measurements were rejected, failed, crashed or timed out, or a device was lost"},
+    {"4", "measured, but some measurements were rejected, failed, crashed or timed out, the budget left out most, or a "
+          "device was lost"},
     {"5", "no device to measure on"},
     {NULL, NULL},
 };

@@ -1,6 +1,7 @@
 /* assay: the entry point. Finds the subcommand, parses its arguments and runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/output/outputs.h"
 #include "os/process.h"
 #include "quantity/quantity.h"
@@ -138,6 +139,8 @@ int main(int argc, char **argv)
         name = "help";
     else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         name = "version";
+    else if (strncmp(name, "--", 2) == 0)
+        return run_command(&as_command_machine, argc, argv, 1);
     const struct as_command *command = as_command_find(name);
     return command ? run_command(command, argc, argv, 2) : unknown_command(name);
 }

@@ -202,7 +202,8 @@ static void numbers_to_json(const struct as_advice *a, struct as_buf *out)
         const struct as_advice_number *number = &a->numbers[k];
         as_buf_str(out, k ? ",{" : "{");
         as_json_add_text(out, "what", number->what);
-        as_json_add_number(out, "value", number->value);
+        const struct as_number n = {.value = number->value, .ci = number->ci, .unit = number->unit};
+        as_json_add_number(out, "value", as_number_point(&n));
         as_json_add_number(out, "ci_low", number->ci.lo);
         as_json_add_number(out, "ci_high", number->ci.hi);
         as_json_add_text(out, "unit", number->unit);

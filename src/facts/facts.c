@@ -135,7 +135,8 @@ void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out)
         as_json_add_number(out, "gain_low", f->gain_ci.lo);
         as_json_add_number(out, "gain_high", f->gain_ci.hi);
         as_json_add_text(out, "verdict", as_fact_verdict_word(f->verdict));
-        as_json_add_number(out, "value", f->value);
+        const struct as_number number = {.value = f->value, .ci = f->ci, .unit = f->unit};
+        as_json_add_number(out, "value", as_number_point(&number));
         as_json_add_number(out, "ci_low", f->ci.lo);
         as_json_add_number(out, "ci_high", f->ci.hi);
         as_json_add_text(out, "unit", f->unit);

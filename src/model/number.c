@@ -79,6 +79,11 @@ enum as_number_form as_number_form(const struct as_number *n)
     return AS_NUMBER_RANGE;
 }
 
+double as_number_point(const struct as_number *n)
+{
+    return strcmp(n->unit, "B") == 0 && number_has_interval(n) ? NAN : n->value;
+}
+
 struct as_number as_number_of_cell(const struct as_cell *c)
 {
     return (struct as_number){.value = c->sum.median,
@@ -88,6 +93,20 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .mode = {c->sum.mode[0], c->sum.mode[1]},
                               .share0 = c->sum.mode_share0,
                               .modes = c->sum.modes};
+}
+
+bool as_number_is_value(const struct as_number *n)
+{
+    const enum as_number_form form = as_number_form(n);
+    return isfinite(n->value) && (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL);
+}
+
+void as_number_plain(const struct as_number *n, struct as_buf *out)
+{
+    if (number_has_interval(n))
+        as_format_number(out, n->value, number_at_most(as_number_digits(n->value, number_half(n)), DIGITS));
+    else
+        as_buf_printf(out, "%.6g", n->value);
 }
 
 static void number_add_value(const struct as_number *n, struct as_buf *out)
@@ -130,17 +149,24 @@ static void number_add_range(const struct as_number *n, struct as_buf *out)
     number_add_ends(n, number_place(0.5 * (n->ci.hi - n->ci.lo)) - 1, DIGITS, out);
 }
 
+/* States of runs are as well known as any number; modes of samples are centres of clusters. */
+static int number_mode_digits(const struct as_number *n)
+{
+    return n->of_runs ? DIGITS : DIGITS - 1;
+}
+
 static void number_add_modes(const struct as_number *n, struct as_buf *out)
 {
-    const int often = n->share0 < 0.5;
+    const int often = n->share0 < 0.5, digits = number_mode_digits(n);
     const double one = n->mode[often], other = n->mode[!often];
     const struct as_scale *scale = as_scale_of(one, n->unit), *its = as_scale_of(other, n->unit);
-    as_format_value_to(out, one, n->unit, DIGITS - 1);
-    as_buf_printf(out, ", in %.0f%% of samples ", 100 * (often ? n->share0 : 1 - n->share0));
+    as_format_value_to(out, one, n->unit, digits);
+    as_buf_printf(out, ", in %.0f%% of %s ", 100 * (often ? n->share0 : 1 - n->share0),
+                  n->of_runs ? "runs" : "samples");
     if (scale == its)
-        as_format_number(out, scale ? other * scale->factor : other, DIGITS - 1);
+        as_format_number(out, scale ? other * scale->factor : other, digits);
     else
-        as_format_value_to(out, other, n->unit, DIGITS - 1);
+        as_format_value_to(out, other, n->unit, digits);
 }
 
 void as_number_text(const struct as_number *n, struct as_buf *out)
@@ -175,12 +201,13 @@ void as_number_brief(const struct as_number *n, struct as_buf *out)
     const enum as_number_form form = as_number_form(n);
     if (form == AS_NUMBER_MODES) {
         const struct as_scale *scale = as_scale_of(n->mode[0], n->unit);
+        const int digits = number_mode_digits(n);
         if (scale == as_scale_of(n->mode[1], n->unit))
-            as_format_number(out, scale ? n->mode[0] * scale->factor : n->mode[0], DIGITS - 1);
+            as_format_number(out, scale ? n->mode[0] * scale->factor : n->mode[0], digits);
         else
-            as_format_value_to(out, n->mode[0], n->unit, DIGITS - 1);
+            as_format_value_to(out, n->mode[0], n->unit, digits);
         as_buf_str(out, " or ");
-        as_format_value_to(out, n->mode[1], n->unit, DIGITS - 1);
+        as_format_value_to(out, n->mode[1], n->unit, digits);
     } else if (form == AS_NUMBER_NOISY && n->trials <= FEW_TRIALS) {
         as_buf_str(out, "about ");
         as_format_value_to(out, n->value, n->unit, DIGITS - 1);

@@ -14,18 +14,25 @@ struct as_number {
     double mode[2]; /* of the samples, if modes is 2 */
     double share0;  /* of mode[0] */
     size_t modes;
+    bool of_runs; /* the modes are states of whole runs, not of samples */
 };
 enum as_number_form {
     AS_NUMBER_VALUE,        /* "59 GB/s"; its interval, if it has one, is at most 25% to each side */
     AS_NUMBER_ONE_TRIAL,    /* the same, of one trial: the interval is only what is usual for such cells */
     AS_NUMBER_RANGE,        /* "27 to 121 ns", and any capacity with an interval */
-    AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns" */
+    AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns", or of runs */
     AS_NUMBER_NOISY,        /* "too noisy: one trial" */
     AS_NUMBER_BOUND,        /* of a ratio: "over 1.1x" */
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
 };
 enum as_number_form as_number_form(const struct as_number *n);
 struct as_number as_number_of_cell(const struct as_cell *c);
+/* The value for programs; NAN where only a range is known, as of a capacity. */
+double as_number_point(const struct as_number *n);
+/* Is it stated as one value, rather than as a range, two modes or words? */
+bool as_number_is_value(const struct as_number *n);
+/* The value for other programs, as exact as it is printed, without unit or prefix: "3690000000". */
+void as_number_plain(const struct as_number *n, struct as_buf *out);
 /* A cell's number in a table, or its answer. */
 void as_cell_number(const struct as_cell *c, struct as_buf *out);
 /* "59 GB/s", "27 to 121 ns", "too noisy: one trial", "inconclusive" */

@@ -45,6 +45,8 @@ void as_suite_finish(struct as_suite *s);
 void as_suites_devices(const struct as_suite *suites, size_t n, struct as_buf *out);
 /* Parses "probe:NAME" and "suite:NAME"; a plain name may be either. */
 const char *as_suite_or_probe(const char *word, bool *suite, bool *probe);
+/* Is it, by its plain name or "suite:NAME", a built-in suite? */
+bool as_suite_is_built_in(const char *word);
 /* Loads a built-in suite, a probe (its quick grids), or an .ini file by path. A name that is both means the
  * suite; the prefixes "probe:" and "suite:" choose explicitly. */
 enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err);

@@ -360,6 +360,15 @@ const char *as_suite_or_probe(const char *word, bool *suite, bool *probe)
     return word + (!*suite ? sizeof is_probe - 1 : !*probe ? sizeof is_suite - 1 : 0);
 }
 
+bool as_suite_is_built_in(const char *word)
+{
+    bool suites, probes, is = false;
+    const char *name = as_suite_or_probe(word, &suites, &probes);
+    for (size_t i = 0; suites && as_suite_texts[i].name; i++)
+        is |= strcmp(as_suite_texts[i].name, name) == 0;
+    return is;
+}
+
 enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err)
 {
     bool suites, probes;

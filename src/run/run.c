@@ -214,6 +214,39 @@ static void note_budget(struct as_engine *e)
     as_buf_finish(&text);
 }
 
+/* Axes that the user set so that nothing can be measured are a mistake, and no run of the machine. */
+static enum as_status check_possible(const struct as_planning *p, const struct as_run_options *o, struct as_error *err)
+{
+    const struct as_cell *first = NULL;
+    if (!o->sets_n)
+        return AS_OK;
+    for (size_t i = 0; i < p->sentinels_first; i++) {
+        if (p->plan.cells[i].status == AS_CELL_PLANNED)
+            return AS_OK;
+        first = first ? first : &p->plan.cells[i];
+    }
+    return as_fail(err, AS_USAGE, "none of %zu measurement%s is possible here: %s", p->sentinels_first,
+                   p->sentinels_first == 1 ? "" : "s", first ? first->reason : "");
+}
+
+/* A suite is named after what it is about: says where that is not to be had. */
+static void note_namesakes(struct as_engine *e, const struct as_planning *p)
+{
+    for (size_t k = 0; k < e->options->suites_n; k++) {
+        bool is_suite, is_probe, has = false;
+        const char *name = as_suite_or_probe(e->options->suites[k], &is_suite, &is_probe);
+        for (size_t i = 0; i < p->sentinels_first; i++)
+            has |= strcmp(p->plan.cells[i].probe, name) == 0 && p->plan.cells[i].status == AS_CELL_PLANNED;
+        if (!as_suite_is_built_in(e->options->suites[k]) || !as_probe_find(name) || has)
+            continue;
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(&text, "the suite '%s' has no measurement of the probe '%s' on these devices, only of others",
+                      name, name);
+        as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+        as_buf_finish(&text);
+    }
+}
+
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err)
 {
@@ -226,6 +259,8 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     e.slots = p.slots;
     e.slots_n = p.slots_n;
     e.sentinels_first = p.sentinels_first;
+    if (!st)
+        st = check_possible(&p, options, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
         st = as_lock_machine(options, &lock, err);
     if (!st)
@@ -245,6 +280,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
             as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&p.left_out));
         }
         note_budget(&e);
+        note_namesakes(&e, &p);
         if (!st)
             st = as_engine_carry_out(&e, result, err);
     }

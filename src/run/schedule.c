@@ -246,13 +246,14 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
 /* Reports how many cells did not fit the budget, and the budget that would suffice. */
 static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *err)
 {
-    size_t n = 0, last = 0;
+    size_t n = 0, last = 0, possible = 0;
     double need = 0;
     for (size_t i = 0; i < e->sentinels_first; i++) {
         const struct as_progress *p = &e->progress[i];
+        possible += e->cells[i].status != AS_CELL_UNSUPPORTED;
         if (!p->over)
             need += e->rounds * (as_engine_need(p) + SHARE_MIN_S);
-        if (!p->left_out)
+        if (!p->left_out && e->cells[i].status != AS_CELL_PLANNED)
             continue;
         n++;
         last = i;
@@ -265,13 +266,13 @@ static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(
         &text,
-        "the budget suffices for %zu of %zu measurements; large and intermediate sizes and further allocators "
-        "are left out; --budget %.0fs would suffice for all",
-        e->sentinels_first - n, e->sentinels_first, all_s);
+        "the budget sufficed for %zu of %zu measurements; large and intermediate sizes and further allocators "
+        "were left out; --budget %.0fs should suffice for all",
+        possible - n, possible, all_s);
     as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
     as_buf_finish(&text);
-    json_t *j = json_pack("{s:I, s:I, s:f}", "cells", (json_int_t)n, "of", (json_int_t)e->sentinels_first,
-                          "budget_s_for_all", all_s);
+    json_t *j =
+        json_pack("{s:I, s:I, s:f}", "cells", (json_int_t)n, "of", (json_int_t)possible, "budget_s_for_all", all_s);
     e->run->left_out = j ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(j);
     return e->run->left_out ? AS_OK : as_nomem(err, 0, "the run");

@@ -65,8 +65,8 @@ static double between_mean(const struct counted *c, double tau2, double *weights
     return sum / *weights;
 }
 
-/* Cochran's Q less what is expected of it, which falls as tau2 rises. */
-static double excess(const struct counted *c, double tau2)
+/* Cochran's Q less a target, such as what is expected of it; it falls as tau2 rises. */
+static double excess(const struct counted *c, double tau2, double target)
 {
     double weights, q = 0;
     const double mean = between_mean(c, tau2, &weights);
@@ -75,19 +75,20 @@ static double excess(const struct counted *c, double tau2)
             const double off = log(c->runs[i].value) - mean;
             q += off * off / (own_variance(c, i) + tau2);
         }
-    return q - ((double)c->used - 1);
+    return q - target;
 }
 
-static double paule_mandel(const struct counted *c)
+/* The tau2 at which Q is the target. */
+static double tau2_of(const struct counted *c, double target)
 {
     double lo = 0, hi = AS_BETWEEN_ERROR_MIN * AS_BETWEEN_ERROR_MIN;
-    if (c->used < 2 || excess(c, 0) <= 0)
+    if (excess(c, 0, target) <= 0)
         return 0;
-    while (excess(c, hi) > 0 && hi < LARGEST_VARIANCE)
+    while (excess(c, hi, target) > 0 && hi < LARGEST_VARIANCE)
         hi *= 4;
     for (int i = 0; i < STEPS; i++) {
         const double middle = 0.5 * (lo + hi);
-        if (excess(c, middle) > 0)
+        if (excess(c, middle, target) > 0)
             lo = middle;
         else
             hi = middle;
@@ -98,7 +99,18 @@ static double paule_mandel(const struct counted *c)
 struct as_between as_between_of(const struct as_estimated *runs, size_t n)
 {
     const struct counted c = count(runs, n);
-    return (struct as_between){paule_mandel(&c), c.used > 1 ? (double)c.used - 1 : 0};
+    const double df = c.used > 1 ? (double)c.used - 1 : 0;
+    return (struct as_between){df > 0 ? tau2_of(&c, df) : 0, df};
+}
+
+double as_between_most(const struct as_estimated *runs, size_t n)
+{
+    static const double quartile = -0.6745; /* of a normal distribution */
+    const struct counted c = count(runs, n);
+    const double df = (double)c.used - 1;
+    if (c.used < 2)
+        return INFINITY;
+    return tau2_of(&c, df * pow(1 - 2 / (9 * df) + quartile * sqrt(2 / (9 * df)), 3));
 }
 
 struct as_between as_between_pool(struct as_between a, struct as_between b)

@@ -25,6 +25,9 @@ struct as_between as_between_pool(struct as_between a, struct as_between b);
 /* The same from the steps from each run to the next, in order of time: a lasting change of level does not widen it. df
  * 0: fewer than three runs with an interval. */
 struct as_between as_between_steps(const struct as_estimated *runs, size_t n);
+/* What tau^2 may well be, by the runs themselves: three to one that it is less (the Q profile, Viechtbauer 2007, by the
+ * approximation of Wilson and Hilferty 1931). INFINITY: fewer than two runs with an interval. */
+double as_between_most(const struct as_estimated *runs, size_t n);
 /* What lines of a group have in common: the median over the lines, each over the median of chi^2 / df. Reorders v, of
  * lines with df above 0; variance NAN if n is 0. df is left 0. */
 struct as_between as_between_group(struct as_between *v, size_t n);
@@ -40,6 +43,11 @@ struct as_joined {
  * in place of 95%). Runs count as for as_between_of: those without an interval only where none has one, numbers that
  * are not above 0 never. False if no interval can be given: no run counts, or a single one without an interval. */
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out);
+
+/* Do the runs, in order of time, lie in one of two states with nothing between: each run itself well known, the gap at
+ * least half the lower value and far beyond the scatter within a state, and no state left for good? Returns a value
+ * between the states; NAN: no. Of two or three runs, twice the lower value decides. prior: of tau^2. */
+double as_between_states(const struct as_estimated *runs, size_t n, struct as_between prior);
 
 /* How one run of a series stands to the others. */
 enum as_run_place {

@@ -89,9 +89,32 @@ static void plateau_segment(struct curve *c)
     }
 }
 
+/* A point counts for the level of its plateau unless others there are known so much better: within a factor of this
+ * of the best, or as well as real levels are flat. */
+static const double known_enough = 3;
+
+static double least_known(const struct curve *c, size_t first, size_t last)
+{
+    double best = INFINITY;
+    for (size_t i = first; i <= last; i++)
+        best = fmin(best, c->noise[i]);
+    return fmax(known_enough * best, least_noise);
+}
+
+/* Their values to out; returns how many. */
+static size_t known_points(const struct curve *c, size_t first, size_t last, double *out)
+{
+    const double most = least_known(c, first, last);
+    size_t n = 0;
+    for (size_t i = first; i <= last; i++)
+        if (c->noise[i] <= most)
+            out[n++] = c->ly[i];
+    return n;
+}
+
 static double span_level(const struct curve *c, size_t first, size_t last)
 {
-    return as_median(c->ly + first, last - first + 1);
+    return as_median(c->best, known_points(c, first, last, c->best));
 }
 
 /* Removes plateaus that are too short or rise, as in a ramp cut into steps. */
@@ -155,13 +178,14 @@ static size_t plateau_merge(const struct curve *c, struct span *spans, size_t n)
 /* 95% interval of the level: order statistics if there are enough points, else the range of their intervals. */
 static struct as_interval level_interval(const struct curve *c, const struct span *s, double *scratch)
 {
-    size_t n = s->last - s->first + 1;
+    const double most = least_known(c, s->first, s->last);
     struct as_interval ci = {INFINITY, -INFINITY};
-    for (size_t i = 0; i < n; i++) {
-        double ly = c->ly[s->first + i], half = 1.96 * c->noise[s->first + i];
-        ci = (struct as_interval){fmin(ci.lo, ly - half), fmax(ci.hi, ly + half)};
-        scratch[i] = ly;
+    for (size_t i = s->first; i <= s->last; i++) {
+        const double half = 1.96 * c->noise[i];
+        if (c->noise[i] <= most)
+            ci = (struct as_interval){fmin(ci.lo, c->ly[i] - half), fmax(ci.hi, c->ly[i] + half)};
     }
+    const size_t n = known_points(c, s->first, s->last, scratch);
     as_sort(scratch, n);
     if (n >= 6)
         ci = as_median_interval(scratch, n, 0.95);

@@ -182,6 +182,8 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
         if (as_cell_is_valid(&own.sentinels[i]) && own.sentinels[i].sum.median > 0)
             say_change(&own.sentinels[i], x, medians_of(&e, &own, &own.sentinels[i], x), out);
     }
+    if (out->len) /* which no other view shows */
+        as_buf_str(out, ", in the reference measurements that every run makes");
     for (size_t r = 0; r < e.n; r++)
         source_finish(&e.of[r]);
     source_finish(&own);

@@ -78,13 +78,14 @@ static void test_parse_numbers(void **state)
     static const struct {
         const char *text;
         double seconds;
-    } durations[] = {{"60s", 60}, {"500ms", 0.5}, {"10m", 600}, {"1h", 3600}, {"2.5", 2.5}, {"3 min", 180}};
+    } durations[] = {{"60s", 60}, {"500ms", 0.5}, {"10m", 600}, {"1h", 3600}, {"2.5 s", 2.5}, {"0", 0}, {"3 min", 180}};
     for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
         assert_int_equal(as_parse_duration(durations[i].text, &d, NULL), AS_OK);
         assert_true(fabs(d - durations[i].seconds) < 1e-12);
     }
     assert_int_equal(as_parse_duration("-1s", &d, NULL), AS_USAGE);
     assert_int_equal(as_parse_duration("1x", &d, NULL), AS_USAGE);
+    assert_int_equal(as_parse_duration("5", &d, NULL), AS_USAGE); /* 5 s or 5 min? */
     assert_int_equal(as_parse_percent("1%", &d, NULL), AS_OK);
     assert_true(fabs(d - 0.01) < 1e-15);
     assert_int_equal(as_parse_percent("0.01", &d, NULL), AS_OK);

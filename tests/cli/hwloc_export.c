@@ -13,13 +13,20 @@
 #include <cmocka.h>
 
 static const struct as_quantity read_all = {.name = "memory.read.all"}, latency = {.name = "memory.latency"},
-                                foreign = {.name = "foreign"};
+                                foreign = {.name = "foreign"}, write_all = {.name = "memory.write.all"};
 static struct as_sheet_row rows[] = {
-    {.of = &read_all, .group = "Memory", .label = "read", .value = 20.97152, .unit = "GB/s"},
-    {.of = &latency, .group = "Memory", .label = "latency", .value = 123.4, .unit = "ns"},
+    {.of = &read_all, .group = "Memory", .label = "read", .value = 20.97152, .ci = {20.9, 21.1}, .unit = "GB/s"},
+    {.of = &latency, .group = "Memory", .label = "latency", .value = 123.4, .ci = {123.1, 123.7}, .unit = "ns"},
     {.of = &foreign, .group = "Memory", .label = "a<b\x1b", .value = 2, .unit = "n\ns"},
+    {.of = &write_all,
+     .group = "Memory",
+     .label = "write",
+     .value = 55.3858,
+     .ci = {8, 264},
+     .trials = 2,
+     .unit = "GB/s"},
 };
-static struct as_device_sheet cpu = {.id = "cpu", .name = "CPU", .sheet = {.rows = rows, .n = 3}};
+static struct as_device_sheet cpu = {.id = "cpu", .name = "CPU", .sheet = {.rows = rows, .n = 4}};
 static const struct as_machine_sheet machine = {.v = &cpu, .n = 1, .runs = 1};
 
 static void check_attributes(hwloc_topology_t t)
@@ -52,7 +59,8 @@ static void test_read_back(void **state)
     check_attributes(t);
     const char *info = hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "assay Memory latency");
     assert_non_null(info);
-    assert_string_equal(info, "123.4 ns");
+    assert_string_equal(info, "123 ns");
+    assert_null(hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "assay Memory write")); /* too noisy */
     info = hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "assay Memory a<b\\x1b");
     assert_non_null(info);
     assert_string_equal(info, "2 n\\x0as");

@@ -61,6 +61,19 @@ static void test_line(void **state)
     assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 6)), "\r\x1b[J"); /* leaves an empty line */
 }
 
+/* Without a terminal a line comes where nothing else did for ten seconds. */
+static void test_heartbeat(void **state)
+{
+    struct as_progress p = {.width = 0};
+    struct as_cell latency = cell("latency", 1.46, true);
+    (void)state;
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &latency, 3)), "");
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &latency, 10.5)),
+                        "assay: 20%, 42 s left | Memory latency, 1 MiB: 1.46 ns\n");
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &latency, 15)), "");
+    assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 30)), "");
+}
+
 /* What watches the machine is named by what it is for, not by its parts. */
 static void test_sentinel(void **state)
 {
@@ -174,15 +187,11 @@ static void test_json_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_sentinel),
-        cmocka_unit_test(test_rejected_has_no_number),
-        cmocka_unit_test(test_width),
-        cmocka_unit_test(test_redraws_are_spaced),
-        cmocka_unit_test(test_no_terminal),
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_json_events),
+        cmocka_unit_test(test_line),        cmocka_unit_test(test_heartbeat),
+        cmocka_unit_test(test_sentinel),    cmocka_unit_test(test_rejected_has_no_number),
+        cmocka_unit_test(test_width),       cmocka_unit_test(test_redraws_are_spaced),
+        cmocka_unit_test(test_no_terminal), cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_escapes),     cmocka_unit_test(test_json_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

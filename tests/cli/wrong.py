@@ -23,6 +23,7 @@ REFUSED = [
     (["run", "--budget", "soon"], 2, ["--budget", "soon"]),
     (["run", "--budget", "0.5s"], 2, ["--budget", "less than a second"]),
     (["run", "--budget", "400d"], 2, ["--budget"]),
+    (["run", "--budget", "5"], 2, ["--budget", "write 5s or 5m"]),
     (["run", "--budget", "721h"], 2, ["--budget", "0 to 720h"]),
     (["run", "--precision", "0"], 2, ["--precision"]),
     (["run", "--precision", "200%"], 2, ["--precision", "0.01% to 100%"]),

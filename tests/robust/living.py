@@ -191,6 +191,58 @@ def test_neighbour_in_history(assay):
     expect([r["run"] for r in odd] == [4] and odd[0]["recorded"] == "another process on null", "named", runs)
 
 
+def sheet(assay):
+    """The machine's sheet as JSON, by name of its lines."""
+    done = assay.run("--json")
+    expect(done.code == OK, "the machine as JSON", done)
+    return {line["name"]: line for device in json.loads(done.out)["devices"] for line in device["lines"]}
+
+
+def test_one_number(assay):
+    """Sheet and history have one number of a line, whatever other lines of its group do."""
+    for ns in (100, 100.05, 70, 100, 130):
+        measure(assay, memory(ns), BASE_PAGES if ns in (70, 130) else SUITE)
+        now, joined = lines(assay)[1], sheet(assay)
+        expect(joined.keys() == now.keys(), "the same lines", (joined, now))
+        for name, line in joined.items():
+            expect(line["value"] in (now[name]["now"], None), "the same value", (line, now[name]))
+            expect([line["ci_low"], line["ci_high"]] == now[name]["now_ci"], "and interval", (line, now[name]))
+            expect([line["another_low"], line["another_high"]] == now[name]["another_run"], "for another run too", (line, now[name]))
+
+
+def test_two_states(assay):
+    """A line that goes to and fro has two states in every view."""
+    for ns in (100, 390, 100, 101, 390, 100):
+        measure(assay, memory(ns))
+    runs, now = lines(assay, LATENCY)
+    expect({r["place"] for r in runs} == {"steady"}, "no run is alone", runs)
+    states = now[LATENCY]["states"]
+    expect([state["runs"] for state in states] == [4, 2] and now[LATENCY]["now"] is None, "two states", now)
+    expect(sheet(assay)[LATENCY]["states"] == [state["value"] for state in states], "on the sheet too", sheet(assay))
+    for text in (head(assay)[1], assay.run("history").out):
+        expect(" or 39" in text and "alone" not in text, "in words", text)
+
+
+def test_run_that_fits(assay):
+    """Without a run, commands take the last that has what they need, and name it."""
+    measure(assay, memory(100))
+    done = assay.null(memory(100), "launch", "--quiet", "--trials", "1", "--precision", "100%")
+    expect(done.code == OK, "a run of one probe", done)
+    done = assay.run("show", "latency")
+    expect(done.code == OK and "latency" in done.out and "run 1 (" in done.err, "that has the probe", done)
+    for words in (["facts", "--json"], ["advise", "--json"], ["check", "--against", "1", "--json"]):
+        done = assay.run(*words)
+        expect(done.code == OK and "run 1 (" in done.err, "of a suite", done)
+
+
+def test_impossible_run(assay):
+    """What cannot be measured is refused, and leaves no run."""
+    measure(assay, memory(100))
+    done = assay.null(memory(100), "latency", "--set", "size=64TiB", "--quiet")
+    expect(done.code == USAGE and "is possible here" in done.err, "refused", done)
+    expect(len(assay.run("list", "runs", "--json").out.splitlines()) == 1, "and not stored", done)
+
+
 def test_history_of_nothing(assay):
     expect_refused(assay.run("history"), USAGE, "no store")
     measure(assay, memory(100))

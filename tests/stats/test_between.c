@@ -218,11 +218,61 @@ UNIT_TEST(test_coverage)
     }
 }
 
+/* Which series have two states: 'n' or 's'; each value is known to 1%. */
+UNIT_TEST(test_states)
+{
+    enum { MOST = 8 };
+    static const struct {
+        double ratio[MOST];
+        size_t n;
+        bool has;
+    } cases[] = {
+        {{4, 1, 1.01, 0.99, 1, 4.02, 1}, 7, true},
+        {{4, 1}, 2, true},
+        {{1.6, 1}, 2, false},                     /* two runs do not show what is usual */
+        {{1, 1.01, 4}, 3, true},                  /* which of them is odd is not known */
+        {{1, 1.01, 4, 0.99, 1}, 5, false},        /* a single odd run */
+        {{1, 1.01, 1, 4, 4.01, 4}, 6, false},     /* a change that stays */
+        {{1, 1.2, 1.4, 1.7, 1.1, 1.5}, 6, false}, /* scatter */
+        {{1, 1.01, 1, 1}, 4, false},
+        {{1}, 1, false},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct as_estimated runs[MOST];
+        for (size_t i = 0; i < cases[c].n; i++)
+            runs[i] = number(log(cases[c].ratio[i]), 0.01);
+        const double between = as_between_states(runs, cases[c].n, (struct as_between){0.0001, 4});
+        assert_int_equal(isfinite(between), cases[c].has);
+        assert_true(!cases[c].has || (between > 1.1 && between < 3.9));
+    }
+}
+
+/* Runs that do not vary allow little, one run anything; three of four series of an ordinary machine allow what it is.
+ */
+UNIT_TEST(test_most)
+{
+    enum { MACHINES = 2000 };
+    const struct as_estimated alike[] = {number(0, 0.001), number(0, 0.001)};
+    struct as_rng rng;
+    size_t held = 0;
+    assert_true(isinf(as_between_most(alike, 1)));
+    near(as_between_most(alike, 2), 0, 1e-12);
+    as_rng_seed(&rng, 11);
+    for (int m = 0; m < MACHINES; m++) {
+        struct as_estimated runs[SERIES];
+        make_series(&(struct plan){.n = 5}, 0.05, &rng, runs);
+        held += as_between_most(runs, 5) >= 0.05 * 0.05;
+    }
+    print_message("%zu of %d allow it\n", held, MACHINES);
+    assert_in_range(held, MACHINES * 70 / 100, MACHINES * 80 / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_variance), cmocka_unit_test(test_group),
                                        cmocka_unit_test(test_join),     cmocka_unit_test(test_coverage),
                                        cmocka_unit_test(test_changes),  cmocka_unit_test(test_changes_without_evidence),
-                                       cmocka_unit_test(test_steps),    cmocka_unit_test(test_false_changes)};
+                                       cmocka_unit_test(test_steps),    cmocka_unit_test(test_states),
+                                       cmocka_unit_test(test_most),     cmocka_unit_test(test_false_changes)};
     return cmocka_run_group_tests_name("between runs", tests, NULL, NULL);
 }

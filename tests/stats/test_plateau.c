@@ -135,9 +135,29 @@ static void test_edges(void **state)
     assert_int_equal(as_plateaus(p.x, p.y, NULL, p.n, out, 2), 2); /* no room for more */
 }
 
+/* One point that was disturbed says little of the level that others know. */
+static void test_disturbed_point(void **state)
+{
+    (void)state;
+    struct as_plateau out[MAX];
+    struct points p = {.n = 5};
+    for (size_t n = 5; n <= 8; n++)
+        for (size_t odd = 0; odd < n; odd++) {
+            p.n = n;
+            for (size_t i = 0; i < n; i++) {
+                p.x[i] = 1024 * exp2((double)i);
+                p.y[i] = i == odd ? 1.2 : 1.09;
+                p.ci[i] = i == odd ? (struct as_interval){0.48, 2.7} : (struct as_interval){1.08, 1.11};
+            }
+            assert_int_equal(as_plateaus(p.x, p.y, p.ci, p.n, out, MAX), 1);
+            assert_true(fabs(out[0].level - 1.09) < 1e-9);
+            assert_true(out[0].ci.lo > 1.07 && out[0].ci.hi < 1.12);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_caches), cmocka_unit_test(test_falling),
-                                       cmocka_unit_test(test_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_caches), cmocka_unit_test(test_disturbed_point),
+                                       cmocka_unit_test(test_falling), cmocka_unit_test(test_edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

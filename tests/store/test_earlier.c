@@ -45,7 +45,9 @@ static void test_slower(void **state)
 {
     struct fixture *f = *state;
     make_runs(f, (const double[RUNS]){10, 9, 11, 10, 15.4}, RUNS);
-    expect(f, "last", "memory of cpu is 1.4x slower than in each of the last 4 runs on this machine");
+    expect(f, "last",
+           "memory of cpu is 1.4x slower than in each of the last 4 runs on this machine, in the reference "
+           "measurements that every run makes");
     expect(f, "4", "");
     expect(f, "2", ""); /* one earlier run decides nothing */
     run_sql(f->path, "UPDATE runs SET state = 'interrupted' WHERE id < 3");
@@ -56,7 +58,9 @@ static void test_faster(void **state)
 {
     struct fixture *f = *state;
     make_runs(f, (const double[RUNS]){10, 10, 10, 10, 5}, RUNS);
-    expect(f, "last", "memory of cpu is 2.0x faster than in each of the last 4 runs on this machine");
+    expect(f, "last",
+           "memory of cpu is 2.0x faster than in each of the last 4 runs on this machine, in the reference "
+           "measurements that every run makes");
 }
 
 /* One such run before it: the machine does this at times. */
@@ -82,7 +86,9 @@ static void test_elsewhere(void **state)
         char sql[256];
         run_sql(f->path, "UPDATE runs SET host = 'a', tool_commit = 'b', provenance = '{\"cpu\": {\"model\": \"c\"}}', "
                          "devices = '[{\"id\": \"cpu\", \"name\": \"d\"}]'");
-        expect(f, "last", "memory of cpu is 1.5x slower than in each of the last 4 runs on this machine");
+        expect(f, "last",
+               "memory of cpu is 1.5x slower than in each of the last 4 runs on this machine, in the reference "
+               "measurements that every run makes");
         snprintf(sql, sizeof sql, "UPDATE runs SET %s WHERE id = 5", changes[i]);
         run_sql(f->path, sql);
         expect(f, "last", "");
@@ -96,7 +102,9 @@ static void test_rejected(void **state)
     make_runs(f, (const double[RUNS]){10, 10, 10, 20, 15}, RUNS);
     expect(f, "last", "");
     run_sql(f->path, "UPDATE cells SET status = 'rejected' WHERE run_id = 4");
-    expect(f, "last", "memory of cpu is 1.5x slower than in each of the last 3 runs on this machine");
+    expect(f, "last",
+           "memory of cpu is 1.5x slower than in each of the last 3 runs on this machine, in the reference "
+           "measurements that every run makes");
     run_sql(f->path, "UPDATE cells SET status = 'rejected' WHERE run_id = 5");
     expect(f, "last", "");
 }

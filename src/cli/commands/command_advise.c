@@ -64,7 +64,10 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
-    if (!st && (st = as_report_load(store, name, &run, &err)) && name)
+    struct as_run_name taken;
+    if (!st && !name && !(st = as_default_run(store, NULL, &taken, &err)))
+        name = taken.text;
+    if (!st && (st = as_report_load(store, name, &run, &err)) && as_args_word(args, 0))
         as_hint_probe(name, &err);
     if (!st && as_args_flag(args, "json")) {
         as_buf_printf(&out, "{\"run\":%lld,\"advice\":", (long long)run.run.id);

@@ -266,12 +266,17 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
     struct as_store *store = NULL;
     const char *run = as_args_word(args, 0);
     *subject = as_args_word(args, 1);
+    struct as_run_name taken = {"last"};
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st && !run)
+        st = as_default_run(store, NULL, &taken, err);
     if (!st)
-        st = as_report_load(store, run, out, err);
+        st = as_report_load(store, run ? run : taken.text, out, err);
     if (st == AS_NOTFOUND && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
         struct as_error why = *err;
-        st = as_report_load(store, NULL, out, err);
+        st = as_default_run(store, NULL, &taken, err);
+        if (!st)
+            st = as_report_load(store, taken.text, out, err);
         if (!st && !facts_about(out, run)) {
             as_report_run_finish(out);
             *out = (struct as_report_run){0};

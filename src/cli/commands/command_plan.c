@@ -122,6 +122,15 @@ static enum as_status plan_table(const struct as_dry_run *d, const struct as_tab
     return st;
 }
 
+/* How many cells a budget can hold at best, with their trials as short as they may be; all without a budget. */
+static size_t plan_fits(const struct as_dry_run *d)
+{
+    static const double least_trial_s = 0.03;
+    const size_t cells = plan_count(d, true);
+    const double most = d->budget_s / (d->trials * least_trial_s);
+    return d->budget_s > 0 && most < (double)cells ? (size_t)most : cells;
+}
+
 static void plan_head(const struct as_dry_run *d, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
@@ -142,6 +151,11 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
     as_buf_printf(&line, "; %d trial%s per measurement%s, precision %.3g%%", d->trials, d->trials == 1 ? "" : "s",
                   d->budget_s > 0 ? " as far as the budget allows" : " and no budget", 100 * d->precision);
     as_text_line(out, "", as_buf_get(&line), 0, 0, style);
+    as_buf_clear(&line);
+    if (plan_fits(d) < cells) {
+        as_buf_printf(&line, "The budget holds at most about %zu of %zu; the others are left out", plan_fits(d), cells);
+        as_text_line(out, "", as_buf_get(&line), 0, 0, style);
+    }
     as_buf_char(out, '\n');
     as_buf_finish(&line);
 }
@@ -166,6 +180,7 @@ static void plan_json(const struct as_dry_run *d, struct as_buf *out)
     plan_json_devices(d, out);
     as_json_add_int(out, "cells", (long long)plan_count(d, true));
     as_json_add_int(out, "unsupported", (long long)plan_count(d, false));
+    as_json_add_int(out, "fit_at_most", (long long)plan_fits(d));
     as_json_add_int(out, "trials", d->trials);
     as_json_add_number(out, "precision", d->precision);
     as_json_add_number(out, "budget_s", d->budget_s);

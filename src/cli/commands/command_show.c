@@ -5,6 +5,7 @@
 #include "cli/output/ndjson.h"
 #include "report/model/load.h"
 #include "report/sheet/machine_runs.h"
+#include "report/sheet/sheet_export.h"
 #include "report/terminal/terminal.h"
 
 #include <errno.h>
@@ -23,9 +24,13 @@ static enum as_status show_load(const struct as_args *args, const struct asked *
 {
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
+    struct as_run_name taken = {"last"};
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st && asked->probe && !asked->run)
+        st = as_default_run(store, asked->probe, &taken, err);
     if (!st)
-        st = asked->probe ? as_report_load_probe(store, asked->run, asked->probe, asked->all, out, err)
+        st = asked->probe
+                 ? as_report_load_probe(store, asked->run ? asked->run : taken.text, asked->probe, asked->all, out, err)
              : asked->all ? as_report_load(store, asked->run, out, err)
                           : as_report_load_short(store, asked->run, out, err);
     if (st && store && asked->run)
@@ -235,6 +240,30 @@ static int run_show(const struct as_command *command, const struct as_args *args
     return as_cli_misuse(command, &err);
 }
 
+/* 'assay' with options only: the machine's sheet, as text or JSON. */
+static int run_machine(const struct as_command *command, const struct as_args *args)
+{
+    struct as_store *store = NULL;
+    struct as_machine_runs machine = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    if (!as_args_flag(args, "json"))
+        return run_show(command, args);
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, &err);
+    if (!st)
+        st = as_machine_runs_load(store, AS_MACHINE_NOW, NULL, &machine, &err);
+    if (!st) {
+        as_machine_to_json(&machine, &out);
+        st = as_buf_check(&out, &err);
+    }
+    as_machine_runs_finish(&machine);
+    as_store_close(store);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
 static const struct as_option show_options[] = {
     {"all", 'a', NULL, "all measurements of all probes, or of the named one", false},
     AS_OPTION_COLOUR,
@@ -267,4 +296,17 @@ const struct as_command as_command_show = {
     .options = show_options,
     .max_args = 2,
     .run = run_show,
+};
+
+const struct as_command as_command_machine = {
+    .name = "show",
+    .args = "",
+    .summary = "print the machine's data sheet",
+    .about = "The data sheet of the machine over all its runs, as 'assay show' prints it. With --json, the same as one "
+             "JSON object (docs/sheet.schema.json), in which each line says of how many runs it is and where another "
+             "run lies.",
+    .example = "assay --json",
+    .options = show_options,
+    .max_args = 0,
+    .run = run_machine,
 };

@@ -6,6 +6,7 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct as_sheet_row *check_output_row_of(const struct as_check_line *line)
@@ -13,18 +14,26 @@ static const struct as_sheet_row *check_output_row_of(const struct as_check_line
     return line->base ? line->base : line->now;
 }
 
-static void check_output_value_of(const struct as_sheet_row *row, struct as_buf *out)
+/* "27.3 ns, ±1.1%" */
+static void check_output_number(const struct as_number *n, bool unicode, struct as_buf *out)
 {
-    if (row) {
-        const struct as_number n = as_sheet_number(row);
-        as_number_brief(&n, out);
-    }
+    struct as_buf precision = AS_BUF_INIT;
+    if (!n->unit)
+        return;
+    as_number_brief(n, out);
+    as_number_precision(n, &precision);
+    if (precision.len && as_number_has_interval(n))
+        as_buf_printf(out, " %s%s", unicode ? "±" : "+-", as_buf_get(&precision));
+    as_buf_finish(&precision);
 }
 
-/* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
+/* "0.912x (0.905 to 0.919x)", with the interval that decides: of better and worse with the confidence of the check,
+ * else the 95% one; empty without a ratio. */
 static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
-    const struct as_number n = {.value = line->comparison.ratio, .ci = line->comparison.differ, .unit = "x"};
+    const bool differs = line->verdict == AS_CHECK_BETTER || line->verdict == AS_CHECK_WORSE;
+    const struct as_number n = {
+        .value = line->comparison.ratio, .ci = differs ? line->comparison.differ : line->comparison.ci, .unit = "x"};
     if (isfinite(n.value))
         as_number_prose(&n, "", "", out);
 }
@@ -86,7 +95,8 @@ static void name_machine(const char *what, const struct as_machine_sheet *m, con
     as_buf_char(out, '\n');
 }
 
-static void check_output_add_row(struct as_table *t, const struct as_check_line *line, bool first)
+static void check_output_add_row(struct as_table *t, const struct as_check_line *line, bool first,
+                                 const struct as_table_style *style)
 {
     static const enum as_paint paints[AS_CHECK_VERDICTS_N] = {
         [AS_CHECK_SAME] = AS_PAINT_GOOD, [AS_CHECK_BETTER] = AS_PAINT_GOOD, [AS_CHECK_WORSE] = AS_PAINT_BAD};
@@ -95,7 +105,7 @@ static void check_output_add_row(struct as_table *t, const struct as_check_line 
     as_table_add(t, check_output_row_of(line)->label, AS_PAINT_NONE);
     for (int i = 0; i < 2; i++) {
         as_buf_clear(&text);
-        check_output_value_of(i ? line->now : line->base, &text);
+        check_output_number(i ? &line->now_number : &line->base_number, style->unicode, &text);
         as_table_add(t, as_buf_get(&text), i ? AS_PAINT_STRONG : AS_PAINT_NONE);
     }
     as_buf_clear(&text);
@@ -139,7 +149,7 @@ static enum as_status device_text(const struct as_checked *c, size_t from, size_
     as_table_init(&t, heads);
     for (size_t i = from; i < to; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        check_output_add_row(&t, line, strcmp(group, check_output_row_of(line)->group) != 0);
+        check_output_add_row(&t, line, strcmp(group, check_output_row_of(line)->group) != 0, style);
         group = check_output_row_of(line)->group;
     }
     const enum as_status st = as_table_write(&t, style, out, err);
@@ -164,6 +174,36 @@ static void list_missing(const struct as_checked *c, const struct as_table_style
     out->failed |= line.failed || safe.failed;
     as_buf_finish(&line);
     as_buf_finish(&safe);
+}
+
+/* The lines that are inconclusive for one reason; of those listed already, nothing. */
+static void list_reason(const struct as_checked *c, size_t at, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
+    const char *why = c->check.v[at].why;
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *l = &c->check.v[i];
+        if (l->verdict != AS_CHECK_UNDECIDED || strcmp(l->why, why) != 0)
+            continue;
+        if (i < at)
+            break;
+        as_buf_printf(&line, "%s%s %s %s", line.len ? "; " : "", l->device->id, l->base->group, l->base->label);
+    }
+    if (line.len) {
+        as_buf_printf(&safe, "inconclusive, since %s: ", why);
+        as_buf_terminal(&safe, as_buf_get(&line));
+        as_text_fill(out, as_buf_get(&safe), style->width, 0, 2);
+    }
+    out->failed |= line.failed || safe.failed;
+    as_buf_finish(&line);
+    as_buf_finish(&safe);
+}
+
+static void list_undecided(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+{
+    for (size_t i = 0; i < c->check.n; i++)
+        if (c->check.v[i].verdict == AS_CHECK_UNDECIDED && !c->check.v[i].again)
+            list_reason(c, i, style, out);
 }
 
 /* What measuring again did to the verdicts. */
@@ -216,6 +256,7 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
     }
     as_buf_char(out, '\n');
     list_missing(c, style, out);
+    list_undecided(c, style, out);
     counts_text(c, out);
     as_buf_char(out, '\n');
     as_buf_printf(&line,
@@ -232,6 +273,15 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
 
 /* ---- JSON ---- */
 
+/* A capacity is its range. */
+static void json_side(const char *name, const struct as_sheet_row *row, const struct as_number *n, struct as_buf *out)
+{
+    char ci[24];
+    snprintf(ci, sizeof ci, "%s_ci", name);
+    as_json_add_number(out, name, row ? as_number_point(n) : NAN);
+    as_ndjson_interval(out, ci, row ? n->ci : (struct as_interval){NAN, NAN});
+}
+
 void as_check_json(const struct as_checked *c, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -242,8 +292,8 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         as_json_add_text(out, "group", check_output_row_of(line)->group);
         as_json_add_text(out, "quantity", check_output_row_of(line)->label);
         as_json_add_text(out, "unit", check_output_row_of(line)->unit);
-        as_json_add_number(out, "base", line->base ? line->base->value : NAN);
-        as_json_add_number(out, "checked", line->now ? line->now->value : NAN);
+        json_side("base", line->base, &line->base_number, out);
+        json_side("checked", line->now, &line->now_number, out);
         as_json_add_number(out, "ratio", line->comparison.ratio);
         as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
         as_ndjson_interval(out, "ratio_interval", line->comparison.differ);
@@ -276,12 +326,12 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
     const char *between = "";
     if (line->base) {
         as_buf_str(out, "base ");
-        check_output_value_of(line->base, out);
+        check_output_number(&line->base_number, true, out);
         between = ", ";
     }
     if (line->now) {
         as_buf_printf(out, "%schecked ", between);
-        check_output_value_of(line->now, out);
+        check_output_number(&line->now_number, true, out);
     }
     if (line->why[0])
         as_buf_printf(out, ", %s", line->why);
@@ -326,10 +376,10 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
 }
 
 /* Escaped: units also come from files. */
-static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
+static void value_cell(const struct as_number *n, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
-    check_output_value_of(row, &text);
+    check_output_number(n, true, &text);
     as_buf_str(out, " | ");
     as_buf_markdown(out, as_buf_get(&text));
     out->failed |= text.failed;
@@ -359,10 +409,11 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
         as_buf_markdown(out, check_output_row_of(line)->group);
         as_buf_char(out, ' ');
         as_buf_markdown(out, check_output_row_of(line)->label);
-        value_cell(line->base, out);
-        value_cell(line->now, out);
+        value_cell(&line->base_number, out);
+        value_cell(&line->now_number, out);
         as_buf_str(out, " | ");
         check_output_ratio_of(line, out);
+        as_buf_str(out, line->why[0] && isfinite(line->comparison.ratio) ? "; " : "");
         as_buf_markdown(out, line->why);
         as_buf_str(out, " |\n");
     }

@@ -21,13 +21,36 @@ static void history_add_line(const struct as_history *h, struct as_buf *out)
     as_json_add_text(out, "unit", h->row->unit);
 }
 
+/* A capacity is its range. */
+static double point_of(const struct as_history *h, const struct as_estimated *run)
+{
+    const struct as_number n = {.value = run->value, .ci = run->ci, .unit = h->row->unit};
+    return as_number_point(&n);
+}
+
+/* The states between which the line goes from run to run, the lower one first; [] one level. */
+static void json_states(const struct as_history *h, struct as_buf *out)
+{
+    as_json_add_name(out, "states");
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < h->states.n; i++) {
+        as_buf_str(out, i ? ",{" : "{");
+        as_json_add_number(out, "value", h->states.of[i].value);
+        as_ndjson_interval(out, "ci", h->states.of[i].ci);
+        as_ndjson_interval(out, "another_run", h->states.of[i].another);
+        as_json_add_int(out, "runs", (long long)h->states.runs[i]);
+        as_buf_char(out, '}');
+    }
+    as_buf_char(out, ']');
+}
+
 static void json_run(const struct as_history *h, const struct as_history_run *r, struct as_buf *out)
 {
     as_buf_char(out, '{');
     history_add_line(h, out);
     as_json_add_int(out, "run", (long long)r->run->id);
     as_json_add_number(out, "started_at", r->run->started_at);
-    as_json_add_number(out, "value", r->number.value);
+    as_json_add_number(out, "value", point_of(h, &r->number));
     as_json_add_number(out, "ci_low", r->number.ci.lo);
     as_json_add_number(out, "ci_high", r->number.ci.hi);
     as_json_add_number(out, "clock_hz", r->run->clock_hz);
@@ -44,9 +67,10 @@ void as_history_json(const struct as_history *h, struct as_buf *out)
     history_add_line(h, out);
     as_json_add_int(out, "since_run", h->n ? (long long)h->v[h->since].run->id : 0);
     as_json_add_int(out, "runs", (long long)(h->n - h->since));
-    as_json_add_number(out, "now", h->now.value);
+    as_json_add_number(out, "now", h->states.n ? NAN : h->now.value);
     as_ndjson_interval(out, "now_ci", h->now.ci);
     as_ndjson_interval(out, "another_run", h->now.another);
+    json_states(h, out);
     as_json_add_number(out, "before", h->before.value);
     as_ndjson_interval(out, "ratio_ci", h->ratio);
     as_buf_str(out, "}\n");
@@ -83,7 +107,7 @@ void as_history_csv(const struct as_history *h, struct as_buf *out)
         csv_text(h->row->unit, out);
         as_buf_printf(out, "%lld,", (long long)r->run->id);
         csv_text(started, out);
-        csv_number(r->number.value, out);
+        csv_number(point_of(h, &r->number), out);
         csv_number(r->number.ci.lo, out);
         csv_number(r->number.ci.hi, out);
         csv_number(r->run->clock_hz, out);

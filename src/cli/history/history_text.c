@@ -55,16 +55,13 @@ static struct as_number history_number(const struct as_history *h, double value,
     return (struct as_number){.value = value, .ci = ci, .unit = h->row->unit};
 }
 
-static struct as_number history_number_now(const struct as_history *h)
-{
-    return history_number(h, h->now.value, h->now.ci);
-}
-
-/* The ends of where another run lies: "98 to 102 ns". */
+/* The ends of where another run lies, "98 to 102 ns", or the states of which it shows one. */
 static void another_text(const struct as_history *h, struct as_buf *out)
 {
-    const struct as_number n = history_number(h, h->now.value, h->now.another);
-    if (!as_number_predicts(h->now.another))
+    const struct as_number n = history_number(h, h->now.value, h->now.another), now = as_history_number(h);
+    if (h->states.n)
+        as_number_brief(&now, out);
+    else if (!as_number_predicts(h->now.another))
         as_buf_str(out, isfinite(h->now.another.lo) ? AS_NOT_YET_KNOWN : "");
     else if (as_number_has_interval(&n))
         as_number_interval(&n, out);
@@ -135,12 +132,31 @@ static void alone_text(const struct as_history *h, struct as_buf *out)
                       h->alone == 1 ? "is" : "are");
 }
 
+/* "27 ns in 14 runs or 105 ns in 3" */
+static void states_text(const struct as_history *h, struct as_buf *out)
+{
+    for (size_t i = 0; i < h->states.n; i++) {
+        const struct as_number n = {.value = h->states.of[i].value, .ci = h->states.of[i].ci, .unit = h->row->unit};
+        as_buf_str(out, i ? " or " : "");
+        as_number_prose(&n, "", "", out);
+        as_buf_printf(out, " in %zu run%s", h->states.runs[i], h->states.runs[i] == 1 ? "" : "s");
+    }
+}
+
 /* The level now, and how it stands to the one before. */
 static void level_text(const struct as_history *h, struct as_buf *out)
 {
-    const struct as_number now = history_number_now(h), before = history_number(h, h->before.value, h->before.ci);
-    if (!isfinite(h->now.value))
+    const struct as_number now = as_history_number(h), before = history_number(h, h->before.value, h->before.ci);
+    if (h->states.n) {
+        states_text(h, out);
+        as_buf_str(out, "; another run is one of them");
         return;
+    }
+    if (!isfinite(h->now.value)) {
+        if (isfinite(now.value))
+            as_number_text(&now, out);
+        return;
+    }
     as_buf_str(out, h->since ? "now " : "");
     as_number_prose(&now, "", "", out);
     as_buf_str(out, ", another run ");
@@ -207,7 +223,7 @@ static void add_changed(struct as_table *t, const struct as_history *h)
 {
     struct as_buf text = AS_BUF_INIT;
     const struct as_history_run *r = &h->v[h->since];
-    const struct as_number now = history_number_now(h), before = history_number(h, h->before.value, h->before.ci);
+    const struct as_number now = as_history_number(h), before = history_number(h, h->before.value, h->before.ci);
     add_line_names(t, h);
     add_number(t, &before);
     add_number(t, &now);
@@ -220,10 +236,8 @@ static void add_changed(struct as_table *t, const struct as_history *h)
 
 static void add_steady(struct as_table *t, const struct as_history *h)
 {
+    const struct as_number n = as_history_number(h);
     struct as_buf text = AS_BUF_INIT;
-    const struct as_estimated *last = &h->v[h->n - 1].number;
-    const struct as_number n =
-        isfinite(h->now.value) ? history_number_now(h) : history_number(h, last->value, last->ci);
     add_line_names(t, h);
     add_number(t, &n);
     another_text(h, &text);

@@ -104,6 +104,45 @@ void as_named_run_close(struct as_named_run *n)
     *n = (struct as_named_run){0};
 }
 
+/* ---- without a name ---- */
+
+/* Is it of a suite, built in or of a file? */
+static bool is_of_suite(const struct as_run *run)
+{
+    char first[sizeof run->suite];
+    as_copy_text(first, sizeof first, run->suite);
+    first[strcspn(first, ",")] = '\0';
+    return run->state == AS_RUN_COMPLETE && (strstr(first, ".ini") || as_suite_is_built_in(first));
+}
+
+static enum as_status run_has(struct as_store *store, const struct as_run *run, const char *probe, bool *has,
+                              struct as_error *err)
+{
+    size_t n = 0;
+    *has = !probe && is_of_suite(run);
+    enum as_status st = probe ? as_store_count(store, run->id, probe, &n, err) : AS_OK;
+    *has |= n > 0;
+    return st;
+}
+
+enum as_status as_default_run(struct as_store *store, const char *probe, struct as_run_name *out, struct as_error *err)
+{
+    struct as_run *runs = NULL;
+    size_t n = 0, at = 0;
+    bool has = false;
+    as_copy_text(out->text, sizeof out->text, "last");
+    enum as_status st = as_store_runs(store, &runs, &n, err);
+    for (at = n; at > 0 && !has && !st; at--)
+        st = run_has(store, &runs[at - 1], probe, &has, err);
+    if (!st && has)
+        snprintf(out->text, sizeof out->text, "%lld", (long long)runs[at].id);
+    if (!st && has && at + 1 < n)
+        as_cli_note("run %lld (%s), the last %s%s", (long long)runs[at].id, runs[at].suite,
+                    probe ? "that measured " : "complete run of a suite", probe ? probe : "");
+    as_runs_free(runs, n);
+    return st;
+}
+
 /* "FILE:RUN" */
 static enum as_status open_run_of_file(const char *name, const char *colon, struct as_named_run *out,
                                        struct as_error *err)
@@ -129,9 +168,15 @@ enum as_status as_named_run_open(const struct as_args *args, const char *name, s
     *out = (struct as_named_run){.run = as_strdup("last")};
     if (!out->run)
         return as_nomem(err, 5, "a name");
-    if (!name)
+    if (!name) {
+        struct as_run_name taken = {""};
         st = as_cli_store(args, AS_STORE_READ, &out->store, err);
-    else if (is_file(name))
+        if (!st)
+            st = as_default_run(out->store, NULL, &taken, err);
+        free(out->run);
+        out->run = as_strdup(taken.text);
+        st = st || out->run ? st : as_nomem(err, sizeof taken.text, "a name");
+    } else if (is_file(name))
         st = is_database(name) ? as_store_open(name, AS_STORE_READ, &out->store, err) : open_export(name, out, err);
     else if (colon && colon != name)
         st = open_run_of_file(name, colon, out, err);

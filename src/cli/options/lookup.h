@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "refs/refs.h"
 
-/* A run by any accepted name: a run of the store ("3", "last", a UUID; NULL: the last), "FILE.db:RUN",
+/* A run by any accepted name: a run of the store ("3", "last", a UUID; NULL: that of as_default_run), "FILE.db:RUN",
  * "FILE.db" (its last run), or an exported JSON file. */
 struct as_named_run {
     struct as_store *store; /* open for reading */
@@ -19,6 +19,13 @@ void as_named_run_close(struct as_named_run *n);
 /* The same, loaded with devices and facts. Owned by the caller (as_report_run_finish). */
 enum as_status as_named_report(const struct as_args *args, const char *name, struct as_report_run *out,
                                struct as_error *err);
+
+/* The run that a command takes where none is named: the last that has cells of the probe; probe NULL: the last complete
+ * one of a suite, not of single probes or cells. Where there is none, the last. Notes which, unless it is the last. */
+struct as_run_name {
+    char text[24];
+};
+enum as_status as_default_run(struct as_store *store, const char *probe, struct as_run_name *out, struct as_error *err);
 
 /* A run with its cells and their samples. */
 struct as_source {

@@ -174,7 +174,7 @@ int as_session_code(const struct as_run_result *result)
         return AS_EXIT_FAILED;
     if (numbers == 0)
         return broken ? AS_EXIT_FAILED : AS_EXIT_NOTHING;
-    return n[AS_CELL_REJECTED] || broken ? AS_EXIT_PARTLY : AS_EXIT_OK;
+    return n[AS_CELL_REJECTED] || broken || n[AS_CELL_SKIPPED] > numbers ? AS_EXIT_PARTLY : AS_EXIT_OK;
 }
 
 int as_session_end(struct as_session *s, const struct as_command *command, enum as_status st,

@@ -35,7 +35,8 @@ static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *
     struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = node->cpuset};
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         const struct as_sheet_row *row = as_sheet_row_of(cpu, attributes[i].quantity);
-        const double value = row ? row->value / attributes[i].unit : NAN;
+        const struct as_number n = row ? as_sheet_number(row) : (struct as_number){.value = NAN, .unit = ""};
+        const double value = as_number_is_value(&n) ? row->value / attributes[i].unit : NAN;
         if (!(value >= 1) || value >= 0x1p62)
             continue;
         if (hwloc_memattr_set_value(t, attributes[i].id, node, &from, 0, (hwloc_uint64_t)llround(value)))
@@ -44,15 +45,41 @@ static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *
     return AS_OK;
 }
 
+/* "123 to 140 ns" */
+static void say_two(const double *v, const char *between, const char *unit, struct as_buf *out)
+{
+    enum { DIGITS = 3, CAPACITY_DIGITS = 15 };
+    const int digits = strcmp(unit, "B") == 0 ? CAPACITY_DIGITS : DIGITS;
+    as_format_number(out, v[0], digits);
+    as_buf_str(out, between);
+    as_format_number(out, v[1], digits);
+    as_buf_printf(out, " %s", unit);
+}
+
+/* As exact as the sheet states it, without a prefix; false: it states no number. */
+static bool say_number(const struct as_sheet_row *row, struct as_buf *out)
+{
+    const struct as_number n = as_sheet_number(row);
+    const enum as_number_form form = as_number_form(&n);
+    if (as_number_is_value(&n)) {
+        as_number_plain(&n, out);
+        as_buf_printf(out, " %s", row->unit);
+    } else if (form == AS_NUMBER_RANGE)
+        say_two((const double[]){row->ci.lo, row->ci.hi}, " to ", row->unit, out);
+    else if (form == AS_NUMBER_MODES)
+        say_two(row->mode, " or ", row->unit, out);
+    return out->len > 0;
+}
+
 /* hwloc escapes marks, but takes no control characters and drops what is not ASCII, as the prefix of "µs". */
 static void add_info(hwloc_obj_t o, const struct as_sheet_row *row)
 {
     struct as_buf name = AS_BUF_INIT, value = AS_BUF_INIT, safe_name = AS_BUF_INIT, safe_value = AS_BUF_INIT;
     as_buf_printf(&name, "assay %s %s", row->group, row->label);
     as_buf_terminal(&safe_name, as_buf_get(&name));
-    as_buf_printf(&value, "%.4g %s", row->value, row->unit);
+    const bool is_stated = say_number(row, &value);
     as_buf_terminal(&safe_value, as_buf_get(&value));
-    if (!safe_name.failed && !safe_value.failed)
+    if (is_stated && !safe_name.failed && !safe_value.failed)
         hwloc_obj_add_info(o, as_buf_get(&safe_name), as_buf_get(&safe_value));
     as_buf_finish(&name);
     as_buf_finish(&value);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+static const double beat_s = 10;    /* between lines where there is no terminal */
 static const double redraw_s = 0.1; /* faster updates are unreadable, and writing disturbs the measurement */
 
 /* Moves to the first line of what is on the terminal. A terminal that was made narrower since may have broken lines in
@@ -102,6 +103,23 @@ static void progress_draw(struct as_progress *p, const struct as_event *e, const
     as_buf_finish(&cut);
 }
 
+/* Without a terminal: a line where nothing else came for a while. */
+static void progress_beat(struct as_progress *p, const struct as_event *e, bool is_new, const struct as_live *live,
+                          struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    if (!is_new && e->elapsed_s - p->drawn_at >= beat_s && e->kind != AS_EVENT_RUN_END) {
+        progress_say(p, e, live, &line);
+        as_buf_str(out, "assay: ");
+        as_buf_terminal(out, as_buf_get(&line));
+        as_buf_char(out, '\n');
+        is_new = true;
+    }
+    if (is_new)
+        p->drawn_at = e->elapsed_s;
+    as_buf_finish(&line);
+}
+
 void as_progress_event(struct as_progress *p, const struct as_event *e, const struct as_live *live, bool changed,
                        const struct as_buf *lines, struct as_buf *out)
 {
@@ -117,6 +135,7 @@ void as_progress_event(struct as_progress *p, const struct as_event *e, const st
     if (p->width < 2) {
         if (lines && lines->len)
             as_buf_add(out, lines->data, lines->len);
+        progress_beat(p, e, lines && lines->len, live, out);
         return;
     }
     if (e->kind == AS_EVENT_RUN_END)

@@ -104,35 +104,68 @@ static void find_causes(struct as_history *h)
 }
 
 /* The runs [from, to) as one number, without those that lie outside alone. */
-static struct as_joined join_runs(const struct as_history *h, size_t from, size_t to, struct as_between prior)
+static struct as_joined join_runs(const struct as_history *h, size_t from, size_t to,
+                                  const struct as_machine_priors *priors, struct as_line_states *states)
 {
     struct as_estimated runs[AS_MACHINE_RUNS_MAX] = {{0}};
-    struct as_joined joined = {.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     size_t n = 0;
     for (size_t i = from; i < to; i++)
         if (h->v[i].place != AS_RUN_ALONE)
             runs[n++] = h->v[i].number;
-    const struct as_between between = as_between_pool(prior, as_between_of(runs, n));
-    if (h->row->of->kind == AS_KIND_CAPACITY || !as_join_runs(runs, n, between, &joined))
-        joined.value = NAN;
-    return joined;
+    return as_line_number(h->device->id, priors, h->row->of, runs, n, states);
 }
 
-static void find_levels(struct as_history *h, struct as_between prior)
+/* The line on the machine's sheet; false: it has none now. */
+static bool find_now(const struct as_machine_runs *m, struct as_history *h)
 {
+    for (size_t d = 0; d < m->now.n; d++) {
+        const struct as_device_sheet *device = &m->now.v[d];
+        const struct as_sheet_row *row =
+            strcmp(device->id, h->device->id) == 0 ? as_sheet_find(&device->sheet, h->row->group, h->row->label) : NULL;
+        if (!row)
+            continue;
+        const struct as_line_runs *runs = &device->runs[row - device->sheet.rows];
+        h->states = runs->states;
+        h->now = (struct as_joined){h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value, row->ci, runs->df,
+                                    runs->another};
+        return true;
+    }
+    return false;
+}
+
+static void find_levels(const struct as_machine_runs *m, struct as_history *h, const struct as_machine_priors *priors)
+{
+    struct as_line_states states;
     size_t before = 0;
     for (size_t i = 0; i < h->n; i++)
         if (h->v[i].place == AS_RUN_CHANGED) {
             before = h->since;
             h->since = i;
         }
-    h->now = join_runs(h, h->since, h->n, prior);
+    if (!find_now(m, h))
+        h->now = join_runs(h, h->since, h->n, priors, &h->states);
     h->before = (struct as_joined){.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     h->ratio = (struct as_interval){NAN, NAN};
     if (!h->since)
         return;
-    h->before = join_runs(h, before, h->since, prior);
+    h->before = join_runs(h, before, h->since, priors, &states);
     h->ratio = as_ratio_interval(h->now.value, h->now.ci, h->before.value, h->before.ci);
+}
+
+struct as_number as_history_number(const struct as_history *h)
+{
+    const struct as_line_states *s = &h->states;
+    const bool is_range = h->row->of->kind == AS_KIND_CAPACITY;
+    struct as_number n = {.value = is_range ? sqrt(h->now.ci.lo * h->now.ci.hi) : h->now.value,
+                          .ci = h->now.ci,
+                          .unit = h->row->unit,
+                          .modes = s->n,
+                          .of_runs = true};
+    for (size_t i = 0; i < s->n; i++)
+        n.mode[i] = s->of[i].value;
+    if (s->n)
+        n.share0 = (double)s->runs[0] / (double)(s->runs[0] + s->runs[1]);
+    return n;
 }
 
 static enum as_status make_history(const struct as_machine_runs *m, const struct as_machine_priors *priors,
@@ -156,15 +189,23 @@ static enum as_status make_history(const struct as_machine_runs *m, const struct
         h->n++;
     }
     find_causes(h);
-    find_levels(h, as_machine_prior(priors, d->id, h->row->of));
+    find_levels(m, h, priors);
     return AS_OK;
+}
+
+/* The same as for the machine's sheet. */
+static enum as_status history_priors(const struct as_machine_runs *m, struct as_machine_priors *out,
+                                     struct as_error *err)
+{
+    const struct as_machine_sheet none = {.n = 0};
+    return as_machine_priors_make(&m->now, &none, out, err);
 }
 
 enum as_status as_history_make(const struct as_machine_runs *m, size_t device, size_t line, struct as_history *out,
                                struct as_error *err)
 {
     struct as_machine_priors priors;
-    enum as_status st = as_machine_priors_of_steps(&m->sheet, &priors, err);
+    enum as_status st = history_priors(m, &priors, err);
     return st ? st : make_history(m, &priors, device, line, out, err);
 }
 
@@ -177,8 +218,8 @@ enum as_status as_histories_make(const struct as_machine_runs *m, struct as_hist
         lines += m->sheet.v[d].sheet.n;
     *n = 0;
     *out = calloc(lines + 1, sizeof **out);
-    enum as_status st = *out ? as_machine_priors_of_steps(&m->sheet, &priors, err)
-                             : as_nomem(err, lines * sizeof **out, "the history of a machine");
+    enum as_status st =
+        *out ? history_priors(m, &priors, err) : as_nomem(err, lines * sizeof **out, "the history of a machine");
     for (size_t d = 0; d < m->sheet.n && !st; d++)
         for (size_t i = 0; i < m->sheet.v[d].sheet.n && !st; i++)
             if (!(st = make_history(m, &priors, d, i, &(*out)[*n], err)))

@@ -6,22 +6,25 @@
 #include <string.h>
 
 /* Lines of one group vary alike between runs. */
-enum group { OF_CORE, OF_CORES, OF_SHARED_CACHE, OF_MEMORY, OF_HOST, OF_DEVICE, GROUPS };
+enum group { OF_CORE, OF_CORES, OF_SHARED_CACHE, OF_MEMORY, OF_HOST, OF_CLOCK, OF_DEVICE, GROUPS };
 _Static_assert((int)GROUPS == (int)AS_LINE_GROUPS, "one prior for each group");
 
 /* Standard deviation of the logarithm of a line between runs, of a guest on a shared host: from thirteen runs of
  * `quick` on a guest of two CPUs (AMD EPYC), the square root of the mean of as_between_of over the lines of each group
- * without the largest tenth. Of GPUs, whatever their host: six runs on an H100 within six minutes varied by 0.0011;
- * days are assumed to vary by more. */
-static const double usual[GROUPS] = {[OF_CORE] = 0.003,   [OF_CORES] = 0.006, [OF_SHARED_CACHE] = 0.15,
-                                     [OF_MEMORY] = 0.031, [OF_HOST] = 0.022,  [OF_DEVICE] = 0.002};
+ * without the largest tenth; the core's clock went from 4.15 to 4.26 GHz. Of GPUs, whatever their host: six runs on an
+ * H100 within six minutes varied by 0.0011; days are assumed to vary by more. */
+static const double usual[GROUPS] = {
+    [OF_CORE] = 0.003, [OF_CORES] = 0.006, [OF_SHARED_CACHE] = 0.15, [OF_MEMORY] = 0.031,
+    [OF_HOST] = 0.022, [OF_CLOCK] = 0.008, [OF_DEVICE] = 0.002};
 /* The prior's weight beside the lines of the machine that have several runs, in lines; and within a line. */
 enum { PRIOR_LINES = 4, PRIOR_DF = 4 };
 
 static enum group group_of(const char *device, const struct as_quantity *q)
 {
     const bool is_cpu = strcmp(device, "cpu") == 0;
-    if (q->of_host || q->kind == AS_KIND_TIME || (is_cpu && q->kind == AS_KIND_CLOCK))
+    if (is_cpu && q->kind == AS_KIND_CLOCK)
+        return OF_CLOCK;
+    if (q->of_host || q->kind == AS_KIND_TIME)
         return OF_HOST;
     if (!is_cpu)
         return OF_DEVICE;
@@ -46,16 +49,18 @@ static bool is_joined(const struct as_sheet_row *row)
 
 typedef struct as_between (*estimate_fn)(const struct as_estimated *runs, size_t n);
 
-/* Adds what the lines of a group with several runs vary by; returns how many there are then. */
-static size_t add_lines(const struct as_machine_sheet *m, enum group group, estimate_fn estimate, struct as_between *v,
-                        size_t n)
+/* Adds what the lines of a group with several runs vary by within one level; returns how many there are then. */
+static size_t add_lines(const struct as_machine_sheet *m, enum group group, struct as_between stored,
+                        estimate_fn estimate, struct as_between *v, size_t n)
 {
     for (size_t d = 0; d < m->n; d++)
         for (size_t i = 0; i < m->v[d].sheet.n; i++) {
             const struct as_sheet_row *row = &m->v[d].sheet.rows[i];
-            if (!is_joined(row) || group_of(m->v[d].id, row->of) != group)
+            const struct as_line_runs *runs = &m->v[d].runs[i];
+            if (!is_joined(row) || group_of(m->v[d].id, row->of) != group ||
+                isfinite(as_between_states(runs->v, runs->n, stored)))
                 continue;
-            v[n] = estimate(m->v[d].runs[i].v, m->v[d].runs[i].n);
+            v[n] = estimate(runs->v, runs->n);
             n += v[n].df > 0;
         }
     return n;
@@ -79,9 +84,12 @@ static enum as_status make_priors(const struct as_machine_sheet *a, const struct
     for (int g = 0; g < GROUPS; g++) {
         const bool is_known = g == OF_DEVICE || a->virtual_machine || b->virtual_machine;
         const double sd = is_known ? usual[g] : AS_BETWEEN_QUIET;
-        const size_t n = add_lines(b, (enum group)g, estimate, v, add_lines(a, (enum group)g, estimate, v, 0));
+        const struct as_between stored = {sd * sd, PRIOR_DF};
+        const size_t n =
+            add_lines(b, (enum group)g, stored, estimate, v, add_lines(a, (enum group)g, stored, estimate, v, 0));
         const double own = n ? (double)n * as_between_group(v, n).variance : 0;
-        out->variance[g] = (PRIOR_LINES * sd * sd + own) / (double)(PRIOR_LINES + n);
+        out->stored[g] = stored.variance;
+        out->variance[g] = (PRIOR_LINES * stored.variance + own) / (double)(PRIOR_LINES + n);
     }
     free(v);
     return AS_OK;
@@ -100,6 +108,118 @@ enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, stru
     return make_priors(m, &none, as_between_steps, out, err);
 }
 
+/* ---- one line ---- */
+
+/* A line's runs, apart by state. */
+struct parts {
+    struct as_estimated v[2][AS_MACHINE_RUNS_MAX];
+    size_t n[2];
+};
+
+static void part_runs(const struct as_estimated *runs, size_t n, double between, struct parts *out)
+{
+    out->n[0] = out->n[1] = 0;
+    for (size_t i = 0; i < n && i < AS_MACHINE_RUNS_MAX; i++) {
+        const size_t above = runs[i].value > between;
+        out->v[above][out->n[above]++] = runs[i];
+    }
+}
+
+/* What is known of a line before and from its runs: tau^2 of it, and where its states part. */
+struct line_scatter {
+    struct as_between own; /* of all sides */
+    double most;           /* what the runs allow tau^2 to be; INFINITY: they do not tell */
+};
+
+static struct as_between stored_prior(const char *device, const struct as_machine_priors *priors,
+                                      const struct as_quantity *q)
+{
+    return (struct as_between){priors->stored[group_of(device, q)], PRIOR_DF};
+}
+
+static void add_scatter(struct line_scatter *s, const struct as_estimated *runs, size_t n)
+{
+    const double most = as_between_most(runs, n);
+    s->own = as_between_pool(s->own, as_between_of(runs, n));
+    if (isfinite(most))
+        s->most = isfinite(s->most) ? fmax(s->most, most) : most;
+}
+
+/* Adds the runs of one side, within its states. */
+static void add_side(struct line_scatter *s, const struct as_estimated *runs, size_t n, double between)
+{
+    struct parts parts;
+    if (!isfinite(between)) {
+        add_scatter(s, runs, n);
+        return;
+    }
+    part_runs(runs, n, between, &parts);
+    for (int i = 0; i < 2; i++)
+        add_scatter(s, parts.v[i], parts.n[i]);
+}
+
+/* tau^2 of the line. Other lines of its group may show that the machine is unsteady, and this line not to be so. */
+static struct as_between scatter_of(const struct line_scatter *s, const char *device,
+                                    const struct as_machine_priors *priors, const struct as_quantity *q)
+{
+    struct as_between prior = as_machine_prior(priors, device, q);
+    prior.variance = fmin(prior.variance, fmax(stored_prior(device, priors, q).variance, s->most));
+    return s->own.df > 0 ? as_between_pool(prior, s->own) : prior;
+}
+
+/* The states as one: the value of the more frequent, and intervals that span both. */
+static struct as_joined span_states(const struct as_line_states *s)
+{
+    struct as_joined all = s->of[s->runs[1] > s->runs[0]];
+    for (int i = 0; i < 2; i++) {
+        all.df = s->of[i].df < all.df ? s->of[i].df : all.df;
+        all.ci = (struct as_interval){fmin(all.ci.lo, s->of[i].ci.lo), fmax(all.ci.hi, s->of[i].ci.hi)};
+        all.another =
+            (struct as_interval){fmin(all.another.lo, s->of[i].another.lo), fmax(all.another.hi, s->of[i].another.hi)};
+    }
+    return all;
+}
+
+static bool join_states(const struct as_estimated *runs, size_t n, double between, struct as_between scatter,
+                        struct as_line_states *states)
+{
+    struct parts parts;
+    bool joined = true;
+    *states = (struct as_line_states){.n = 0};
+    if (!isfinite(between))
+        return false;
+    part_runs(runs, n, between, &parts);
+    for (int i = 0; i < 2; i++) {
+        states->runs[i] = parts.n[i];
+        joined &= as_join_runs(parts.v[i], parts.n[i], scatter, &states->of[i]);
+    }
+    states->n = joined ? 2 : 0;
+    return joined;
+}
+
+static struct as_joined join_line(const struct as_estimated *runs, size_t n, double between, struct as_between scatter,
+                                  struct as_line_states *states)
+{
+    struct as_joined joined;
+    if (join_states(runs, n, between, scatter, states))
+        return span_states(states);
+    if (!as_join_runs(runs, n, scatter, &joined))
+        joined = (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
+    return joined;
+}
+
+struct as_joined as_line_number(const char *device, const struct as_machine_priors *priors, const struct as_quantity *q,
+                                const struct as_estimated *runs, size_t n, struct as_line_states *states)
+{
+    struct line_scatter s = {{0, 0}, INFINITY};
+    const double between = as_between_states(runs, n, stored_prior(device, priors, q));
+    *states = (struct as_line_states){.n = 0};
+    if (q->kind == AS_KIND_CAPACITY)
+        return (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
+    add_side(&s, runs, n, between);
+    return join_line(runs, n, between, scatter_of(&s, device, priors, q), states);
+}
+
 /* The mean of the runs, and an interval that holds all of theirs; none where one has none. */
 static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
 {
@@ -116,15 +236,31 @@ static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
     runs->df = as_trials_df(row->trials);
 }
 
-static void join_row(struct as_line_runs *runs, struct as_between between, struct as_sheet_row *row)
+/* Two modes of the samples are those of one run. */
+static void set_modes(const struct as_line_runs *runs, struct as_sheet_row *row)
 {
-    struct as_joined joined;
-    runs->another = (struct as_interval){NAN, NAN};
-    if (!is_joined(row) || !as_join_runs(runs->v, runs->n, between, &joined)) {
+    const struct as_line_states *s = &runs->states;
+    row->of_runs = s->n == 2;
+    if (runs->n > 1)
+        row->modes = s->n;
+    for (size_t i = 0; i < s->n; i++)
+        row->mode[i] = s->of[i].value;
+    if (s->n)
+        row->mode_share0 = (double)s->runs[0] / (double)(s->runs[0] + s->runs[1]);
+}
+
+static void join_row(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)
+{
+    struct as_joined joined = {.value = NAN, .another = {NAN, NAN}};
+    runs->states = (struct as_line_states){.n = 0};
+    if (is_joined(row))
+        joined = join_line(runs->v, runs->n, between, scatter, &runs->states);
+    runs->another = joined.another;
+    set_modes(runs, row);
+    if (!isfinite(joined.value)) {
         range_of_runs(runs, row);
         return;
     }
-    runs->another = joined.another;
     row->value = joined.value;
     row->ci = joined.ci;
     const unsigned of_trials = as_trials_df(row->trials);
@@ -141,16 +277,22 @@ void as_line_join(const char *device, const struct as_machine_priors *priors, st
                   struct as_line_side *b)
 {
     const struct as_line_side *known = a->row ? a : b;
+    struct as_line_side *const sides[] = {a, b};
+    struct line_scatter s = {{0, 0}, INFINITY};
+    double between[2] = {NAN, NAN};
     if (!known->row)
         return;
-    struct as_between between = as_machine_prior(priors, device, known->row->of);
-    struct as_line_side *const sides[] = {a, b};
+    const struct as_quantity *q = known->row->of;
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->row) {
+            const struct as_line_runs *runs = sides[i]->runs;
+            between[i] = as_between_states(runs->v, runs->n, stored_prior(device, priors, q));
+            add_side(&s, runs->v, runs->n, between[i]);
+        }
+    const struct as_between scatter = scatter_of(&s, device, priors, q);
     for (int i = 0; i < 2; i++)
         if (sides[i]->row)
-            between = as_between_pool(between, as_between_of(sides[i]->runs->v, sides[i]->runs->n));
-    for (int i = 0; i < 2; i++)
-        if (sides[i]->row)
-            join_row(sides[i]->runs, between, sides[i]->row);
+            join_row(sides[i]->runs, between[i], scatter, sides[i]->row);
 }
 
 enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err)
@@ -179,15 +321,18 @@ static bool has_series(const struct as_device_sheet *d, size_t line)
 }
 
 /* The runs of a line are the latest first, as they were merged. */
-static enum as_status find_places(struct as_line_runs *line, struct as_between prior, double confidence,
-                                  struct as_error *err)
+static enum as_status find_places(struct as_line_runs *line, struct as_between stored, struct as_between prior,
+                                  double confidence, struct as_error *err)
 {
     struct as_estimated runs[AS_MACHINE_RUNS_MAX] = {{0}};
     enum as_run_place place[AS_MACHINE_RUNS_MAX];
     const size_t n = line->n < AS_MACHINE_RUNS_MAX ? line->n : AS_MACHINE_RUNS_MAX;
     for (size_t i = 0; i < n; i++)
         runs[i] = line->v[n - 1 - i];
-    as_between_changes(runs, n, prior, confidence, place);
+    if (isfinite(as_between_states(runs, n, stored)))
+        memset(place, 0, sizeof place); /* it goes to and fro */
+    else
+        as_between_changes(runs, n, prior, confidence, place);
     line->place = calloc(line->n + 1, sizeof *line->place);
     for (size_t i = 0; line->place && i < n; i++)
         line->place[i] = place[n - 1 - i];
@@ -205,7 +350,8 @@ enum as_status as_machine_sheet_changes(struct as_machine_sheet *m, struct as_er
     for (size_t d = 0; d < m->n && !st; d++)
         for (size_t i = 0; i < m->v[d].sheet.n && !st; i++)
             if (has_series(&m->v[d], i))
-                st = find_places(&m->v[d].runs[i], as_machine_prior(&priors, m->v[d].id, m->v[d].sheet.rows[i].of),
+                st = find_places(&m->v[d].runs[i], stored_prior(m->v[d].id, &priors, m->v[d].sheet.rows[i].of),
+                                 as_machine_prior(&priors, m->v[d].id, m->v[d].sheet.rows[i].of),
                                  1 - FALSE_CHANGES / (double)series, err);
     return st;
 }

@@ -24,6 +24,6 @@ struct as_machine_load {
 
 /* Leaves the lines of the present state of host and devices, without those of odd runs and from before a change, joins
  * them, and says what was left out (since, remarks). */
-enum as_status as_machine_join_now(struct as_machine_load *l, struct as_error *err);
+enum as_status as_machine_join_now(struct as_machine_load *l, struct as_machine_sheet *sheet, struct as_error *err);
 
 #endif

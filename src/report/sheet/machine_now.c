@@ -164,6 +164,20 @@ static void say_evidence(struct as_sheet_row *row, const struct as_line_runs *li
     as_buf_finish(&text);
 }
 
+/* "105 ns in 3 of 17 runs": of the rarer state. */
+static void say_states(struct as_sheet_row *row, const struct as_line_runs *line)
+{
+    const struct as_line_states *s = &line->states;
+    struct as_buf text = AS_BUF_INIT;
+    if (!s->n)
+        return;
+    const size_t rare = s->runs[1] <= s->runs[0];
+    as_format_value(&text, s->of[rare].value, row->unit);
+    as_buf_printf(&text, " in %zu of %zu runs", s->runs[rare], s->runs[0] + s->runs[1]);
+    machine_add_remark(row, &text);
+    as_buf_finish(&text);
+}
+
 /* A line that was measured in another state only is a gap. */
 static enum as_status drop_line(struct as_device_sheet *d, size_t at, struct as_error *err)
 {
@@ -210,9 +224,8 @@ static enum as_status keep_now(struct as_machine_load *l, struct as_device_sheet
     return st;
 }
 
-enum as_status as_machine_join_now(struct as_machine_load *l, struct as_error *err)
+enum as_status as_machine_join_now(struct as_machine_load *l, struct as_machine_sheet *sheet, struct as_error *err)
 {
-    struct as_machine_sheet *sheet = &l->out->sheet;
     bool same[AS_MACHINE_RUNS_MAX];
     enum as_status st = AS_OK;
     say_host_changed(l);
@@ -222,5 +235,10 @@ enum as_status as_machine_join_now(struct as_machine_load *l, struct as_error *e
         else
             drop_device(sheet, d - 1);
     }
-    return st ? st : as_machine_sheet_join(sheet, err);
+    if (!st)
+        st = as_machine_sheet_join(sheet, err);
+    for (size_t d = 0; d < sheet->n && !st; d++)
+        for (size_t i = 0; i < sheet->v[d].sheet.n; i++)
+            say_states(&sheet->v[d].sheet.rows[i], &sheet->v[d].runs[i]);
+    return st;
 }

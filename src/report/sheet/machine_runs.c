@@ -12,6 +12,7 @@
 void as_machine_runs_finish(struct as_machine_runs *m)
 {
     as_machine_sheet_finish(&m->sheet);
+    as_machine_sheet_finish(&m->now);
     as_report_run_finish(&m->fullest);
     for (size_t i = 0; i < m->n; i++)
         free(m->v[i].devices);
@@ -178,6 +179,15 @@ static void add_neighbours(const struct as_report_run *run, struct as_machine_ru
         }
 }
 
+/* A run without numbers tells nothing of the machine, its reasons neither. */
+static bool has_numbers(const struct as_machine_sheet *m)
+{
+    size_t rows = 0;
+    for (size_t d = 0; d < m->n; d++)
+        rows += m->v[d].sheet.n;
+    return rows > 0;
+}
+
 /* Adds the run at that place to the sheet. */
 static enum as_status merge_run(struct as_machine_load *l, size_t at, struct as_error *err)
 {
@@ -191,6 +201,11 @@ static enum as_status merge_run(struct as_machine_load *l, size_t at, struct as_
         return st;
     run.chip = l->chip;
     st = as_machine_sheet_make(&run, &sheet, err);
+    if (!st && !has_numbers(&sheet)) {
+        as_machine_sheet_finish(&sheet);
+        as_report_run_finish(&run);
+        return AS_OK;
+    }
     if (!st)
         add_neighbours(&run, &out->v[at]);
     if (!st)
@@ -273,8 +288,10 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
     out->fullest.of_machine = true;
     if (!st)
         st = as_machine_sheet_changes(&out->sheet, err);
-    if (!st && which == AS_MACHINE_NOW)
-        st = as_machine_join_now(&l, err);
+    if (!st && which == AS_MACHINE_EVER)
+        st = as_machine_sheet_copy(&out->sheet, &out->now, err);
+    if (!st)
+        st = as_machine_join_now(&l, which == AS_MACHINE_EVER ? &out->now : &out->sheet, err);
     if (!st && which == AS_MACHINE_NOW)
         st = list_joined(out, err);
     as_copy_text(out->since, sizeof out->since, as_buf_get(&l.since));

@@ -23,6 +23,7 @@ struct as_machine_run {
 };
 struct as_machine_runs {
     struct as_machine_sheet sheet; /* lines of all runs that were merged, at the clock of the latest */
+    struct as_machine_sheet now;   /* of AS_MACHINE_EVER: the same as AS_MACHINE_NOW has in sheet */
     struct as_machine_run *v;      /* owned; in order of time */
     size_t n;
     size_t merged;                /* runs that the sheet was made of; those of changed devices may have left no line */

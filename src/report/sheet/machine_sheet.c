@@ -265,3 +265,37 @@ enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struc
     into->virtual_machine |= run->virtual_machine;
     return st;
 }
+
+static enum as_status copy_places(const struct as_device_sheet *from, struct as_device_sheet *to, struct as_error *err)
+{
+    for (size_t i = 0; i < from->sheet.n; i++) {
+        const struct as_line_runs *runs = &from->runs[i];
+        const struct as_sheet_row *row =
+            as_sheet_find(&to->sheet, from->sheet.rows[i].group, from->sheet.rows[i].label);
+        if (!runs->place || !row)
+            continue;
+        struct as_line_runs *copy = &to->runs[row - to->sheet.rows];
+        copy->place = malloc((runs->n + 1) * sizeof *copy->place);
+        if (!copy->place)
+            return as_nomem(err, runs->n * sizeof *copy->place, "runs of a line");
+        memcpy(copy->place, runs->place, runs->n * sizeof *copy->place);
+    }
+    return AS_OK;
+}
+
+enum as_status as_machine_sheet_copy(const struct as_machine_sheet *m, struct as_machine_sheet *out,
+                                     struct as_error *err)
+{
+    *out = (struct as_machine_sheet){.clock_hz = m->clock_hz};
+    as_copy_text(out->host, sizeof out->host, m->host);
+    as_copy_text(out->suite, sizeof out->suite, m->suite);
+    enum as_status st = as_machine_sheet_reserve(out, 0, err);
+    out->runs = 0;
+    if (!st)
+        st = as_machine_sheet_merge(out, m, err);
+    for (size_t i = 0; i < out->n && !st; i++)
+        st = copy_places(&m->v[i], &out->v[i], err);
+    if (st)
+        as_machine_sheet_finish(out);
+    return st;
+}

@@ -5,6 +5,12 @@
 #include "report/sheet/sheet.h"
 #include "stats/between.h"
 
+/* The states between which a line goes from run to run, the lower one first. */
+struct as_line_states {
+    size_t n; /* 2; 0: it has one level */
+    struct as_joined of[2];
+    size_t runs[2];
+};
 /* What each run has of a row of the sheet. */
 struct as_line_runs {
     struct as_estimated *v;   /* owned; at the clock of the machine sheet */
@@ -13,6 +19,7 @@ struct as_line_runs {
     size_t n;
     unsigned df;                /* of the row's interval; 0 unknown */
     struct as_interval another; /* 95%: another run lies within; NAN until rows are joined, and of capacities */
+    struct as_line_states states;
 };
 struct as_device_sheet {
     char id[32]; /* "cuda:0" */
@@ -44,10 +51,14 @@ enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_mac
  * table. AS_USAGE: the run is there already, a line is in another unit, or there are more than AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
+/* A copy with runs and their places, before rows are joined. */
+enum as_status as_machine_sheet_copy(const struct as_machine_sheet *m, struct as_machine_sheet *out,
+                                     struct as_error *err);
 /* What lines vary by between runs, for each group of lines that vary alike. */
-enum { AS_LINE_GROUPS = 6 };
+enum { AS_LINE_GROUPS = 7 };
 struct as_machine_priors {
     double variance[AS_LINE_GROUPS]; /* of logarithms */
+    double stored[AS_LINE_GROUPS];   /* the same before any line of the machine was looked at */
 };
 /* From the kind of machine, and from the lines of both sheets that have several runs. */
 enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const struct as_machine_sheet *b,
@@ -62,9 +73,14 @@ struct as_line_side {
 };
 /* Is it one of the runs that m joins? */
 bool as_machine_sheet_has_run(const struct as_machine_sheet *m, const char *uuid);
-/* Makes the rows numbers of the machines: the runs of each joined by as_join_runs (stats/between.h), so that the
- * interval covers what varies between runs, of which both sides' runs tell. A capacity keeps the mean of its runs and
- * the range of their intervals. One of a and b has a row; device: its id. */
+/* The runs of a line as one number, and its states; in order of time or against it. value NAN: of a capacity, or no run
+ * has an interval. With states, the value is that of the more frequent one and the intervals span both. A prior that
+ * other lines of the group raised counts no further than the line's own runs allow. */
+struct as_joined as_line_number(const char *device, const struct as_machine_priors *priors, const struct as_quantity *q,
+                                const struct as_estimated *runs, size_t n, struct as_line_states *states);
+/* Makes the rows numbers of the machines: the runs of each joined as by as_line_number, so that the interval covers
+ * what varies between runs, of which both sides' runs tell. A capacity has no value: its interval is the range of those
+ * of its runs. One of a and b has a row; device: its id. */
 void as_line_join(const char *device, const struct as_machine_priors *priors, struct as_line_side *a,
                   struct as_line_side *b);
 /* The same of all rows of one machine. */

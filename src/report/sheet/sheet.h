@@ -19,7 +19,8 @@ struct as_sheet_row {
     char unit[16];
     bool wide;     /* the interval is wider than requested */
     size_t trials; /* that the interval rests on; 0 unknown */
-    size_t modes;  /* 2: of the samples */
+    size_t modes;  /* 2: of the samples, or of_runs */
+    bool of_runs;  /* the modes are states, one of which each run shows */
     double mode[2], mode_share0;
     double clock_exponent; /* time goes with 1 / clock^this, a rate with clock^this; NAN: unknown, or not the CPU's */
     double specified;      /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */

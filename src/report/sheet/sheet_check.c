@@ -94,6 +94,40 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     return of[line->comparison.verdict];
 }
 
+/* "the base's interval is wider than the tolerance" */
+static const char *why_undecided(const struct as_check_line *line, double tolerance)
+{
+    const struct as_sheet_row *const rows[] = {line->base, line->now};
+    bool is_wide[2];
+    for (int i = 0; i < 2; i++) {
+        const double width = as_number_width(rows[i]->value, rows[i]->ci);
+        if (!isfinite(width))
+            return i ? "the checked number has no interval" : "the base has no interval";
+        if (rows[i]->of_runs)
+            return i ? "the checked runs are in one of two states" : "the base's runs are in one of two states";
+        is_wide[i] = width > tolerance;
+    }
+    return line->base->of->kind == AS_KIND_CAPACITY ? "the ranges differ and overlap"
+           : is_wide[0] && is_wide[1]               ? "both intervals are wider than the tolerance"
+           : is_wide[0]                             ? "the base's interval is wider than the tolerance"
+           : is_wide[1]                             ? "the checked interval is wider than the tolerance"
+                        : "the difference is too close to the tolerance for the confidence of the check";
+}
+
+/* The number of one side alone: what the other's runs tell of its scatter is for the verdict. */
+static struct as_number side_number(const char *device, const struct as_machine_priors *priors,
+                                    const struct as_sheet_row *row, const struct as_line_runs *runs)
+{
+    struct as_sheet_row own = *row;
+    struct as_line_runs of = *runs;
+    struct as_line_side side = {&own, &of}, none = {NULL, NULL};
+    as_line_join(device, priors, &side, &none);
+    struct as_number n = as_sheet_number(&own);
+    n.unit = row->unit;
+    n.trials = 0; /* shown however wide */
+    return n;
+}
+
 static size_t rows_of(const struct as_machine_sheet *m)
 {
     size_t n = 0;
@@ -168,9 +202,14 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
 {
     const size_t most = rows_of(base) + rows_of(now);
     struct judged_by by = {tolerance, base->clock_hz, now->clock_hz, 0, is_itself(base, now)};
-    struct as_machine_priors priors;
+    const struct as_machine_sheet none = {.n = 0};
+    struct as_machine_priors priors, of_base, of_now;
     *out = (struct as_check){0};
     enum as_status st = as_machine_priors_make(base, now, &priors, err);
+    if (!st)
+        st = as_machine_priors_make(base, &none, &of_base, err);
+    if (!st)
+        st = as_machine_priors_make(now, &none, &of_now, err);
     if (st)
         return st;
     out->v = calloc(most + 1, sizeof *out->v);
@@ -180,12 +219,20 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     pair_lines(base, now, out);
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
+        if (line->base)
+            line->base_number = side_number(line->device->id, &of_base, line->base, line->base_runs);
+        if (line->now)
+            line->now_number = side_number(line->device->id, &of_now, line->now, line->now_runs);
         as_line_join(line->device->id, &priors, &(struct as_line_side){line->base, line->base_runs},
                      &(struct as_line_side){line->now, line->now_runs});
         by.lines += line->base && line->now;
     }
-    for (size_t i = 0; i < out->n; i++)
-        out->counts[out->v[i].verdict = sheet_check_judge(&out->v[i], &by)]++;
+    for (size_t i = 0; i < out->n; i++) {
+        struct as_check_line *line = &out->v[i];
+        out->counts[line->verdict = sheet_check_judge(line, &by)]++;
+        if (line->verdict == AS_CHECK_UNDECIDED)
+            as_copy_text(line->why, sizeof line->why, why_undecided(line, tolerance));
+    }
     return AS_OK;
 }
 

@@ -20,10 +20,12 @@ struct as_check_line {
     const struct as_device_sheet *against; /* what stands for it on the checked machine; NULL: nothing, or it is new */
     struct as_sheet_row *base, *now;       /* NULL where there is none in this unit */
     struct as_line_runs *base_runs, *now_runs;
+    /* What each side is by its own runs, as its machine's sheet has it; unit NULL where there is none. */
+    struct as_number base_number, now_number;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
     bool again;    /* its verdict was worse, and it was measured again */
-    char why[200]; /* why the checked machine has no number, or why a line measured again is not worse; "" for others */
+    char why[200]; /* why the checked machine has no number, or why the line is undecided; "" for others */
 };
 struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */

@@ -21,9 +21,10 @@ static double half_width(const struct as_sheet_row *row)
     return fmax(half, AS_BETWEEN_QUIET * fabs(row->value));
 }
 
-/* Adds what the earlier sheet has of the line. A capacity is a range already. */
-static void sheet_earlier_compare(const struct as_sheet_row *row, const struct as_sheet *earlier, struct as_unsteady *u,
-                                  bool *apart)
+/* Adds what the earlier sheet has of the line. A capacity is a range already. precision: that was asked for; what
+ * differs by less is as steady as was asked. */
+static void sheet_earlier_compare(const struct as_sheet_row *row, const struct as_sheet *earlier, double precision,
+                                  struct as_unsteady *u, bool *apart)
 {
     const struct as_sheet_row *other = as_sheet_find(earlier, row->group, row->label);
     if (!other || strcmp(other->unit, row->unit) != 0 || strcmp(row->unit, "B") == 0)
@@ -31,7 +32,8 @@ static void sheet_earlier_compare(const struct as_sheet_row *row, const struct a
     u->lo = fmin(u->lo, other->value);
     u->hi = fmax(u->hi, other->value);
     u->runs++;
-    *apart |= fabs(row->value - other->value) > half_width(row) + half_width(other);
+    const double most = fmax(half_width(row) + half_width(other), precision * fabs(row->value));
+    *apart |= fabs(row->value - other->value) > most;
 }
 
 static enum as_status compare_device(struct as_report_run *run, const struct as_device_info *info,
@@ -43,7 +45,7 @@ static enum as_status compare_device(struct as_report_run *run, const struct as_
         struct as_unsteady u = {.of = own.rows[i].of, .lo = own.rows[i].value, .hi = own.rows[i].value, .runs = 1};
         bool apart = false;
         for (size_t e = 0; e < n; e++)
-            sheet_earlier_compare(&own.rows[i], &sheets[e], &u, &apart);
+            sheet_earlier_compare(&own.rows[i], &sheets[e], run->run.precision, &u, &apart);
         if (!apart)
             continue;
         st = as_grow((void **)&run->unsteady, cap, run->unsteady_n + 1, sizeof *run->unsteady, err);

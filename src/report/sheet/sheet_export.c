@@ -1,6 +1,7 @@
 #include "report/sheet/sheet_export.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "report/model/load.h"
 #include "report/sheet/machine_sheet.h"
 #include "report/sheet/sheet.h"
@@ -55,12 +56,14 @@ static void figure_json(const char *name, double value, const struct as_ref *ref
     as_buf_char(out, '}');
 }
 
+/* A capacity is its range: its value is null. */
 void as_sheet_row_json(const struct as_sheet_row *row, struct as_buf *out)
 {
+    const struct as_number n = as_sheet_number(row);
     as_json_add_text(out, "name", row->of->name);
     as_json_add_text(out, "group", row->group);
     as_json_add_text(out, "quantity", row->label);
-    as_json_add_number(out, "value", row->value);
+    as_json_add_number(out, "value", as_number_point(&n));
     as_json_add_text(out, "unit", row->unit);
     as_json_add_number(out, "ci_low", row->ci.lo);
     as_json_add_number(out, "ci_high", row->ci.hi);
@@ -108,16 +111,22 @@ static void json_seen(const struct as_report_run *run, const char *device, struc
     as_buf_str(out, lead[0] == '[' ? "[]" : "]");
 }
 
-static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
+/* What another run of the machine shows. */
+static void json_runs(const struct as_line_runs *runs, struct as_buf *out)
 {
-    as_buf_char(out, '{');
-    as_json_add_int(out, "sheet_version", AS_SHEET_VERSION);
-    as_json_add_text(out, "run", run->run.uuid);
-    as_json_add_text(out, "host", run->run.host);
-    as_json_add_text(out, "suite", run->run.suite);
-    as_json_add_number(out, "started_at", run->run.started_at);
-    as_json_add_bool(out, "virtual_machine", m->virtual_machine);
-    as_json_add_number(out, "reference_clock_hz", m->clock_hz);
+    as_json_add_int(out, "runs", (long long)runs->n);
+    as_json_add_number(out, "another_low", runs->another.lo);
+    as_json_add_number(out, "another_high", runs->another.hi);
+    as_json_add_name(out, "states");
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < runs->states.n; i++)
+        as_json_number(out, runs->states.of[i].value), as_buf_str(out, i + 1 < runs->states.n ? "," : "");
+    as_buf_char(out, ']');
+}
+
+static void json_devices(const struct as_report_run *run, const struct as_machine_sheet *m, bool joined,
+                         struct as_buf *out)
+{
     as_json_add_name(out, "devices");
     for (size_t i = 0; i < m->n; i++) {
         as_buf_str(out, i ? ",\n{" : "[\n{");
@@ -128,6 +137,8 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
             as_buf_str(out, k ? ",\n" : "[\n");
             as_buf_char(out, '{');
             as_sheet_row_json(&m->v[i].sheet.rows[k], out);
+            if (joined)
+                json_runs(&m->v[i].runs[k], out);
             as_buf_char(out, '}');
         }
         as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
@@ -136,6 +147,32 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
         as_buf_char(out, '}');
     }
     as_buf_str(out, m->n ? "]}\n" : "[]}\n");
+}
+
+static void json_head(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
+{
+    as_buf_char(out, '{');
+    as_json_add_int(out, "sheet_version", AS_SHEET_VERSION);
+    as_json_add_text(out, "run", run->run.uuid);
+    as_json_add_text(out, "host", run->run.host);
+    as_json_add_text(out, "suite", run->run.suite);
+    as_json_add_number(out, "started_at", run->run.started_at);
+    as_json_add_bool(out, "virtual_machine", m->virtual_machine);
+    as_json_add_number(out, "reference_clock_hz", m->clock_hz);
+}
+
+static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
+{
+    json_head(run, m, out);
+    json_devices(run, m, false, out);
+}
+
+void as_machine_to_json(const struct as_machine_runs *m, struct as_buf *out)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    json_head(&m->fullest, &m->sheet, out);
+    as_json_add_int(out, "runs", (long long)as_machine_runs_used(m, NULL, used));
+    json_devices(&m->fullest, &m->sheet, true, out);
 }
 
 /* ---- C header ---- */
@@ -157,17 +194,67 @@ static void sheet_export_add_word(const char *text, struct as_buf *out)
     }
 }
 
-/* ", +- 10%", ", one trial", ", 27 to 121 ns" */
-static void header_add_interval(const struct as_number *n, struct as_buf *out)
+/* "ASSAY_CPU_MEMORY_READ_GB_PER_S" */
+static void header_add_name(const char *device, const struct as_sheet_row *row, struct as_buf *out)
 {
-    const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_VALUE && !as_number_has_interval(n))
+    as_buf_str(out, "ASSAY");
+    sheet_export_add_word(device, out);
+    sheet_export_add_word(row->group, out);
+    sheet_export_add_word(row->label, out);
+    sheet_export_add_word(row->unit, out);
+}
+
+/* Takes the text of a number as a double, whatever its digits. */
+static void header_add_double(struct as_buf *text, struct as_buf *out)
+{
+    as_buf_printf(out, "%s%s", as_buf_get(text), strpbrk(as_buf_get(text), ".e") ? "" : ".0");
+    out->failed |= text->failed;
+    as_buf_finish(text);
+}
+
+/* Capacities are whole numbers. */
+static void header_add_end(const struct as_sheet_row *row, double end, struct as_buf *out)
+{
+    enum { DIGITS = 3 };
+    struct as_buf text = AS_BUF_INIT;
+    if (row->of->kind == AS_KIND_CAPACITY)
+        as_buf_printf(out, "%.0f", end);
+    else {
+        as_format_number(&text, end, DIGITS);
+        header_add_double(&text, out);
+    }
+}
+
+/* A constant of what the sheet states as a value, two of what it states as a range, and a comment of anything else. */
+static void header_add_row(const char *device, const struct as_sheet_row *row, struct as_buf *out)
+{
+    const struct as_number n = as_sheet_number(row);
+    const double ends[] = {n.ci.lo, n.ci.hi};
+    struct as_buf value = AS_BUF_INIT;
+    if (as_number_form(&n) == AS_NUMBER_RANGE) {
+        for (int i = 0; i < 2; i++) {
+            as_buf_str(out, "#define ");
+            header_add_name(device, row, out);
+            as_buf_str(out, i ? "_HIGH " : "_LOW ");
+            header_add_end(row, ends[i], out);
+            as_buf_printf(out, " /* %s */\n", row->of->name);
+        }
         return;
-    as_buf_str(out, form == AS_NUMBER_VALUE ? ", +- " : ", ");
-    if (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL)
-        as_number_precision(n, out);
-    else
-        as_number_text(n, out);
+    }
+    as_buf_str(out, as_number_is_value(&n) ? "#define " : "/* ");
+    header_add_name(device, row, out);
+    if (as_number_is_value(&n)) {
+        as_buf_char(out, ' ');
+        as_number_plain(&n, &value);
+        header_add_double(&value, out);
+        as_buf_printf(out, " /* %s", row->of->name);
+        as_buf_str(out, !as_number_has_interval(&n) ? "" : as_number_form(&n) == AS_NUMBER_VALUE ? ", +- " : ", ");
+        as_number_precision(&n, out);
+    } else {
+        as_buf_str(out, ": ");
+        as_number_text(&n, out);
+    }
+    as_buf_str(out, " */\n");
 }
 
 static void write_header(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
@@ -180,19 +267,8 @@ static void write_header(const struct as_report_run *run, const struct as_machin
         as_buf_str(out, "\n/* Device ");
         as_buf_c_comment(out, m->v[i].id);
         as_buf_str(out, " */\n");
-        for (size_t k = 0; k < m->v[i].sheet.n; k++) {
-            const struct as_sheet_row *row = &m->v[i].sheet.rows[k];
-            const struct as_number n = as_sheet_number(row);
-            as_buf_str(out, "#define ASSAY");
-            sheet_export_add_word(m->v[i].id, out);
-            sheet_export_add_word(row->group, out);
-            sheet_export_add_word(row->label, out);
-            sheet_export_add_word(row->unit, out);
-            as_buf_printf(out, " %.6g", row->value);
-            as_buf_printf(out, " /* %s", row->of->name);
-            header_add_interval(&n, out);
-            as_buf_str(out, " */\n");
-        }
+        for (size_t k = 0; k < m->v[i].sheet.n; k++)
+            header_add_row(m->v[i].id, &m->v[i].sheet.rows[k], out);
     }
     as_buf_str(out, "\n#endif\n");
 }

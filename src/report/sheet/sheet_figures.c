@@ -29,6 +29,7 @@ struct as_number as_sheet_number(const struct as_sheet_row *row)
                               .unit = row->unit,
                               .trials = row->trials,
                               .modes = row->modes,
+                              .of_runs = row->of_runs,
                               .mode = {row->mode[0], row->mode[1]},
                               .share0 = row->mode_share0};
 }

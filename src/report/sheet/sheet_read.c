@@ -56,6 +56,8 @@ static enum as_status sheet_read_numbers(const json_t *line, struct as_sheet_row
     row->value = sheet_read_take_number(line, "value", &fault);
     row->ci.lo = sheet_read_take_number(line, "ci_low", &fault);
     row->ci.hi = sheet_read_take_number(line, "ci_high", &fault);
+    if (row->of->kind == AS_KIND_CAPACITY && json_is_null(json_object_get(line, "value")))
+        row->value = sqrt(row->ci.lo * row->ci.hi); /* a range */
     row->specified = sheet_read_take_number(line, "specified", &fault);
     row->clock_exponent = sheet_read_take_number(line, "clock_exponent", &fault);
     row->wide = json_is_true(wide);

@@ -32,7 +32,10 @@ static void add_measured(struct as_table *t, const struct as_sheet_row *r)
 static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (runs) {
+    if (runs && runs->states.n) {
+        const struct as_number n = as_sheet_number(r);
+        as_number_brief(&n, &text);
+    } else if (runs) {
         const struct as_number n = {.value = r->value, .ci = runs->another, .unit = r->unit};
         if (isfinite(runs->another.lo) && !as_number_predicts(runs->another))
             as_buf_str(&text, AS_NOT_YET_KNOWN);
