@@ -1,6 +1,7 @@
 /* What the first pass over memory of the other side costs, and whether later ones are faster. */
 #include "facts/rule.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,17 @@ static void add_first(struct as_rule_context *c, const struct as_cell *first, co
     as_fact_say(f, "First pass of %s: %s", subject, as_fact_noted_text(f, "", note, value, sizeof value));
 }
 
+/* Why the first pass is slower: by where the pages were before and after the passes. */
+static const char *migration_cause(const struct as_cell *last)
+{
+    const double before = as_cell_note(last, "host_share_before"), after = as_cell_note(last, "host_share_after");
+    if (!(before >= 0 && after >= 0))
+        return "";
+    return fabs(after - before) > 0.5 ? ": the first moves the pages to their reader"
+           : after > 0.5              ? ": the first maps or copies the pages, which stay on the host too"
+                                      : ": the first maps the pages, which stay on the device";
+}
+
 static void add_gain(struct as_rule_context *c, const struct as_cell *first, const struct as_cell *last,
                      const char *subject, const char *object)
 {
@@ -52,16 +64,15 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *first, con
     if (!f)
         return;
     const bool moves = f->ci.lo > MOVES, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
-    f->verdict = moves ? AS_SUPPORTED : alike ? AS_REFUTED : AS_UNDECIDED;
-    as_fact_noted_text(f, "", "", value, sizeof value);
+    f->verdict = moves || alike ? AS_SUPPORTED : AS_UNDECIDED;
+    as_fact_noted_text(f, " as fast as the first", "", value, sizeof value);
     if (moves)
-        as_fact_say(f, "Pass %s of %s is %s as fast as the first: pages move to their reader",
-                    as_cell_axis(last, "pass"), subject, value);
+        as_fact_say(f, "Pass %s of %s is %s%s", as_cell_axis(last, "pass"), subject, value, migration_cause(last));
     else
         as_fact_say(f,
-                    alike ? "Passes of %s are alike, %s: pages stay where they are"
-                          : "Whether later passes of %s are faster is inconclusive: %s",
-                    subject, value);
+                    alike ? "Passes of %s are alike: pass %s is %s"
+                          : "Whether later passes of %s are faster is inconclusive: pass %s is %s",
+                    subject, as_cell_axis(last, "pass"), value);
 }
 
 static void derive_passes(struct as_rule_context *c)
@@ -85,9 +96,8 @@ static void derive_passes(struct as_rule_context *c)
 
 const struct as_rule as_rules_migration[] = {
     {"migration", derive_passes,
-     "the first pass over memory that one side wrote, and the ratio of the last pass to it: pages move where it is "
-     "surely "
-     "above 1.25, and stay where it is surely within 1.25 of 1",
+     "the first pass over memory that one side wrote, and the ratio of the last pass to it: the first pays "
+     "for a move or a mapping where it is surely above 1.25, and passes are alike where it is surely within 1.25 of 1",
      "passes of the same size over the same memory with another ratio"},
     {0},
 };
