@@ -150,7 +150,8 @@ static void map_shows_what_a_device_reaches(void **state)
     assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B per cycle of 132 units */
     assert_has(&svg, ">163\u00a0ns</text>");
     assert_has(&svg, ">host memory</text>");
-    assert_has(&svg, ">to 55.3, from 54.1</text>");
+    assert_has(&svg, ">to device 54.1</text>"); /* as on the data sheet */
+    assert_has(&svg, ">from device 55.3</text>");
     assert_hasnt(&svg, ">memory of cuda:1</text>"); /* it stands beside it */
     assert_has(&svg, ">→ 370\u00a0GB/s</text>");
     assert_has(&svg, ">load by cuda:0 710\u00a0ns</text>");

@@ -60,6 +60,7 @@ struct as_map_number {
     double value, high;           /* high: the largest of several, else the value */
     char unit[16];                /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
     char note[64];                /* annotation, "" for none */
+    bool is_way;                  /* the note has the directions of a link */
 };
 /* A link to the memory of the host or of other devices. */
 struct as_map_link {

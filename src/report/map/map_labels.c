@@ -82,20 +82,28 @@ static size_t note_length(const struct as_map_drawing *d, const char *note, doub
     return length;
 }
 
-/* Below a value: the reported value, or the measured range if the reported value is shown. */
+/* Below a value: the reported value, the measured range if the reported value is shown, or each direction of a link. */
 static void number_note(struct as_map_drawing *d, const struct as_map_number *n, double x, double y)
 {
     const struct as_fact *f = n->fact;
     bool claim = f && isfinite(f->claimed);
     const double usual = d->s.wide ? 11.5 : 9.5;
-    char part[sizeof n->note];
-    as_copy_text(part, note_length(d, n->note, usual) + 1, n->note);
+    char part[sizeof n->note], next[sizeof n->note];
+    const size_t first = note_length(d, n->note, usual);
+    const char *rest = n->note + first + strspn(n->note + first, ", ");
+    as_copy_text(part, first + 1, n->note);
+    as_copy_text(next, note_length(d, rest, usual) + 1, rest);
     const double size = claim ? usual : fmin(usual, d->s.note_w / (0.55 * (double)(strlen(part) + 1)));
     if (!claim && !n->note[0])
         return;
     as_map_text_at(d->b, x, y, "claimed", AS_MAP_MUTED, size, "start");
     if (!claim) {
         as_buf_html(d->b, part);
+        if (n->is_way && next[0]) {
+            as_html_close(d->b, "text");
+            as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
+            as_buf_html(d->b, next);
+        }
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {
         as_buf_str(d->b, "reported; measured");
         as_html_close(d->b, "text");

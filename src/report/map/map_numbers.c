@@ -204,14 +204,21 @@ static void map_numbers_widen(struct as_map_number *n, const struct as_fact *f, 
     n->high = first ? f->value : fmax(n->high, f->value);
 }
 
-static void each_way(const struct end *e, char *note, size_t size)
+/* In the words of the data sheet; facts name the directions of a link as seen by the device. */
+static void each_way(const struct end *e, enum sort sort, char *note, size_t size)
 {
     const struct {
         const char *word;
         const struct as_fact *fact;
-    } ways[] = {{"to", e->to}, {"from", e->from}, {"both", e->both}};
+    } ways_of[SORTS][3] =
+        {
+            [HOST] = {{"to device", e->from}, {"from device", e->to}, {"both", e->both}},
+            [PEER] = {{"to peer", e->to}, {"from peer", e->from}, {"both", e->both}},
+            [EVERY] = {{"to peers", e->to}, {"from peers", e->from}, {"both", e->both}},
+        },
+      *ways = ways_of[sort];
     struct as_buf b = AS_BUF_INIT;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < sizeof ways_of[sort] / sizeof *ways_of[sort]; i++) {
         if (!ways[i].fact)
             continue;
         as_buf_printf(&b, "%s%s ", b.len ? ", " : "", ways[i].word);
@@ -271,7 +278,8 @@ static void add_link(struct as_map_numbers *out, const struct as_device_info *in
     if (n != 1)
         return;
     snprintf(l->object, sizeof l->object, "link:%.26s", ends->name);
-    each_way(ends, bandwidth->note, sizeof bandwidth->note);
+    each_way(ends, sort, bandwidth->note, sizeof bandwidth->note);
+    bandwidth->is_way = true;
     if (ends->atomic)
         note_atomic(ends->atomic->value, ends->atomic->unit, latency);
 }
@@ -300,7 +308,8 @@ static void take_host_link(const struct as_quantity_subject *s, struct as_map_li
 {
     static const struct {
         const char *word, *quantity;
-    } ways[] = {{"to", "host_link.from_device"}, {"from", "host_link.to_device"}, {"both", "host_link.both"}};
+    } ways[] = {
+        {"to device", "host_link.to_device"}, {"from device", "host_link.from_device"}, {"both", "host_link.both"}};
     struct as_map_number *bandwidth = &l->number[AS_MAP_BANDWIDTH], *latency = &l->number[AS_MAP_LATENCY];
     struct as_quantity_value v;
     struct as_buf note = AS_BUF_INIT;
@@ -314,6 +323,7 @@ static void take_host_link(const struct as_quantity_subject *s, struct as_map_li
     }
     if (note.len)
         as_copy_text(bandwidth->note, sizeof bandwidth->note, as_buf_get(&note));
+    bandwidth->is_way = true;
     as_buf_finish(&note);
     if (find_host(s, "host_link.load", &v))
         take_host_value(&v, latency);
