@@ -2,6 +2,7 @@
 the difference before it is committed. Arguments: the programs assay and cell_key, the folder of the copies."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,8 @@ CASES = [
     ("explain-quantity", ["explain", "core to core"], 0, {}),
     ("explain-level", ["explain", "L1"], 0, {}),
     ("explain-value", ["explain", "random"], 0, {}),
+    *[("explain-users-" + re.sub("[^a-z0-9]+", "-", word.lower()), ["explain", word], 0, {}) for word in (
+        "tensor core", "NUMA", "TLB", "PCIe", "DRAM", "flops", "shared memory bank conflict", "GB/s", "GPU memory", "latency of L2")],
     ("explain-misspelt", ["explain", "memory.read.al"], 2, {}),
     ("explain-contention", ["explain", "contention", "--store", "wide.db"], 0, {}),
     ("explain-op", ["explain", "alu/ffma32", "--store", "ops.db"], 0, {}),

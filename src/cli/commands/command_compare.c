@@ -73,7 +73,7 @@ static void write_source(const char *letter, const struct as_source *s, struct a
 static void compare_write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
                                  struct as_buf *out)
 {
-    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu inconclusive",
+    as_buf_printf(out, "\n%zu measurements compared: %zu same, %zu faster, %zu slower, %zu inconclusive",
                   pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
                   pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
     if (pairs->matches[AS_MATCH_NO_NUMBER])

@@ -263,8 +263,8 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
     size_t length = (size_t)(slash - text);
     as_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
     const struct as_probe *probe = as_probe_find(name);
-    if (!probe || probe->hidden || length >= sizeof name)
-        return as_unknown_probe(name, err);
+    if (!probe || probe->hidden || length >= sizeof name) /* "GB/s" */
+        return as_explain_nearest(text, style, out) ? as_buf_check(out, err) : as_unknown_probe(name, err);
     const struct as_word *word = as_probe_word(probe, slash + 1);
     if (!word)
         return as_unknown_word(probe, slash + 1, err);
@@ -277,7 +277,8 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
     return st;
 }
 
-static enum as_status unknown(const char *name, struct as_error *err)
+static enum as_status unknown(const char *name, const struct as_table_style *style, struct as_buf *out,
+                              struct as_error *err)
 {
     enum { MOST = 4000 };
     static const char *names[MOST + 1];
@@ -293,6 +294,8 @@ static enum as_status unknown(const char *name, struct as_error *err)
     n += as_explain_terms(names + n, MOST - n);
     names[n] = NULL;
     const char *near = as_nearest(name, names);
+    if (!near && as_explain_nearest(name, style, out))
+        return as_buf_check(out, err);
     return as_fail(err, AS_USAGE, "there is no probe, gate, cause, suite, quantity, word or cell '%s'%s%s%s", name,
                    near ? "; did you mean '" : "; see 'assay list probes' and 'assay list gates'", near ? near : "",
                    near ? "'?" : "");
@@ -324,7 +327,7 @@ static enum as_status explain_any(const struct as_args *args, const struct as_ta
         return explain_stored(args, name, id, style, out, err);
     if (either && as_explain_term(name, style, out))
         return as_buf_check(out, err);
-    return unknown(as_args_word(args, as_args_word(args, 1) ? 1 : 0), err);
+    return unknown(as_args_word(args, as_args_word(args, 1) ? 1 : 0), style, out, err);
 }
 
 static int run_explain(const struct as_command *command, const struct as_args *args)

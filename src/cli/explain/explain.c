@@ -108,7 +108,7 @@ static void explain_add_number(const struct as_number *n, const struct as_table_
     }
     if (width.len && as_number_has_interval(n))
         as_buf_printf(b, style->unicode ? " (±%s)" : " (+-%s)", as_buf_get(&width));
-    else if (width.len)
+    else if (width.len && as_number_form(n) != AS_NUMBER_NOISY) /* whose text has it */
         as_buf_printf(b, ", %s", as_buf_get(&width));
     as_buf_finish(&width);
 }
@@ -148,6 +148,10 @@ static void explain_numbers(const struct as_cell *c, const struct as_table_style
     } else {
         const struct as_number n = as_number_of_cell(c);
         explain_add_number(&n, style, &b);
+        if (as_number_form(&n) == AS_NUMBER_NOISY) {
+            as_buf_str(&b, "; about ");
+            as_format_value_to(&b, c->sum.median, c->unit, DIGITS_MIN);
+        }
     }
     as_explain_member(out, "median", as_buf_get(&b), style);
     value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);

@@ -5,6 +5,7 @@
 #include "quantity/quantity.h"
 #include "report/terminal/terminal.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -70,35 +71,90 @@ static bool is_quantity_meant(const struct as_quantity *q, const char *name)
     return as_quantity_is_called(q, name) || strcasecmp(q->group, name) == 0 || strcasecmp(q->level, name) == 0;
 }
 
-/* The sides that read the number from there, as one of sources after it may too. */
-static enum as_side side_of(const struct as_quantity_source *source)
+/* The probe that measures what a source reads: of a fact, by its id, where no cells are named. NULL: none is built in.
+ */
+static const struct as_probe *probe_of_source(const struct as_quantity_source *source)
 {
-    enum as_side side = source->side;
-    for (const struct as_quantity_source *s = source + 1; s->from; s++)
-        if (strcmp(s->from, source->from) == 0 && s->side != side)
-            side = AS_SIDE_BOTH;
-    return side;
+    static const struct {
+        const char *subject, *probe;
+    } of_facts[] = {{"cache", "latency"},  {"memory", "latency"}, {"numa.latency", "latency"},
+                    {"numa", "bandwidth"}, {"listed", "latency"}, {"arithmetic", "roofline"},
+                    {"clock", "roofline"}};
+    char name[32];
+    const char *from = source->cells ? source->cells : source->from;
+    const size_t length = strcspn(from, " .");
+    as_copy_text(name, length < sizeof name ? length + 1 : sizeof name, from);
+    const struct as_probe *probe = as_probe_find(name);
+    for (size_t i = 0; i < sizeof of_facts / sizeof *of_facts && !probe; i++)
+        if (strncmp(from, of_facts[i].subject, strlen(of_facts[i].subject)) == 0)
+            probe = as_probe_find(of_facts[i].probe);
+    return probe;
+}
+
+/* The sides on which the probe measures the quantity. */
+static enum as_side side_of(const struct as_quantity *q, const struct as_probe *probe)
+{
+    const struct as_quantity_source *first = NULL;
+    for (const struct as_quantity_source *s = q->sources; s->from; s++) {
+        if (probe_of_source(s) != probe)
+            continue;
+        if (first && s->side != first->side)
+            return AS_SIDE_BOTH;
+        first = first ? first : s;
+    }
+    return first ? first->side : AS_SIDE_BOTH;
 }
 
 static bool is_named_before(const struct as_quantity *q, const struct as_quantity_source *source)
 {
     for (const struct as_quantity_source *s = q->sources; s != source; s++)
-        if (strcmp(s->from, source->from) == 0)
+        if (probe_of_source(s) == probe_of_source(source))
             return true;
     return false;
 }
 
-/* "L2 latency (L2.latency), from 'onchip.L2.latency' on GPUs, or 'cache.L2.latency'" */
+/* "L2 latency (L2.latency), measured by the probes onchip on GPUs, and latency" */
 static void explain_sources(const struct as_quantity *q, struct as_buf *line)
 {
     static const char *const sides[] = {[AS_SIDE_BOTH] = "", [AS_SIDE_CPU] = " on CPUs", [AS_SIDE_DEVICE] = " on GPUs"};
     const struct as_quantity_subject any = {.device = ""};
     char label[64];
+    bool first = true;
     as_quantity_expand(&any, q->label, label, sizeof label);
-    as_buf_printf(line, "%s %s (%s), from ", q->group, label, q->name);
-    for (const struct as_quantity_source *s = q->sources; s->from; s++)
-        if (!is_named_before(q, s))
-            as_buf_printf(line, "%s'%s'%s", s == q->sources ? "" : ", or ", s->from, sides[side_of(s)]);
+    as_buf_printf(line, "%s %s (%s)", q->group, label, q->name);
+    for (const struct as_quantity_source *s = q->sources; s->from; s++) {
+        const struct as_probe *probe = probe_of_source(s);
+        if (!probe || is_named_before(q, s))
+            continue;
+        as_buf_printf(line, "%s%s%s", first ? ": probe " : ", or ", probe->name, sides[side_of(q, probe)]);
+        first = false;
+    }
+}
+
+static bool is_probe_of(const struct as_probe *probe, const char *name)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *s = q->sources; s->from && is_quantity_meant(q, name); s++)
+            if (probe_of_source(s) == probe)
+                return true;
+    return false;
+}
+
+/* What the probes of the quantities ask, each once. */
+static void explain_methods(const char *name, const struct as_table_style *style, struct as_buf *out)
+{
+    as_text_title(out, "How it is measured", style);
+    for (size_t i = 0; as_probes[i]; i++) {
+        if (!is_probe_of(as_probes[i], name))
+            continue;
+        struct as_buf line = AS_BUF_INIT;
+        as_buf_printf(&line, "%s: %s It counts %s. Method: assay explain %s", as_probes[i]->name,
+                      as_probes[i]->question, as_probes[i]->counts, as_probes[i]->name);
+        as_buf_str(out, "  ");
+        as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
+        out->failed |= line.failed;
+        as_buf_finish(&line);
+    }
 }
 
 /* Those that are meant; of several, their names take the reader to their history. */
@@ -120,6 +176,8 @@ static bool explain_quantities(const char *name, const struct as_table_style *st
             line = q;
         }
     }
+    if (n)
+        explain_methods(name, style, out);
     if (lines == 1)
         as_buf_printf(out, "\nIts values over the runs of this machine: assay history %s\n", line->name);
     else if (lines)
@@ -141,6 +199,115 @@ static bool explain_value(const char *name, struct as_buf *out)
                     n++;
                 }
     return n;
+}
+
+/* ---- words of users ---- */
+
+#define SYNONYM(word, meant) {word, meant},
+static const struct {
+    const char *word, *meant;
+} synonyms[] = {
+#include "report/page/synonyms.js"
+};
+
+/* Does text have a word that begins with the word's first letters, in any case? */
+static bool has_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = text; *at; at++)
+        if (strncasecmp(at, word, n) == 0 && (at == text || !isalnum((unsigned char)at[-1])))
+            return true;
+    return false;
+}
+
+static const char *other_name(const char *word)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcasecmp(synonyms[i].word, word) == 0)
+            return synonyms[i].meant;
+    return NULL;
+}
+
+static bool is_in(const char *const *texts, const char *word)
+{
+    const char *also = other_name(word);
+    for (; *texts; texts++)
+        if (has_word(*texts, word) || (also && has_word(*texts, also)))
+            return true;
+    return false;
+}
+
+/* How many of the words one of the texts has; words of no content do not count. */
+static size_t count_words(const char *name, const char *const *texts, size_t *all)
+{
+    static const char *const void_words[] = {"of", "the", "a", "in", "per", "and", "for", "to", "core", "cores"};
+    char copy[128], *rest = copy;
+    size_t found = 0;
+    *all = 0;
+    as_copy_text(copy, sizeof copy, name);
+    for (const char *word; (word = strsep(&rest, " ,;-"));) {
+        bool counts = word[0];
+        for (size_t i = 0; i < sizeof void_words / sizeof *void_words; i++)
+            counts &= strcasecmp(void_words[i], word) != 0;
+        *all += counts;
+        found += counts && is_in(texts, word);
+    }
+    return found;
+}
+
+static size_t words_of_probe(const char *name, const struct as_probe *p, size_t *all)
+{
+    const char *const texts[] = {p->name, p->title, p->question, p->metric, p->unit, p->counts, NULL};
+    return p->hidden ? 0 : count_words(name, texts, all);
+}
+
+static size_t words_of_quantity(const char *name, const struct as_quantity *q, size_t *all)
+{
+    const char *const texts[] = {q->name, q->group, q->label, q->level, q->unit, NULL};
+    return count_words(name, texts, all);
+}
+
+/* Probes and quantities that have most of the words, under any of their names. */
+bool as_explain_nearest(const char *name, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { SHOWN = 6 };
+    size_t best = 0, all = 0, shown = 0;
+    for (size_t i = 0; as_probes[i]; i++) {
+        const size_t n = words_of_probe(name, as_probes[i], &all);
+        best = n > best ? n : best;
+    }
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        const size_t n = words_of_quantity(name, q, &all);
+        best = n > best ? n : best;
+    }
+    if (best == 0 || 2 * best < all)
+        return false;
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_printf(&line, "'%s' is not a name here; nearest to it:", name);
+    as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
+    for (size_t i = 0; as_probes[i] && shown < SHOWN; i++) {
+        if (words_of_probe(name, as_probes[i], &all) < best)
+            continue;
+        as_buf_clear(&line);
+        as_buf_printf(&line, "probe %s: %s", as_probes[i]->name, as_probes[i]->question);
+        as_buf_str(out, "  ");
+        as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
+        shown++;
+    }
+    shown = 0;
+    for (const struct as_quantity *q = as_quantities; q->name && shown < SHOWN; q++) {
+        if (words_of_quantity(name, q, &all) < best)
+            continue;
+        as_buf_clear(&line);
+        explain_sources(q, &line);
+        as_buf_str(out, "  ");
+        as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
+        shown++;
+    }
+    as_buf_str(out, "\nMore about one: assay explain NAME\n");
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+    return true;
 }
 
 bool as_explain_term(const char *name, const struct as_table_style *style, struct as_buf *out)

@@ -55,5 +55,6 @@ const page = (() => {
   addEventListener('hashchange', () => reveal(location.hash.slice(1)));
   addEventListener('load', () => reveal(location.hash.slice(1)));
 
-  return { byId, element, button, phone, digits, bytes, csv, download, fileName, goTo };
+  return { byId, element, button, phone, digits, bytes, csv, download, fileName, goTo, synonyms: { __proto__: null } };
 })();
+function SYNONYM(word, meant) { page.synonyms[word] = meant; }

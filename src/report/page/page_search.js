@@ -34,9 +34,6 @@
   let index = null;
   const indexed = () => (index ??= [...entries()].map(e => ({ ...e, lower: `${e.kind} ${e.text} ${e.more}`.toLowerCase(), own: e.text.toLowerCase() })));
 
-  // What people also call it.
-  const ALSO = { __proto__: null, tensor: 'matrix', wmma: 'matrix', gemm: 'matrix', flops: 'flop/s', pcie: 'link', nvlink: 'link', dram: 'memory', vram: 'memory',
-    hbm: 'memory', ram: 'memory', throughput: 'bandwidth', malloc: 'alloc', lds: 'shared', smem: 'shared', sharedmem: 'shared', kernel: 'launch', stream: 'triad' };
   // At most one letter is wrong, missing, too many, or two are swapped.
   function isNear(a, b) {
     if (Math.abs(a.length - b.length) > 1) return false;
@@ -50,8 +47,8 @@
   // The word itself where something has it, else another name of it, else the word that was meant.
   function meant(word) {
     const has = w => indexed().some(e => e.lower.includes(w));
-    if (has(word)) return [word, ...(ALSO[word] ? [ALSO[word]] : [])];
-    return [ALSO[word] ?? (word.length > 3 ? vocabulary().find(w => isNear(word, w)) : undefined) ?? word];
+    if (has(word)) return [word, ...(page.synonyms[word] ? [page.synonyms[word]] : [])];
+    return [page.synonyms[word] ?? (word.length > 3 ? vocabulary().find(w => isNear(word, w)) : undefined) ?? word];
   }
 
   // Hits whose own text has all words come before those whose surroundings have them.
