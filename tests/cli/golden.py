@@ -140,6 +140,26 @@ def prepare(folder):
                        stdout=subprocess.DEVNULL)
 
 
+# Commands of which no line is wider than the terminal, and no word of a table is broken.
+NARROW = [["show", "1"], ["show", "1", "bandwidth"], ["show", "--store", "series.db"], ["history", "--store", "series.db"],
+          ["compare", "1", "2"], ["facts", "1"], ["explain", "L2"], ["list", "runs"], ["list", "gates"]]
+WIDTHS = (60, 80, 100, 130, 200)
+WHOLE = ("measurements", "non-temporal", "inconclusive")
+
+
+def check_widths(folder):
+    """Lines that are too wide, and words of which only the first letters are at the end of a column."""
+    problems = []
+    for width in WIDTHS:
+        for args in NARROW:
+            text = subprocess.run([PROGRAM, *args], cwd=folder, env=dict(environment(folder), COLUMNS=str(width)),
+                                  capture_output=True, check=False, timeout=300).stdout.decode()
+            problems += [f"{width}: {args}: {line}" for line in text.splitlines() if len(line) > width]
+            problems += [f"{width}: {args}: broken {word}" for word in WHOLE
+                         if re.search(rf"\b{word[:-2]}(?!{word[-2:]})\b", text)]
+    return problems
+
+
 def check(folder, name, args, code, env):
     done = subprocess.run([PROGRAM, *args], cwd=folder, env=dict(environment(folder), **env), capture_output=True,
                           check=False, timeout=300)
@@ -169,7 +189,7 @@ def check(folder, name, args, code, env):
 
 def main():
     failed = 0
-    print(f"1..{len(CASES)}")
+    print(f"1..{len(CASES) + 1}")
     with tempfile.TemporaryDirectory(prefix="assay-golden-") as folder:
         prepare(folder)
         for number, (name, args, code, env) in enumerate(CASES, 1):
@@ -178,6 +198,11 @@ def main():
             print(f"{'not ok' if problems else 'ok'} {number} - {name}")
             for problem in problems:
                 print("# " + problem)
+        wide = check_widths(folder)
+        failed += bool(wide)
+        print(f"{'not ok' if wide else 'ok'} {len(CASES) + 1} - no line is wider than the terminal")
+        for problem in wide[:20]:
+            print("# " + problem)
     sys.exit(1 if failed else 0)
 
 

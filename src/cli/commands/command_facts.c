@@ -193,6 +193,24 @@ static void list_subjects(const struct as_report_run *run, const struct as_table
     as_buf_finish(&line);
 }
 
+/* One sentence of each subject, the first that is decided. */
+static void facts_first(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { MOST = 8 };
+    size_t shown = 0;
+    for (size_t i = 0; i < run->facts_n && shown < MOST; i++) {
+        size_t first = 0;
+        while (first < i && (run->facts[first].verdict == AS_UNDECIDED ||
+                             !as_facts_share_subject(&run->facts[first], &run->facts[i])))
+            first++;
+        if (first < i || run->facts[i].verdict == AS_UNDECIDED)
+            continue;
+        if (!shown++)
+            as_text_title(out, "First of each subject", style);
+        as_text_line(out, style->unicode ? "• " : "- ", run->facts[i].sentence, 2, 2, style);
+    }
+}
+
 static void facts_short(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     size_t counts[AS_FACT_VERDICTS_N] = {0};
@@ -202,11 +220,16 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
                   run->facts_n, run->facts_n == 1 ? "" : "s", counts[AS_SUPPORTED], counts[AS_REFUTED],
                   counts[AS_UNDECIDED]);
     as_text_worth(run, style, out);
+    facts_first(run, style, out);
     if (run->facts_n)
         list_subjects(run, style, out);
-    as_buf_printf(out, "\nRules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all\n",
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_printf(&line, "Rules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all",
                   (long long)run->run.id, run->facts_n ? (int)as_fact_subject(run->facts) : 5,
                   run->facts_n ? run->facts[0].id : "cache", (long long)run->run.id);
+    as_buf_char(out, '\n');
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_finish(&line);
 }
 
 /* Copies the subject of the run's facts that is nearest to a word; false if none is near. */

@@ -181,8 +181,10 @@ static bool explain_quantities(const char *name, const struct as_table_style *st
     if (lines == 1)
         as_buf_printf(out, "\nIts values over the runs of this machine: assay history %s\n", line->name);
     else if (lines)
-        as_buf_str(out,
-                   "\nTheir values over the runs of this machine: assay history NAME, with a name in parentheses\n");
+        as_buf_char(out, '\n');
+    if (lines > 1)
+        as_text_fill(out, "Their values over the runs of this machine: assay history NAME, with a name in parentheses",
+                     style->width, 0, 0);
     return n;
 }
 

@@ -1,9 +1,27 @@
 #include "report/model/overview.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Do the texts differ only in a number, with its prefix: "1 MiB is too small" and "512 KiB is too small"? */
+static bool overview_texts_alike(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789.", units[] = " KMGTiB";
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a += strspn(a, digits);
+            b += strspn(b, digits);
+            a += strspn(a, units);
+            b += strspn(b, units);
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return *a == *b;
+}
 
 /* The reason of a rejected cell is its failed gates, per probe; what a device lacks is one reason over all probes. */
 static bool overview_same_reason(const struct as_cell *a, const struct as_cell *b)
@@ -11,7 +29,7 @@ static bool overview_same_reason(const struct as_cell *a, const struct as_cell *
     if (a->status != b->status || strcmp(a->device, b->device) != 0)
         return false;
     if (a->status != AS_CELL_REJECTED)
-        return strcmp(a->reason, b->reason) == 0;
+        return overview_texts_alike(a->reason, b->reason);
     if (strcmp(a->probe, b->probe) != 0)
         return false;
     for (int g = 0; g < AS_GATE_N; g++)

@@ -17,6 +17,8 @@ size_t as_text_prefix(const char *s, unsigned width);
 void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode);
 /* Appends text filled to width, each line after the first with a margin; column: where the first line stands. */
 void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
+/* The same, where the first line may stand left of the margin. */
+void as_text_hang(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
 
 /* A line of lead and text, both escaped here, filled to the width. */
 void as_text_line(struct as_buf *b, const char *lead, const char *text, unsigned margin, unsigned column,

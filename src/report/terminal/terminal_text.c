@@ -93,10 +93,14 @@ void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode)
 
 void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column)
 {
-    bool fresh = true;
     if (column < margin)
         as_buf_repeat(b, ' ', margin - column);
-    column = column > margin ? column : margin;
+    as_text_hang(b, s, width, margin, column > margin ? column : margin);
+}
+
+void as_text_hang(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column)
+{
+    bool fresh = true;
     while (*s) {
         char word[256];
         size_t n = strcspn(s, " ");
@@ -108,6 +112,11 @@ void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned marg
             as_buf_repeat(b, ' ', margin);
             column = margin;
             fresh = true;
+        }
+        if (fresh && column < width && column + w > width) { /* a word longer than a line */
+            n = as_text_prefix(word, width - column);
+            word[n] = 0;
+            w = as_text_width(word);
         }
         if (!fresh) {
             as_buf_char(b, ' ');
