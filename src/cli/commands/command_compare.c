@@ -71,20 +71,30 @@ static void write_source(const char *letter, const struct as_source *s, struct a
 }
 
 static void compare_write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
-                                 struct as_buf *out)
+                                 const struct as_table_style *style, struct as_buf *out)
 {
-    as_buf_printf(out, "\n%zu measurements compared: %zu same, %zu faster, %zu slower, %zu inconclusive",
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_printf(&line, "%zu measurements compared: %zu same, %zu faster, %zu slower, %zu inconclusive",
                   pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
                   pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
     if (pairs->matches[AS_MATCH_NO_NUMBER])
-        as_buf_printf(out, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
+        as_buf_printf(&line, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
     if (limit >= 0)
-        as_buf_printf(out, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
-    as_buf_printf(out, "\nfaster and slower: by more than %.4g%%, with 99%% confidence\n", 100 * tolerance);
+        as_buf_printf(&line, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
+    as_buf_char(out, '\n');
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_clear(&line);
+    as_buf_printf(&line, "faster and slower: by more than %.4g%%, with 99%% confidence", 100 * tolerance);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_clear(&line);
     if (pairs->other_kernels)
-        as_buf_printf(out, "%zu of these were measured by kernels with different source code\n", pairs->other_kernels);
+        as_buf_printf(&line, "%zu of these were measured by kernels with different source code", pairs->other_kernels);
     else if (other_build && (pairs->verdicts[AS_FASTER] || pairs->verdicts[AS_SLOWER]))
-        as_buf_str(out, "a and b were measured by different builds of assay, which may explain differences\n");
+        as_buf_str(&line, "a and b were measured by different builds of assay, which may explain differences");
+    if (line.len)
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    out->failed |= line.failed;
+    as_buf_finish(&line);
 }
 
 /* Warns that a check of a few cells covers little. */
@@ -114,9 +124,9 @@ static enum as_status compare_write_all(const struct as_source *a, const struct 
     }
     if (!st)
         st = as_compare_table(pairs, style, out, err);
-    as_compare_lists(pairs, limit, out);
+    as_compare_lists(pairs, limit, style, out);
     const bool other_build = strcmp(a->run.tool_commit, b->run.tool_commit) != 0;
-    compare_write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, out);
+    compare_write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, style, out);
     return st;
 }
 

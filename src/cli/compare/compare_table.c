@@ -225,8 +225,10 @@ static int by_slowness(const void *a, const void *b)
 }
 
 /* Lists slower cells separately, worst first. */
-static void write_slower(const struct as_pairs *pairs, double limit, struct as_buf *out)
+static void write_slower(const struct as_pairs *pairs, double limit, const struct as_table_style *style,
+                         struct as_buf *out)
 {
+    struct as_buf line = AS_BUF_INIT;
     const struct as_pair **slower = malloc((pairs->n + 1) * sizeof *slower);
     size_t n = 0;
     out->failed |= !slower;
@@ -240,14 +242,18 @@ static void write_slower(const struct as_pairs *pairs, double limit, struct as_b
         as_buf_str(out, limit >= 0 ? "\nSlower in b by more than the limit:\n" : "\nSlower in b:\n");
     }
     for (size_t i = 0; i < n && i < LISTED; i++) {
-        compare_table_write_cell(pairs, slower[i]->a, out);
+        as_buf_clear(&line);
+        compare_table_write_cell(pairs, slower[i]->a, &line);
         const struct as_comparison *by = &slower[i]->comparison;
-        as_buf_str(out, ": b/a ");
-        as_number_prose(&(struct as_number){.value = by->ratio, .ci = by->ci, .unit = "x"}, "", "", out);
-        as_buf_str(out, slower[i]->other_kernel ? ", another kernel\n" : "\n");
+        as_buf_str(&line, ": b/a ");
+        as_number_prose(&(struct as_number){.value = by->ratio, .ci = by->ci, .unit = "x"}, "", "", &line);
+        as_buf_str(&line, slower[i]->other_kernel ? ", another kernel" : "");
+        as_text_fill(out, as_buf_get(&line) + strspn(as_buf_get(&line), " "), style->width, 2, 0);
     }
     if (n > LISTED)
         as_buf_printf(out, "  and %zu more, by less\n", n - LISTED);
+    out->failed |= line.failed;
+    as_buf_finish(&line);
     free(slower);
 }
 
@@ -288,9 +294,10 @@ static void write_only(const struct as_pairs *pairs, enum as_match which, const 
         write_count(last, n, out);
 }
 
-void as_compare_lists(const struct as_pairs *pairs, double limit, struct as_buf *out)
+void as_compare_lists(const struct as_pairs *pairs, double limit, const struct as_table_style *style,
+                      struct as_buf *out)
 {
-    write_slower(pairs, limit, out);
+    write_slower(pairs, limit, style, out);
     write_only(pairs, AS_MATCH_ONLY_A, "a", out);
     write_only(pairs, AS_MATCH_ONLY_B, "b", out);
 }

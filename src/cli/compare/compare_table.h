@@ -9,6 +9,7 @@
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err);
 /* Cells that are slower (by more than limit unless it is negative), and cells of only one run. */
-void as_compare_lists(const struct as_pairs *pairs, double limit, struct as_buf *out);
+void as_compare_lists(const struct as_pairs *pairs, double limit, const struct as_table_style *style,
+                      struct as_buf *out);
 
 #endif
