@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
+enum { FACTS_MAX = 64 }; /* per rule: keeps a run with too many kinds of cells readable */
 
 static void alloc_add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
                                  enum as_relation relation, const char *what)
