@@ -3,6 +3,9 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/backing.h"
+#include "device/host.h"
+#include "os/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +93,18 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
     return st;
 }
 
+/* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
+ * another is chosen; process memory gets base pages. Not part of the allocation that is timed. */
+static void place_pages(const struct as_device *dev, const struct as_memory_desc *desc, const struct as_gpu_block *b)
+{
+    const bool chosen = desc->node >= 0 || as_memory_has_place();
+    const int node = chosen ? desc->node : as_host_near_node("", dev->info.near_cpus);
+    if (b->how->plain)
+        as_backing_want_base_pages(b->host, b->bytes);
+    if (node >= 0 && b->host && (b->how->plain || (b->how->on_demand && dev->info.is_host_memory)))
+        (void)as_bind_memory(b->host, b->bytes, node); /* users look where it is */
+}
+
 static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                        struct as_error *err)
 {
@@ -114,6 +129,7 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
         free(h);
         return st;
     }
+    place_pages(dev, desc, &h->block);
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
     *out = &h->memory;
     return AS_OK;
@@ -157,6 +173,14 @@ static enum as_status gpu_copy(struct as_gpu *gpu, const struct as_gpu_block *b,
     return st ? st : as_gpu_settle(gpu, err);
 }
 
+/* Known from the first touch on. */
+static void look_at_pages(struct as_memory *mem)
+{
+    const struct as_gpu_block *b = mem->ctx;
+    if (b->how->plain)
+        mem->page_size = as_backing_page(b->host, b->bytes, as_transparent_page());
+}
+
 static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_gpu *gpu = dev->ctx;
@@ -167,6 +191,7 @@ static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *me
     if (b->host) {
         st = as_gpu_settle(gpu, err);
         mem->host = st ? NULL : b->host;
+        look_at_pages(mem);
         return st;
     }
     st = as_gpu_check_host(gpu->api->name, b->bytes, err);
@@ -191,6 +216,7 @@ static enum as_status gpu_memory_unmap(struct as_device *dev, struct as_memory *
     if (!mem->host)
         return AS_OK;
     mem->host = NULL;
+    look_at_pages(mem);
     enum as_status st = as_gpu_alive(gpu, err);
     if (!st && b->staging)
         st = gpu_copy(gpu, b, 0, NULL, b->staging, b->bytes, err);
