@@ -1,6 +1,7 @@
 #include "device/backing.h"
 
 #include "base/host.h"
+#include "device/host.h"
 #include "os/memory.h"
 
 #include <fcntl.h>
@@ -68,9 +69,10 @@ static void read_backing(const void *at, uint64_t bytes, uint64_t *resident, uin
         fclose(f);
 }
 
-uint64_t as_backing_page(const void *at, uint64_t bytes, uint64_t huge_page)
+uint64_t as_backing_page(const void *at, uint64_t bytes)
 {
     uint64_t resident = 0, huge = 0;
+    const uint64_t huge_page = as_transparent_page();
     if (!scan_backing(at, bytes, &resident, &huge)) {
         resident = huge = 0;
         read_backing(at, bytes, &resident, &huge);
@@ -86,4 +88,11 @@ void as_backing_want_base_pages(void *at, uint64_t bytes)
     const uintptr_t first = ((uintptr_t)at + page - 1) / page * page, end = ((uintptr_t)at + bytes) / page * page;
     if (end > first)
         (void)as_advise_pages((char *)at + (first - (uintptr_t)at), end - first, AS_PAGES_SMALL);
+}
+
+void as_backing_want_near(void *at, uint64_t bytes, const char *near_cpus)
+{
+    const int node = as_memory_has_place() ? -1 : as_host_near_node("", near_cpus);
+    if (node >= 0)
+        (void)as_bind_memory(at, bytes, node);
 }

@@ -241,5 +241,5 @@ uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct a
                    (block->allocator == AS_CPU_MALLOC && !pages->thp_always && block->bytes < pages->huge);
     if (certain || pages->huge == 0)
         return pages->base;
-    return as_backing_page(block->address, block->bytes, pages->huge);
+    return as_backing_page(block->address, block->bytes);
 }

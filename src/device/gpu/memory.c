@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/backing.h"
-#include "device/host.h"
-#include "os/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,14 +93,12 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
 
 /* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
  * another is chosen; process memory gets base pages. Not part of the allocation that is timed. */
-static void place_pages(const struct as_device *dev, const struct as_memory_desc *desc, const struct as_gpu_block *b)
+static void place_pages(const struct as_device *dev, const struct as_gpu_block *b)
 {
-    const bool chosen = desc->node >= 0 || as_memory_has_place();
-    const int node = chosen ? desc->node : as_host_near_node("", dev->info.near_cpus);
     if (b->how->plain)
         as_backing_want_base_pages(b->host, b->bytes);
-    if (node >= 0 && b->host && (b->how->plain || (b->how->on_demand && dev->info.is_host_memory)))
-        (void)as_bind_memory(b->host, b->bytes, node); /* users look where it is */
+    if (b->host && (b->how->plain || (b->how->on_demand && dev->info.is_host_memory)))
+        as_backing_want_near(b->host, b->bytes, dev->info.near_cpus);
 }
 
 static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
@@ -129,7 +125,7 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
         free(h);
         return st;
     }
-    place_pages(dev, desc, &h->block);
+    place_pages(dev, &h->block);
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
     *out = &h->memory;
     return AS_OK;
@@ -178,7 +174,7 @@ static void look_at_pages(struct as_memory *mem)
 {
     const struct as_gpu_block *b = mem->ctx;
     if (b->how->plain)
-        mem->page_size = as_backing_page(b->host, b->bytes, as_transparent_page());
+        mem->page_size = as_backing_page(b->host, b->bytes);
 }
 
 static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
