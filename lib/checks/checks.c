@@ -1,5 +1,7 @@
 #include "checks.h"
+
 #include "device/device.h"
+#include "os/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,4 +92,17 @@ void as_limit_own_cycle(struct as_trial_context *tc)
     double hz;
     if (tc->dev->device->clock && !tc->dev->device->clock(tc->dev, &hz, NULL))
         as_limit_one_cycle(tc, hz);
+}
+
+void as_note_node(struct as_trial_context *tc, struct as_memory *mem)
+{
+    const struct as_device_info *info = &tc->dev->info;
+    const bool map = !mem->host && info->is_host_memory && !info->is_host_cpu;
+    if (map && tc->dev->memory->map(tc->dev, mem, NULL))
+        return;
+    const int node = mem->host ? as_node_of(mem->host) : -1;
+    if (node >= 0)
+        as_note_number(tc, "node", node);
+    if (map)
+        (void)tc->dev->memory->unmap(tc->dev, mem, NULL);
 }

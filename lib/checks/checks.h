@@ -2,6 +2,7 @@
 #ifndef AS_LIB_CHECKS_CHECKS_H
 #define AS_LIB_CHECKS_CHECKS_H
 
+#include "device/device.h"
 #include "probe/probe.h"
 
 /* Index of the axis's word in `words` (NULL-terminated); the number of words if it is none of them. */
@@ -26,6 +27,10 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
 /* The same from stored device information and the allocator's maximum, for rules without an open device. */
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
+
+/* Notes the memory node where a block's pages are, "node", if the host has mapped it or the device is in the host's
+ * memory, and the system tells. */
+void as_note_node(struct as_trial_context *tc, struct as_memory *mem);
 
 /* Bound of a dependent load: one cycle. None if the clock is unknown (NAN or 0). */
 void as_limit_one_cycle(struct as_trial_context *tc, double hz);

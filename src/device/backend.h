@@ -30,7 +30,9 @@ struct as_backend {
     bool portable;                     /* a vendor-neutral API: another backend may drive the same devices */
     bool on_request;                   /* its devices are used only if requested by name, and never listed */
     bool single;                       /* the id of its first device is the backend's name, without a number */
-    const char *unbuilt;               /* why this backend is not built in (all slots are NULL); NULL if it is */
+    /* (optional) Environment variables that decide how its runtime manages and copies memory; ends with NULL. */
+    const char *const *environment;
+    const char *unbuilt; /* why this backend is not built in (all slots are NULL); NULL if it is */
 };
 
 /* All backends of this build, in the order in which devices are listed. Terminated by NULL. */
@@ -39,6 +41,8 @@ extern const struct as_backend *const as_backends[];
 const struct as_backend *as_backend_find(const char *id);
 /* AS_FAILED, naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
+/* "HSA_XNACK=1, HSA_ENABLE_SDMA=0": those of its variables that are set. */
+void as_backend_environment(const struct as_backend *backend, struct as_buf *out);
 /* Completes the description of one of n devices after the backend has opened it. */
 void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info);
 

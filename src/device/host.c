@@ -106,3 +106,18 @@ void as_host_node_cpus(const char *root, int node, struct as_cpus *out)
         *out = (struct as_cpus){{0}};
     as_buf_finish(&text);
 }
+
+int as_host_near_node(const char *root, const char *near_cpus)
+{
+    struct as_cpus near, nodes, of_node;
+    as_host_nodes(root, &nodes);
+    if (as_cpus_count(&nodes) < 2 || !as_cpu_list(near_cpus, &near))
+        return -1;
+    const int cpu = as_cpus_next(&near, -1);
+    for (int node = -1; cpu >= 0 && (node = as_cpus_next(&nodes, node)) >= 0;) {
+        as_host_node_cpus(root, node, &of_node);
+        if (as_cpus_has(&of_node, cpu))
+            return node;
+    }
+    return -1;
+}

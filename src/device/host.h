@@ -28,6 +28,8 @@ void as_host_caveats(char *out, size_t size);
 void as_host_nodes(const char *root, struct as_cpus *out);
 /* The logical CPUs of a memory node; none where it has none. */
 void as_host_node_cpus(const char *root, int node, struct as_cpus *out);
+/* The memory node of a device's nearest CPUs (as_device_info.near_cpus); -1 unknown, or there is only one node. */
+int as_host_near_node(const char *root, const char *near_cpus);
 /* Whether the host is a virtual machine, as reported by CPUID on x86 and elsewhere by the system. */
 bool as_host_is_virtual(void);
 

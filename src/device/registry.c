@@ -7,6 +7,7 @@
 #include "device/memory_cache.h"
 #include "device/shared_host.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,26 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
     return AS_OK;
 }
 
+void as_backend_environment(const struct as_backend *backend, struct as_buf *out)
+{
+    for (const char *const *name = backend->environment; name && *name; name++) {
+        const char *value = getenv(*name);
+        if (value)
+            as_buf_printf(out, "%s%s=%.32s", out->len ? ", " : "", *name, value);
+    }
+}
+
+static void describe_environment(const struct as_backend *backend, struct as_device_info *info)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_backend_environment(backend, &b);
+    const size_t n = strlen(info->caveats);
+    if (b.len)
+        snprintf(info->caveats + n, sizeof info->caveats - n, "%sthe environment has %s", n ? "; " : "",
+                 as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
 /* Restrictions of this process do not affect a simulated device. */
 static void describe_host(struct as_device_info *info)
 {
@@ -91,6 +112,7 @@ void as_backend_describe(const struct as_backend *backend, size_t n, struct as_d
     as_memory_cache_describe(info);
     as_info_drop_caches(info);
     describe_host(info);
+    describe_environment(backend, info);
 }
 
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err)

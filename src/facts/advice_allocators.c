@@ -140,9 +140,6 @@ struct sizes {
     struct as_advice_choice small[CHOICES_MAX], large[CHOICES_MAX];
     size_t small_n, large_n;
 };
-/* Bytes per ns: whoever is faster only promises the memory. */
-static const double PROMISE = 1e4;
-
 static const struct as_advice_choice *life_of(const struct as_advice_choice *lives, size_t n, const char *allocator)
 {
     for (size_t i = 0; i < n; i++)
@@ -151,16 +148,14 @@ static const struct as_advice_choice *life_of(const struct as_advice_choice *liv
     return NULL;
 }
 
-/* Do its pages come at first touch, as the driver says or as its times show? A pool has them already. */
+/* Do its pages come at first touch, as the driver says or as its times show? */
 static bool is_lazy(const struct as_rule_context *c, const struct sizes *s, const char *allocator)
 {
     const struct as_allocator *of = c->info ? as_info_allocator(c->info, allocator) : NULL;
     const struct as_advice_choice *large = life_of(s->large, s->large_n, allocator);
     if (of && of->on_demand)
         return true;
-    if (as_allocator_role(c->device, allocator) == AS_ROLE_DEVICE_POOL)
-        return false;
-    return large && as_cell_axis_number(large->cell, "size") > PROMISE * large->value;
+    return large && as_is_promise(c->device, allocator, as_cell_axis_number(large->cell, "size"), large->value);
 }
 
 /* Those whose pages come at first touch, or the others, in their order. */

@@ -130,7 +130,8 @@ static bool largest_pair(struct as_rule_context *c, const char *name, const char
     as_pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         double pages = as_cell_axis_number(pairs[i].a, "pages");
-        if (strcmp(as_cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
+        if (strcmp(as_cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most) ||
+            as_fault_is_drowned(c, pairs[i].a) || as_fault_is_drowned(c, pairs[i].b))
             continue;
         most = pages;
         *out = pairs[i];

@@ -50,6 +50,14 @@ const char *as_cell_axis(const struct as_cell *cell, const char *axis)
     return as_axes_text(&cell->axes, axis);
 }
 
+/* Bytes per ns: whoever is faster only promises the memory. */
+static const double PROMISE = 1e4;
+
+bool as_is_promise(const char *device, const char *allocator, double bytes, double ns)
+{
+    return as_allocator_role(device, allocator) != AS_ROLE_DEVICE_POOL && bytes > PROMISE * ns;
+}
+
 void as_allocator_object(const char *allocator, char *out, size_t size)
 {
     snprintf(out, size, "allocator:%.48s", allocator);
@@ -373,4 +381,16 @@ const struct as_cell *as_rule_quantity_cell(const struct as_rule_context *c, con
     const struct as_quantity_subject s = as_rule_subject(c);
     struct as_quantity_value v;
     return as_quantity_get(&s, name, &v) && v.cell ? as_rule_cell(c, v.cell) : NULL;
+}
+
+bool as_fault_is_drowned(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    /* stores of earlier versions have the second name */
+    if (as_cell_note(cell, "second_touch") >= cell->sum.median || as_cell_note(cell, "control_ns") >= cell->sum.median)
+        return true;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "fault") == 0 && as_cell_is(c->cells[i], "what", "control") &&
+            as_cells_alike(c->cells[i], cell, "what") && c->cells[i]->sum.median >= cell->sum.median)
+            return true;
+    return false;
 }

@@ -162,6 +162,12 @@ bool as_cell_holds_memory(const struct as_rule_context *c, const struct as_cell 
 bool as_cell_on_huge_pages(const struct as_cell *cell);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", the object for as_fact_add. */
 void as_allocator_object(const char *allocator, char *out, size_t size);
+/* Of a cell of page faults: does a touch of present pages, which is subtracted or measured as the control, take as long
+ * as what is left? That says more about the touch than about the fault. */
+bool as_fault_is_drowned(const struct as_rule_context *c, const struct as_cell *cell);
+/* Was a block of so many bytes allocated faster than any memory could be populated? Then its pages come at first use. A
+ * pool has them already. */
+bool as_is_promise(const char *device, const char *allocator, double bytes, double ns);
 /* The API's terms for a compute unit ("SM"), a workgroup, its shared memory and a queue ("stream"). */
 const char *as_unit_name(const struct as_rule_context *c);
 const char *as_workgroup_name(const struct as_rule_context *c);

@@ -306,6 +306,12 @@ int as_take_memory_of(int node)
     return mask_of(node, &mask) ? (int)syscall(SYS_set_mempolicy, POLICY_BIND, mask.words, AS_NODES_MAX + 1ul) : -1;
 }
 
+bool as_memory_has_place(void)
+{
+    int policy = POLICY_DEFAULT;
+    return !syscall(SYS_get_mempolicy, &policy, NULL, 0ul, NULL, 0ul) && policy != POLICY_DEFAULT;
+}
+
 int as_bind_memory(void *at, size_t bytes, int node)
 {
     struct node_mask mask;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
+#include "device/backend.h"
 #include "device/host.h"
 #include "device/host_limits.h"
 #include "os/counters.h"
@@ -312,6 +313,19 @@ static void check_translation(struct as_finding *f)
         }
 }
 
+static void check_environment(struct as_finding *f)
+{
+    struct as_buf all = AS_BUF_INIT;
+    for (size_t i = 0; as_backends[i]; i++)
+        as_backend_environment(as_backends[i], &all);
+    if (all.len) {
+        snprintf(f->text, sizeof f->text, "the environment has %.150s", as_buf_get(&all));
+        doctor_set(f, AS_NOTE, "the drivers' runtimes manage or copy memory in another way than by default");
+    } else
+        snprintf(f->text, sizeof f->text, "no environment variable changes how the drivers' runtimes manage memory");
+    as_buf_finish(&all);
+}
+
 static const struct {
     const char *what;
     check_fn check;
@@ -320,6 +334,7 @@ static const struct {
     {"load", check_load},
     {"smt", check_smt},
     {"thp", check_thp},
+    {"runtimes", check_environment},
     {"hugetlb", check_hugetlb},
     {"virtual machine", check_virtual},
     {"clock source", check_vm_clock},

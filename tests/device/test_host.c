@@ -120,6 +120,9 @@ static void test_nodes(void **state)
     assert_int_equal(as_write_file(path, list, strlen(list), &err), AS_OK);
     as_host_node_cpus(root, 8, &cpus);
     assert_true(as_cpus_count(&cpus) == 4 && as_cpus_has(&cpus, 5) && as_cpus_has(&cpus, 12));
+    assert_int_equal(as_host_near_node(root, "5-6"), 8);
+    assert_int_equal(as_host_near_node(root, "99"), -1);
+    assert_int_equal(as_host_near_node(root, ""), -1);
     as_host_node_cpus(root, 252, &cpus); /* has none */
     assert_int_equal(as_cpus_count(&cpus), 0);
     assert_int_equal(unlink(path), 0);
@@ -152,8 +155,11 @@ static void test_binding_of_memory(void **state)
     assert_int_equal(errno, EINVAL);
     assert_int_equal(as_bind_memory(at, bytes, AS_NODES_MAX - 1), -1); /* no machine has it */
     assert_int_equal(as_take_memory_of(AS_NODES_MAX - 1), -1);
+    const bool had = as_memory_has_place();
     assert_int_equal(as_take_memory_of(node), 0);
+    assert_true(as_memory_has_place());
     assert_int_equal(as_take_memory_of(-1), 0);
+    assert_false(as_memory_has_place() && !had);
     munmap(at, bytes);
 }
 

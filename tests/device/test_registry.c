@@ -54,6 +54,25 @@ static void missing_backend_slot_is_named(void **state)
     check_fails(as_backend_check(&b, &err), AS_FAILED, &err, "\"name\"");
 }
 
+static void set_variables_are_named(void **state)
+{
+    static const char *const names[] = {"AS_TEST_FIRST", "AS_TEST_OTHER", "AS_TEST_LAST", NULL};
+    struct as_backend b = whole;
+    struct as_device_info info = {.id = "fake:0", .backend = "fake"};
+    (void)state;
+    b.environment = names;
+    unsetenv("AS_TEST_OTHER");
+    setenv("AS_TEST_FIRST", "1", 1);
+    setenv("AS_TEST_LAST", "0", 1);
+    as_backend_describe(&b, 1, &info);
+    assert_non_null(strstr(info.caveats, "the environment has AS_TEST_FIRST=1, AS_TEST_LAST=0"));
+    unsetenv("AS_TEST_FIRST");
+    unsetenv("AS_TEST_LAST");
+    info.caveats[0] = 0;
+    as_backend_describe(&b, 1, &info);
+    assert_null(strstr(info.caveats, "the environment has"));
+}
+
 static void both_abi_numbers_are_named(void **state)
 {
     (void)state;
@@ -155,6 +174,7 @@ static void words_of_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(set_variables_are_named),
         cmocka_unit_test(missing_backend_slot_is_named),
         cmocka_unit_test(both_abi_numbers_are_named),
         cmocka_unit_test(unbuilt_needs_no_slots),

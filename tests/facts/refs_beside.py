@@ -1,7 +1,8 @@
-"""Which published figures stand beside something that the tool can measure: refs_beside.py ROOT ASSAY FILE.csv...
+"""Which published figures stand beside something that the tool can measure: refs_beside.py ROOT ASSAY PLANNED FILE.csv...
 
 A figure does by the id of a fact that some rule gives, as an operation or a sequence that a probe measures, by the axes of
-a probe's cells, or as a line of the data sheet. Every other figure has a reason in refs_alone.csv, and no reason is
+a probe's cells, or as a line of the data sheet. Figures of the machines in PLANS do so by cells that are planned on such a
+machine, and by facts derived from these, which the program PLANNED looks up. Every other figure has a reason in refs_alone.csv, and no reason is
 there for nothing. The counts may grow, not shrink.
 """
 import collections
@@ -21,9 +22,10 @@ FACT_WAYS = [("copy.engine*", r"Memcpy|copy engine|\bAPI\b", r"SDMA off|own kern
              ("copy.kernel*", r"own kernel|\bload", r"Memcpy"), ("concurrency.kernels", "", r"encoder")]
 CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency": "allocator", "fault": "scenario",
              "launch": "wait"}
+PLANS = ["mi300a"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Minimum number of figures of each file that have a counterpart.
-BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 42, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
+BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 47, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
           "rigel": 8, "m4pro": 4}
 
 
@@ -85,7 +87,9 @@ def counterparts(root):
 
 
 class Tool:
-    def __init__(self, root, known_operations):
+    def __init__(self, root, known_operations, planned):
+        self.unanswered = {name: subprocess.run([planned, name], check=True, stdout=subprocess.PIPE,
+                                                encoding="utf-8").stdout.splitlines() for name in PLANS}
         self.facts = fact_ids(root)
         self.sequences = sequences(root)
         self.names = our_names(root)
@@ -93,8 +97,10 @@ class Tool:
         self.operations = known_operations
         self.probes = {os.path.basename(p) for p in glob.glob(root + "/probes/*/*") if os.path.isdir(p)}
 
-    def beside(self, row):
+    def beside(self, name, row):
         """What the figure stands beside, or None."""
+        if f"{row.get('device')} {row.get('metric')}" in self.unanswered.get(name, []):
+            return None
         if "match" in row:
             return "data sheet"
         if any(overlap(g, f) for g in row["fact"].split() for f in self.facts):
@@ -154,9 +160,9 @@ def test_faults_are_found():
 
 
 def main():
-    root, program, *files = sys.argv[1:]
+    root, program, planned, *files = sys.argv[1:]
     listed = subprocess.run([program, "list", "ops", "--json"], check=True, capture_output=True, encoding="utf-8").stdout
-    tool = Tool(root, {json.loads(line)["op"] for line in listed.splitlines()})
+    tool = Tool(root, {json.loads(line)["op"] for line in listed.splitlines()}, planned)
     reasons = read(os.path.join(HERE, "refs_alone.csv"))
     print(f"1..{len(files) + 2}")
     test_faults_are_found()
@@ -168,7 +174,7 @@ def main():
         kinds, wrong = collections.Counter(), []
         for at, row in enumerate(rows, 2):
             wrong += [f"line {at}: {fault}" for fault in faults_of_way(row)]
-            kind = tool.beside(row)
+            kind = tool.beside(name, row)
             kinds[kind] += kind is not None
             if kind is None:
                 reason = reason_of(name, row, reasons)

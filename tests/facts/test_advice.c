@@ -244,6 +244,18 @@ static void test_prefaults(void **unused)
     says(get_advice("cpu", "pre-fault"), "Transparent huge pages do not help");
 }
 
+/* A touch of present pages takes longer than what is left of the faults: that is no effect to advise on. */
+static void test_prefaults_that_are_drowned(void **unused)
+{
+    (void)unused;
+    fault("hip:0", 900, "device-major", "managed");
+    fault("hip:0", 110, "device-minor", "managed");
+    add("hip:0", "fault", "ns", 54000, "scenario=device-major;what=control;allocator=managed;pages=10000;access=store");
+    add("hip:0", "fault", "ns", 500, "scenario=device-major;what=fault;allocator=managed;pages=1000;access=store");
+    add("hip:0", "fault", "ns", 100, "scenario=device-minor;what=fault;allocator=managed;pages=1000;access=store");
+    says(get_advice("hip:0", "pre-fault"), "the device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
+}
+
 static void test_prefaults_that_do_not_pay(void **unused)
 {
     (void)unused;
@@ -378,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_short_lives, start, empty_run),
         cmocka_unit_test_setup_teardown(test_promised_memory, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefaults, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_prefaults_that_are_drowned, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefaults_that_may_pay, start, empty_run),
         cmocka_unit_test_setup_teardown(test_copies, start, empty_run),

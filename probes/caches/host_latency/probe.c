@@ -15,7 +15,7 @@ static const char *const quick[] = {
     "from=0 node=0 allocator=all touch=all size=1MiB,256MiB devices=cuda,hip,opencl,metal", NULL};
 static const char *const full[] = {
     "allocator=largest_pages,base_pages size=DRAM1 devices=cpu",
-    "from=0 node=0 allocator=all touch=all size=1KiB..1GiB x1 devices=cuda,hip,opencl,metal",
+    "from=0 node=0 allocator=all touch=all size=1KiB..4GiB x1 devices=cuda,hip,opencl,metal",
     "node=0 allocator=all touch=all size=1GiB devices=cuda,hip,opencl,metal", NULL};
 
 struct state {

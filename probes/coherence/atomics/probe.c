@@ -24,6 +24,7 @@ static const char *const quick[] = {
     "allocator=pinned,managed,shared_fine",
     NULL,
 };
+#define BEYOND "1073741824 type=u64,f64 scope=system allocator=pageable,device,pinned" /* all caches */
 #define CPU_THREADS "1,2,3,4,6,8,12,16,24,32,48,64,96,128"
 #define DEVICE_THREADS "64,128,256,1024,4096,16384,65536,131072,262144"
 static const char *const full[] = {
@@ -36,6 +37,9 @@ static const char *const full[] = {
     " scope=device,system allocator=all",
     "agent=cpu,device elements=1,1024,1048576 type=u64,f64 cpu_threads=" CPU_THREADS " device_threads=" DEVICE_THREADS
     " scope=device,system allocator=all",
+    "agent=cpu elements=" BEYOND " cpu_threads=" CPU_THREADS " device_threads=0",
+    "agent=device elements=" BEYOND " cpu_threads=0 device_threads=" DEVICE_THREADS,
+    "agent=cpu,device elements=" BEYOND " cpu_threads=" CPU_THREADS " device_threads=" DEVICE_THREADS,
     NULL,
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 64 }; /* per rule */
+enum { FACTS_MAX = 256 }; /* all agents, elements, types and allocators of the full grid */
 
 static bool atomics_by_cpu(const struct as_cell *cell)
 {

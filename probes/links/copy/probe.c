@@ -16,7 +16,7 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("size", 64, UINT64_C(1) << 36, "64MiB", "bytes of one copy"),
     {0},
 };
-#define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
+#define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB,1GiB"
 static const char *const quick[] = {
     "from=host to=device size=64MiB",
     "from=device to=host size=64MiB",

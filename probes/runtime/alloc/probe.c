@@ -26,8 +26,7 @@ static const char *const quick[] = {
     "op=alloc,free allocator=device,device_pool,managed,pinned size=32,16MiB",
     "op=first-touch,touch-again,touch-mapped allocator=base_pages size=16MiB", NULL};
 static const char *const full[] = {
-    "op=alloc,free allocator=all size=2,32,512,4KiB,32KiB,256KiB,2MiB,16MiB,128MiB",
-    "op=alloc,free allocator=pageable,base_pages,huge_pages,device,device_pool size=1GiB",
+    "op=alloc,free allocator=all size=2,32,512,4KiB,16KiB,32KiB,256KiB,2MiB,16MiB,32MiB,128MiB,256MiB,1GiB",
     "op=first-touch,touch-again,touch-mapped allocator=all size=1MiB,16MiB,256MiB", NULL};
 
 static bool is_touch(const struct as_axes *a)

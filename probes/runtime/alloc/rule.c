@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
+enum { FACTS_MAX = 64 }; /* per rule: keeps a run with too many kinds of cells readable */
 
 static void alloc_add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
                                  enum as_relation relation, const char *what)
@@ -131,7 +131,10 @@ static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve
     if (!f)
         return;
     f->matter = "the cost of allocators";
-    as_fact_say(f, "%s: %s %s takes {value}", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size);
+    if (strcmp(op, "alloc") == 0 && as_is_promise(c->device, allocator, curve->x[at], cell->sum.median))
+        as_fact_say(f, "%s: reserving %s takes {value}; its pages come at first use", allocator, size);
+    else
+        as_fact_say(f, "%s: %s %s takes {value}", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size);
     alloc_add_act(c, f, cell);
 }
 

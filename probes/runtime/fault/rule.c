@@ -50,6 +50,17 @@ static const char *further_text(const struct as_cell *cell, const char *name, co
                : as_fact_value_text(as_cell_note(cell, note), AS_NO_INTERVAL, "ns", out, size);
 }
 
+/* Then no number is an effect of the fault. */
+static void say_drowned(struct as_fact *f, const struct as_cell *cell)
+{
+    char text[96];
+    f->verdict = AS_UNDECIDED;
+    as_fact_say(
+        f, "What a page fault costs is inconclusive: a touch of a present page takes longer than the difference (%s)",
+        fault_who(cell, text, sizeof text));
+    as_fact_evidence(f, cell);
+}
+
 static void fault_add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[200], mean[96], p95[96], text[96];
@@ -57,6 +68,10 @@ static void fault_add_latency(struct as_rule_context *c, const struct as_cell *c
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    if (as_fault_is_drowned(c, cell)) {
+        say_drowned(f, cell);
+        return;
+    }
     as_fact_say(f, "A single page fault takes %s; mean %s, 95th percentile %s",
                 as_fact_noted_text(f, "", fault_who(cell, text, sizeof text), value, sizeof value),
                 further_text(cell, "mean", "mean_ns", mean, sizeof mean),
@@ -80,6 +95,10 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     const struct as_interval ci = curve->ci[best];
     as_fact_number(f, 1e9 / curve->y[best],
                    (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
+    if (as_fault_is_drowned(c, cell)) {
+        say_drowned(f, cell);
+        return;
+    }
     as_fact_say(f,
                 from + 1 < curve->n ? "Page fault throughput: {value}, within 10%% of it from %.0f page%s on (%s)"
                                     : "Page fault throughput: {value} over %.0f page%s, the most measured (%s)",
@@ -170,26 +189,9 @@ static double pages_of(const struct as_pair *p)
     return as_cell_axis_number(p->a, "pages");
 }
 
-/* A touch of present pages, which is subtracted or measured as the control, takes as long as what is left: that says
- * more about the touch than about the fault. */
-static bool is_drowned(const struct as_rule_context *c, const struct as_cell *cell)
-{
-    /* stores of earlier versions have the second name */
-    if (as_cell_note(cell, "second_touch") >= cell->sum.median || as_cell_note(cell, "control_ns") >= cell->sum.median)
-        return true;
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->cells[i]->probe, "fault") == 0 && as_cell_is(c->cells[i], "what", "control") &&
-            as_cells_alike(c->cells[i], cell, "what") && c->cells[i]->sum.median >= cell->sum.median)
-            return true;
-    return false;
-}
-
 /* note: memory and pages */
-static void fault_add_act(const struct as_rule_context *c, struct as_fact *f, const struct comparison *how,
-                          const struct as_pair *p, const char *note)
+static void fault_add_act(struct as_fact *f, const struct comparison *how, const char *note)
 {
-    if (is_drowned(c, p->a) || is_drowned(c, p->b))
-        return;
     as_fact_gain(f, f->value, f->ci);
     const char *const *act = as_fact_side(f) > 0 ? how->act : how->against;
     if (as_fact_side(f) != 0 && act[0])
@@ -204,6 +206,11 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
         return;
     as_fact_ratio(f, p->a, p->b);
     f->verdict = as_verdict_above(f->ci, 1);
+    if (as_fault_is_drowned(c, p->a) || as_fault_is_drowned(c, p->b)) {
+        say_drowned(f, as_fault_is_drowned(c, p->a) ? p->a : p->b);
+        as_fact_evidence(f, as_fault_is_drowned(c, p->a) ? p->b : p->a);
+        return;
+    }
     /* the sentence names the scenarios compared */
     const bool told = strcmp(how->axis, "scenario") == 0;
     snprintf(note, sizeof note, "%s, %.0f page%s",
@@ -211,7 +218,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
              pages_of(p) == 1 ? "" : "s");
     as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says,
                 as_fact_ratio_text(f, how->above, how->below, note, ratio, sizeof ratio));
-    fault_add_act(c, f, how, p, note);
+    fault_add_act(f, how, note);
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }

@@ -50,6 +50,9 @@ UNIT_TEST(test_acts)
     control->sum.median = 18000;
     made_derive(&m);
     assert_string_equal(made_get(&m, "fault.prefault.device-minor.shared")->act, "");
+    made_verdict(&m, "fault.prefault.device-minor.shared", AS_UNDECIDED);
+    made_says(made_get(&m, "fault.prefault.device-minor.shared"), "a touch of a present page takes longer");
+    made_verdict(&m, "fault.throughput.device-minor.shared", AS_UNDECIDED);
     control->sum.median = 30;
     m.cells[0].detail = strdup("{\"second_touch\": 54000}");
     made_derive(&m);

@@ -269,6 +269,23 @@ static enum as_status check_stores(struct trials *t, bool *good, char *why, size
     return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
 }
 
+/* A device's memory has base pages as far as anyone knows: one fault of a larger page would count as many. Faults of
+ * the CPU on memory whose pages are known are counted as on the CPU's own; those of the device are no fault of a
+ * thread. */
+static bool faults_fit_device(const struct trials *t, double page_size, char *why, size_t why_size)
+{
+    const double faults = as_faults_total(&t->faults), pages = (double)t->n * (double)t->pages;
+    if (page_size > (double)t->toucher.page)
+        snprintf(why, why_size, "the memory has pages of %.0f B, and one fault would count as several", page_size);
+    else if (page_size > 0 && !t->by_device && t->what != FAULT_CONTROL && t->n < KEPT_MAX && faults < 0.9 * pages &&
+             !t->after)
+        snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", faults, t->n,
+                 (unsigned long long)t->pages);
+    else
+        return true;
+    return false;
+}
+
 /* For host memory the kernel counts all faults of this process. Without faults the number would describe the
  * allocator's cache. */
 static bool faults_fit(const struct trials *t, double page_size, char *why, size_t why_size)
@@ -277,7 +294,7 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
     double pages = (double)t->pages * (double)t->toucher.page / fmax(page_size, (double)t->toucher.page);
     double least = 0.9 * (double)t->n * floor(fmax(1, pages)), most = 0.1 * (double)t->n * (double)t->pages;
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
-        return true;
+        return faults_fit_device(t, page_size, why, why_size);
     const double faults = as_faults_total(&t->faults);
     if (!as_info_shares_host(info) || t->n == KEPT_MAX || !isfinite(faults))
         return true;
@@ -304,6 +321,7 @@ bool as_fault_check(struct trials *t, char *why, size_t why_size)
     as_note_number(t->tc, "faults", as_faults_total(&t->faults) / (double)t->n / (double)t->pages);
     as_note_number(t->tc, "major_faults", t->faults.major / (double)t->n / (double)t->pages);
     as_note_number(t->tc, "page_size", page_size);
+    as_note_node(t->tc, as_fresh_last(&t->blocks));
     if (st)
         snprintf(why, why_size, "%s", err.text);
     return !st && good && faults_fit(t, page_size, why, why_size);

@@ -3,6 +3,7 @@
 #include "lib/chase/chase.h"
 #include "lib/pages/events.h"
 #include "lib/pages/pages.h"
+#include "os/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ struct state {
     uint64_t want, got;           /* sums of the last pass */
     struct as_fault_count faults; /* of the last pass */
     double read_s, passes;        /* the CPU's reads, over all samples */
+    int node;                     /* of the pages of the last pass; -1 unknown */
 };
 
 /* ---- which cells ---- */
@@ -181,6 +183,8 @@ static enum as_status page_events_pass(struct state *s, double *seconds, struct 
         st = as_pages_sum(&s->reader, &span, &s->got, err);
     s->want = span.pages * span.mark + span.pages * (span.pages - 1) / 2;
     *seconds = first + again;
+    if (!st)
+        s->node = as_node_of((char *)span.memory->host + span.start);
     s->dev->memory->free(s->dev, span.memory);
     return st;
 }
@@ -230,6 +234,8 @@ static enum as_status page_events_sample(void *state, uint64_t reps, struct as_s
 static void note_faults(const struct state *s)
 {
     const double pages = as_axes_number(s->tc->axes, "pages");
+    if (s->node >= 0)
+        as_note_number(s->tc, "node", s->node);
     as_note_number(s->tc, "minor_faults", s->faults.minor);
     as_note_number(s->tc, "major_faults", s->faults.major);
     as_note_number(s->tc, "read_time", s->passes > 0 ? s->read_s / s->passes / pages * 1e9 : NAN);

@@ -1,6 +1,7 @@
 /* Blocks with a requested page size, and detection of the actual one. */
 #include "base/host.h"
 #include "base/text.h"
+#include "device/backing.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/roles.h"
 #include "os/memory.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -233,66 +233,6 @@ bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *bl
     return true;
 }
 
-/* PAGEMAP_SCAN of Linux 6.7, defined here, since headers may be older than the kernel. */
-struct page_region {
-    uint64_t start, end, categories;
-};
-struct scan_arg {
-    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define SCAN_PAGES _IOWR('f', 16, struct scan_arg)
-enum { CATEGORY_PRESENT = 1 << 3, CATEGORY_HUGE = 1 << 6, REGIONS = 64 };
-
-/* Scans only the pages of the block. False: not supported by the kernel. */
-static bool scan_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
-{
-    struct page_region found[REGIONS];
-    uintptr_t base = (uintptr_t)as_host_page(), low = (uintptr_t)block->address / base * base;
-    struct scan_arg scan = {.size = sizeof scan,
-                            .start = low,
-                            .end = ((uintptr_t)block->address + block->bytes + base - 1) / base * base,
-                            .vec = (uintptr_t)found,
-                            .vec_len = REGIONS,
-                            .category_mask = CATEGORY_PRESENT,
-                            .return_mask = CATEGORY_PRESENT | CATEGORY_HUGE};
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), n = -1;
-    while (fd >= 0 && scan.start < scan.end && (n = ioctl(fd, SCAN_PAGES, &scan)) >= 0) {
-        for (int i = 0; i < n; i++) {
-            *resident += found[i].end - found[i].start;
-            *huge += found[i].categories & CATEGORY_HUGE ? found[i].end - found[i].start : 0;
-        }
-        scan.start = scan.walk_end;
-    }
-    if (fd >= 0)
-        close(fd);
-    return n >= 0;
-}
-
-/* Slow in large processes: the kernel scans all mappings before this one. */
-static void read_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
-{
-    uintptr_t low = (uintptr_t)block->address, high = low + block->bytes;
-    char line[512];
-    bool inside = false;
-    FILE *f = fopen("/proc/self/smaps", "re");
-    while (f && fgets(line, sizeof line, f)) {
-        unsigned long start, end;
-        unsigned long long kib;
-        if (sscanf(line, "%lx-%lx ", &start, &end) == 2) {
-            if (start >= high)
-                break;
-            inside = end > low;
-        } else if (inside && sscanf(line, "Rss: %llu kB", &kib) == 1) {
-            *resident += kib << 10;
-        } else if (inside && sscanf(line, "AnonHugePages: %llu kB", &kib) == 1) {
-            *huge += kib << 10;
-        }
-    }
-    if (f)
-        fclose(f);
-}
-
 uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct as_cpu_block *block)
 {
     if (block->allocator == AS_CPU_HUGETLB)
@@ -301,12 +241,5 @@ uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct a
                    (block->allocator == AS_CPU_MALLOC && !pages->thp_always && block->bytes < pages->huge);
     if (certain || pages->huge == 0)
         return pages->base;
-    uint64_t resident = 0, huge = 0;
-    if (!scan_backing(block, &resident, &huge)) {
-        resident = huge = 0;
-        read_backing(block, &resident, &huge);
-    }
-    if (resident == 0)
-        return 0;
-    return huge >= resident - resident / 10 ? pages->huge : pages->base;
+    return as_backing_page(block->address, block->bytes);
 }

@@ -191,11 +191,14 @@ static const struct as_vocabulary words = {.compute_unit = "SM",
                                            .shared_memory = "shared memory",
                                            .queue = "stream"};
 
+static const char *const environment[] = {"CUDA_MANAGED_FORCE_DEVICE_ALLOC", NULL};
+
 extern const struct as_backend as_backend_cuda;
 const struct as_backend as_backend_cuda = {
     .abi = AS_DEVICE_ABI,
     .name = "cuda",
     .title = "CUDA, NVIDIA GPUs, by libcuda.so.1",
+    .environment = environment,
     .roles = as_cu_roles,
     .open = cuda_backend_open,
     .close = cuda_backend_close,

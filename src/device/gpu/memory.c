@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/backing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,16 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
     return st;
 }
 
+/* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
+ * another is chosen; process memory gets base pages. Not part of the allocation that is timed. */
+static void place_pages(const struct as_device *dev, const struct as_gpu_block *b)
+{
+    if (b->how->plain)
+        as_backing_want_base_pages(b->host, b->bytes);
+    if (b->host && (b->how->plain || (b->how->on_demand && dev->info.is_host_memory)))
+        as_backing_want_near(b->host, b->bytes, dev->info.near_cpus);
+}
+
 static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                        struct as_error *err)
 {
@@ -114,6 +125,7 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
         free(h);
         return st;
     }
+    place_pages(dev, &h->block);
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
     *out = &h->memory;
     return AS_OK;
@@ -157,6 +169,14 @@ static enum as_status gpu_copy(struct as_gpu *gpu, const struct as_gpu_block *b,
     return st ? st : as_gpu_settle(gpu, err);
 }
 
+/* Known from the first touch on. */
+static void look_at_pages(struct as_memory *mem)
+{
+    const struct as_gpu_block *b = mem->ctx;
+    if (b->how->plain)
+        mem->page_size = as_backing_page(b->host, b->bytes);
+}
+
 static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_gpu *gpu = dev->ctx;
@@ -167,6 +187,7 @@ static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *me
     if (b->host) {
         st = as_gpu_settle(gpu, err);
         mem->host = st ? NULL : b->host;
+        look_at_pages(mem);
         return st;
     }
     st = as_gpu_check_host(gpu->api->name, b->bytes, err);
@@ -191,6 +212,7 @@ static enum as_status gpu_memory_unmap(struct as_device *dev, struct as_memory *
     if (!mem->host)
         return AS_OK;
     mem->host = NULL;
+    look_at_pages(mem);
     enum as_status st = as_gpu_alive(gpu, err);
     if (!st && b->staging)
         st = gpu_copy(gpu, b, 0, NULL, b->staging, b->bytes, err);

@@ -8,6 +8,8 @@
 /* Environment variables that select devices, by priority. */
 static const char *const choosers[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
 
+static const char *const environment[] = {"HSA_XNACK", "HSA_ENABLE_SDMA", NULL};
+
 /* The runtime's own texts are not helpful. */
 static enum as_status hip_no_device(hipError_t code, struct as_error *err)
 {
@@ -137,6 +139,7 @@ const struct as_backend as_backend_hip = {
     .abi = AS_DEVICE_ABI,
     .name = "hip",
     .title = "HIP, AMD GPUs, by libamdhip64",
+    .environment = environment,
     .roles = as_hip_roles,
     .open = hip_backend_open,
     .close = hip_backend_close,

@@ -1,5 +1,6 @@
 /* Memory of an OpenCL device: buffers and shared virtual memory. */
 #include "device/arena.h"
+#include "device/backing.h"
 #include "device/opencl/opencl.h"
 #include "device/opencl/roles.h"
 
@@ -184,6 +185,8 @@ static enum as_status opencl_memory_alloc(struct as_device *dev, const struct as
         free(b);
         return st;
     }
+    if (b->host_storage) /* not part of the allocation that is timed */
+        as_backing_want_base_pages(b->host_storage, desc->bytes);
     *mem = (struct as_memory){.bytes = desc->bytes, .ctx = b, .page_size = dev->info.page_size};
     if (how->way == SVM_FINE)
         mem->host = b->svm;

@@ -1,5 +1,6 @@
 /* What is the HIP backend's own, on the stand-in for its runtime; the rest is in the conformance suite. */
 #include "../stand_in.h"
+#include "base/host.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -121,6 +122,26 @@ static void test_apu(void **state)
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
+/* A page of process memory is one base page, whatever the system's policy: what is counted per page holds of it. */
+static void test_pages_of_process_memory(void **state)
+{
+    enum { BYTES = 8 << 20 };
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    const uint64_t page = as_host_page();
+    (void)state;
+    close_gpu(&gpu);
+    fake("apu xnack");
+    open_gpu(&gpu, 0);
+    check_ok(gpu_get("malloc", BYTES, NULL, &m, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
+    for (uint64_t at = 0; at < BYTES; at += page)
+        ((volatile char *)m->host)[at] = 1;
+    check_ok(gpu.dev.memory->unmap(&gpu.dev, m, &err), &err);
+    assert_int_equal(m->page_size, page);
+    gpu.dev.memory->free(&gpu.dev, m);
+}
+
 static void test_plain(void **state)
 {
     struct opened old = {.backend = gpu.backend};
@@ -166,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_unknown_chip),
         cmocka_unit_test_setup_teardown(test_card, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_code, gpu_setup, gpu_teardown),
     };

@@ -1,0 +1,17 @@
+/* By which pages the system backs memory of this process. */
+#ifndef AS_DEVICE_BACKING_H
+#define AS_DEVICE_BACKING_H
+
+#include <stdint.h>
+
+/* Bytes of the pages behind a range. A mixture counts as base pages. 0: nothing has been touched yet, or unknown. */
+uint64_t as_backing_page(const void *at, uint64_t bytes);
+/* Asks for base pages in the whole pages of a range before their first touch, whatever the system's policy. A system
+ * without huge pages refuses, and needs no advice. */
+void as_backing_want_base_pages(void *at, uint64_t bytes);
+/* Before the first touch: has its pages come from the memory node of these CPUs (as_device_info.near_cpus), whichever
+ * CPU touches, unless nodes are chosen for the calling thread. Without effect where the node is unknown or the only
+ * one. */
+void as_backing_want_near(void *at, uint64_t bytes, const char *near_cpus);
+
+#endif
