@@ -45,7 +45,7 @@ struct app {
     /* The result for the run's n and key by the host alone, on arrays of its own; false: no memory. */
     bool (*reference)(uint64_t n, uint32_t key, uint64_t *result);
 };
-extern const struct app as_app_hotspot, as_app_nn, as_app_backprop;
+extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d;
 
 /* Allocates, runs and frees; r: from app_run_open, with key. Returns r->status. */
 enum as_status as_app_run(struct app_run *r, struct as_error *err);
@@ -62,6 +62,8 @@ static inline struct as_arg as_app_arg(const struct app_run *r, size_t array)
     return as_memory_arg(r->arrays[array].memory);
 }
 
+/* Rows and columns of the largest square with at most so many cells, at least 1. */
+uint64_t as_app_side(uint64_t cells);
 /* Random bits from a key and a position. */
 static inline uint32_t as_app_random(uint32_t key, uint64_t i)
 {

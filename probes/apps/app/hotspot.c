@@ -6,18 +6,10 @@
 enum { TEMPERATURE, NEXT, POWER, ARRAYS, STEPS = 8, CELL = sizeof(int32_t), AMBIENT = 80 << 10 };
 _Static_assert(STEPS % 2 == 0, "the last step writes TEMPERATURE");
 
-static uint64_t side_of(uint64_t cells)
-{
-    uint64_t side = 1;
-    while ((side + 1) * (side + 1) <= cells)
-        side++;
-    return side;
-}
-
 /* n: rows and columns */
 static void hotspot_shape(struct app_run *r, uint64_t size)
 {
-    r->n = side_of(size / ARRAYS / CELL);
+    r->n = as_app_side(size / ARRAYS / CELL);
     for (size_t k = 0; k < ARRAYS; k++)
         r->arrays[k].bytes = r->n * r->n * CELL;
     r->arrays[NEXT].scratch = true;

@@ -7,6 +7,14 @@
 
 enum { PAGE = 4096, GROUPS = 16 /* per compute unit */, GROUP_THREADS = 256 };
 
+uint64_t as_app_side(uint64_t cells)
+{
+    uint64_t side = 1;
+    while ((side + 1) * (side + 1) <= cells)
+        side++;
+    return side;
+}
+
 static bool app_is_used(const struct app_run *r, size_t k)
 {
     return r->arrays[k].bytes > 0;

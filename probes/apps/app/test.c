@@ -32,6 +32,14 @@ static void run_kernel(const char *name, void *const *args)
         sum_inputs(args[0], args[1], args[2], ARG(u64, 3), ARG(u32, 4));
     else if (strcmp(name, "adjust_weights") == 0)
         adjust_weights(args[0], args[1], args[2], args[3], ARG(u64, 4));
+    else if (strcmp(name, "sum_squares") == 0)
+        sum_squares(args[0], args[1], ARG(u64, 2), ARG(u32, 3));
+    else if (strcmp(name, "derive") == 0)
+        derive(args[0], args[1], args[2], args[3], ARG(u32, 4));
+    else if (strcmp(name, "diffuse") == 0)
+        diffuse(args[0], args[1], args[2], ARG(u32, 3));
+    else if (strcmp(name, "lift") == 0)
+        lift(args[0], args[1], ARG(u64, 2), ARG(u32, 3), ARG(u32, 4), ARG(u32, 5));
     else
         fail_msg("no kernel '%s'", name);
     if (is_damaged && strcmp(name, "hotspot") == 0)
@@ -69,7 +77,7 @@ static const char *const versions[] = {"explicit", "unified"};
 
 UNIT_TEST(test_right)
 {
-    static const char *const apps[] = {"hotspot", "nn", "backprop"};
+    static const char *const apps[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d"};
     for (size_t a = 0; a < sizeof apps / sizeof *apps; a++)
         for (size_t k = 0; k < 2; k++) {
             struct toy t;
@@ -82,7 +90,8 @@ UNIT_TEST(test_right)
 UNIT_TEST(test_wrong)
 {
     static const char *const idles[][2] = {
-        {"hotspot", "hotspot"}, {"nn", "nearest"}, {"backprop", "sum_inputs"}, {"backprop", "adjust_weights"}};
+        {"hotspot", "hotspot"},     {"nn", "nearest"},     {"backprop", "sum_inputs"}, {"backprop", "adjust_weights"},
+        {"srad_v1", "sum_squares"}, {"srad_v1", "derive"}, {"srad_v1", "diffuse"},     {"dwt2d", "lift"}};
     struct toy t;
     for (size_t k = 0; k < 2; k++) {
         for (size_t a = 0; a < sizeof idles / sizeof *idles; a++) {
@@ -122,7 +131,7 @@ UNIT_TEST(test_no_memory)
 
 UNIT_TEST(test_opencl)
 {
-    static const char *const apps[] = {"hotspot", "nn", "backprop"};
+    static const char *const apps[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d"};
     char axes[120];
     struct real r;
     for (size_t a = 0; a < sizeof apps / sizeof *apps; a++)
