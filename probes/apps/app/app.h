@@ -23,6 +23,7 @@ struct app_run {
     uint32_t key; /* chooses the input */
     struct app_array arrays[APP_ARRAYS_MAX];
     struct as_kernel *kernels[APP_KERNELS_MAX];
+    bool running;          /* a submitted kernel */
     uint64_t result;       /* digest of the output */
     enum as_status status; /* of the first call that failed; later calls do nothing */
     struct as_error *err;
@@ -45,7 +46,7 @@ struct app {
     /* The result for the run's n and key by the host alone, on arrays of its own; false: no memory. */
     bool (*reference)(uint64_t n, uint32_t key, uint64_t *result);
 };
-extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d;
+extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d, as_app_heartwall;
 
 /* Allocates, runs and frees; r: from app_run_open, with key. Returns r->status. */
 enum as_status as_app_run(struct app_run *r, struct as_error *err);
@@ -57,6 +58,10 @@ void as_app_upload(struct app_run *r, size_t array, uint64_t at, uint64_t bytes)
 void as_app_download(struct app_run *r, size_t array, uint64_t at, uint64_t bytes);
 /* Runs a kernel on all of the device. No address from as_app_host is valid afterwards in the unified version. */
 void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n);
+/* The same without waiting, where the API can and the host may use its own arrays, or its part of coherent memory,
+ * meanwhile; as_app_wait follows. */
+void as_app_submit(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n);
+void as_app_wait(struct app_run *r);
 static inline struct as_arg as_app_arg(const struct app_run *r, size_t array)
 {
     return as_memory_arg(r->arrays[array].memory);

@@ -11,9 +11,10 @@
 
 extern const char as_kernel_app[];
 
-static const struct app *const apps[] = {&as_app_hotspot, &as_app_nn, &as_app_backprop, &as_app_srad, &as_app_dwt2d};
+static const struct app *const apps[] = {&as_app_hotspot, &as_app_nn,    &as_app_backprop,
+                                         &as_app_srad,    &as_app_dwt2d, &as_app_heartwall};
 enum { APPS = sizeof apps / sizeof *apps, SAMPLES_MAX = 64 };
-static const char *const app_words[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d", NULL};
+static const char *const app_words[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d", "heartwall", NULL};
 static const char *const version_words[] = {"explicit", "unified", NULL};
 
 static const struct as_word about[] = {
@@ -21,6 +22,7 @@ static const struct as_word about[] = {
     {.name = "nn", .title = "nearest neighbours", .kind = "application"},
     {.name = "backprop", .title = "two-layer perceptron, one epoch of training", .kind = "application"},
     {.name = "srad_v1", .title = "speckle reducing anisotropic diffusion", .kind = "application"},
+    {.name = "heartwall", .title = "tracking of points through frames", .kind = "application"},
     {.name = "dwt2d", .title = "discrete wavelet transform of an image", .kind = "application"},
     {0},
 };

@@ -101,20 +101,64 @@ void as_app_download(struct app_run *r, size_t array, uint64_t at, uint64_t byte
     app_watch(r);
 }
 
-void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n)
+static struct as_launch app_launch_of(const struct app_run *r, size_t kernel, const struct as_arg *args, size_t n)
 {
     const struct as_device_info *info = &r->dev->info;
     const size_t size = info->threads && info->threads < GROUP_THREADS ? info->threads : GROUP_THREADS;
-    const struct as_launch l = as_launch_of(r->kernels[kernel], args, n,
-                                            (size_t)GROUPS * (info->compute_units ? info->compute_units : 1), size);
-    struct as_timing unused;
+    return as_launch_of(r->kernels[kernel], args, n, (size_t)GROUPS * (info->compute_units ? info->compute_units : 1),
+                        size);
+}
+
+/* Gives the arrays to the device. */
+static void app_hand_over(struct app_run *r)
+{
     const double start = as_now();
     app_unmap(r);
-    const double run = as_now();
-    r->transfer_s += run - start;
+    r->transfer_s += as_now() - start;
+}
+
+void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n)
+{
+    const struct as_launch l = app_launch_of(r, kernel, args, n);
+    struct as_timing unused;
+    app_hand_over(r);
+    const double start = as_now();
     if (!r->status)
         r->status = r->dev->queue->launch(r->dev, &l, &unused, r->err);
-    r->kernel_s += as_now() - run;
+    r->kernel_s += as_now() - start;
+    app_watch(r);
+}
+
+static bool app_may_overlap(const struct app_run *r)
+{
+    const struct as_allocator *allocator = as_info_allocator(&r->dev->info, r->allocator);
+    return (r->dev->info.capabilities & AS_CAP_ASYNC) && (!r->unified || (allocator && allocator->coherent));
+}
+
+void as_app_submit(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n)
+{
+    const struct as_launch l = app_launch_of(r, kernel, args, n);
+    if (!app_may_overlap(r)) {
+        as_app_launch(r, kernel, args, n);
+        return;
+    }
+    app_hand_over(r);
+    const double start = as_now();
+    if (!r->status)
+        r->status = r->dev->queue->submit(r->dev, &l, r->err);
+    r->running = !r->status;
+    r->kernel_s += as_now() - start;
+}
+
+void as_app_wait(struct app_run *r)
+{
+    const double start = as_now();
+    if (!r->running)
+        return;
+    const enum as_status st = r->dev->queue->wait(r->dev, AS_WAIT_BLOCK, r->err);
+    r->status = r->status ? r->status : st;
+    r->running = false;
+    r->kernel_s += as_now() - start;
     app_watch(r);
 }
 

@@ -40,6 +40,8 @@ static void run_kernel(const char *name, void *const *args)
         diffuse(args[0], args[1], args[2], ARG(u32, 3));
     else if (strcmp(name, "lift") == 0)
         lift(args[0], args[1], ARG(u64, 2), ARG(u32, 3), ARG(u32, 4), ARG(u32, 5));
+    else if (strcmp(name, "match") == 0)
+        match(args[0], args[1], args[2], args[3], ARG(u32, 4), ARG(u32, 5));
     else
         fail_msg("no kernel '%s'", name);
     if (is_damaged && strcmp(name, "hotspot") == 0)
@@ -50,7 +52,7 @@ static void open_toy(struct toy *t)
 {
     idle = NULL;
     is_damaged = false;
-    toy_init(t, AS_CAP_SOURCE);
+    toy_init(t, AS_CAP_SOURCE | AS_CAP_ASYNC);
     t->kernel = run_kernel;
     t->dev.info.allocators[0].host_access = true;
 }
@@ -77,7 +79,7 @@ static const char *const versions[] = {"explicit", "unified"};
 
 UNIT_TEST(test_right)
 {
-    static const char *const apps[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d"};
+    static const char *const apps[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d", "heartwall"};
     for (size_t a = 0; a < sizeof apps / sizeof *apps; a++)
         for (size_t k = 0; k < 2; k++) {
             struct toy t;
@@ -90,8 +92,9 @@ UNIT_TEST(test_right)
 UNIT_TEST(test_wrong)
 {
     static const char *const idles[][2] = {
-        {"hotspot", "hotspot"},     {"nn", "nearest"},     {"backprop", "sum_inputs"}, {"backprop", "adjust_weights"},
-        {"srad_v1", "sum_squares"}, {"srad_v1", "derive"}, {"srad_v1", "diffuse"},     {"dwt2d", "lift"}};
+        {"hotspot", "hotspot"},         {"nn", "nearest"},          {"backprop", "sum_inputs"},
+        {"backprop", "adjust_weights"}, {"srad_v1", "sum_squares"}, {"srad_v1", "derive"},
+        {"srad_v1", "diffuse"},         {"dwt2d", "lift"},          {"heartwall", "match"}};
     struct toy t;
     for (size_t k = 0; k < 2; k++) {
         for (size_t a = 0; a < sizeof idles / sizeof *idles; a++) {
@@ -131,7 +134,7 @@ UNIT_TEST(test_no_memory)
 
 UNIT_TEST(test_opencl)
 {
-    static const char *const apps[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d"};
+    static const char *const apps[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d", "heartwall"};
     char axes[120];
     struct real r;
     for (size_t a = 0; a < sizeof apps / sizeof *apps; a++)
