@@ -43,7 +43,7 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
     say_memory(unified, apart, &text);
     if (isfinite(copies))
         as_buf_printf(&text, "; copies take %.0f%% of explicit's time", 100 * copies);
-    as_fact_say(f, "%.20s unified in %.40s takes {value} explicit's total time%s", app, allocator, as_buf_get(&text));
+    as_fact_say(f, "%.20s in %.40s: total time unified over explicit {value}%s", app, allocator, as_buf_get(&text));
     as_buf_finish(&text);
     as_fact_gain(f, apart->sum.median / unified->sum.median, as_cells_ratio(apart, unified));
     if (as_fact_side(f) > 0)
