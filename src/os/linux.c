@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/perf_event.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -199,6 +200,13 @@ int as_advise_pages(void *at, size_t bytes, enum as_page_advice advice)
 void as_drop_pages(void *at, size_t bytes)
 {
     madvise(at, bytes, MADV_DONTNEED);
+}
+
+void as_return_freed(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 int as_back_pages(void *at, size_t bytes)

@@ -155,6 +155,10 @@ void as_drop_pages(void *at, size_t bytes)
     (void)mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
 }
 
+void as_return_freed(void)
+{
+}
+
 int as_back_pages(void *at, size_t bytes)
 {
     (void)at, (void)bytes;

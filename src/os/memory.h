@@ -11,6 +11,8 @@ enum as_page_advice { AS_PAGES_SMALL, AS_PAGES_HUGE };
 int as_advise_pages(void *at, size_t bytes, enum as_page_advice advice);
 /* Drops the physical pages of whole pages, so that the next touch faults and finds zeros. */
 void as_drop_pages(void *at, size_t bytes);
+/* Returns what the C library keeps of freed memory to the system, where the library can. */
+void as_return_freed(void);
 /* Backs these whole pages at once: 0, or -1 with errno (EINVAL if the system cannot). */
 int as_back_pages(void *at, size_t bytes);
 /* Anonymous memory; NULL with errno. */

@@ -20,7 +20,7 @@ SMALL = {
     "alloc": "op=alloc size=32 allocator=device,pinned", "alu": "op=fadd32,imad32 ilp=1 warps=1", "alu_latency": "op=fadd32,fadd64",
     "atomics": "agent=device elements=1024 type=u32,f32 cpu_threads=0 device_threads=64 scope=device allocator=first",
     "atomics_lost": "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=64 scope=device op=add allocator=first",
-    "attention": "path=scalar length=128 heads=1", "bandwidth": "op=read,dot,triad level=sweep size=1MiB threads=0 allocator=first", "c2c": "peer=device,compute_unit",
+    "app": "size=1MiB allocator=device", "attention": "path=scalar length=128 heads=1", "bandwidth": "op=read,dot,triad level=sweep size=1MiB threads=0 allocator=first", "c2c": "peer=device,compute_unit",
     "codegen": "op=atomic_add type=u32", "concurrency": "", "conversion": "", "copy": "from=host,device to=device,pinned how=all size=1MiB",
     "fault": "scenario=device-major pages=16 allocator=device", "fusion": "path=tiled type=f32 size=128 operation=bias_gelu",
     "interference": "victim=device op=read,chase aggressor=none,read size=64KiB allocator=device", "l2_latency": "",

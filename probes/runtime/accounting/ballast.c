@@ -1,6 +1,6 @@
 #include "ballast.h"
 
-#include "counters.h"
+#include "lib/counters/counters.h"
 #include "os/memory.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ enum as_status as_accounting_ballast_prepare(struct ballast *b, struct as_device
 static double free_now(void)
 {
     struct counter_reading now;
-    as_accounting_counters_read("", NULL, &now);
+    as_counters_read("", NULL, &now);
     return -now.bytes[isfinite(now.bytes[COUNTER_NODES]) ? COUNTER_NODES : COUNTER_AVAILABLE];
 }
 

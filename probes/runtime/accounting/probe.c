@@ -1,7 +1,7 @@
 /* accounting: which counter sees an allocation, and at which step. See method.md. */
 #include "ballast.h"
-#include "counters.h"
 #include "lib/checks/checks.h"
+#include "lib/counters/counters.h"
 
 #include "base/clock.h"
 #include "base/host.h"
@@ -15,7 +15,7 @@ enum moment { BEFORE, ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED };
 static const char *const moment_words[] = {"before", "allocated", "cpu-touched", "device-touched", "freed", NULL};
 static const struct as_axis axes[] = {
     AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
-    AS_WORD_AXIS("counter", counter_words, "all", "the counter of memory in use"),
+    AS_WORD_AXIS("counter", as_counter_words, "all", "the counter of memory in use"),
     AS_WORD_AXIS("step", moment_words, "all", "before (the control), after allocating, after touching, after freeing"),
     AS_SIZE_AXIS("size", 1 << 20, UINT64_C(1) << 30, "64MiB",
                  "bytes of the block; at most an eighth of the free memory"),
@@ -45,7 +45,8 @@ static enum as_applies accounting_applies(const struct as_device_info *info, con
         as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     else if (!cpu && moment > ALLOCATED && !(info->capabilities & AS_CAP_SOURCE))
         as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
-    else if (as_word_index(a, "counter", counter_words) == COUNTER_DRIVER && !(info->capabilities & AS_CAP_FREE_COUNT))
+    else if (as_word_index(a, "counter", as_counter_words) == COUNTER_DRIVER &&
+             !(info->capabilities & AS_CAP_FREE_COUNT))
         as_fail(err, AS_UNSUPPORTED, "%s",
                 cpu ? "no driver counts CPU memory" : "its driver does not report free memory");
     else
@@ -138,7 +139,7 @@ static enum as_status accounting_go(struct state *s, struct as_error *err)
         st = as_accounting_ballast_take(&s->ballast, s->huge, err);
     if (st)
         return st;
-    as_accounting_counters_read("", s->dev, &s->before);
+    as_counters_read("", s->dev, &s->before);
     if (s->moment != BEFORE)
         st = accounting_allocate(s, err);
     if (!st && s->moment > ALLOCATED)
@@ -146,7 +147,7 @@ static enum as_status accounting_go(struct state *s, struct as_error *err)
     s->huge |= !st && s->block && s->block->page_size > s->page;
     if (!st && s->moment == FREED)
         accounting_release(s);
-    as_accounting_counters_read("", s->dev, &s->after);
+    as_counters_read("", s->dev, &s->after);
     if (!st && (s->moment == CPU_TOUCHED || s->moment == DEVICE_TOUCHED))
         st = accounting_look(s, err);
     accounting_release(s);
@@ -180,7 +181,7 @@ static enum as_status accounting_prepare(struct as_trial_context *tc, void *stat
     s->mark = tc->seed >> 2 | 1;
     s->page = as_host_page();
     s->moment = (enum moment)as_word_index(tc->axes, "step", moment_words);
-    s->counter = as_word_index(tc->axes, "counter", counter_words);
+    s->counter = as_word_index(tc->axes, "counter", as_counter_words);
     tc->min_reps = tc->max_reps = 1;
     enum as_status st = AS_OK;
     if (s->moment > ALLOCATED)

@@ -1,6 +1,6 @@
 /* Probe accounting: the counters' files, which cells apply, and the table for the CPU: untouched memory does not change
  * the process's size, touched memory changes it in full. */
-#include "probes/runtime/accounting/counters.h"
+#include "lib/counters/counters.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -43,7 +43,7 @@ UNIT_TEST(test_files)
     struct toy t;
     assert_non_null(mkdtemp(root));
     toy_init(&t, 0);
-    as_accounting_counters_read(root, &t.dev, &r);
+    as_counters_read(root, &t.dev, &r);
     for (size_t i = 0; i < COUNTERS; i++)
         assert_true(isnan(r.bytes[i]) && r.why[i][0]);
     write_file(root, "/proc/meminfo", "MemFree: 1 kB\nNotMemAvailable: 5 kB\nMemAvailable:    200 kB\n");
@@ -54,14 +54,14 @@ UNIT_TEST(test_files)
     write_file(root, "/sys/devices/system/node/possible", "0-12\n");
     t.dev.info.capabilities = AS_CAP_FREE_COUNT;
     t.free_bytes = 12345;
-    as_accounting_counters_read(root, &t.dev, &r);
+    as_counters_read(root, &t.dev, &r);
     assert_true(r.bytes[COUNTER_AVAILABLE] == -200 * 1024);
     assert_true(r.bytes[COUNTER_NODES] == -12 * 1024);
     assert_true(r.bytes[COUNTER_RSS] == 30 * 1024);
     assert_true(r.bytes[COUNTER_ROLLUP] == 40 * 1024);
     assert_true(r.bytes[COUNTER_DRIVER] == -12345);
     write_file(root, "/proc/self/status", "VmRSS is not here\n");
-    as_accounting_counters_read(root, &t.dev, &r);
+    as_counters_read(root, &t.dev, &r);
     assert_true(isnan(r.bytes[COUNTER_RSS]));
     assert_non_null(strstr(r.why[COUNTER_RSS], "VmRSS"));
     remove_tree(root);
@@ -72,13 +72,13 @@ UNIT_TEST(test_calls)
 {
     struct as_system_memory memory = {.total = 900, .free = 100, .available = 300, .resident = 50};
     struct counter_reading r = {{0}, {""}};
-    as_accounting_counters_of_calls(&memory, &r);
+    as_counters_of_calls(&memory, &r);
     assert_true(r.bytes[COUNTER_AVAILABLE] == -300 && r.bytes[COUNTER_RSS] == 50);
     assert_true(isnan(r.bytes[COUNTER_NODES]) && r.why[COUNTER_NODES][0]);
     assert_true(isnan(r.bytes[COUNTER_ROLLUP]) && r.why[COUNTER_ROLLUP][0]);
     assert_string_equal(r.why[COUNTER_RSS], "");
     memory.resident = 0;
-    as_accounting_counters_of_calls(&memory, &r);
+    as_counters_of_calls(&memory, &r);
     assert_true(isnan(r.bytes[COUNTER_RSS]) && r.why[COUNTER_RSS][0]);
 }
 

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "smaps_rollup", "driver", NULL};
+const char *const as_counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "smaps_rollup", "driver", NULL};
 
 enum { FILE_MAX = 1 << 17, NODES_MAX = 1024 };
 
 /* "Rss: 1234 kB" at the start of a line, or after "Node 0 ": in bytes, NAN if missing. */
-static double accounting_field(const char *text, const char *name)
+static double counters_field(const char *text, const char *name)
 {
     unsigned long long kib;
     size_t n = strlen(name);
@@ -30,7 +30,7 @@ static double file_field(const char *root, const char *path, const char *name, c
     as_buf_printf(&file, "%s%s", root, path);
     if (as_buf_read_file(&text, as_buf_get(&file), FILE_MAX, &err))
         as_copy_text(why, why_size, err.text);
-    else if (!isfinite(v = accounting_field(as_buf_get(&text), name)))
+    else if (!isfinite(v = counters_field(as_buf_get(&text), name)))
         snprintf(why, why_size, "'%.80s' has no line '%s'", path, name);
     as_buf_finish(&file);
     as_buf_finish(&text);
@@ -76,7 +76,7 @@ static double driver_free(struct as_device *dev, char *why, size_t why_size)
     return NAN;
 }
 
-void as_accounting_counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out)
+void as_counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out)
 {
     const size_t size = sizeof out->why[0];
     out->bytes[COUNTER_AVAILABLE] = -(double)memory->available;
@@ -98,12 +98,12 @@ static void read_files(const char *root, struct counter_reading *out)
     out->bytes[COUNTER_ROLLUP] = file_field(root, "/proc/self/smaps_rollup", "Rss", out->why[COUNTER_ROLLUP], size);
 }
 
-void as_accounting_counters_read(const char *root, struct as_device *dev, struct counter_reading *out)
+void as_counters_read(const char *root, struct as_device *dev, struct counter_reading *out)
 {
     struct as_system_memory memory;
     *out = (struct counter_reading){{0}, {""}};
     if (!root[0] && as_system_memory(&memory))
-        as_accounting_counters_of_calls(&memory, out);
+        as_counters_of_calls(&memory, out);
     else
         read_files(root, out);
     out->bytes[COUNTER_DRIVER] = -driver_free(dev, out->why[COUNTER_DRIVER], sizeof out->why[0]);

@@ -1,0 +1,85 @@
+/* Applications in two versions over the same kernels and the same code of the host. Explicit: arrays of the host,
+ * copied to the device's memory and back. Unified: one allocation for both. */
+#ifndef PROBES_APPS_APP_APP_H
+#define PROBES_APPS_APP_APP_H
+
+#include "lib/buffers/buffers.h"
+
+enum { APP_ARRAYS_MAX = 6, APP_KERNELS_MAX = 4, APP_PARTS = 4096 /* partial sums of a reduction */ };
+
+struct app_array {
+    uint64_t bytes;           /* 0: the application has no such array */
+    bool scratch;             /* the host does not use it: the explicit version has it in the device's memory only */
+    void *host;               /* explicit: the host's array; unified: the address while it is mapped */
+    struct as_memory *memory; /* what kernels use */
+};
+
+struct app_run {
+    const struct app *app;
+    struct as_device *dev;
+    const char *allocator;
+    bool unified;
+    uint64_t n;   /* elements, as the application counts them */
+    uint32_t key; /* chooses the input */
+    struct app_array arrays[APP_ARRAYS_MAX];
+    struct as_kernel *kernels[APP_KERNELS_MAX];
+    bool running;          /* a submitted kernel */
+    uint64_t result;       /* digest of the output */
+    enum as_status status; /* of the first call that failed; later calls do nothing */
+    struct as_error *err;
+    double transfer_s, kernel_s, compute_s; /* compute: transfers, kernels and the host's part between them */
+    void (*watch)(struct app_run *r);       /* (optional) called after each step, for memory counters */
+    double peak;                            /* kept by watch */
+};
+
+struct app {
+    const char *name;
+    const char *kernels[APP_KERNELS_MAX]; /* names in app.kernel; NULL: no more */
+    /* Sets n and the bytes of the arrays, which take at most `size` bytes together. */
+    void (*shape)(struct app_run *r, uint64_t size);
+    /* The host writes the input. */
+    void (*input)(struct app_run *r);
+    /* Copies, kernels, and the host's work between them. */
+    void (*compute)(struct app_run *r);
+    /* The host reads the output: sets result. */
+    void (*output)(struct app_run *r);
+    /* The result for the run's n and key by the host alone, on arrays of its own; false: no memory. */
+    bool (*reference)(uint64_t n, uint32_t key, uint64_t *result);
+};
+extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d, as_app_heartwall;
+
+/* Allocates, runs and frees; r: from app_run_open, with key. Returns r->status. */
+enum as_status as_app_run(struct app_run *r, struct as_error *err);
+
+/* For applications. The host's address of an array, NULL after a failure. */
+void *as_app_host(struct app_run *r, size_t array);
+/* Explicit: copies a part of an array to or from the device; unified: nothing. */
+void as_app_upload(struct app_run *r, size_t array, uint64_t at, uint64_t bytes);
+void as_app_download(struct app_run *r, size_t array, uint64_t at, uint64_t bytes);
+/* Runs a kernel on all of the device. No address from as_app_host is valid afterwards in the unified version. */
+void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n);
+/* The same without waiting, where the API can and the host may use its own arrays, or its part of coherent memory,
+ * meanwhile; as_app_wait follows. */
+void as_app_submit(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n);
+void as_app_wait(struct app_run *r);
+static inline struct as_arg as_app_arg(const struct app_run *r, size_t array)
+{
+    return as_memory_arg(r->arrays[array].memory);
+}
+
+/* Rows and columns of the largest square with at most so many cells, at least 1. */
+uint64_t as_app_side(uint64_t cells);
+/* Random bits from a key and a position. */
+static inline uint32_t as_app_random(uint32_t key, uint64_t i)
+{
+    uint64_t x = i * UINT64_C(0x9e3779b97f4a7c15) + key;
+    x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(x >> 32);
+}
+/* Depends on each value and its place. */
+static inline uint64_t as_app_digest(uint64_t digest, uint64_t value, uint64_t i)
+{
+    return digest + (value + i) * (value ^ UINT64_C(0xd1342543de82ef95)) + value;
+}
+
+#endif

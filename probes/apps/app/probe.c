@@ -1,0 +1,206 @@
+/* app: whole applications with explicit copies, and with one allocation for CPU and device. See method.md. */
+#include "app.h"
+
+#include "device/shared_host.h"
+#include "lib/counters/counters.h"
+#include "os/memory.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+
+extern const char as_kernel_app[];
+
+static const struct app *const apps[] = {&as_app_hotspot, &as_app_nn,    &as_app_backprop,
+                                         &as_app_srad,    &as_app_dwt2d, &as_app_heartwall};
+enum { APPS = sizeof apps / sizeof *apps, SAMPLES_MAX = 64 };
+static const char *const app_words[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d", "heartwall", NULL};
+static const char *const version_words[] = {"explicit", "unified", NULL};
+
+static const struct as_word about[] = {
+    {.name = "hotspot", .title = "temperature of a chip, five-point stencil", .kind = "application"},
+    {.name = "nn", .title = "nearest neighbours", .kind = "application"},
+    {.name = "backprop", .title = "two-layer perceptron, one epoch of training", .kind = "application"},
+    {.name = "srad_v1", .title = "speckle reducing anisotropic diffusion", .kind = "application"},
+    {.name = "heartwall", .title = "tracking of points through frames", .kind = "application"},
+    {.name = "dwt2d", .title = "discrete wavelet transform of an image", .kind = "application"},
+    {0},
+};
+static const struct as_axis axes[] = {
+    AS_WORD_AXIS("app", app_words, "all", "the application"),
+    AS_WORD_AXIS("version", version_words, "all",
+                 "explicit: host arrays copied to device memory and back; unified: one allocation for both sides"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "explicit: the device's memory; unified: the one allocation"),
+    AS_SIZE_AXIS("size", 1 << 20, 0, "64MiB", "bytes of all arrays of the unified version"),
+    {0},
+};
+#define UNIFIED                                                                                                        \
+    "version=unified allocator=device,device_mapped,managed,managed_static,shared_coarse,shared_fine,pinned,pageable"
+static const char *const quick[] = {"app=all version=explicit allocator=device size=64MiB",
+                                    "app=all " UNIFIED " size=64MiB", NULL};
+static const char *const full[] = {"app=all version=explicit allocator=device size=64MiB,512MiB,4GiB",
+                                   "app=all " UNIFIED " size=64MiB,512MiB,4GiB", NULL};
+
+enum part { PART_COMPUTE, PART_TRANSFER, PART_KERNEL, PARTS };
+static const char *const part_names[PARTS] = {"compute", "transfer", "kernel"};
+
+struct trial {
+    struct as_buffers own;
+    struct app_run run;
+    struct as_trial_context *tc;
+    double before; /* memory in use before the application ran */
+    double seconds[PARTS][SAMPLES_MAX];
+    size_t n;
+};
+
+static enum as_applies app_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const bool unified = as_word_is(a, "version", "unified");
+    if (!as_info_shares_host(info))
+        return as_pruned(err, "the device is simulated: the host's threads have no part in it");
+    if (allocator && allocator->why_not[0])
+        return as_inapplicable(err, "%s", allocator->why_not);
+    if (allocator && unified && !allocator->host_access)
+        return as_inapplicable(err, "the CPU cannot access this memory");
+    return as_check_block(info, as_axes_text(a, "allocator"), as_axes_number(a, "size") * (unified ? 1 : 2), err)
+               ? AS_INAPPLICABLE
+               : AS_APPLIES;
+}
+
+static double app_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    return as_compile_patience(info, a) + as_axes_number(a, "size") / 10e6;
+}
+
+/* Physical memory in use: of this process where the device is the host's CPU, whose memory the process has; else the
+ * system's, and the driver's own count where the device has memory of its own. */
+static double app_memory_used(struct as_device *dev)
+{
+    struct counter_reading now;
+    as_counters_read("", dev, &now);
+    if (dev->info.is_host_cpu)
+        return now.bytes[COUNTER_RSS];
+    return now.bytes[COUNTER_AVAILABLE] + (dev->info.is_host_memory ? 0 : now.bytes[COUNTER_DRIVER]);
+}
+
+static void app_watch_memory(struct app_run *r)
+{
+    r->peak = fmax(r->peak, app_memory_used(r->dev));
+}
+
+/* A run whose memory is watched, which is not timed. */
+static enum as_status app_find_peak(struct trial *t, struct as_error *err)
+{
+    as_return_freed(); /* else arrays would lie in pages that are resident already */
+    t->before = app_memory_used(t->run.dev);
+    t->run.peak = t->before;
+    t->run.watch = app_watch_memory;
+    const enum as_status st = as_app_run(&t->run, err);
+    t->run.watch = NULL;
+    return st;
+}
+
+static enum as_status app_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
+{
+    struct trial *t = state;
+    const size_t which = as_word_index(tc->axes, "app", app_words);
+    const struct as_program_desc program = {.name = "app", .source = as_kernel_app};
+    const uint64_t size = as_axes_u64(tc->axes, "size");
+    if (which >= APPS)
+        return as_fail(err, AS_USAGE, "unknown application '%s'", as_axes_text(tc->axes, "app"));
+    t->tc = tc;
+    t->run = (struct app_run){.app = apps[which],
+                              .dev = tc->dev,
+                              .allocator = as_axes_text(tc->axes, "allocator"),
+                              .unified = as_word_is(tc->axes, "version", "unified"),
+                              .key = (uint32_t)tc->seed};
+    enum as_status st = as_check_room(tc->dev, 2 * size, size, err);
+    if (st)
+        return st;
+    as_buffers_open(&t->own, tc->dev, &program, err);
+    for (size_t k = 0; k < APP_KERNELS_MAX && apps[which]->kernels[k]; k++)
+        t->run.kernels[k] = as_buffers_kernel(&t->own, apps[which]->kernels[k], err);
+    if (t->own.status)
+        return t->own.status;
+    apps[which]->shape(&t->run, size);
+    as_host_part(tc);
+    tc->footprint = size;
+    tc->min_reps = tc->max_reps = 1;
+    return app_find_peak(t, err);
+}
+
+static enum as_status app_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct trial *t = state;
+    double parts[PARTS] = {0};
+    t->run.key++; /* stale output fails */
+    const double start = as_now();
+    for (uint64_t i = 0; i < reps; i++) {
+        const enum as_status st = as_app_run(&t->run, err);
+        if (st)
+            return st;
+        parts[PART_COMPUTE] += t->run.compute_s;
+        parts[PART_TRANSFER] += t->run.transfer_s;
+        parts[PART_KERNEL] += t->run.kernel_s;
+    }
+    out->seconds = as_now() - start;
+    out->value = out->seconds / (double)reps * 1e9;
+    for (size_t p = 0; p < PARTS && t->n < SAMPLES_MAX; p++)
+        t->seconds[p][t->n] = parts[p] / (double)reps;
+    t->n += t->n < SAMPLES_MAX;
+    return AS_OK;
+}
+
+/* Once all samples are taken. */
+static void app_note(struct trial *t)
+{
+    const double peak = t->run.peak - t->before;
+    for (size_t p = 0; p < PARTS && t->n; p++)
+        as_note_number(t->tc, part_names[p], as_median(t->seconds[p], t->n) * 1e9);
+    if (isfinite(peak) && peak > 0)
+        as_note_number(t->tc, "peak_memory", peak);
+}
+
+static bool app_check(void *state, char *why, size_t why_size)
+{
+    struct trial *t = state;
+    uint64_t expected;
+    app_note(t);
+    if (!t->run.app->reference(t->run.n, t->run.key, &expected))
+        return as_check_no_memory(why, why_size);
+    const bool right = t->run.result == expected;
+    snprintf(why, why_size, right ? "all of the output equals the host's" : "the output differs from the host's");
+    return right;
+}
+
+static void app_finish(void *state)
+{
+    as_buffers_finish(&((struct trial *)state)->own);
+}
+
+static const struct as_metric further[] = {
+    {"compute", "ns", true, "from the input to the output: transfers, kernels, and the host's work between them", NULL},
+    {"transfer", "ns", true, "copies between the host's and the device's arrays; unified: mapping, if the API needs it",
+     NULL},
+    {"kernel", "ns", true, "kernels with their launches, on the host's clock", NULL},
+    {"peak_memory", "B", true, "largest rise of the memory in use, of host and device, while the application runs",
+     NULL},
+    {0},
+};
+
+const struct as_probe as_probe_app = {
+    .name = "app",
+    .title = "Applications, explicit and unified",
+    .question = "What do applications gain from one allocation for CPU and device in place of copies?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "a run of the application: allocation, input, copies, kernels, output, and freeing",
+    .about = about,
+    .further = further,
+    .needs = AS_CAP_SOURCE,
+    AS_CELLS(axes, quick, full, app_applies),
+    .patience = app_patience,
+    AS_TRIAL(struct trial, app_prepare, app_sample, app_check, app_finish),
+};
