@@ -21,14 +21,16 @@ static double app_metric(const struct as_cell *cell, const char *name)
     return as_cell_metric(cell, name, &v) ? v.value : NAN;
 }
 
-/* "", or ", and saves 40% of peak memory" */
+/* "", or ", saves 40% of peak memory", where the intervals of the two lie apart: system counters see others too. */
 static void say_memory(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
 {
-    const double share = 1 - app_metric(unified, "peak_memory") / app_metric(apart, "peak_memory");
-    if (share >= 0)
-        as_buf_printf(out, ", saves %.0f%% of peak memory", 100 * share);
-    else if (share < 0)
-        as_buf_printf(out, ", uses %.0f%% more peak memory", -100 * share);
+    struct as_metric_value a, b;
+    if (!as_cell_metric(unified, "peak_memory", &a) || !as_cell_metric(apart, "peak_memory", &b))
+        return;
+    if (a.ci.hi < b.ci.lo)
+        as_buf_printf(out, ", saves %.0f%% of peak memory", 100 * (1 - a.value / b.value));
+    else if (a.ci.lo > b.ci.hi)
+        as_buf_printf(out, ", uses %.0f%% more peak memory", 100 * (a.value / b.value - 1));
 }
 
 static void add_app(struct as_rule_context *c, const struct as_cell *unified, const struct as_cell *apart)

@@ -34,6 +34,7 @@ struct state {
     size_t groups;
     unsigned passes;
     bool touched_by_device, read_by_device, wrong;
+    bool reached;                       /* by the host, in place */
     uint64_t words, key, before, after; /* of LOOKS pages, those that the host has */
     uint64_t *host_sums;                /* a line per thread */
 };
@@ -51,7 +52,8 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
         return AS_PRUNED; /* the control: nothing has to move */
     if (!(info->capabilities & AS_CAP_SOURCE))
         return as_inapplicable(err, "the device cannot compile kernels");
-    if (allocator && !allocator->why_not[0] && !allocator->host_access)
+    const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
+    if (allocator && !allocator->why_not[0] && !allocator->host_access && !by_device)
         return as_inapplicable(err, "the CPU cannot access this memory");
     return as_check_block(info, as_axes_text(a, "allocator"), as_axes_number(a, "size"), err) ? AS_INAPPLICABLE
                                                                                               : AS_APPLIES;
@@ -182,6 +184,8 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
                         .passes = (unsigned)as_axes_u64(tc->axes, "pass"),
                         .touched_by_device = as_word_is(tc->axes, "touch", "device"),
                         .read_by_device = as_word_is(tc->axes, "agent", "device")};
+    const struct as_allocator *allocator = as_info_allocator(&tc->dev->info, as_axes_text(tc->axes, "allocator"));
+    s->reached = allocator && allocator->host_access;
     s->groups = (size_t)(tc->dev->info.compute_units ? tc->dev->info.compute_units : 1) * GROUPS_PER_UNIT;
     enum as_status st = as_device_open("cpu", &s->opened, err);
     if (st)
@@ -224,9 +228,9 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
     (void)reps;
     s->key++;
     enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->memory, err);
-    if (!st)
+    if (!st && s->reached)
         st = s->dev->memory->map(s->dev, s->memory, err);
-    const char *at = st ? NULL : s->memory->host;
+    const char *at = st || !s->reached ? NULL : s->memory->host;
     if (!st)
         st = touch(s, err);
     s->before = look(s, at);
@@ -237,8 +241,10 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
         give_back(s);
     if (st)
         return st;
-    as_note_number(s->tc, "host_share_before", (double)s->before / LOOKS);
-    as_note_number(s->tc, "host_share_after", (double)s->after / LOOKS);
+    if (at) {
+        as_note_number(s->tc, "host_share_before", (double)s->before / LOOKS);
+        as_note_number(s->tc, "host_share_after", (double)s->after / LOOKS);
+    }
     out->seconds = seconds;
     out->value = (double)s->words * 8 / seconds * 1e-9;
     return AS_OK;
