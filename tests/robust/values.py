@@ -28,7 +28,7 @@ def readers(assay):
 
 def is_empty_history(command, done):
     """Numbers that are not above 0 give no line, which is said."""
-    return command[0] == "history" and done.code == USAGE and "no complete run of this machine measured" in done.err
+    return command[0] == "history" and done.code == USAGE and "no complete run measured" in done.err
 
 
 def say(export, values):

@@ -1,4 +1,5 @@
 // Search over probes, data sheet, facts and cells. Hits are text: names come from drivers.
+; // ends the table of synonyms before it, which C reads too
 (() => {
   const { element, goTo } = page;
   const MOST = 40;
