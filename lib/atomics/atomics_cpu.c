@@ -135,12 +135,7 @@ static const struct as_host_kernel host_kernels[] = {{"histogram", host_histogra
 static enum as_status set_up(struct as_atomics_cpu *c, struct as_device *dev, struct as_error *err)
 {
     struct as_program_desc program = {.name = "atomics", .host = host_kernels};
-    enum as_status st = AS_OK;
-    c->dev = dev;
-    if (!(dev->info.capabilities & AS_CAP_HOST_KERNELS)) {
-        st = as_device_open("cpu", &c->opened, err);
-        c->dev = st ? NULL : &c->opened.device;
-    }
+    const enum as_status st = as_cpu_beside(dev, &c->opened, &c->dev, err);
     if (st)
         return st;
     as_buffers_open(&c->own, c->dev, &program, err);
@@ -168,8 +163,7 @@ void as_atomics_cpu_destroy(struct as_atomics_cpu *c)
     if (!c)
         return;
     as_buffers_finish(&c->own);
-    if (c->opened.backend)
-        as_device_close(&c->opened);
+    as_device_close(&c->opened);
     free(c->lines);
     free(c);
 }

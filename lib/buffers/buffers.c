@@ -74,6 +74,17 @@ enum as_status as_buffers_keep_memory(struct as_buffers *b, const char *allocato
     return st ? st : keep_block(b, &desc, out, err);
 }
 
+enum as_status as_cpu_beside(struct as_device *dev, struct as_opened *opened, struct as_device **out,
+                             struct as_error *err)
+{
+    *out = dev;
+    if (as_info_has_host_kernels(&dev->info))
+        return AS_OK;
+    const enum as_status st = as_device_open("cpu", opened, err);
+    *out = st ? NULL : &opened->device;
+    return st;
+}
+
 enum as_status as_device_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err)
 {
     struct as_memory_desc desc;

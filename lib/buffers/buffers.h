@@ -36,6 +36,9 @@ enum as_status as_buffers_keep_memory(struct as_buffers *b, const char *allocato
 /* Writes the start of a block. */
 void as_buffers_write(struct as_buffers *b, struct as_memory *to, const void *from, uint64_t bytes,
                       struct as_error *err);
+/* The host's CPU: dev if it is that, else opened beside it. as_device_close(opened) ends it in either case. */
+enum as_status as_cpu_beside(struct as_device *dev, struct as_opened *opened, struct as_device **out,
+                             struct as_error *err);
 /* A block of the device's first allocator, which the caller frees. */
 enum as_status as_device_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
 void as_buffers_finish(void *state); /* accepts one that was never opened */

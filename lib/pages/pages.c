@@ -50,12 +50,9 @@ static const char *usable_allocator(const struct as_device_info *info)
 
 static enum as_status prepare_cpu(struct as_pages *p, unsigned threads, struct as_error *err)
 {
-    if (!(p->dev->info.capabilities & AS_CAP_HOST_KERNELS)) {
-        enum as_status st = as_device_open("cpu", &p->cpu, err);
-        if (st)
-            return st;
-        p->agent = &p->cpu.device;
-    }
+    const enum as_status st = as_cpu_beside(p->dev, &p->cpu, &p->agent, err);
+    if (st)
+        return st;
     p->threads = threads < p->agent->info.threads ? threads : p->agent->info.threads;
     p->host_sums = calloc((size_t)p->threads * LINE_WORDS, sizeof *p->host_sums);
     return p->host_sums ? AS_OK : as_nomem(err, (size_t)p->threads * LINE_WORDS * sizeof *p->host_sums, "sums");

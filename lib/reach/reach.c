@@ -3,6 +3,7 @@
 #include "base/host.h"
 #include "device/host.h"
 #include "device/shared_host.h"
+#include "lib/buffers/buffers.h"
 #include "lib/checks/checks.h"
 #include "lib/pages/pages.h"
 #include "os/cpus.h"
@@ -10,11 +11,6 @@
 #include <stdlib.h>
 
 const char *const as_reach_touch_words[] = {"cpu", "device", NULL};
-
-static bool reach_is_own(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-}
 
 static bool reach_is_device_first(const struct as_axes *a)
 {
@@ -84,7 +80,8 @@ enum as_applies as_reach_applies(const struct as_device_info *info, const struct
         return as_pruned(err, "the device is simulated: the host's threads have no part in it");
     if (!as_cpus_has(&nodes, from) || reach_cpus(from, NULL, 0) == 0)
         return AS_PRUNED;
-    return reach_is_own(info) ? reach_applies_to_nodes(a, &nodes, err) : reach_applies_to_device(info, a, err);
+    return as_info_has_host_kernels(info) ? reach_applies_to_nodes(a, &nodes, err)
+                                          : reach_applies_to_device(info, a, err);
 }
 
 /* ---- one trial ---- */
@@ -117,7 +114,7 @@ static enum as_status reach_touch_by_device(struct as_reach *r, struct as_error 
 static enum as_status reach_get_memory(struct as_reach *r, const struct as_axes *a, uint64_t bytes,
                                        struct as_error *err)
 {
-    const bool own = reach_is_own(&r->dev->info);
+    const bool own = as_info_has_host_kernels(&r->dev->info);
     const struct as_allocator *allocator = as_info_allocator(&r->dev->info, as_axes_text(a, "allocator"));
     /* A first touch needs memory that nobody has touched. */
     const struct as_arena_desc desc = {.memory = {.allocator = as_axes_text(a, "allocator"),
@@ -136,14 +133,12 @@ static enum as_status reach_get_memory(struct as_reach *r, const struct as_axes 
 
 enum as_status as_reach_prepare(struct as_reach *r, struct as_trial_context *tc, uint64_t bytes, struct as_error *err)
 {
-    *r = (struct as_reach){.dev = tc->dev, .cpu = tc->dev, .by_device = reach_is_device_first(tc->axes)};
+    *r = (struct as_reach){.dev = tc->dev, .by_device = reach_is_device_first(tc->axes)};
     enum as_status st = reach_find_cpus(r, (int)as_axes_u64(tc->axes, "from"), err);
     if (!st)
         st = as_check_room(tc->dev, bytes, bytes, err);
-    if (!st && !reach_is_own(&tc->dev->info)) {
-        st = as_device_open("cpu", &r->opened, err);
-        r->cpu = st ? NULL : &r->opened.device;
-    }
+    if (!st)
+        st = as_cpu_beside(tc->dev, &r->opened, &r->cpu, err);
     tc->host_work = true; /* the clock and the neighbours of the CPU count, not the device's */
     return st ? st : reach_get_memory(r, tc->axes, bytes, err);
 }
@@ -155,7 +150,7 @@ enum as_status as_reach_look(const struct as_reach *r, struct as_trial_context *
         as_note_number(tc, "node", got);
     if (r->memory->page_size)
         as_note_number(tc, "page_size", (double)r->memory->page_size);
-    if (got >= 0 && got != node && reach_is_own(&r->dev->info))
+    if (got >= 0 && got != node && as_info_has_host_kernels(&r->dev->info))
         return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but is on node %d", node, got);
     return AS_OK;
 }
@@ -167,8 +162,7 @@ void as_reach_finish(struct as_reach *r)
     if (r->at)
         r->dev->memory->unmap(r->dev, r->memory, NULL);
     as_arena_give(r->dev, r->memory);
-    if (r->opened.backend)
-        as_device_close(&r->opened);
+    as_device_close(&r->opened);
     free(r->cpus);
     *r = (struct as_reach){0};
 }

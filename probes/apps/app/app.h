@@ -48,7 +48,7 @@ struct app {
 };
 extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d, as_app_heartwall;
 
-/* Allocates, runs and frees; r: from app_run_open, with key. Returns r->status. */
+/* Allocates, runs and frees. r: all but the results is set, and app->shape was called. Returns r->status. */
 enum as_status as_app_run(struct app_run *r, struct as_error *err);
 
 /* For applications. The host's address of an array, NULL after a failure. */

@@ -187,10 +187,9 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
     const struct as_allocator *allocator = as_info_allocator(&tc->dev->info, as_axes_text(tc->axes, "allocator"));
     s->reached = allocator && allocator->host_access;
     s->groups = (size_t)(tc->dev->info.compute_units ? tc->dev->info.compute_units : 1) * GROUPS_PER_UNIT;
-    enum as_status st = as_device_open("cpu", &s->opened, err);
+    const enum as_status st = as_cpu_beside(s->dev, &s->opened, &s->cpu, err);
     if (st)
         return st;
-    s->cpu = &s->opened.device;
     s->host_sums = calloc((size_t)s->cpu->info.threads * LINE_WORDS, sizeof *s->host_sums);
     if (!s->host_sums)
         return as_nomem(err, (size_t)s->cpu->info.threads * LINE_WORDS * sizeof *s->host_sums, "sums");
@@ -268,8 +267,7 @@ static void migration_finish(void *state)
         give_back(s);
     as_buffers_finish(&s->of_device);
     as_buffers_finish(&s->of_cpu);
-    if (s->opened.backend)
-        as_device_close(&s->opened);
+    as_device_close(&s->opened);
     free(s->host_sums);
     *s = (struct state){0};
 }

@@ -77,8 +77,10 @@ static const struct as_probe *probe_of_source(const struct as_quantity_source *s
 {
     static const struct {
         const char *subject, *probe;
-    } of_facts[] = {{"cache", "latency"},  {"memory", "latency"}, {"numa.latency", "latency"},
-                    {"numa", "bandwidth"}, {"listed", "latency"}, {"arithmetic", "roofline"},
+    } of_facts[] = {{"cache", "latency"},
+                    {"memory", "latency"},
+                    {"listed", "latency"},
+                    {"arithmetic", "roofline"},
                     {"clock", "roofline"}};
     char name[32];
     const char *from = source->cells ? source->cells : source->from;
