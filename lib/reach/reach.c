@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+enum { LINE = 64 }; /* native kernels load whole cache lines */
+
 const char *const as_reach_touch_words[] = {"cpu", "device", NULL};
 
 static bool reach_is_device_first(const struct as_axes *a)
@@ -128,7 +130,12 @@ static enum as_status reach_get_memory(struct as_reach *r, const struct as_axes 
     if (!st)
         st = r->dev->memory->map(r->dev, r->memory, err);
     r->at = st ? NULL : r->memory->host;
-    return st || r->at ? st : as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
+    if (!st && !r->at)
+        st = as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
+    if (!st && (uintptr_t)r->at % LINE)
+        st = as_fail(err, AS_UNSUPPORTED, "memory from '%s' does not start at a multiple of %d bytes",
+                     as_axes_text(a, "allocator"), (int)LINE);
+    return st;
 }
 
 enum as_status as_reach_prepare(struct as_reach *r, struct as_trial_context *tc, uint64_t bytes, struct as_error *err)
