@@ -56,7 +56,7 @@ bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic
     if (n < 2)
         return false;
     char pass[64];
-    as_advice_say(a, "Of %zu allocators with valid cells, ", n);
+    as_advice_say(a, "Of %zu allocators measured, ", n);
     say_choice(a, choices, same, t->does, as_advice_pass_text(choices[0].cell, pass, sizeof pass));
     say_others(a, choices, n, same);
     add_numbers(a, choices, n);
@@ -81,7 +81,7 @@ bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t
     if (kept == 0 || (kept == 1 && could > 1))
         return false;
     size_t same = as_choices_best(choices, kept, t->wanted.less);
-    as_advice_say(a, "Of %zu allocators with valid cells that both sides can access, ", kept);
+    as_advice_say(a, "Of %zu allocators measured that both sides can access, ", kept);
     char pass[64];
     say_choice(a, choices, same, "in repeated passes the device streams at",
                as_advice_pass_text(choices[0].cell, pass, sizeof pass));

@@ -143,11 +143,11 @@ static void test_allocators_by_side(void **unused)
     triad("cpu", 200, "mmap", 8, "cpu");
     triad("cpu", 201, "thp", 8, "cpu");
     says(get_advice("hip:0", "device-heavy"),
-         "Of 3 allocators with valid cells, use 'own': the device streams at 3.50 TB/s");
+         "Of 3 allocators measured, use 'own': the device streams at 3.50 TB/s");
     says(get_advice("hip:0", "device-heavy"), "'pinned' is 1.75x slower");
     says(get_advice("hip:0", "device-heavy"), ", 'managed' is 3.50x slower");
     assert_int_equal(get_advice("hip:0", "device-heavy")->numbers[0].cell, 2);
-    says(get_advice("hip:0", "shared"), "Of 2 allocators with valid cells that both sides can access, use 'pinned': in "
+    says(get_advice("hip:0", "shared"), "Of 2 allocators measured that both sides can access, use 'pinned': in "
                                         "repeated passes the device streams at 2.00 TB/s");
     says(get_advice("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
     says(get_advice("hip:0", "shared"),

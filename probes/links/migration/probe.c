@@ -45,7 +45,7 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool same = strcmp(as_axes_text(a, "touch"), as_axes_text(a, "agent")) == 0;
     if (as_info_has_host_kernels(info))
-        return as_pruned(err, "a CPU shares its memory with nobody");
+        return as_pruned(err, "it needs a device beside the CPU");
     if (!as_info_shares_host(info))
         return as_pruned(err, "the device is simulated: the host's threads have no part in it");
     if (same && as_axes_number(a, "pass") > 1)

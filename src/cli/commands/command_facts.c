@@ -282,7 +282,8 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
     return st;
 }
 
-/* "[RUN] [SUBJECT]": a single word that names no run is a subject of the last run. */
+/* "[RUN] [SUBJECT]": a single word that names no run is a subject of the last run, of the last with that probe if it
+ * is one. */
 static enum as_status load_facts(const struct as_args *args, const char **subject, struct as_report_run *out,
                                  struct as_error *err)
 {
@@ -297,7 +298,7 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
         st = as_report_load(store, run ? run : taken.text, out, err);
     if (st == AS_NOTFOUND && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
         struct as_error why = *err;
-        st = as_default_run(store, NULL, &taken, err);
+        st = as_default_run(store, as_probe_find(run) ? run : NULL, &taken, err);
         if (!st)
             st = as_report_load(store, taken.text, out, err);
         if (!st && !facts_about(out, run)) {

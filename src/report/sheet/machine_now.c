@@ -150,15 +150,13 @@ static void name_alone(const struct as_machine_runs *m, struct as_sheet_row *row
     as_buf_finish(&text);
 }
 
-/* A prior is no evidence: a line that rests on one trial says so, and one that rests on one run where others have more.
+/* A prior is no evidence: a line that rests on one run where others have more says so.
  * runs: of its device. */
 static void say_evidence(struct as_sheet_row *row, const struct as_line_runs *line, size_t runs)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (line->n == 1 && row->trials == 1)
-        as_buf_str(&text, "one trial");
-    else if (line->n == 1 && runs > 1)
-        as_buf_str(&text, "one run");
+    if (line->n == 1 && runs > 1)
+        as_buf_str(&text, row->trials == 1 ? "one trial of one run" : "one run");
     if (text.len)
         machine_add_remark(row, &text);
     as_buf_finish(&text);
@@ -193,7 +191,7 @@ static enum as_status drop_line(struct as_device_sheet *d, size_t at, struct as_
     gaps[g] = (struct as_sheet_gap){.group = row->group, .of = row->of};
     as_copy_text(gaps[g].title, sizeof gaps[g].title, row->title);
     as_copy_text(gaps[g].label, sizeof gaps[g].label, row->label);
-    as_copy_text(gaps[g].reason, sizeof gaps[g].reason, "not measured since the machine changed");
+    as_copy_text(gaps[g].reason, sizeof gaps[g].reason, "not measured since the machine or assay changed");
     s->gaps_n++;
     as_line_runs_finish(&d->runs[at]);
     s->n--;
