@@ -1,5 +1,7 @@
 #include "checks.h"
 
+#include "base/text.h"
+
 #include "device/device.h"
 #include "os/memory.h"
 
@@ -48,35 +50,47 @@ bool as_runs_on_host(const struct as_device_info *info)
     return info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
 }
 
+/* "1 TiB requested, but the largest allocation is 4 GiB" */
+static enum as_status checks_too_large(double bytes, const char *but, double limit, const char *behind,
+                                       struct as_error *err)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_format_value(&b, bytes, "B");
+    as_buf_printf(&b, " requested, but %s ", but);
+    as_format_value(&b, limit, "B");
+    as_buf_str(&b, behind);
+    const enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
+    as_buf_finish(&b);
+    return st;
+}
+
+static enum as_status checks_size(double bytes, double largest_block, double free_bytes, uint64_t max_alloc,
+                                  struct as_error *err)
+{
+    if (bytes > free_bytes / 2)
+        return checks_too_large(bytes, "only half of the free", free_bytes, " may be used", err);
+    if (max_alloc && largest_block > (double)max_alloc)
+        return checks_too_large(largest_block, "the largest allocation is", (double)max_alloc, "", err);
+    return AS_OK;
+}
+
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err)
 {
     uint64_t free_bytes;
     enum as_status st = dev->device->memory_free(dev, &free_bytes, err);
-    if (st)
-        return st;
-    if (bytes > free_bytes / 2)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but only half of the free %llu MiB may be used",
-                       (unsigned long long)(bytes >> 20), (unsigned long long)(free_bytes >> 20));
-    if (dev->info.max_alloc && largest_block > dev->info.max_alloc)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but the largest allocation is %llu MiB",
-                       (unsigned long long)(largest_block >> 20), (unsigned long long)(dev->info.max_alloc >> 20));
-    return AS_OK;
+    return st ? st : checks_size((double)bytes, (double)largest_block, (double)free_bytes, dev->info.max_alloc, err);
 }
 
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err)
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);
-    if (bytes > (double)info->memory_free / 2)
-        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but only half of the free %.0f MiB may be used",
-                       bytes / 0x1p20, (double)info->memory_free / 0x1p20);
-    if (a && a->most && bytes > (double)a->most)
-        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but '%s' gives at most %.0f MiB", bytes / 0x1p20,
-                       allocator, (double)a->most / 0x1p20);
-    if (info->max_alloc && bytes > (double)info->max_alloc)
-        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but the largest allocation is %.0f MiB",
-                       bytes / 0x1p20, (double)info->max_alloc / 0x1p20);
-    return AS_OK;
+    char gives[80];
+    const enum as_status st = checks_size(bytes, bytes, (double)info->memory_free, info->max_alloc, err);
+    if (st || !a || !a->most || bytes <= (double)a->most)
+        return st;
+    snprintf(gives, sizeof gives, "'%s' gives at most", a->name);
+    return checks_too_large(bytes, gives, (double)a->most, "", err);
 }
 
 void as_limit_one_cycle(struct as_trial_context *tc, double hz)
