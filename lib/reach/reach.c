@@ -79,7 +79,7 @@ enum as_applies as_reach_applies(const struct as_device_info *info, const struct
     const int from = (int)as_axes_number(a, "from");
     as_host_nodes("", &nodes);
     if (!as_info_shares_host(info))
-        return as_pruned(err, "the device is simulated: the host's threads have no part in it");
+        return as_pruned(err, "host threads cannot access a simulated device");
     if (!as_cpus_has(&nodes, from) || reach_cpus(from, NULL, 0) == 0)
         return AS_PRUNED;
     return as_info_has_host_kernels(info) ? reach_applies_to_nodes(a, &nodes, err)
@@ -92,7 +92,7 @@ static enum as_status reach_find_cpus(struct as_reach *r, int node, struct as_er
 {
     const size_t n = reach_cpus(node, NULL, 0);
     if (n == 0)
-        return as_fail(err, AS_UNSUPPORTED, "this process may use no CPU of NUMA node %d", node);
+        return as_fail(err, AS_UNSUPPORTED, "the CPU affinity of this process excludes NUMA node %d", node);
     r->cpus = malloc(n * sizeof *r->cpus);
     if (!r->cpus)
         return as_nomem(err, n * sizeof *r->cpus, "a list of CPUs");
@@ -133,8 +133,8 @@ static enum as_status reach_get_memory(struct as_reach *r, const struct as_axes 
     if (!st && !r->at)
         st = as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     if (!st && (uintptr_t)r->at % LINE)
-        st = as_fail(err, AS_UNSUPPORTED, "memory from '%s' does not start at a multiple of %d bytes",
-                     as_axes_text(a, "allocator"), (int)LINE);
+        st = as_fail(err, AS_UNSUPPORTED, "memory from '%s' is not aligned to %d bytes", as_axes_text(a, "allocator"),
+                     (int)LINE);
     return st;
 }
 

@@ -87,8 +87,7 @@ static void describe_environment(const struct as_backend *backend, struct as_dev
     as_backend_environment(backend, &b);
     const size_t n = strlen(info->caveats);
     if (b.len)
-        snprintf(info->caveats + n, sizeof info->caveats - n, "%sthe environment has %s", n ? "; " : "",
-                 as_buf_get(&b));
+        snprintf(info->caveats + n, sizeof info->caveats - n, "%senvironment: %s", n ? "; " : "", as_buf_get(&b));
     as_buf_finish(&b);
 }
 

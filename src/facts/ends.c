@@ -160,7 +160,7 @@ static void ends_add_cost(struct as_rule_context *c, const struct as_ends *e, co
     as_fact_gain(f, f->value, f->ci);
     const char *op = as_cell_axis(cell, "op");
     if (as_fact_side(f) == (e->lower_is_better ? 1 : -1))
-        as_fact_act(f, "Keep work of the CPU out of '%s' memory%s: %s is {gain} slower than in '%s'",
+        as_fact_act(f, "Avoid CPU access to '%s' memory%s: %s is {gain} slower than in '%s'",
                     as_cell_axis(cell, "allocator"),
                     as_cell_is(cell, "touch", "device") ? " that the device touched first" : "", *op ? op : "a load",
                     as_cell_axis(pageable, "allocator"));

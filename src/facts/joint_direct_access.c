@@ -59,21 +59,21 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
     as_fact_value_text(copy->sum.median, as_cell_interval(copy), copy->unit, copies, sizeof copies);
     if (as_passes_to_pay(copy, direct, own, &passes, &ci)) {
         as_fact_number(f, passes, ci);
-        char from_on[96] = "even for a single pass", number[72];
+        char when[96] = "even if you read it once", number[72];
         if (passes < 1 && ci.hi >= 1)
-            snprintf(from_on, sizeof from_on, "from about one pass");
+            snprintf(when, sizeof when, "if you read it more than about once");
         else if (ci.hi >= 1)
-            snprintf(from_on, sizeof from_on, "from %s on",
+            snprintf(when, sizeof when, "if you read it for %s or more",
                      as_fact_value_text(passes, ci, "passes", number, sizeof number));
         as_fact_value_text(as_cell_size(copy), AS_NO_INTERVAL, "B", size, sizeof size);
-        as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of %s of it runs at %s: copying first pays %s",
-                    from, reads, size, copies, from_on);
+        as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of %s of it runs at %s: copy it first %s", from,
+                    reads, size, copies, when);
     } else {
         const bool slower = as_cells_ratio(direct, own).lo < 1; /* perhaps */
         f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;
         as_fact_say(f, "A kernel reads %.40s directly at %s, %s", from, reads,
-                    slower ? "and may be as fast as in its own memory: whether copying it first pays is not known"
-                           : "no slower than its own memory: copying it first does not pay");
+                    slower ? "and may be as fast as in its own memory: whether to copy it first is inconclusive"
+                           : "no slower than its own memory: do not copy it first");
     }
     as_fact_evidence(f, copy);
     as_fact_evidence(f, direct);

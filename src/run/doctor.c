@@ -319,8 +319,8 @@ static void check_environment(struct as_finding *f)
     for (size_t i = 0; as_backends[i]; i++)
         as_backend_environment(as_backends[i], &all);
     if (all.len) {
-        snprintf(f->text, sizeof f->text, "the environment has %.150s", as_buf_get(&all));
-        doctor_set(f, AS_NOTE, "the drivers' runtimes manage or copy memory in another way than by default");
+        snprintf(f->text, sizeof f->text, "environment: %.150s", as_buf_get(&all));
+        doctor_set(f, AS_NOTE, "these override how the drivers' runtimes manage or copy memory");
     } else
         snprintf(f->text, sizeof f->text, "no environment variable changes how the drivers' runtimes manage memory");
     as_buf_finish(&all);

@@ -41,7 +41,7 @@ static void test_copy_or_direct(void **unused)
     f = made_get(&m, "copy.pays.pinned");
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(isnan(f->value));
-    made_says(f, "does not pay");
+    made_says(f, "do not copy it first");
     direct->sum.median = 4010; /* faster by the medians, perhaps slower */
     direct->sum.ci = (struct as_interval){3900, 4100};
     made_derive(&m);
@@ -52,7 +52,7 @@ static void test_copy_or_direct(void **unused)
     f = made_get(&m, "copy.pays.pinned");
     assert_true(isnan(f->value));
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "whether copying it first pays is not known");
+    made_says(f, "whether to copy it first is inconclusive");
     made_end(&m);
 }
 

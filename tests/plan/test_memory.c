@@ -230,7 +230,7 @@ static void test_managed_on_apu(void **unused)
 }
 
 /* Where it migrates it is capped: the plan takes the smallest size that no cache holds, or says why there is none. */
-static void test_managed_on_card(void **unused)
+static void test_managed_on_gpu(void **unused)
 {
     static const uint64_t cap = UINT64_C(1) << 30;
     struct as_device_info card = {.id = "cuda:0",
@@ -290,7 +290,7 @@ int main(void)
         cmocka_unit_test(test_touch_after_device),
         cmocka_unit_test(test_certain_rejections),
         cmocka_unit_test(test_managed_on_apu),
-        cmocka_unit_test(test_managed_on_card),
+        cmocka_unit_test(test_managed_on_gpu),
         cmocka_unit_test(test_cap_of_explicit_size),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);

@@ -31,14 +31,14 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bis not clearly slower\b", 1), (r"\bdoes not (?:clearly )?halve the slowdown\b", 2),
     (r"\bNo clear step in the cost of address translation up to \d+ pages", 2), (r"\bNo clear TLB step up to " + NUMBER, 2),
     (r"\bno steady state within \d+ launches\b", 1), (r"\bat none of \d+ (?:sizes|lengths)\b", 1),
-    (r"\bno update lost in about " + NUMBER + r", in \d+ cells?\b", 1),
+    (r"\bno update lost in about " + NUMBER + r", in \d+ measurements?\b", 1),
     (r"\bare not lost in '[^']*', so the absence of losses proves little\b", 1),
     (r"\bnot (?:counted )?by [\w, ]+ at allocation or first touch\b", 2), (r"\ba \d+-word stride is not\b", 2),
     (r"\bwhether it is of the same pair or not\b", 2), (r"\bthe only significant one of \d+ pairs\b", 1),
     # two cells compared
     (r"\bdoes NOT (?:reach|beat|match)\b", 2), (r"\bis NOT faster\b", 1), (r": NOT accelerated$", 2),
     (r"\bmay run on a matrix unit or not\b", 2), (r"\b(?:may or may not|do not run concurrently)\b", 2),
-    (r"\bcopying it first does not pay\b", 3), (r"\bwhether copying it first pays is not known\b", 3),
+    (r"\bdo not copy it first\b", 3), (r"\bwhether to copy it first is inconclusive\b", 3),
     (r"\bmisses alone do not explain it$", 2),
     # one cell whose value states it
     (r"\bwith all \d+ significand bits\b", 1), (r"\bNOT the \d+ of its result format\b", 1),

@@ -32,8 +32,8 @@ UNSUPPORTED = (
     ("", "XNACK is on in this process", "hipMallocManaged"),  # whichever agent uses it
     ("alloc", "'__managed__' cannot be timed", "__managed__"),
     ("bandwidth", "memory of this kind is capped at", "__managed__"),
-    ("host_bandwidth", "does not start at a multiple of 64 bytes", "__managed__"),
-    ("host_latency", "does not start at a multiple of 64 bytes", "__managed__"),
+    ("host_bandwidth", "is not aligned to 64 bytes", "__managed__"),
+    ("host_latency", "is not aligned to 64 bytes", "__managed__"),
     ("codegen", "this is for another chip", ""),
     ("codegen", "the kernel dialect has no such operation", ""),
 )

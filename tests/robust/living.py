@@ -141,7 +141,7 @@ def test_history(assay):
     runs, now = lines(assay)
     places = {r["run"]: r["place"] for r in runs if r["name"] == LATENCY}
     expect([r for r, place in places.items() if place != "steady"] == [4, 7], "two of nine", places)
-    expect(places[4] == "alone" and places[7] == "changed", "of which kind", places)
+    expect(places[4] == "outlier" and places[7] == "changed", "of which kind", places)
     expect(now[LATENCY]["since_run"] == 7 and now[LATENCY]["ratio_ci"][0] > 1.1, "by how much", now[LATENCY])
     steady = {r["place"] for r in runs if r["name"] == "clock.core"}
     expect(steady == {"steady"}, "the clock is steady", runs)
@@ -220,7 +220,7 @@ def test_two_states(assay):
     expect([state["runs"] for state in states] == [4, 2] and now[LATENCY]["now"] is None, "two states", now)
     expect(sheet(assay)[LATENCY]["states"] == [state["value"] for state in states], "on the sheet too", sheet(assay))
     for text in (head(assay)[1], assay.run("history").out):
-        expect(" or 39" in text and "alone" not in text, "in words", text)
+        expect(" or 39" in text and "outlier" not in text, "in words", text)
 
 
 def test_run_that_fits(assay):

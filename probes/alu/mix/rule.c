@@ -107,7 +107,8 @@ static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *
                      (struct as_interval){apart / (longer + shorter * f->ci.hi),
                                           apart / (longer + shorter * fmax(f->ci.lo, 0))});
         if (as_fact_side(f) > 0)
-            as_fact_act(f, "Mix operations of different pipes: %s beside %s runs {gain} as fast as one after the other",
+            as_fact_act(f,
+                        "Mix operations of different pipes: interleaved, %s and %s run {gain} as fast as in sequence",
                         u->name[a], u->name[b]);
     }
     as_fact_evidence(f, u->cells[pair->sequence]);

@@ -31,7 +31,7 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("version", version_words, "all",
                  "explicit: host arrays copied to device memory and back; unified: one allocation for both sides"),
     AS_ALLOCATOR_AXIS("allocator", "first", "explicit: the device's memory; unified: the one allocation"),
-    AS_SIZE_AXIS("size", 1 << 20, 0, "64MiB", "bytes of all arrays of the unified version"),
+    AS_SIZE_AXIS("size", 1 << 20, 0, "64MiB", "total working set of the unified version"),
     {0},
 };
 #define UNIFIED                                                                                                        \
@@ -58,7 +58,7 @@ static enum as_applies app_applies(const struct as_device_info *info, const stru
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool unified = as_word_is(a, "version", "unified");
     if (!as_info_shares_host(info))
-        return as_pruned(err, "the device is simulated: the host's threads have no part in it");
+        return as_pruned(err, "host threads cannot access a simulated device");
     if (allocator && allocator->why_not[0])
         return as_inapplicable(err, "%s", allocator->why_not);
     if (allocator && unified && !allocator->host_access)

@@ -21,16 +21,16 @@ static double app_metric(const struct as_cell *cell, const char *name)
     return as_cell_metric(cell, name, &v) ? v.value : NAN;
 }
 
-/* "", or ", saves 40% of peak memory", where the intervals of the two lie apart: system counters see others too. */
+/* "", or ", with 40% less peak memory", where the intervals of the two lie apart: system counters see others too. */
 static void say_memory(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
 {
     struct as_metric_value a, b;
     if (!as_cell_metric(unified, "peak_memory", &a) || !as_cell_metric(apart, "peak_memory", &b))
         return;
     if (a.ci.hi < b.ci.lo)
-        as_buf_printf(out, ", saves %.0f%% of peak memory", 100 * (1 - a.value / b.value));
+        as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - a.value / b.value));
     else if (a.ci.lo > b.ci.hi)
-        as_buf_printf(out, ", uses %.0f%% more peak memory", 100 * (a.value / b.value - 1));
+        as_buf_printf(out, ", with %.0f%% more peak memory", 100 * (a.value / b.value - 1));
 }
 
 static void add_app(struct as_rule_context *c, const struct as_cell *unified, const struct as_cell *apart)
@@ -44,8 +44,8 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
     f->verdict = as_verdict_above((struct as_interval){1 / f->ci.hi, 1 / f->ci.lo}, 1);
     say_memory(unified, apart, &text);
     if (isfinite(copies))
-        as_buf_printf(&text, "; copies take %.0f%% of explicit's time", 100 * copies);
-    as_fact_say(f, "%.20s in %.40s: total time unified over explicit {value}%s", app, allocator, as_buf_get(&text));
+        as_buf_printf(&text, "; copies are %.0f%% of the explicit time", 100 * copies);
+    as_fact_say(f, "%.20s on %.40s: unified takes {value} as long as explicit%s", app, allocator, as_buf_get(&text));
     as_buf_finish(&text);
     as_fact_gain(f, apart->sum.median / unified->sum.median, as_cells_ratio(apart, unified));
     if (as_fact_side(f) > 0)

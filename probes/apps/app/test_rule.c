@@ -30,12 +30,12 @@ UNIT_TEST(test_apps)
     made_near(&m, "app.hotspot.cuMemAllocManaged", 0.8, 1e-9);
     made_verdict(&m, "app.hotspot.cuMemAllocManaged", AS_SUPPORTED);
     const struct as_fact *f = made_get(&m, "app.hotspot.cuMemAllocManaged");
-    made_says(f, "hotspot in cuMemAllocManaged: total time unified over explicit 0.800x ");
-    made_says(f, ", saves 40% of peak memory; copies take 30% of explicit's time");
+    made_says(f, "hotspot on cuMemAllocManaged: unified takes 0.800x ");
+    made_says(f, ", with 40% less peak memory; copies are 30% of the explicit time");
     assert_non_null(strstr(f->act, "Use one allocation for CPU and device: with copies, hotspot takes 1.25x"));
     made_verdict(&m, "app.nn.cuMemHostAlloc", AS_REFUTED);
     f = made_get(&m, "app.nn.cuMemHostAlloc");
-    made_says(f, "; copies take 20% of explicit's time"); /* memory was not counted */
+    made_says(f, "; copies are 20% of the explicit time"); /* memory was not counted */
     assert_non_null(strstr(f->act, "Copy between host and device explicitly: nn takes 1.50x"));
     assert_null(made_find(&m, "app.backprop.cuMemHostAlloc")); /* no explicit version beside it */
 }

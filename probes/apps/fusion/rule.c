@@ -44,7 +44,7 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_say(f, "%s", as_buf_get(&text));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Fuse epilogues into GEMMs: a GEMM and %s apart take {gain} as long (%s, %s, size %.0f)",
+        as_fact_act(f, "Fuse epilogues into GEMMs: a separate GEMM and %s take {gain} as long (%s, %s, size %.0f)",
                     as_cell_axis(first, "operation"), as_cell_axis(first, "path"), as_cell_axis(first, "type"),
                     curve->x[most]);
     as_buf_finish(&text);

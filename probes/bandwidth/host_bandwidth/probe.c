@@ -58,7 +58,7 @@ static enum as_status host_bandwidth_prepare(struct as_trial_context *tc, void *
         return as_fail(err, AS_USAGE, "unknown operation '%s'", as_axes_text(a, "op"));
     enum as_status st = as_reach_prepare(&s->reach, tc, as_stream_room((enum as_stream_op)op, size), err);
     if (!st && threads > s->reach.cpus_n)
-        st = as_fail(err, AS_UNSUPPORTED, "the node has %u CPUs", s->reach.cpus_n);
+        st = as_fail(err, AS_UNSUPPORTED, "more threads than the %u CPUs of the node", s->reach.cpus_n);
     if (st)
         return st;
     const struct as_stream_desc desc = {.op = (enum as_stream_op)op,

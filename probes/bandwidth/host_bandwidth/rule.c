@@ -7,9 +7,9 @@ static void derive_bandwidths(struct as_rule_context *c)
                                         .nodes = AS_FACT_NUMA_BANDWIDTH,
                                         .device = AS_FACT_HOST_BANDWIDTH,
                                         .cost = AS_FACT_HOST_BANDWIDTH_COST,
-                                        .own = "CPUs of a NUMA node in its own memory",
-                                        .other = "CPUs of a NUMA node in another node's memory",
-                                        .in = "CPU threads in",
+                                        .own = "CPUs of a NUMA node on local memory",
+                                        .other = "CPUs of a NUMA node on the slowest other node",
+                                        .in = "CPU threads on",
                                         .against = "of the bandwidth in"};
     as_facts_of_ends(c, &ends);
 }

@@ -18,7 +18,7 @@ UNIT_TEST(test_nodes)
              "from=0 node=1 allocator=thp touch=cpu op=triad size=1073741824 threads=0");
     made_derive(&m);
     made_says(made_near(&m, "numa.bandwidth.read.own", 90, 1e-9),
-              "CPUs of a NUMA node in its own memory, read: 90.0 GB/s");
+              "CPUs of a NUMA node on local memory, read: 90.0 GB/s");
     made_near(&m, "numa.bandwidth.read.other", 30, 1e-9);
     made_near(&m, "numa.bandwidth.triad.other", 25, 1e-9);
     made_end(&m);
@@ -35,7 +35,7 @@ UNIT_TEST(test_device)
              "from=0 node=0 allocator=cuMemHostAlloc touch=cpu op=triad size=268435456 threads=9");
     made_derive(&m);
     made_says(made_near(&m, "host.bandwidth.triad.malloc.cpu", 200, 1e-9),
-              "CPU threads in 'malloc' memory, triad: 200 GB/s");
+              "CPU threads on 'malloc' memory, triad: 200 GB/s");
     made_says(made_near(&m, "host.bandwidth_cost.triad.cuMemHostAlloc.cpu", 0.75, 1e-9),
               "of the bandwidth in 'malloc'");
     made_end(&m);

@@ -8,8 +8,8 @@ static void derive_latencies(struct as_rule_context *c)
                                         .nodes = AS_FACT_NUMA_LATENCY,
                                         .device = AS_FACT_HOST_LATENCY,
                                         .cost = AS_FACT_HOST_LATENCY_COST,
-                                        .own = "A load from memory of the CPU's own NUMA node takes",
-                                        .other = "A load from memory of another NUMA node takes",
+                                        .own = "A load from the local NUMA node takes",
+                                        .other = "A load from the farthest NUMA node takes",
                                         .in = "A CPU load from",
                                         .against = "as long as from"};
     as_facts_of_ends(c, &ends);

@@ -14,7 +14,7 @@ UNIT_TEST(test_nodes)
     made_add(&m, "host_latency", "ns", 20, "from=0 node=1 allocator=thp touch=cpu size=1048576");     /* in a cache */
     made_derive(&m);
     made_says(made_near(&m, "numa.latency.own", 110, 1e-9),
-              "A load from memory of the CPU's own NUMA node takes 110 ns (109 to 111 ns; median of 2 nodes)");
+              "A load from the local NUMA node takes 110 ns (109 to 111 ns; median of 2 nodes)");
     made_says(made_near(&m, "numa.latency.other", 400, 1e-9), "CPUs of node 0, memory of node 2, the worst of 3 pairs");
     made_end(&m);
     made_cpu(&m);
@@ -40,7 +40,7 @@ UNIT_TEST(test_device)
     assert_null(made_find(&m, "host.latency_cost.cuMemAllocManaged.cpu")); /* the same within 5% */
     assert_string_equal(
         made_get(&m, "host.latency_cost.cuMemAllocManaged.device")->act,
-        "Keep work of the CPU out of 'cuMemAllocManaged' memory that the device touched first: a load is "
+        "Avoid CPU access to 'cuMemAllocManaged' memory that the device touched first: a load is "
         "5.00x (4.93 to 5.07x) slower than in 'malloc'");
     assert_null(made_find(&m, "numa.latency.own"));
     made_end(&m);

@@ -308,7 +308,7 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
         f->verdict = as_claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
     if (f->verdict == AS_REFUTED)
-        as_fact_act(f, "Block for the %s that is there: it ends at %s, not at the reported %s", level->name,
+        as_fact_act(f, "Size tiles for the measured %s: %s, not the reported %s", level->name,
                     as_fact_range_text(ci, "B", range, sizeof range),
                     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim));
     const bool wide = ci.hi > WIDE * ci.lo;

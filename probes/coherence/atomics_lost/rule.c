@@ -81,7 +81,7 @@ static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size
     bool some = lost_elsewhere(cells, n, cells[at]);
     if (some)
         list_kinds(cells, n, at, &kinds);
-    as_fact_say(f, "%s on '%s' memory by %s: no update lost in about %s, in %zu cell%s%s%s%s",
+    as_fact_say(f, "%s on '%s' memory by %s: no update lost in about %s, in %zu measurement%s%s%s%s",
                 some ? "Some kinds of atomics" : "Atomics", as_cell_axis(cells[at], "allocator"), sides_text(cells[at]),
                 count_text(updates, count, sizeof count), many, many == 1 ? "" : "s", some ? " (" : "",
                 as_buf_get(&kinds), some ? ")" : "");
@@ -126,14 +126,14 @@ static void say_lost(const struct as_rule_context *c, struct as_fact *f, const s
     const char *why = narrow ? "" : unshared_why(c, worst);
     const bool expected = narrow || why[0];
     f->verdict = expected ? AS_SUPPORTED : AS_REFUTED;
-    as_fact_say(f, "%s in '%s' where %s increment %s, scope %s%s: up to %s per sample, in %zu cell%s%s%s",
+    as_fact_say(f, "%s in '%s' where %s increment %s, scope %s%s: up to %s per sample, in %zu measurement%s%s%s",
                 expected ? "Updates are lost" : "UPDATES ARE LOST", as_cell_axis(worst, "allocator"), sides_text(worst),
                 as_array_text(worst, array), as_cell_axis(worst, "scope"),
                 narrow ? ", which does not cover the CPU" : "", most, many, many == 1 ? "" : "s",
                 why[0] ? "; the driver says: " : "", why);
     if (!expected)
-        as_fact_act(f, "Do not count in '%s' by %s: up to %s atomic updates of %s per sample are lost",
-                    as_cell_axis(worst, "allocator"), sides_text(worst), most, as_cell_axis(worst, "type"));
+        as_fact_act(f, "Do not use %s atomics by %s on '%s': up to %s updates per sample are lost",
+                    as_cell_axis(worst, "type"), sides_text(worst), as_cell_axis(worst, "allocator"), most);
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)

@@ -36,7 +36,7 @@ UNIT_TEST(test_lost_updates)
     const struct as_fact *f = made_get(&m, "lost.device.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_int_equal(f->evidence_n, 2);
-    made_says(f, "Atomics on 'pinned' memory by device threads: no update lost in about 61440, in 2 cells");
+    made_says(f, "Atomics on 'pinned' memory by device threads: no update lost in about 61440, in 2 measurements");
     assert_int_equal(made_get(&m, "lost.both.pinned")->verdict, AS_SUPPORTED);
     made_says(made_get(&m, "lost.both.pinned"), "Some kinds of atomics on 'pinned' memory by CPU and device");
     made_says(made_get(&m, "lost.both.pinned"), "(u32 system)");
@@ -45,7 +45,7 @@ UNIT_TEST(test_lost_updates)
     assert_true(f->value == 3);
     made_says(f,
               "UPDATES ARE LOST in 'pinned' where CPU and device concurrently increment one u64, scope system: "
-              "up to 3 per sample, in 1 cell");
+              "up to 3 per sample, in 1 measurement");
     f = made_get(&m, "lost.control.both.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     made_says(f, "up to 500 per sample, so losses are detected");

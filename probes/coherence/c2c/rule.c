@@ -67,7 +67,10 @@ static void c2c_add_act(struct as_fact *f, const struct as_cell *near, const str
         return;
     as_fact_gain(f, far->sum.median / near->sum.median, as_cells_ratio(far, near));
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Put threads that exchange data on near CPUs: CPUs %s and %s take {gain} as long as %s and %s",
+        as_fact_act(f,
+                    "Pin threads that exchange data to nearby CPUs: a cache line takes {gain} as long between CPUs %s "
+                    "and %s as "
+                    "between %s and %s",
                     as_cell_axis(far, "from"), as_cell_axis(far, "to"), as_cell_axis(near, "from"),
                     as_cell_axis(near, "to"));
 }

@@ -131,7 +131,7 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
     if (control)
         as_fact_gain_beside(f, as_cell_interval(control));
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Finish with cached data before %s touches as much: %s takes {gain} as long %s",
+        as_fact_act(f, "Finish with cached data before %s streams through memory: %s takes {gain} as long %s",
                     is_core(c) ? "another core" : "the other side", pass, text);
 }
 

@@ -53,9 +53,9 @@ static void add_method(struct as_fact *f, const struct as_cell *const *cells, si
         return;
     as_fact_gain(f, cell->sum.median / engine->sum.median, as_cells_ratio(cell, engine));
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Copy by a kernel from '%s': it runs at {gain} the rate of the API's copy", from);
+        as_fact_act(f, "From '%s' to '%s', use a copy kernel: {gain} the rate of the copy engine", from, to);
     else if (as_fact_side(f) < 0)
-        as_fact_act(f, "Copy by the API from '%s': it runs at {gain} the rate of a kernel", from);
+        as_fact_act(f, "From '%s' to '%s', use the copy engine: {gain} the rate of a copy kernel", from, to);
 }
 
 /* Copies both ways at once against each by itself. */
@@ -81,7 +81,9 @@ static void add_duplex(const struct as_rule_context *c, struct as_fact *f, const
                  as_ratio_interval(apart, (struct as_interval){a.lo + b.lo, a.hi + b.hi}, both->sum.median,
                                    as_cell_interval(both)));
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Do not count on both directions of the host link: together each runs {gain} slower than alone");
+        as_fact_act(
+            f,
+            "Do not expect full bandwidth both ways on the host link: each direction is {gain} slower when both run");
 }
 
 static void add_copy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,

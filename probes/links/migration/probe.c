@@ -47,7 +47,7 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
     if (as_info_has_host_kernels(info))
         return as_pruned(err, "it needs a device beside the CPU");
     if (!as_info_shares_host(info))
-        return as_pruned(err, "the device is simulated: the host's threads have no part in it");
+        return as_pruned(err, "host threads cannot access a simulated device");
     if (same && as_axes_number(a, "pass") > 1)
         return AS_PRUNED; /* the control: nothing has to move */
     if (!(info->capabilities & AS_CAP_SOURCE))

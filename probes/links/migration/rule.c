@@ -51,9 +51,9 @@ static const char *migration_cause(const struct as_cell *last)
     const double before = as_cell_note(last, "host_share_before"), after = as_cell_note(last, "host_share_after");
     if (!(before >= 0 && after >= 0))
         return "";
-    return fabs(after - before) > 0.5 ? ": the first moves the pages to their reader"
-           : after > 0.5              ? ": the first maps or copies the pages, which stay on the host too"
-                                      : ": the first maps the pages, which stay on the device";
+    return fabs(after - before) > 0.5 ? ": the pages move to their reader"
+           : after > 0.5              ? ": the device maps or copies them, and the host keeps its pages"
+                                      : ": the CPU maps or copies them, and the device keeps its pages";
 }
 
 static void add_gain(struct as_rule_context *c, const struct as_cell *first, const struct as_cell *last,

@@ -22,8 +22,8 @@ UNIT_TEST(test_passes)
     made_derive(&m);
     made_says(made_near(&m, "migration.first.managed.cpu.device", 4, 1e-9),
               "First pass of device reads of 'managed' memory that the CPU wrote: 4.00 GB/s");
-    made_says(made_near(&m, "migration.gain.managed.cpu.device", 500, 1e-9), "moves the pages to their reader");
-    made_says(made_get(&m, "migration.gain.mapped.cpu.device"), "which stay on the host too");
+    made_says(made_near(&m, "migration.gain.managed.cpu.device", 500, 1e-9), "the pages move to their reader");
+    made_says(made_get(&m, "migration.gain.mapped.cpu.device"), "the host keeps its pages");
     made_verdict(&m, "migration.gain.pinned.cpu.device", AS_SUPPORTED);
     made_says(made_get(&m, "migration.gain.pinned.cpu.device"), "are alike");
     made_says(made_get(&m, "migration.first.pinned.cpu.cpu"), "CPU reads of 'pinned' memory that it wrote");

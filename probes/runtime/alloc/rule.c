@@ -113,9 +113,8 @@ static void alloc_add_act(const struct as_rule_context *c, struct as_fact *f, co
     char size[32];
     as_fact_gain(f, life / copying, ci);
     if (as_fact_side(f) > 0)
-        as_fact_act(
-            f, "Keep pinned buffers for further use: allocating and freeing %s takes {gain} as long as a copy of it",
-            as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
+        as_fact_act(f, "Reuse pinned buffers: allocating and freeing %s takes {gain} as long as copying it",
+                    as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
 }
 
 static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
@@ -132,7 +131,7 @@ static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve
         return;
     f->matter = "the cost of allocators";
     if (strcmp(op, "alloc") == 0 && as_is_promise(c->device, allocator, curve->x[at], cell->sum.median))
-        as_fact_say(f, "%s: reserving %s takes {value}; its pages come at first use", allocator, size);
+        as_fact_say(f, "%s: reserving %s takes {value}; its pages are allocated lazily", allocator, size);
     else
         as_fact_say(f, "%s: %s %s takes {value}", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size);
     alloc_add_act(c, f, cell);

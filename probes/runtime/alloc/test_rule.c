@@ -22,7 +22,7 @@ UNIT_TEST(test_costs)
     made_near(&m, "alloc.malloc.alloc.1_GiB", 4000, 0);
     made_says(made_get(&m, "alloc.malloc.alloc.32_B"), "malloc: allocating 32 B takes");
     made_says(made_get(&m, "alloc.malloc.alloc.1_GiB"),
-              "malloc: reserving 1 GiB takes 4.00 µs (3.98 to 4.02 µs); its pages come at first use");
+              "malloc: reserving 1 GiB takes 4.00 µs (3.98 to 4.02 µs); its pages are allocated lazily");
     m.cells[1].sum.median = 1500;
     m.cells[1].sum.ci = (struct as_interval){1490, 1510};
     made_derive(&m);

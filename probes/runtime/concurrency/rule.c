@@ -74,9 +74,9 @@ static void concurrency_add_rate(struct as_rule_context *c, const struct as_curv
                     queues, queue, queue);
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Spread small kernels over %ss: %g of them launch {gain} as fast as one", queue, queues);
+        as_fact_act(f, "Spread small kernels over %ss: %g %ss run them {gain} as fast as one", queue, queues, queue);
     else if (as_fact_side(f) < 0)
-        as_fact_act(f, "Launch small kernels in one %s: %g of them are {gain} slower", queue, queues);
+        as_fact_act(f, "Launch small kernels in one %s: %g %ss are {gain} slower", queue, queues, queue);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -98,10 +98,11 @@ static void add_priority(struct as_rule_context *c)
                         as_fact_ratio_text(f, " sooner", " later", "", value, sizeof value));
         as_fact_gain(f, f->value, f->ci);
         if (as_fact_side(f) > 0)
-            as_fact_act(f,
-                        "Put urgent kernels into a high-priority %s: behind work that fills the device they finish "
-                        "{gain} sooner",
-                        queue);
+            as_fact_act(
+                f,
+                "Put urgent kernels into a high-priority %s: behind work that fills the device they take {gain} "
+                "as long to finish without it",
+                queue);
     }
     free(pairs);
 }

@@ -56,7 +56,7 @@ static void say_drowned(struct as_fact *f, const struct as_cell *cell)
     char text[96];
     f->verdict = AS_UNDECIDED;
     as_fact_say(
-        f, "What a page fault costs is inconclusive: a touch of a present page takes longer than the difference (%s)",
+        f, "The cost of a page fault is inconclusive: touching a resident page takes longer than the fault itself (%s)",
         fault_who(cell, text, sizeof text));
     as_fact_evidence(f, cell);
 }
@@ -160,8 +160,8 @@ static const struct comparison {
      " as fast",
      " slower",
      "The device's own first touch is statistically tied with that after a touch by the CPU: ",
-     {"Touch memory on the CPU before the device: the device's own first touch is then", "as fast"},
-     {"Let the device touch memory first: after a touch by the CPU its own first touch is", "slower"}},
+     {"Touch memory on the CPU first: the device's first access is then", "as fast"},
+     {"Let the device touch memory first: after the CPU, the device's first access is", "slower"}},
     {"scenario",
      "cpu-one",
      "cpu-after-device",
@@ -171,13 +171,13 @@ static const struct comparison {
      " slower",
      "The CPU's own first touch is statistically tied with that after a touch by the device: ",
      {NULL, NULL},
-     {"Touch memory on the CPU before the device: after the device the CPU's own first touch is", "slower"}},
+     {"Touch memory on the CPU first: after the device, the CPU's first access is", "slower"}},
     {"what",
      "first",
      "fault",
      AS_FACT_FAULT_HOST_BACKING,
      "Faults on fresh memory take ",
-     " as long as on reused pages (includes backing by the host)",
+     " as long as on reused pages (includes first touch of new guest memory)",
      " less time than on reused pages",
      "Faults on fresh memory and on reused pages are statistically tied: ",
      {"Keep memory instead of returning it to the system: faults on fresh memory take", "as long"},

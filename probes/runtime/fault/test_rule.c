@@ -44,14 +44,14 @@ UNIT_TEST(test_acts)
     made_derive(&m);
     assert_string_equal(
         made_get(&m, "fault.prefault.device-minor.shared")->act,
-        "Touch memory on the CPU before the device: the device's own first touch is then 3.00x (2.96 to "
+        "Touch memory on the CPU first: the device's first access is then 3.00x (2.96 to "
         "3.04x) as fast (shared, 1000 pages)");
     assert_string_equal(made_get(&m, "fault.threads.cpu-all.mmap")->act, "");
     control->sum.median = 18000;
     made_derive(&m);
     assert_string_equal(made_get(&m, "fault.prefault.device-minor.shared")->act, "");
     made_verdict(&m, "fault.prefault.device-minor.shared", AS_UNDECIDED);
-    made_says(made_get(&m, "fault.prefault.device-minor.shared"), "a touch of a present page takes longer");
+    made_says(made_get(&m, "fault.prefault.device-minor.shared"), "touching a resident page takes longer");
     made_verdict(&m, "fault.throughput.device-minor.shared", AS_UNDECIDED);
     control->sum.median = 30;
     m.cells[0].detail = strdup("{\"second_touch\": 54000}");

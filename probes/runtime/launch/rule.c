@@ -71,7 +71,7 @@ static void launch_add_act(struct as_fact *f, const struct as_cell *const *cells
     if (waits && as_fact_side(f) > 0)
         as_fact_act(f, "Spin while waiting for short kernels: blocking synchronisation takes {gain} as long");
     else if (in_graph && as_fact_side(f) < 0)
-        as_fact_act(f, "Put series of small kernels into a graph: separate launches take {gain} as long");
+        as_fact_act(f, "Launch sequences of small kernels as a graph: separate launches take {gain} as long");
 }
 
 static void derive_launch(struct as_rule_context *c)

@@ -36,7 +36,7 @@ UNIT_TEST(test_acts)
         "Spin while waiting for short kernels: blocking synchronisation takes 5.00x (4.96 to 5.04x) as long");
     assert_string_equal(
         made_get(&m, "launch.graph-100.spin")->act,
-        "Put series of small kernels into a graph: separate launches take 4.00x (3.97 to 4.03x) as long");
+        "Launch sequences of small kernels as a graph: separate launches take 4.00x (3.97 to 4.03x) as long");
     assert_string_equal(made_get(&m, "launch.roundtrip.spin")->act, "");
     spin->sum.median = 50000;
     spin->sum.ci = (struct as_interval){49000, 51000};

@@ -83,7 +83,8 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
             if (all || i < AS_ADVICE_SHOWN)
                 print_advice(&run.advice[i], all, &style, &out);
         if (!all && run.advice_n > AS_ADVICE_SHOWN)
-            as_buf_printf(&out, "\n%zu more, which matter less: assay advise --all\n", run.advice_n - AS_ADVICE_SHOWN);
+            as_buf_printf(&out, "\n%zu more with smaller effects: assay advise --all\n",
+                          run.advice_n - AS_ADVICE_SHOWN);
     }
     as_report_run_finish(&run);
     as_store_close(store);
@@ -91,7 +92,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option advise_options[] = {
-    {"all", 'a', NULL, "all questions, each with all of its cells", false},
+    {"all", 'a', NULL, "all questions, each with all of its measurements", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -104,10 +105,11 @@ const struct as_command as_command_advise = {
     .about = "Which allocator to choose for memory used mostly by the device, mostly by the CPU, by both, or only "
              "briefly; who "
              "should touch memory first; whether to remove explicit copies; whether CPU and device may update "
-              "the same counter. Those that change most come first, ten unless --all is given. Each answer lists its "
-              "evidence, the measurements it rests on; 'assay explain CELL' shows one. "
-              "If valid measurements are missing, it names the command that measures them; the suite upm measures all "
-              "of them.",
+             "the same counter. Answers with the largest effect come first, ten unless --all is given. Each answer "
+             "lists its "
+             "evidence, the measurements it rests on; 'assay explain CELL' shows one. "
+             "If valid measurements are missing, it names the command that measures them; the suite upm measures all "
+             "of them.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,

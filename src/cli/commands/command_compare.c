@@ -78,7 +78,7 @@ static void compare_write_counts(const struct as_pairs *pairs, double limit, dou
                   pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
                   pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
     if (pairs->matches[AS_MATCH_NO_NUMBER])
-        as_buf_printf(&line, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
+        as_buf_printf(&line, "; %zu lack a valid number in a or b", pairs->matches[AS_MATCH_NO_NUMBER]);
     if (limit >= 0)
         as_buf_printf(&line, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
     as_buf_char(out, '\n');

@@ -150,7 +150,7 @@ static void explain_methods(const char *name, const struct as_table_style *style
         if (!is_probe_of(as_probes[i], name))
             continue;
         struct as_buf line = AS_BUF_INIT;
-        as_buf_printf(&line, "%s: %s It counts %s. Method: assay explain %s", as_probes[i]->name,
+        as_buf_printf(&line, "%s: %s Measures: %s. Method: assay explain %s", as_probes[i]->name,
                       as_probes[i]->question, as_probes[i]->counts, as_probes[i]->name);
         as_buf_str(out, "  ");
         as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
@@ -185,7 +185,7 @@ static bool explain_quantities(const char *name, const struct as_table_style *st
     else if (lines)
         as_buf_char(out, '\n');
     if (lines > 1)
-        as_text_fill(out, "Their values over the runs of this machine: assay history NAME, with a name in parentheses",
+        as_text_fill(out, "Values over the runs of this machine: assay history NAME (NAME as in parentheses above)",
                      style->width, 0, 0);
     return n;
 }
@@ -287,7 +287,7 @@ bool as_explain_nearest(const char *name, const struct as_table_style *style, st
     if (best == 0 || 2 * best < all)
         return false;
     struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "'%s' is not a name here; nearest to it:", name);
+    as_buf_printf(&line, "No entry named '%s'; closest matches:", name);
     as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
     for (size_t i = 0; as_probes[i] && shown < SHOWN; i++) {
         if (words_of_probe(name, as_probes[i], &all) < best)

@@ -8,7 +8,7 @@
 const char *as_run_place_word(enum as_run_place place)
 {
     static const char *const words[] = {
-        [AS_RUN_STEADY] = "steady", [AS_RUN_CHANGED] = "changed", [AS_RUN_ALONE] = "alone"};
+        [AS_RUN_STEADY] = "steady", [AS_RUN_CHANGED] = "changed", [AS_RUN_ALONE] = "outlier"};
     return words[place];
 }
 

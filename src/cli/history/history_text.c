@@ -128,8 +128,7 @@ static void ratio_text(const struct as_history *h, struct as_buf *out)
 static void alone_text(const struct as_history *h, struct as_buf *out)
 {
     if (h->alone)
-        as_buf_printf(out, "; %zu run%s alone %s not counted", h->alone, h->alone == 1 ? "" : "s",
-                      h->alone == 1 ? "is" : "are");
+        as_buf_printf(out, "; %zu outlier run%s excluded", h->alone, h->alone == 1 ? "" : "s");
 }
 
 /* "27 ns in 14 runs or 105 ns in 3" */
@@ -261,7 +260,7 @@ static void list_alone(const struct as_history *v, size_t n, const struct as_his
                           v[i].device->id, (long long)r->run->id);
         }
     if (text.len) {
-        as_text_title(out, "Outside the other runs, alone", style);
+        as_text_title(out, "Outliers", style);
         as_buf_terminal(&safe, as_buf_get(&text));
         as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
     }

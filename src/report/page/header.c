@@ -186,7 +186,7 @@ void as_page_header(struct as_page *p)
     if (!as_page_has_charts())
         as_html_paragraph(
             b, "note",
-            "The pictures were not built into this assay: its tables hold the same numbers. To have pictures, install "
+            "This build of assay has no figures; its tables hold the same numbers. To have figures, install "
             "Node.js and npm, run `npm ci` in `charts/`, and build assay again.");
     as_html_close(b, "header");
 }

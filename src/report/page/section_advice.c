@@ -29,7 +29,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
     }
     as_html_close(b, "span/p");
     as_html_text(b, "p", "sentence", a->sentence);
-    as_html_details(b, NULL, "All of it, with numbers");
+    as_html_details(b, NULL, "The whole answer, with numbers");
     as_html_open(b, "dl", NULL);
     for (size_t i = 0; i < a->numbers_n; i++) {
         const struct as_advice_number *number = &a->numbers[i];
@@ -61,7 +61,7 @@ void as_page_advice(struct as_page *p)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
             if (p->runs[r].advice[i].known && known++ == AS_ADVICE_SHOWN) {
                 as_html_close(p->out, "ul");
-                as_html_details(p->out, "more", "More, which matters less");
+                as_html_details(p->out, "more", "Smaller effects");
                 as_html_open(p->out, "ul", "facts");
             }
             if (p->runs[r].advice[i].known)
@@ -70,7 +70,7 @@ void as_page_advice(struct as_page *p)
         }
     as_html_close(p->out, known > AS_ADVICE_SHOWN ? "ul/details" : "ul");
     if (open)
-        as_html_paragraphf(p->out, NULL, "%zu more question%s more measurements; `assay advise` names the commands.",
-                           open, open == 1 ? " needs" : "s need");
+        as_html_paragraphf(p->out, NULL, "%zu question%s measurements; `assay advise --all` names the commands.", open,
+                           open == 1 ? " lacks" : "s lack");
     as_html_part_end(p->out, p->n > 1);
 }

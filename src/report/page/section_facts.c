@@ -248,8 +248,8 @@ void as_page_facts(struct as_page *p)
         ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
     as_html_paragraph(p->out, "lead",
                       total == 0    ? "No fact could be derived: too few valid measurements."
-                      : ranked == 0 ? "Facts stand in the sections of their probes."
-                                    : "All other facts stand in the sections of their probes.");
+                      : ranked == 0 ? "Each probe's section lists its facts."
+                                    : "Each probe's section lists all its facts.");
     as_page_facts_of(p, NULL);
     as_html_part_end(p->out, p->n > 1);
 }

@@ -416,7 +416,7 @@ enum as_status as_page_sheets(struct as_page *p)
                 continue;
             const bool alike = p->n == 1 && as_map_alike_before(&p->runs[r], i) > 0;
             if (alike)
-                as_html_details(p->out, "more", "%s, of the same kind", device);
+                as_html_details(p->out, "more", "%s (identical device)", device);
             st = sheet_of(p, device);
             if (alike)
                 as_html_close(p->out, "details");

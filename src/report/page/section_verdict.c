@@ -97,7 +97,7 @@ static void verdict_add_lines(struct as_page *p, const struct as_check *c, const
     as_html_table_end(p->out);
     if (carried) {
         as_html_open(p->out, "p", "meta");
-        as_buf_str(p->out, "Numbers that follow the core's clock are shown at that of the first run, ");
+        as_buf_str(p->out, "Numbers that scale with the core clock are scaled to that of the first run, ");
         as_page_value(p->out, base->clock_hz, "Hz");
         as_buf_char(p->out, '.');
         as_html_close(p->out, "p");
