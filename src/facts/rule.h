@@ -62,7 +62,7 @@ void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_c
 /* Each cell once; ignored beyond AS_EVIDENCE_MAX cells. */
 void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
 /* What to do about a fact. as_fact_gain gives the ratio of two ways to do the same, in one direction whichever is
- * better, so that runs compare; as_fact_side tells which is: 1 the ratio lies above 1, -1 below, 0 undecided. In the
+ * better, so that runs compare; as_fact_side tells which is: 1 the ratio lies above 1, -1 below, 0 inconclusive. In the
  * format of as_fact_act "{gain}" stands for the ratio, or its inverse if below 1, with interval. */
 void as_fact_gain(struct as_fact *f, double ratio, struct as_interval ci);
 int as_fact_side(const struct as_fact *f);

@@ -142,8 +142,7 @@ static void test_allocators_by_side(void **unused)
     triad("cpu", 10, "mmap", 1, "cpu");
     triad("cpu", 200, "mmap", 8, "cpu");
     triad("cpu", 201, "thp", 8, "cpu");
-    says(get_advice("hip:0", "device-heavy"),
-         "Of 3 allocators measured, use 'own': the device streams at 3.50 TB/s");
+    says(get_advice("hip:0", "device-heavy"), "Of 3 allocators measured, use 'own': the device streams at 3.50 TB/s");
     says(get_advice("hip:0", "device-heavy"), "'pinned' is 1.75x slower");
     says(get_advice("hip:0", "device-heavy"), ", 'managed' is 3.50x slower");
     assert_int_equal(get_advice("hip:0", "device-heavy")->numbers[0].cell, 2);

@@ -572,22 +572,14 @@ static void test_lines_of_one_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_several_runs),
-        cmocka_unit_test(test_measured_again),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_agreeing_runs),
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_joined_coverage),
-        cmocka_unit_test(test_states_checked),
-        cmocka_unit_test(test_runs_of_a_line),
-        cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_one_run_against_many),
-        cmocka_unit_test(test_false_alarms),
-        cmocka_unit_test(test_lines_of_one_side),
+        cmocka_unit_test(test_directions),      cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_several_runs),    cmocka_unit_test(test_measured_again),
+        cmocka_unit_test(test_changes),         cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_agreeing_runs),   cmocka_unit_test(test_states),
+        cmocka_unit_test(test_joined_coverage), cmocka_unit_test(test_states_checked),
+        cmocka_unit_test(test_runs_of_a_line),  cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_itself),          cmocka_unit_test(test_one_run_against_many),
+        cmocka_unit_test(test_false_alarms),    cmocka_unit_test(test_lines_of_one_side),
     };
     return cmocka_run_group_tests_name("sheet check", tests, NULL, NULL);
 }

@@ -38,10 +38,9 @@ UNIT_TEST(test_device)
               "A CPU load from 'cuMemAllocManaged' memory that the device touched first takes 600 ns");
     made_says(made_near(&m, "host.latency_cost.cuMemAllocManaged.device", 5, 1e-9), "as long as from 'malloc'");
     assert_null(made_find(&m, "host.latency_cost.cuMemAllocManaged.cpu")); /* the same within 5% */
-    assert_string_equal(
-        made_get(&m, "host.latency_cost.cuMemAllocManaged.device")->act,
-        "Avoid CPU access to 'cuMemAllocManaged' memory that the device touched first: a load is "
-        "5.00x (4.93 to 5.07x) slower than in 'malloc'");
+    assert_string_equal(made_get(&m, "host.latency_cost.cuMemAllocManaged.device")->act,
+                        "Avoid CPU access to 'cuMemAllocManaged' memory that the device touched first: a load is "
+                        "5.00x (4.93 to 5.07x) slower than in 'malloc'");
     assert_null(made_find(&m, "numa.latency.own"));
     made_end(&m);
 }

@@ -26,7 +26,7 @@ UNIT_TEST(test_which_cells)
     toy_init(&plain, 0);
     assert_int_equal(toy_applies(&cpu, &as_probe_tlb, "pages=64 stride=4096 allocator=toy", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&cpu, &as_probe_tlb, "pages=1000000 stride=0 allocator=toy", &err), AS_APPLIES);
-    refused(&cpu, "pages=1000000 stride=4096 allocator=toy", "half of the free 1024 MiB");
+    refused(&cpu, "pages=1000000 stride=4096 allocator=toy", "half of the free 1 GiB");
     refused(&cpu, "pages=64 stride=2048 allocator=toy", "power of two");
     refused(&cpu, "pages=64 stride=12288 allocator=toy", "power of two");
     refused(&plain, "pages=64 stride=4096 allocator=toy", "cannot compile kernels");

@@ -43,11 +43,11 @@ UNIT_TEST(test_bounds_of_memory)
                                 "order=relaxed allocator=toy";
     struct toy t;
     atomics_toy(&t, 64);
-    atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "half of the free 1024 MiB");
+    atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "half of the free 1 GiB");
     t.dev.info.memory_free = UINT64_C(64) << 30;
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
     t.dev.info.allocators[0].most = UINT64_C(2) << 30; /* guards add to the array */
-    atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "'toy' gives at most 2048 MiB");
+    atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "'toy' gives at most 2 GiB");
     t.dev.info.allocators[0].most += 2 * ATOMICS_GUARD;
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
 }

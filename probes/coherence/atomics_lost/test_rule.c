@@ -43,9 +43,8 @@ UNIT_TEST(test_lost_updates)
     f = made_get(&m, "lost.both.pinned.u64.system");
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(f->value == 3);
-    made_says(f,
-              "UPDATES ARE LOST in 'pinned' where CPU and device concurrently increment one u64, scope system: "
-              "up to 3 per sample, in 1 measurement");
+    made_says(f, "UPDATES ARE LOST in 'pinned' where CPU and device concurrently increment one u64, scope system: "
+                 "up to 3 per sample, in 1 measurement");
     f = made_get(&m, "lost.control.both.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     made_says(f, "up to 500 per sample, so losses are detected");

@@ -56,7 +56,7 @@ UNIT_TEST(test_which_cells)
     assert_non_null(strstr(err.text, "before they are touched"));
     assert_int_equal(applies(&cpu, "cpu-one", "what=fault allocator=toy pages=1000000 access=store", &err),
                      AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "half of the free 1024 MiB"));
+    assert_non_null(strstr(err.text, "half of the free 1 GiB"));
     gpu.dev.info.allocators[0].host_access = false;
     assert_int_equal(applies(&gpu, "device-minor", plain, &err), AS_INAPPLICABLE);
     assert_int_equal(applies(&gpu, "device-major", plain, &err), AS_APPLIES);

@@ -42,10 +42,9 @@ UNIT_TEST(test_acts)
     fault("cpu-one", "fault", "mmap", 1000, 1000);
     struct as_cell *control = fault("device-minor", "control", "shared", 1000, 30);
     made_derive(&m);
-    assert_string_equal(
-        made_get(&m, "fault.prefault.device-minor.shared")->act,
-        "Touch memory on the CPU first: the device's first access is then 3.00x (2.96 to "
-        "3.04x) as fast (shared, 1000 pages)");
+    assert_string_equal(made_get(&m, "fault.prefault.device-minor.shared")->act,
+                        "Touch memory on the CPU first: the device's first access is then 3.00x (2.96 to "
+                        "3.04x) as fast (shared, 1000 pages)");
     assert_string_equal(made_get(&m, "fault.threads.cpu-all.mmap")->act, "");
     control->sum.median = 18000;
     made_derive(&m);

@@ -25,7 +25,7 @@ struct as_check_line {
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
     bool again;    /* its verdict was worse, and it was measured again */
-    char why[200]; /* why the checked machine has no number, or why the line is undecided; "" for others */
+    char why[200]; /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
 struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */
