@@ -93,7 +93,7 @@ static void backprop_output(struct app_run *r)
 
 static bool backprop_reference(uint64_t n, uint32_t key, uint64_t *result)
 {
-    int32_t *input = malloc((size_t)(n * (1 + 2 * HIDDEN)) * sizeof *input);
+    int32_t *input = n ? malloc((size_t)(n * (1 + 2 * HIDDEN)) * sizeof *input) : NULL;
     if (!input)
         return false;
     int32_t *weights = input + n, *changes = weights + n * HIDDEN, errors[HIDDEN];

@@ -78,7 +78,7 @@ static void dwt2d_line(int32_t *at, uint64_t stride, uint64_t n, int32_t *line)
 
 static bool dwt2d_reference(uint64_t n, uint32_t key, uint64_t *result)
 {
-    int32_t *samples = malloc((size_t)(PLANES * n * n + n) * SAMPLE);
+    int32_t *samples = calloc((size_t)(PLANES * n * n + n), SAMPLE);
     if (!samples)
         return false;
     int32_t *line = samples + PLANES * n * n;

@@ -73,7 +73,7 @@ static void hotspot_row(const int32_t *from, const int32_t *power, int32_t *to, 
 
 static bool hotspot_reference(uint64_t n, uint32_t key, uint64_t *result)
 {
-    int32_t *all = malloc((size_t)(ARRAYS * n * n) * CELL);
+    int32_t *all = calloc((size_t)(ARRAYS * n * n), CELL);
     if (!all)
         return false;
     int32_t *grids[] = {all, all + n * n}, *power = all + 2 * n * n;

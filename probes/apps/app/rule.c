@@ -8,10 +8,14 @@
 static const struct as_cell *app_explicit(const struct as_cell *const *cells, size_t n, const struct as_cell *unified)
 {
     const struct as_cell *best = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (as_cell_is(cells[i], "version", "explicit") && as_cells_same(cells[i], unified, "app") &&
-            as_cells_same(cells[i], unified, "size") && (!best || cells[i]->sum.median < best->sum.median))
-            best = cells[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = cells[i];
+        if (!as_cell_is(cell, "version", "explicit") || !as_cells_same(cell, unified, "app") ||
+            !as_cells_same(cell, unified, "size"))
+            continue;
+        if (!best || cell->sum.median < best->sum.median)
+            best = cell;
+    }
     return best;
 }
 

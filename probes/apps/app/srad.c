@@ -128,17 +128,19 @@ static int32_t srad_next(const int32_t *image, const int32_t *coefficients, uint
 static bool srad_reference(uint64_t n, uint32_t key, uint64_t *result)
 {
     const uint64_t cells = n * n;
-    int32_t *all = malloc((size_t)(3 * cells) * PIXEL);
+    int32_t *all = calloc((size_t)(3 * cells), PIXEL);
     if (!all)
         return false;
     int32_t *coefficients = all + 2 * cells, *image = all, *next = all + cells;
     srad_fill(image, n, key);
     for (int step = 0; step < STEPS; step++) {
         const uint32_t threshold = srad_whole_threshold(image, cells);
-        for (uint64_t i = 0; i < cells; i++)
-            coefficients[i] = (int32_t)srad_coefficient(image, n, i / n, i % n, threshold);
-        for (uint64_t i = 0; i < cells; i++)
-            next[i] = srad_next(image, coefficients, n, i / n, i % n);
+        for (uint64_t row = 0; row < n; row++)
+            for (uint64_t column = 0; column < n; column++)
+                coefficients[row * n + column] = (int32_t)srad_coefficient(image, n, row, column, threshold);
+        for (uint64_t row = 0; row < n; row++)
+            for (uint64_t column = 0; column < n; column++)
+                next[row * n + column] = srad_next(image, coefficients, n, row, column);
         int32_t *const last = image;
         image = next;
         next = last;
