@@ -235,7 +235,7 @@ def test_cycles_with_few_threads(assay):
 
 def test_no_known_rate(assay):
     done = run(assay, "future", "probe:alu", *METAL_ONLY, "--set", "op=ffma32")
-    expect("no operation of known rate tells its clock" in assay.cells()[0]["reason"], "the reason", done)
+    expect_refused(done, harness.USAGE, "no operation of known rate tells its clock")
 
 
 def test_streams(assay):
