@@ -51,7 +51,8 @@ UNIT_TEST(test_which_cells)
     is(&cpu, "what=faults pages=64 stride=page allocator=toy touch=cpu", AS_APPLIES, NULL);
     is(&cpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_PRUNED, NULL);
     is(&cpu, "what=faults pages=64 stride=131072 allocator=toy touch=cpu", AS_PRUNED, NULL);
-    is(&cpu, "what=faults pages=1000000 stride=page allocator=toy touch=cpu", AS_INAPPLICABLE, "half of the free 1 GiB");
+    is(&cpu, "what=faults pages=1000000 stride=page allocator=toy touch=cpu", AS_INAPPLICABLE,
+       "half of the free 1 GiB");
     is(&gpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_APPLIES, NULL);
     gpu.dev.info.allocators[0].host_access = false;
     is(&gpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_INAPPLICABLE, "cannot access");
