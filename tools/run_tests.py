@@ -46,7 +46,8 @@ BUILDS = {
     "all-kernels": ("gcc", PLAIN, ["--suite", "generations"]),
 }
 FOLDERS = {"thorough": "gcc", "kernels": "gcc", "all-kernels": "gcc"}  # the same build as another's
-LINT = ["format", "clocks", "layers", "roles", "words", "kernels", "facts", "tidy", "aarch64", "macos"]
+LINT = ["format", "clocks", "layers", "roles", "words", "names", "facts", "tidy", "aarch64", "macos"]
+assert not set(BUILDS) & set(LINT), "a part of each name"
 GROUPS = {"test": ["gcc"], "lint": LINT, "check": ["thorough", "asan", "tsan", "kernels", "all-kernels", *LINT]}
 # Tests that are not run but behind all others: no time is too long for them, and each takes a processor for itself.
 BEHIND = ["kernels", "all-kernels"]

@@ -100,9 +100,9 @@ def words(top, tally):
     check_texts("words", words_check, top, tally)
 
 
-def kernels(top, tally):
+def names(top, tally):
     """Names in kernels that one of the languages reserves."""
-    check_texts("kernels", kernel_names, top, tally)
+    check_texts("names", kernel_names, top, tally)
 
 
 def facts(top, tally):
