@@ -13,13 +13,15 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory per workgroup"),
     {0},
 };
-static const char *const quick[] = {"threads=64 values=0,128 shared=0", "threads=128 values=0 shared=0",
-                                    "threads=32 values=0 shared=32KiB", NULL};
+static const char *const quick[] = {"threads=32,64,416 values=0 shared=0", "threads=128 values=0,36,76,128 shared=0",
+                                    "threads=32 values=0 shared=5000,7000,32KiB", NULL};
 static const char *const full[] = {
-    "threads=32,64,128,256,512,1024 values=0 shared=0",
+    "threads=32,64,128,256,416,512,1024 values=0 shared=0",
+    "threads=32,128 values=34,36,74,76,90,92 shared=0",
     "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 shared=0",
     "threads=32 values=0 shared=1KiB..128KiB x2",
-    "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
+    "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000",
+    NULL};
 
 enum {
     MEETING_WORDS = 3, /* as in the kernel: arrivals, the timeout flag, 0 */

@@ -61,12 +61,20 @@ static const struct tried tried_registers = {{1, 2, 4, 8, 16, 24, 32}, 4, 0}, /*
     tried_shared = {{1, 128, 256, 512, 1024}, 1, 4096}, tried_threads = {{1}, 1, 0};
 
 struct found {
-    struct bounds all;               /* the union over all schemes consistent with the cells; lo_cell NULL: none is */
-    struct bounds nearest;           /* of the scheme with the smallest contradiction */
-    double reserved_lo, reserved_hi; /* of the consistent schemes */
+    struct bounds all;       /* the union over all schemes consistent with the cells; lo_cell NULL: none is */
+    struct bounds nearest;   /* of the scheme with the smallest contradiction */
+    struct allocation least; /* each amount by itself, of the consistent schemes; most likewise */
+    struct allocation most;
 };
 
-static void occupancy_widen(struct found *f, const struct bounds *b, double reserved)
+static struct allocation by_amount(double (*choose)(double, double), const struct allocation *a,
+                                   const struct allocation *b)
+{
+    return (struct allocation){choose(a->grain, b->grain), choose(a->reserved, b->reserved),
+                               choose(a->parts, b->parts)};
+}
+
+static void occupancy_widen(struct found *f, const struct bounds *b, const struct allocation *a)
 {
     if (!b->lo_cell)
         return;
@@ -77,10 +85,10 @@ static void occupancy_widen(struct found *f, const struct bounds *b, double rese
     }
     if (!f->all.lo_cell) {
         f->all = *b;
-        f->reserved_lo = f->reserved_hi = reserved;
+        f->least = f->most = *a;
     }
-    f->reserved_lo = fmin(f->reserved_lo, reserved);
-    f->reserved_hi = fmax(f->reserved_hi, reserved);
+    f->least = by_amount(fmin, &f->least, a);
+    f->most = by_amount(fmax, &f->most, a);
     if (b->lo < f->all.lo) {
         f->all.lo = b->lo;
         f->all.lo_cell = b->lo_cell;
@@ -94,13 +102,13 @@ static void occupancy_widen(struct found *f, const struct bounds *b, double rese
 static struct found search(const struct uses *s, const struct tried *t, double scale)
 {
     enum { RESERVED_STEP = 64 };
-    struct found f = {.reserved_lo = 0};
+    struct found f = {0};
     for (const double *grain = t->grains; *grain > 0; grain++)
         for (unsigned parts = 1; parts <= t->parts_max; parts *= 2)
             for (unsigned reserved = 0; reserved <= t->reserved_max; reserved += RESERVED_STEP) {
                 const struct allocation a = {*grain * scale, reserved, parts};
                 const struct bounds b = bounds_of(s, &a);
-                occupancy_widen(&f, &b, reserved);
+                occupancy_widen(&f, &b, &a);
             }
     return f;
 }
@@ -117,6 +125,7 @@ static const char *amount(double v, const char *unit, char *out, size_t size)
 /* A resource, with its words in facts. */
 struct resource {
     const char *object, *unit, *counted, *what;
+    const char *pieces, *user; /* what a request is for, and who makes one */
     double claim;
 };
 
@@ -159,9 +168,9 @@ static void say_capacity(struct as_rule_context *c, const struct resource *r, co
                                                                                          : AS_REFUTED;
         snprintf(reported, sizeof reported, "; the driver reports %s", amount(r->claim, r->unit, text, sizeof text));
     }
-    if (found->reserved_lo > 0)
+    if (found->least.reserved > 0)
         snprintf(reserved, sizeof reserved, ", if each %s takes %.0f to %.0f B beyond its request",
-                 as_workgroup_name(c), found->reserved_lo, found->reserved_hi);
+                 as_workgroup_name(c), found->least.reserved, found->most.reserved);
     as_fact_say(f, "Each %s holds at least %s%s %s%s%s", as_unit_name(c), amount(b->lo, r->unit, lo, sizeof lo), less,
                 r->what, reserved, reported);
     as_fact_evidence(f, b->lo_cell);
@@ -169,13 +178,65 @@ static void say_capacity(struct as_rule_context *c, const struct resource *r, co
         as_fact_evidence(f, b->hi_cell);
 }
 
+static const char *occupancy_range(double lo, double hi, char *out, size_t size)
+{
+    snprintf(out, size, lo < hi ? "%.0f to %.0f" : "%.0f", lo, hi);
+    return out;
+}
+
+static void occupancy_say_grain(struct as_rule_context *c, const struct resource *r, const struct found *found)
+{
+    const double lo = found->least.grain, hi = found->most.grain;
+    char text[48];
+    struct as_fact *f =
+        as_fact_add(c, AS_FACT_UNIT_GRAIN, NULL, AS_BY(.object = r->object, .unit = r->unit, .counted = r->counted));
+    if (!f)
+        return;
+    as_fact_number(f, hi, (struct as_interval){lo, hi});
+    as_fact_say(f, "Each %s allocates %s to a %s in multiples of %s%s%s", as_unit_name(c), r->pieces, r->user,
+                occupancy_range(lo, hi, text, sizeof text), r->unit[0] ? " " : "", r->unit);
+    as_fact_evidence(f, found->all.lo_cell);
+}
+
+static void occupancy_say_parts(struct as_rule_context *c, const struct resource *r, const struct found *found)
+{
+    const double lo = found->least.parts, hi = found->most.parts;
+    char text[48];
+    struct as_fact *f = as_fact_add(c, AS_FACT_UNIT_PARTS, NULL, AS_BY(.object = r->object, .counted = r->counted));
+    if (!f)
+        return;
+    as_fact_number(f, hi, (struct as_interval){lo, hi});
+    as_fact_say(f, "The %s of each %s are in %s equal part%s; a %s has all of its own in one", r->pieces,
+                as_unit_name(c), occupancy_range(lo, hi, text, sizeof text), hi > 1 ? "s" : "", r->user);
+    as_fact_evidence(f, found->all.lo_cell);
+}
+
+static double coarsest(const struct tried *t)
+{
+    double last = 0;
+    for (const double *grain = t->grains; *grain > 0; grain++)
+        last = *grain;
+    return last;
+}
+
+/* The cells tell something: of all the amounts tried, not all are consistent with them. */
+static bool excludes(double tried_lo, double tried_hi, double lo, double hi)
+{
+    return lo > tried_lo || hi < tried_hi;
+}
+
 static void add_capacity(struct as_rule_context *c, const struct uses *s, const struct tried *t, double scale,
                          const struct resource *r)
 {
     const struct found found = search(s, t, scale);
-    if (found.all.lo_cell)
+    if (found.all.lo_cell) {
         say_capacity(c, r, &found);
-    else if (found.nearest.lo_cell)
+        if (excludes(t->grains[0] * scale, coarsest(t) * scale, found.least.grain, found.most.grain))
+            occupancy_say_grain(c, r, &found);
+        if (excludes(1, t->parts_max, found.least.parts, found.most.parts))
+            occupancy_say_parts(c, r, &found);
+    }
+    if (!found.all.lo_cell && found.nearest.lo_cell)
         occupancy_say_contradiction(c, r, &found.nearest);
 }
 
@@ -242,9 +303,28 @@ static void derive_from(struct as_rule_context *c, const struct as_cell *const *
     }
     char of_shared[40];
     snprintf(of_shared, sizeof of_shared, "of %s", as_shared_memory_name(c));
-    const struct resource registers = {"registers", "", "registers", "32-bit registers", info->compute_unit_registers},
-                          shared = {"shared", "B", "shared", of_shared, (double)info->compute_unit_shared},
-                          of_threads = {"core", "", "threads", "resident threads", info->compute_unit_threads};
+    const struct as_vocabulary *words = as_info_words(info);
+    const struct resource registers = {"registers",
+                                       "",
+                                       "registers",
+                                       "32-bit registers",
+                                       "registers",
+                                       words->subgroup,
+                                       info->compute_unit_registers},
+                          shared = {"shared",
+                                    "B",
+                                    "shared",
+                                    of_shared,
+                                    words->shared_memory,
+                                    words->workgroup,
+                                    (double)info->compute_unit_shared},
+                          of_threads = {"core",
+                                        "",
+                                        "threads",
+                                        "resident threads",
+                                        "threads",
+                                        words->workgroup,
+                                        info->compute_unit_threads};
     add_capacity(c, &s[REGISTERS], &tried_registers, warp, &registers);
     add_capacity(c, &s[SHARED], &tried_shared, 1, &shared);
     add_capacity(c, &s[THREADS], &tried_threads, 1, &of_threads);

@@ -54,8 +54,13 @@ static struct made *made_unit(const struct unit *u)
 static void add_full(struct made *m, const struct unit *u)
 {
     static const unsigned sizes[] = {5000, 7000, 9000, 11000, 13000, 15000, 19000, 25000, 37000, 57000};
+    static const unsigned between[] = {34, 36, 74, 76, 90, 92};
     for (unsigned threads = 32; threads <= 1024; threads *= 2)
         add(m, threads, 0, 0, resident(u, threads, 0, 0));
+    add(m, 416, 0, 0, resident(u, 416, 0, 0));
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+        for (unsigned threads = 32; threads <= 128; threads *= 4)
+            add(m, threads, between[i], 0, resident(u, threads, between[i] + 18, 0));
     for (unsigned threads = 32; threads <= 256; threads *= 2)
         for (unsigned values = 8; values <= 240; values += values < 64 ? 8 : 16)
             if (resident(u, threads, values + 18, 0))
@@ -73,6 +78,14 @@ static void holds(const struct made *m, const char *id, double value, double sha
         fail_msg("%s: %g to %g, not %g", id, f->ci.lo, f->ci.hi, value);
 }
 
+/* The scheme that the unit follows is among those that the cells allow, and they exclude at least one other. */
+static void holds_between(const struct made *m, const char *id, double value)
+{
+    const struct as_fact *f = made_get(m, id);
+    if (!(f->ci.lo <= value && value <= f->ci.hi))
+        fail_msg("%s: %g to %g, not %g", id, f->ci.lo, f->ci.hi, value);
+}
+
 /* Limits by workgroups, warps, partitions and grains, which look like limits of another resource. */
 UNIT_TEST(test_full)
 {
@@ -86,6 +99,8 @@ UNIT_TEST(test_full)
         holds(m, "onchip.unit.threads", units[i]->threads, 0.13);
         assert_null(made_find(m, "onchip.unit.registers.contradiction"));
         made_near(m, "onchip.unit.workgroups", units[i]->workgroups, 0);
+        holds_between(m, "onchip.unit.registers.grain", units[i]->grain * units[i]->warp);
+        holds_between(m, "onchip.unit.registers.parts", units[i]->parts);
         made_free(m);
     }
 }
@@ -115,6 +130,7 @@ UNIT_TEST(test_no_upper_bound)
     made_says(f, "at least 2048 resident threads; the driver reports 2048");
     assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
     assert_null(made_find(m, "onchip.unit.workgroups"));
+    assert_null(made_find(m, "onchip.unit.registers.parts"));
     m->info.compute_unit_threads = 1536;
     made_derive(m);
     made_verdict(m, "onchip.unit.threads", AS_REFUTED);
