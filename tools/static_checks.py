@@ -130,7 +130,9 @@ def tidy(top, tally):
                                                   cwd=top), files))
     bad = [r.stdout for r in results if r.returncode]
     if bad:
-        tally.fail(f"tidy ({len(bad)} of {len(files)} files)", "\n".join(bad))
+        text = "\n".join(bad)  # the paths that lead to a finding are long: what was found is the end
+        found = re.findall(r"^.*: (?:error|warning): .*$", text, re.M)
+        tally.fail(f"tidy ({len(bad)} of {len(files)} files)", "\n".join([text, *dict.fromkeys(found)]))
     else:
         tally.ok("tidy")
 
