@@ -47,6 +47,7 @@ enum as_fact_states {
     FIELD(FROM, from, NULL)                                                                                            \
     FIELD(HEADS, heads, NULL)                                                                                          \
     FIELD(HOW, how, "engine|kernel")                                                                                   \
+    FIELD(ILP, ilp, NULL)                                                                                              \
     FIELD(INSTRUCTION, instruction, NULL)                                                                              \
     FIELD(LEVEL, level, AS_LEVELS)                                                                                     \
     FIELD(LOAD, load, NULL)                                                                                            \

@@ -127,6 +127,173 @@ static void derive_rates(struct as_rule_context *c)
     free(cells);
 }
 
+/* Cells that differ in one axis only, by that axis; the best rate of their operation; what counts as full speed. */
+struct curve {
+    const struct as_cell **v;
+    size_t n;
+    const char *axis;
+    struct as_interval enough; /* this share of the best rate */
+};
+static const double ENOUGH = 0.95;
+enum { CURVE_POINTS = 3 };
+
+static const char *const curve_axes[] = {"op", "ilp", "warps", "width", "operands", "steps"};
+
+static bool on_curve(const struct as_cell *a, const struct as_cell *b, const char *axis)
+{
+    for (size_t i = 0; i < sizeof curve_axes / sizeof *curve_axes; i++)
+        if (strcmp(curve_axes[i], axis) != 0 && !as_cells_same(a, b, curve_axes[i]))
+            return false;
+    return as_cell_axis_number(b, axis) > 0;
+}
+
+static void curve_insert(struct curve *curve, const struct as_cell *cell)
+{
+    size_t i = curve->n++;
+    for (; i && as_cell_axis_number(curve->v[i - 1], curve->axis) > as_cell_axis_number(cell, curve->axis); i--)
+        curve->v[i] = curve->v[i - 1];
+    curve->v[i] = cell;
+}
+
+/* The curve that begins with the i-th cell, empty where an earlier one is on it. best: of what the shares are. */
+static void curve_make(struct curve *curve, const struct as_cell *const *cells, size_t n, size_t i,
+                       const struct as_cell *best)
+{
+    curve->n = 0;
+    if (!on_curve(cells[i], cells[i], curve->axis))
+        return;
+    for (size_t k = 0; k < n; k++) {
+        if (!on_curve(cells[i], cells[k], curve->axis))
+            continue;
+        if (k < i) {
+            curve->n = 0;
+            return;
+        }
+        curve_insert(curve, cells[k]);
+    }
+    for (size_t k = 0; !best && k < curve->n; k++)
+        best = curve->v[k];
+    for (size_t k = 0; k < curve->n; k++)
+        best = curve->v[k]->sum.median > best->sum.median ? curve->v[k] : best;
+    const struct as_interval ci = best ? as_cell_interval(best) : AS_NO_INTERVAL;
+    curve->enough = (struct as_interval){ENOUGH * ci.lo, ENOUGH * ci.hi};
+}
+
+/* At full speed for certain; or, of the other direction, below it for certain. */
+static bool is_enough(const struct curve *curve, size_t i)
+{
+    return as_cell_interval(curve->v[i]).lo >= curve->enough.hi;
+}
+
+static bool is_less(const struct curve *curve, size_t i)
+{
+    return as_cell_interval(curve->v[i]).hi < curve->enough.lo;
+}
+
+static double curve_share(const struct curve *curve, size_t i)
+{
+    return 100 * ENOUGH * curve->v[i]->sum.median / ((curve->enough.lo + curve->enough.hi) / 2);
+}
+
+/* How few warps reach full speed: between the last number that certainly does not and the first that does. */
+static void alu_add_fill(struct as_rule_context *c, const struct curve *curve)
+{
+    size_t full = 0, less = curve->n;
+    while (full < curve->n && !is_enough(curve, full))
+        full++;
+    for (size_t i = 0; i < full; i++)
+        less = is_less(curve, i) ? i : less;
+    if (full == curve->n || less == curve->n)
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_FILL, curve->v[full], NULL);
+    if (!f)
+        return;
+    const double warps = as_cell_axis_number(curve->v[full], "warps"), ilp = as_cell_axis_number(curve->v[full], "ilp"),
+                 few = as_cell_axis_number(curve->v[less], "warps");
+    as_fact_number(f, warps, (struct as_interval){few, warps});
+    as_fact_say(
+        f, "With %.0f chain%s per thread %.0f warps per %s reach %.0f%% of the best rate of {op}; %.0f reach %.0f%%",
+        ilp, ilp == 1 ? "" : "s", warps, as_unit_name(c), curve_share(curve, full), few, curve_share(curve, less));
+    as_fact_evidence(f, curve->v[full]);
+    as_fact_evidence(f, curve->v[less]);
+}
+
+/* The longest loop at full speed, and the shortest: of a short one turns cost more. */
+static void alu_add_code(struct as_rule_context *c, const struct curve *curve)
+{
+    size_t first = 0, last = curve->n;
+    while (first < curve->n && !is_enough(curve, first))
+        first++;
+    while (last > first && !is_enough(curve, last - 1))
+        last--;
+    if (last == first)
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_CODE, curve->v[last - 1], NULL);
+    if (!f)
+        return;
+    const bool ends = last < curve->n && is_less(curve, curve->n - 1);
+    const double from = as_cell_axis_number(curve->v[first], "steps"),
+                 to = as_cell_axis_number(curve->v[last - 1], "steps"),
+                 most = as_cell_axis_number(curve->v[curve->n - 1], "steps");
+    if (ends)
+        as_fact_number(f, to, (struct as_interval){to, as_cell_axis_number(curve->v[last], "steps")});
+    f->verdict = ends ? AS_SUPPORTED : AS_UNDECIDED;
+    struct as_buf less = AS_BUF_INIT;
+    if (ends)
+        as_buf_printf(&less, "; one of %.0f runs at %.0f%%", most, curve_share(curve, curve->n - 1));
+    as_fact_say(f, "Loops of %.0f to %.0f steps of {op} run at full speed, 95%% of the best%s", from, to,
+                as_buf_get(&less));
+    as_buf_finish(&less);
+    as_fact_evidence(f, curve->v[last - 1]);
+    as_fact_evidence(f, curve->v[curve->n - 1]);
+}
+
+/* Cells of warps share the best rate of their operation, those of loops that of the same number of warps. */
+static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool shares,
+                              void (*add)(struct as_rule_context *c, const struct curve *curve))
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "alu", &cells);
+    struct curve curve = {.axis = axis, .v = n ? malloc(n * sizeof *curve.v) : NULL};
+    if (n && !curve.v)
+        c->status = as_nomem(c->err, n * sizeof *curve.v, "cells of a curve");
+    for (size_t i = 0; i < n && curve.v; i++) {
+        curve_make(&curve, cells, n, i, shares ? as_cells_best(cells, n, "op", as_cell_axis(cells[i], "op")) : NULL);
+        if (curve.n >= CURVE_POINTS)
+            add(c, &curve);
+    }
+    free(curve.v);
+    free(cells);
+}
+
+static void derive_fill(struct as_rule_context *c)
+{
+    alu_derive_curves(c, "warps", true, alu_add_fill);
+}
+
+static void derive_loops(struct as_rule_context *c)
+{
+    alu_derive_curves(c, "steps", false, alu_add_code);
+}
+
+/* What it costs to read three registers instead of one. */
+static void derive_operands(struct as_rule_context *c)
+{
+    struct as_pair *pairs;
+    size_t n;
+    as_pairs_make(c, "alu", "operands", "3", "1", &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct as_fact *f = as_fact_add_ratio(c, AS_FACT_ALU_OPERANDS, pairs[i].a, pairs[i].b, NULL);
+        if (!f)
+            break;
+        f->verdict = f->ci.hi < 1 ? AS_SUPPORTED : f->ci.lo > 1 ? AS_REFUTED : AS_UNDECIDED;
+        as_fact_say(
+            f,
+            "{op} runs at {value} of its rate when it reads three different registers, not the same one three times");
+    }
+    free(pairs);
+}
+
 const struct as_rule as_rules_alu[] = {
     {"peaks of operations", alu_derive_peaks,
      "the best valid cell of a multiply-add: two operations each, times clock and units",
@@ -138,5 +305,13 @@ const struct as_rule as_rules_alu[] = {
     {"rates of operations", derive_rates,
      "the best valid cell of an operation: its rate with any number of chains and warps",
      "a faster chain of the same operation that passes the same gates"},
+    {"warps that fill a unit", derive_fill,
+     "the fewest warps whose rate is at least 95% of the operation's best, and the most whose rate is not",
+     "fewer warps that reach 95% and pass the same gates"},
+    {"loops at full speed", derive_loops,
+     "the shortest and the longest loop whose rate is at least 95% of the best of such loops",
+     "a longer loop at 95% that passes the same gates"},
+    {"registers read", derive_operands, "the same chain with one register as all operands, and with three",
+     "a chain of three registers at the rate of one"},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,11 +104,69 @@ UNIT_TEST(test_many)
     made_says(f, " more");
 }
 
+static struct as_cell *point(unsigned ilp, unsigned warps, unsigned operands, unsigned steps, double value)
+{
+    char axes[96];
+    snprintf(axes, sizeof axes, "op=ffma32 ilp=%u warps=%u operands=%u steps=%u width=scalar", ilp, warps, operands,
+             steps);
+    return made_add(&m, "alu", "ops/cycle", value, axes);
+}
+
+/* Full speed is reached between the last number of warps that is too few for certain and the first that is enough. */
+UNIT_TEST(test_fill)
+{
+    static const unsigned warps[] = {16, 4, 8, 32}; /* in any order */
+    for (size_t i = 0; i < sizeof warps / sizeof *warps; i++)
+        point(1, warps[i], 0, 0, warps[i] >= 16 ? 128 : 8.0 * warps[i]);
+    for (size_t i = 0; i < 2; i++)
+        point(2, warps[i], 0, 0, 128); /* of a curve of two points nothing follows */
+    for (size_t i = 0; i < sizeof warps / sizeof *warps; i++)
+        point(4, warps[i], 0, 0, 60); /* no number of warps is enough */
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "alu.fill.ffma32.1", 16, 1e-9);
+    assert_true(f->ci.lo == 8 && f->ci.hi == 16 && f->evidence_n == 2);
+    made_says(f, "With 1 chain per thread 16 warps per SM reach 100% of the best rate of ffma32; 8 reach 50%");
+    assert_null(made_find(&m, "alu.fill.ffma32.2"));
+    assert_null(made_find(&m, "alu.fill.ffma32.4"));
+    point(1, 12, 0, 0, 121.6)->sum.ci = (struct as_interval){110, 127}; /* may be enough */
+    made_derive(&m);
+    f = made_near(&m, "alu.fill.ffma32.1", 16, 1e-9);
+    assert_true(f->ci.lo == 8 && f->ci.hi == 16);
+}
+
+UNIT_TEST(test_loops)
+{
+    static const struct {
+        unsigned steps;
+        double rate;
+    } loops[] = {{24, 100}, {96, 126}, {768, 128}, {3072, 127}, {6144, 90}};
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+        point(1, 0, 0, loops[i].steps, loops[i].rate);
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "alu.code.ffma32", 3072, 1e-9);
+    assert_true(f->ci.lo == 3072 && f->ci.hi == 6144);
+    made_says(f, "Loops of 96 to 3072 steps of ffma32 run at full speed");
+    m.cells[m.n - 1].sum.median = 128; /* no end is seen: no number */
+    m.cells[m.n - 1].sum.ci = (struct as_interval){127, 129};
+    made_derive(&m);
+    f = made_get(&m, "alu.code.ffma32");
+    assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
+}
+
+UNIT_TEST(test_operands)
+{
+    point(4, 32, 1, 0, 128);
+    point(4, 32, 3, 0, 112);
+    made_derive(&m);
+    assert_int_equal(made_near(&m, "alu.operands.ffma32", 112.0 / 128, 1e-9)->verdict, AS_SUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         made_test(test_each, &m),    made_test(test_peak, &m),       made_test(test_widths, &m),
         made_test(test_several, &m), made_test(test_no_several, &m), made_test(test_many, &m),
+        made_test(test_fill, &m),    made_test(test_loops, &m),      made_test(test_operands, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
