@@ -1,4 +1,4 @@
-/* Export: a row per cell and one per further metric of it, with a column per axis. */
+/* Export: a row per cell and one per further metric of it, with a column per axis; the notes as one of JSON. */
 #include "store/sql.h"
 
 #include "base/clock.h"
@@ -42,7 +42,7 @@ static enum as_status collect_axes(void *user, struct as_cell *cell, struct as_e
 /* An axis may have the name of a column. */
 static bool is_column(const char *name)
 {
-    static const char *const others[] = {"run", "cell", "failed_gates", "answer"};
+    static const char *const others[] = {"run", "cell", "failed_gates", "answer", "notes"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i], name) == 0)
             return true;
@@ -68,7 +68,7 @@ static void export_csv_write_head(const struct columns *columns, struct as_buf *
         as_buf_csv(out, columns->names[i]);
     }
     write_names(false, out);
-    as_buf_str(out, ",failed_gates,answer\r\n");
+    as_buf_str(out, ",failed_gates,answer,notes\r\n");
 }
 
 static void export_csv_text(struct as_buf *out, const char *s)
@@ -172,6 +172,7 @@ static void export_csv_write_row(const struct as_cell *c, const struct columns *
     write_failed_gates(c, out);
     char answer[64];
     export_csv_text(out, as_cell_answer(c, c->sum.median, answer));
+    export_csv_text(out, c->detail ? c->detail : "");
     as_buf_str(out, "\r\n");
 }
 
@@ -190,6 +191,7 @@ static void write_metric(const struct as_cell *cell, const struct as_metric_valu
     as_copy_text(c.counts, sizeof c.counts, v->counts);
     c.lower_is_better = v->lower_is_better;
     c.causes = 0;
+    c.detail = NULL; /* stands in the cell's own row */
     c.sum = (struct as_summary){.n = v->trials,
                                 .trials = v->trials,
                                 .median = v->value,

@@ -192,7 +192,8 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 
 static const struct as_option export_options[] = {
     {"format", 'f', "FORMAT",
-     "json (with samples and provenance), csv (one row per cell and metric), sheet (the data sheet as JSON), header "
+     "json (with samples and provenance), csv (one row per cell and metric, notes as JSON), sheet (the data sheet as "
+     "JSON), header "
      "(the data sheet as a C header) or hwloc (this machine's topology as XML, annotated with measurements) (default: "
      "json)",
      false},
