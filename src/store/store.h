@@ -128,6 +128,10 @@ enum as_status as_store_export_json(struct as_store *store, const struct as_run 
                                     struct as_error *err);
 enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                    struct as_error *err);
+/* The elements of matrix fragments as CSV: lane, and place among its elements, of each row and column. Only the head
+ * where the run found none. */
+enum as_status as_store_export_layout(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
+                                      struct as_error *err);
 /* Adds the run of an exported JSON text; samples and trials come back as exported. Damaged, foreign or newer text is
  * refused whole (AS_FORMAT with the place). */
 enum as_status as_store_import_json(struct as_store *store, const char *text, size_t len, int64_t *run_id,

@@ -102,7 +102,7 @@ REFUSED = [
     (["report", "-o"], 2, ["needs a value"]),
     (["report", "-o", "."], 2, ["folder"]),
     (["export", "--format", "jsno"], 2, ["did you mean 'json'?"]),
-    (["export", "-f", "xml"], 2, ["json, csv, sheet, header or hwloc"]),
+    (["export", "-f", "xml"], 2, ["json, csv, layout, sheet, header or hwloc"]),
     (["help", "--completion", "tcsh"], 2, ["bash, zsh or fish"]),
     (["export", "-z"], 2, ["no option '-z'"]),
     (["import"], 2, ["needs FILE"]),

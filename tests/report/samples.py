@@ -1,4 +1,5 @@
 """The stores under samples/: every reader of assay reads them, and what follows from their cells is what followed then."""
+import csv
 import hashlib
 import json
 import os
@@ -38,6 +39,26 @@ def test_readme_shows_the_sample(assay):
     expect(len(wanted) > 20, "the README has a sample")
     for line in wanted:
         expect(line in shown, f"'{line}' is not shown")
+
+
+def documented(row, column):
+    """Lane and place of an element of A of mma.m16n8k16 as NVIDIA's PTX documentation has them."""
+    return row % 8 * 4 + column % 8 // 2, column % 2 + row // 8 * 2 + column // 8 * 4
+
+
+def test_layout_of_fragments(assay):
+    """From row and column to lane and place, and back, in the export and in the words of 'explain'."""
+    rows = list(csv.DictReader(read(assay, "export", "1", "--format", "layout", sample=MATRICES).splitlines()))
+    mine = [r for r in rows if r["instruction"] == "mma_m16n8k16_f16_f32" and r["operand"] == "a"]
+    expect(len(mine) == 16 * 16, "each element once", mine[:2])
+    for r in mine:
+        place = int(r["lane"]), int(r["place"])
+        expect(place == documented(int(r["row"]), int(r["column"])), "as documented", r)
+    text = read(assay, "explain", mine[0]["cell"], sample=MATRICES)
+    for row in range(16):
+        shown = " ".join("%d.%d" % documented(row, column) for column in range(16))
+        expect(re.search(rf"^row {row} +{re.escape(shown)}$", text, re.M), f"row {row}", text)
+    expect(re.search(r"^lane 5 +1,2 1,3 9,2 9,3 1,10 1,11 9,10 9,11$", text, re.M), "lane 5", text)
 
 
 def middle(fact):

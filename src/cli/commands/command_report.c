@@ -110,22 +110,19 @@ typedef enum as_status (*export_fn)(struct as_store *store, const struct as_run 
 static const struct {
     const char *name;
     export_fn write;
-} formats[] = {{"json", as_store_export_json},
-               {"csv", as_store_export_csv},
-               {"sheet", as_export_sheet},
-               {"header", as_export_header},
-               {"hwloc", as_export_hwloc}};
+} formats[] = {{"json", as_store_export_json}, {"csv", as_store_export_csv}, {"layout", as_store_export_layout},
+               {"sheet", as_export_sheet},     {"header", as_export_header}, {"hwloc", as_export_hwloc}};
 
 static enum as_status find_format(const char *name, export_fn *out, struct as_error *err)
 {
-    static const char *const names[] = {"json", "csv", "sheet", "header", "hwloc", NULL};
+    static const char *const names[] = {"json", "csv", "layout", "sheet", "header", "hwloc", NULL};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!name || strcmp(formats[i].name, name) == 0) {
             *out = formats[i].write;
             return AS_OK;
         }
     const char *near = as_nearest(name, names);
-    return as_fail(err, AS_USAGE, "--format is json, csv, sheet, header or hwloc, not '%s'%s%s%s", name,
+    return as_fail(err, AS_USAGE, "--format is json, csv, layout, sheet, header or hwloc, not '%s'%s%s%s", name,
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -192,9 +189,9 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 
 static const struct as_option export_options[] = {
     {"format", 'f', "FORMAT",
-     "json (with samples and provenance), csv (one row per cell and metric, notes as JSON), sheet (the data sheet as "
-     "JSON), header "
-     "(the data sheet as a C header) or hwloc (this machine's topology as XML, annotated with measurements) (default: "
+     "json (with samples and provenance), csv (one row per cell and metric, notes as JSON), layout (where the elements "
+     "of matrix fragments lie, one row each), sheet (the data sheet as JSON), header (the data sheet as a C header) or "
+     "hwloc (this machine's topology as XML, annotated with measurements) (default: "
      "json)",
      false},
     {"output", 'o', "FILE", "file to write, - for stdout (default: -)", false},

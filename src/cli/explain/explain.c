@@ -336,7 +336,8 @@ static void explain_note_number(struct as_buf *b, double v)
 }
 
 /* The probe's notes, members of a JSON object. Notes that are further metrics are shown with the numbers. */
-static void explain_notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+static void explain_notes(const struct as_cell *c, bool has_fragment, const struct as_table_style *style,
+                          struct as_buf *out)
 {
     json_t *root = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     const char *name;
@@ -345,7 +346,7 @@ static void explain_notes(const struct as_cell *c, const struct as_table_style *
     json_object_foreach(root, name, value)
     {
         struct as_metric_value further;
-        if (as_cell_metric(c, name, &further))
+        if (as_cell_metric(c, name, &further) || (has_fragment && as_fragment_has_note(name)))
             continue;
         if (!titled)
             as_text_title(out, "Probe notes", style);
@@ -400,7 +401,12 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     explain_gates(c, style, out);
     enum as_status st = trials(e, style, out, err);
     explain_sensor(e, style, out);
-    explain_notes(c, style, out);
+    struct as_fragment fragment;
+    const bool has_fragment = as_fragment_of(c, &fragment);
+    explain_notes(c, has_fragment, style, out);
+    if (has_fragment)
+        as_explain_fragment(&fragment, style, out);
+    as_fragment_finish(&fragment);
     provenance(e, style, out);
     as_buf_finish(&b);
     return st ? st : as_buf_check(out, err);

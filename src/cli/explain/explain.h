@@ -2,6 +2,7 @@
 #ifndef AS_CLI_EXPLAIN_H
 #define AS_CLI_EXPLAIN_H
 
+#include "model/fragment.h"
 #include "probe/probe.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -16,6 +17,7 @@ enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_exp
 void as_explain_finish(struct as_explained *e);
 enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);
+void as_explain_fragment(const struct as_fragment *f, const struct as_table_style *style, struct as_buf *out);
 /* Describes a word of a probe's axes, with its values in the last run of the store (may be NULL). */
 enum as_status as_explain_word(struct as_store *store, const struct as_probe *probe, const struct as_word *word,
                                const struct as_table_style *style, struct as_buf *out, struct as_error *err);
