@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUITE_TEXT_MAX = 64 * 1024, GRIDS_MAX = 256 };
+enum { SUITE_TEXT_MAX = 64 * 1024, SUITE_LINE_MAX = 198, GRIDS_MAX = 256 };
 
 static const char *all_probe_names[64];
 
@@ -281,6 +281,19 @@ static enum as_status check_sections(const char *text, struct as_error *err)
                              section);
 }
 
+/* The INI reader divides longer ones, and takes the rest for a line of its own. The number of the first, 0: none. */
+static int line_too_long(const char *text)
+{
+    int line = 1;
+    for (const char *p = text; *p; line++) {
+        const size_t n = strcspn(p, "\n");
+        if (n > SUITE_LINE_MAX)
+            return line;
+        p += n + (p[n] == '\n');
+    }
+    return 0;
+}
+
 enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err)
 {
     *out = (struct as_suite){.precision = 0.01, .trials = 3};
@@ -289,7 +302,10 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
         return as_fail(err, AS_USAGE, "suite '%s' is longer than %d KiB", name, SUITE_TEXT_MAX / 1024);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};
     enum as_status st = check_sections(text, err);
-    int line = st ? 0 : ini_parse_string(text, on_member, &p);
+    int line = st ? 0 : line_too_long(text);
+    if (line)
+        st = as_fail(err, AS_USAGE, "longer than %d characters; divide its values between two sections", SUITE_LINE_MAX);
+    line = st ? line : ini_parse_string(text, on_member, &p);
     st = st ? st : p.status;
     if (!st && line)
         st = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");

@@ -36,6 +36,7 @@ REFUSED = [
     (["run", "latency", "--set", "--store", "w.db"], 2, ["'--set' needs AXIS=VALUES, not '--store'"]),
     (["run", "./no-such.ini"], 2, ["no-such.ini"]),
     (["run", "./bad.ini"], 2, ["line 1: neither a [section]"]),
+    (["run", "./long.ini"], 2, ["line 2: longer than 198 characters; divide"]),
     (["run", "--trials", "0"], 2, ["--trials", "1 to 100"]),
     (["run", "--trials", "-1"], 2, ["--trials", "'-1' is not within 1 to 100"]),
     (["run", "--quiet", "--quiet"], 2, ["given twice"]),
@@ -264,6 +265,8 @@ def main():
             for path in ("broken.db", "bad.ini"):
                 with open(os.path.join(folder, path), "w", encoding="utf-8") as f:
                     f.write("neither of these\n")
+            with open(os.path.join(folder, "long.ini"), "w", encoding="utf-8") as f:
+                f.write("[latency]\nsize = " + ",".join(["1KiB"] * 60) + "\n")
             try:
                 function(folder, *arguments)
                 print(f"ok {number} - {name}")

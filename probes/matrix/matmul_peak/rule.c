@@ -1,5 +1,6 @@
 /* Peaks of matrix instructions: against the documented rates, and older instructions against newer ones. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,10 +108,37 @@ static void matmul_peak_derive_peaks(struct as_rule_context *c)
     free(cells);
 }
 
+static void add_latency(struct as_rule_context *c, const struct as_cell *cell, const struct as_metric_value *latency)
+{
+    struct as_buf name = AS_BUF_INIT;
+    as_instruction_name(cell, &name);
+    struct as_fact *f = as_fact_add(c, AS_FACT_MATMUL_LATENCY, cell, AS_BY(.instruction = as_buf_get(&name)));
+    if (f) {
+        as_fact_number(f, latency->value, latency->ci);
+        as_fact_say(f, "%s can add to the result of the one before after {value}", as_buf_get(&name));
+        as_fact_evidence(f, cell);
+    }
+    as_buf_finish(&name);
+}
+
+static void derive_latency(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "matmul_peak", &cells);
+    struct as_metric_value latency;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "operands", "random") && as_cell_metric(cells[i], "latency", &latency))
+            add_latency(c, cells[i], &latency);
+    free(cells);
+}
+
 const struct as_rule as_rules_matmul_peak[] = {
     {"peaks of matrix instructions", matmul_peak_derive_peaks,
      "the fastest valid cell of a dense instruction, by the format of its first operand, compared with the documented "
      "rate of the architecture; reached from 98% on",
      "a chain of the same instruction with another rate in cycles that passes the same gates"},
+    {"latency of matrix instructions", derive_latency,
+     "one chain of accumulations in one group of lanes: cycles per instruction",
+     "a chain of the same instruction with another time that passes the same gates"},
     {0},
 };

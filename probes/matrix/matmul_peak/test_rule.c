@@ -2,6 +2,8 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include "model/metrics.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -52,11 +54,24 @@ UNIT_TEST(test_older_may_reach)
     made_says(made_get(&m, "matmul.older.f16"), " the rate of ");
 }
 
+/* The latency that a cell noted is told with its instruction and columns. */
+UNIT_TEST(test_latency)
+{
+    struct as_cell *c = made_add(&m, "matmul_peak", "ops/cycle", 124,
+                                 "instruction=mma_m16n8k16_f16_f32 n=0 chains=1 warps=1 operands=random");
+    const struct as_metric_value latency = {
+        .name = "latency", .unit = "cycles", .value = 33, .ci = {32.9, 33.1}, .trials = 3, .lower_is_better = true};
+    assert_int_equal(as_cell_set_metrics(c, &latency, 1, NULL), AS_OK);
+    made_derive(&m);
+    made_says(made_near(&m, "matmul.latency.mma_m16n8k16_f16_f32", 33, 1e-9), "after 33.0 cycles");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         made_test(test_older_may_reach, &m),
         made_test(test_peaks, &m),
+        made_test(test_latency, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
