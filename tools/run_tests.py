@@ -33,12 +33,14 @@ from tally import Tally, say  # noqa: E402
 PLAIN = ["-Dwerror=true", "-Ddebug=false"]
 SANITIZED = PLAIN + ["-Dc_args=-g1 -fno-sanitize-recover=all -fno-sanitize=null,object-size,pointer-overflow",
                      "-Db_lundef=false"]
+# Tests of suite "texts" read numbers in what readers of samples print; that they read without error is tested besides.
 BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
     "gcc": ("gcc", PLAIN, ["--no-suite", "compiles"]),
     "thorough": ("gcc", PLAIN, ["--suite", "repetitions"]),
     "asan": ("clang", SANITIZED + ["-Doptimization=1", "-Dfuzzing=true", "-Db_sanitize=address,undefined"],
-             ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts"]),
+             ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts",
+              "--no-suite", "texts"]),
     "tsan": ("clang", SANITIZED + ["-Doptimization=0", "-Db_sanitize=thread"],
              ["--suite", "device", "--suite", "api", "--no-suite", "compiles", "--no-suite", "one-thread"]),
     # Kernels as compilers for GPUs take them, nothing is run: for some generations of chips in part, or all of them.
