@@ -61,6 +61,14 @@ def test_layout_of_fragments(assay):
     expect(re.search(r"^lane 5 +1,2 1,3 9,2 9,3 1,10 1,11 9,10 9,11$", text, re.M), "lane 5", text)
 
 
+def test_facts_of_an_earlier_run(assay):
+    """A subject is taken from the last run with facts about it; a probe is a subject, too."""
+    for subject, wanted in (("alu.latency", "alu.latency.ffma32"), ("occupancy", "onchip.unit.workgroups"),
+                            ("alu.fill", "alu.fill.ffma32.1")):
+        facts = json.loads(read(assay, "facts", subject, "--json", sample=OPERATIONS))
+        expect(facts["run"] == 1 and wanted in {f["id"] for f in facts["facts"]}, f"{subject}: {wanted}", facts["run"])
+
+
 def middle(fact):
     """A capacity is its range."""
     return (fact["ci_low"] * fact["ci_high"]) ** 0.5 if fact["value"] is None else fact["value"]

@@ -8,6 +8,7 @@
 #include "report/sheet/sheet.h"
 #include "report/terminal/terminal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,15 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
     as_buf_finish(&shown);
 }
 
+/* By its id, or, where the subject is a probe, by what it rests on first. */
+static bool concerns(const struct as_report_run *run, const struct as_fact *f, const char *subject)
+{
+    if (as_fact_is_about(f, subject))
+        return true;
+    const struct as_cell *cell = f->evidence_n && as_probe_find(subject) ? as_report_cell(run, f->evidence[0]) : NULL;
+    return cell && strcmp(cell->probe, subject) == 0;
+}
+
 static enum as_status facts_json(const struct as_report_run *run, const char *subject, const struct as_refs *refs,
                                  struct as_buf *out, struct as_error *err)
 {
@@ -152,7 +162,7 @@ static enum as_status facts_json(const struct as_report_run *run, const char *su
     if (!about)
         return as_nomem(err, run->facts_n * sizeof *about, "facts");
     for (size_t i = 0; i < run->facts_n; i++)
-        if (as_fact_is_about(&run->facts[i], subject))
+        if (concerns(run, &run->facts[i], subject))
             about[n++] = run->facts[i];
     as_buf_printf(out, "{\"run\":%lld,\"facts\":", (long long)run->run.id);
     as_facts_to_json(about, n, out);
@@ -169,7 +179,7 @@ static size_t facts_about(const struct as_report_run *run, const char *subject)
 {
     size_t n = 0;
     for (size_t i = 0; i < run->facts_n; i++)
-        n += as_fact_is_about(&run->facts[i], subject);
+        n += concerns(run, &run->facts[i], subject);
     return n;
 }
 
@@ -268,7 +278,7 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
         return no_subject(run, subject, err);
     as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, n, n == 1 ? "" : "s");
     for (size_t i = 0; i < run->facts_n; i++)
-        if (as_fact_is_about(&run->facts[i], subject)) {
+        if (concerns(run, &run->facts[i], subject)) {
             print_fact(&run->facts[i], before, refs, style, out);
             before = &run->facts[i];
         }
@@ -282,8 +292,32 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
     return st;
 }
 
-/* "[RUN] [SUBJECT]": a single word that names no run is a subject of the last run, of the last with that probe if it
- * is one. */
+/* The last run with a fact about the subject, not searched beyond some; out stays empty where there is none. */
+static enum as_status last_about(struct as_store *store, const char *subject, struct as_report_run *out,
+                                 struct as_error *err)
+{
+    enum { SEARCHED = 32 };
+    struct as_run *runs = NULL;
+    size_t n = 0;
+    bool found = false;
+    enum as_status st = as_store_runs(store, &runs, &n, err);
+    for (size_t i = n; i > 0 && n - i < SEARCHED && !found && !st; i--) {
+        char id[24];
+        snprintf(id, sizeof id, "%lld", (long long)runs[i - 1].id);
+        st = as_report_load(store, id, out, err);
+        found = !st && facts_about(out, subject);
+        if (found && i < n)
+            as_cli_note("run %s (%s), the last with facts about %s", id, runs[i - 1].suite, subject);
+        if (!st && !found) {
+            as_report_run_finish(out);
+            *out = (struct as_report_run){0};
+        }
+    }
+    as_runs_free(runs, n);
+    return st;
+}
+
+/* "[RUN] [SUBJECT]": a single word that names no run is a subject, of the last run with facts about it. */
 static enum as_status load_facts(const struct as_args *args, const char **subject, struct as_report_run *out,
                                  struct as_error *err)
 {
@@ -298,20 +332,17 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
         st = as_report_load(store, run ? run : taken.text, out, err);
     if (st == AS_NOTFOUND && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
         struct as_error why = *err;
-        st = as_default_run(store, as_probe_find(run) ? run : NULL, &taken, err);
-        if (!st)
-            st = as_report_load(store, taken.text, out, err);
-        if (!st && !facts_about(out, run)) {
-            as_report_run_finish(out);
-            *out = (struct as_report_run){0};
+        st = last_about(store, run, out, err);
+        if (!st && !out->facts_n) {
             *err = why;
-            as_hint_probe(run, err);
-            st = strcmp(err->text, why.text) != 0
-                     ? AS_NOTFOUND
-                     : as_fail(err, AS_NOTFOUND,
-                               "there is no run '%s', and the last run has no fact about it; "
-                               "'assay facts' lists the subjects",
-                               run);
+            st = AS_NOTFOUND;
+            if (!as_probe_find(run))
+                as_hint_probe(run, err);
+            if (strcmp(err->text, why.text) == 0)
+                as_fail(err, st,
+                        "there is no run '%s', and none of the last runs has a fact about it; 'assay facts' lists the "
+                        "subjects",
+                        run);
         }
         *subject = run;
     }
@@ -365,7 +396,8 @@ const struct as_command as_command_facts = {
         "evidence, the measurements it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints "
         "the facts "
         "worth "
-        "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
+        "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2', or a probe. "
+        "--json and "
         "--refs print all facts.",
     .example = "assay facts\nassay facts cache\nassay facts 3 --json\nassay facts --refs mi300a",
     .options = facts_options,
