@@ -48,8 +48,9 @@ struct as_atomics_array {
     uint64_t elements, bytes; /* bytes without the guards */
     unsigned char *piece;     /* bytes transferred per call */
 };
+/* node: of the memory, which the calling thread also touches by clearing it; -1: any. */
 enum as_status as_atomics_array_create(struct as_atomics_array *a, struct as_device *dev, const char *allocator,
-                                       enum as_atomics_type type, uint64_t elements, struct as_error *err);
+                                       enum as_atomics_type type, uint64_t elements, int node, struct as_error *err);
 void as_atomics_array_finish(struct as_atomics_array *a);
 /* Clears the elements and fills the guards with a pattern. */
 enum as_status as_atomics_array_clear(struct as_atomics_array *a, struct as_error *err);

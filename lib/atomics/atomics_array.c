@@ -10,11 +10,11 @@
 enum { PIECE = 4 << 20, PATTERN = 0xA5 };
 
 enum as_status as_atomics_array_create(struct as_atomics_array *a, struct as_device *dev, const char *allocator,
-                                       enum as_atomics_type type, uint64_t elements, struct as_error *err)
+                                       enum as_atomics_type type, uint64_t elements, int node, struct as_error *err)
 {
     *a = (struct as_atomics_array){
         .dev = dev, .type = type, .elements = elements, .bytes = elements * as_atomics_type_bytes(type)};
-    struct as_memory_desc want = {.allocator = allocator, .bytes = a->bytes + 2 * ATOMICS_GUARD, .node = -1};
+    struct as_memory_desc want = {.allocator = allocator, .bytes = a->bytes + 2 * ATOMICS_GUARD, .node = node};
     enum as_status st = as_check_room(dev, want.bytes, want.bytes, err);
     if (st)
         return st;

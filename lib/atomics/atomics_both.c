@@ -3,6 +3,8 @@
 
 #include "device/shared_host.h"
 #include "lib/chase/chase.h"
+#include "lib/checks/nodes.h"
+#include "lib/transfer/peers.h"
 #include "os/cpus.h"
 
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
@@ -62,7 +64,7 @@ enum as_applies as_atomics_applies(const struct as_device_info *info, const stru
 {
     const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, "allocator"));
     size_t type = as_word_index(a, "type", as_atomics_type_words);
-    if (!memory || type >= ATOMICS_TYPES || !is_a_cell(info, a))
+    if (!memory || type >= ATOMICS_TYPES || !is_a_cell(info, a) || !as_node_applies(info, a))
         return AS_PRUNED;
     double bytes =
         as_axes_number(a, "elements") * as_atomics_type_bytes((enum as_atomics_type)type) + 2 * ATOMICS_GUARD;
@@ -99,6 +101,23 @@ static enum as_status make_cpu(struct as_atomics *s, bool plain, bool seq_cst, s
     return as_atomics_cpu_create(s->dev, &desc, &s->cpu, err);
 }
 
+/* The array, cleared: this thread touches it first, which decides its node. */
+static enum as_status atomics_make_array(struct as_atomics *s, struct as_trial_context *tc, enum as_atomics_type type,
+                                         struct as_error *err)
+{
+    const struct as_axes *a = tc->axes;
+    const int node = as_node_wanted(a);
+    struct as_place place = {0};
+    enum as_status st = node < 0 ? AS_OK : as_place_begin(&place, &tc->dev->info, node, err);
+    if (!st)
+        st = as_atomics_array_create(&s->array, tc->dev, as_axes_text(a, "allocator"), type, as_axes_u64(a, "elements"),
+                                     node, err);
+    if (!st)
+        st = as_atomics_array_clear(&s->array, err);
+    as_place_end(&place);
+    return st ? st : as_note_node(tc, s->array.memory, node, err);
+}
+
 enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context *tc, bool plain, bool watched,
                                   struct as_error *err)
 {
@@ -112,10 +131,7 @@ enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context 
                              .seed = tc->seed};
     if (type >= ATOMICS_TYPES)
         return as_fail(err, AS_USAGE, "unknown type '%s'", as_axes_text(a, "type"));
-    enum as_status st = as_atomics_array_create(&s->array, tc->dev, as_axes_text(a, "allocator"),
-                                                (enum as_atomics_type)type, as_axes_u64(a, "elements"), err);
-    if (!st)
-        st = as_atomics_array_clear(&s->array, err);
+    enum as_status st = atomics_make_array(s, tc, (enum as_atomics_type)type, err);
     if (!st && s->cpu_threads)
         st = make_cpu(s, plain, seq_cst, err);
     if (s->cpu_threads && !plain)
@@ -128,7 +144,7 @@ enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context 
                                             .watched = watched || s->cpu_threads};
     if (!st && s->device_threads)
         st = as_atomics_device_create(tc, &device, &s->device, err);
-    if (!st)
+    if (!st && s->device_threads)
         st = as_atomics_array_clear(&s->array, err); /* left over from choosing the batch size */
     tc->footprint = s->array.bytes;
     tc->host_work = s->cpu != NULL;

@@ -90,7 +90,7 @@ void as_chase_note(struct as_trial_context *tc, const struct as_chase *c)
     as_note_number(tc, "lines", (double)c->cycle.lines);
     if (c->memory->page_size)
         as_note_number(tc, "page_size", (double)c->memory->page_size);
-    as_note_node(tc, c->memory);
+    (void)as_note_node(tc, c->memory, -1, NULL);
     if (c->before)
         as_note_number(tc, "steps_before", (double)(c->before * c->method->steps));
     if (c->laps)

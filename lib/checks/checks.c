@@ -1,5 +1,7 @@
 #include "checks.h"
 
+#include "nodes.h"
+
 #include "base/text.h"
 
 #include "device/device.h"
@@ -108,15 +110,15 @@ void as_limit_own_cycle(struct as_trial_context *tc)
         as_limit_one_cycle(tc, hz);
 }
 
-void as_note_node(struct as_trial_context *tc, struct as_memory *mem)
+enum as_status as_note_node(struct as_trial_context *tc, struct as_memory *mem, int wanted, struct as_error *err)
 {
     const struct as_device_info *info = &tc->dev->info;
-    const bool map = !mem->host && info->is_host_memory && !info->is_host_cpu;
+    const bool map = !mem->host && (wanted >= 0 || (info->is_host_memory && !info->is_host_cpu));
     if (map && tc->dev->memory->map(tc->dev, mem, NULL))
-        return;
+        return AS_OK;
     const int node = mem->host ? as_node_of(mem->host) : -1;
-    if (node >= 0)
-        as_note_number(tc, "node", node);
+    const enum as_status st = as_node_check(tc, wanted, node, err);
     if (map)
         (void)tc->dev->memory->unmap(tc->dev, mem, NULL);
+    return st;
 }

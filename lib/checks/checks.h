@@ -28,9 +28,9 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
 
-/* Notes the memory node where a block's pages are, "node", if the host has mapped it or the device is in the host's
- * memory, and the system tells. */
-void as_note_node(struct as_trial_context *tc, struct as_memory *mem);
+/* Notes the memory node where a block's pages are (as_node_check, with the node that was requested, -1: none), if the
+ * host has mapped it, the device is in the host's memory or a node was requested, and the system tells. */
+enum as_status as_note_node(struct as_trial_context *tc, struct as_memory *mem, int wanted, struct as_error *err);
 
 /* Bound of a dependent load: one cycle. None if the clock is unknown (NAN or 0). */
 void as_limit_one_cycle(struct as_trial_context *tc, double hz);

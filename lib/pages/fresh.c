@@ -1,5 +1,8 @@
 #include "fresh.h"
 
+#include "os/memory.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +11,20 @@ enum { BLOCKS_MIN = 3 };
 
 enum as_status as_fresh_add(struct as_fresh *b, struct as_error *err)
 {
-    const struct as_memory_desc want = {.allocator = b->allocator, .bytes = b->bytes, .node = -1, .fresh = true};
+    const struct as_memory_desc want = {
+        .allocator = b->allocator, .bytes = b->bytes, .node = b->on_node - 1, .fresh = true};
     enum as_status st = as_grow((void **)&b->held, &b->cap, b->n + 1, sizeof(struct as_memory *), err);
     if (!st)
         st = b->dev->memory->alloc(b->dev, &want, &b->held[b->n], err);
     if (st)
         return st;
     struct as_memory *block = b->held[b->n++];
-    return b->map ? b->dev->memory->map(b->dev, block, err) : AS_OK;
+    st = b->map ? b->dev->memory->map(b->dev, block, err) : AS_OK;
+    /* The CPU's backend has bound it. */
+    if (!st && b->on_node && !as_info_has_host_kernels(&b->dev->info) && block->host &&
+        as_bind_memory(block->host, block->bytes, b->on_node - 1))
+        return as_fail(err, AS_UNSUPPORTED, "memory cannot be bound to node %d: %s", b->on_node - 1, strerror(errno));
+    return st;
 }
 
 struct as_memory *as_fresh_last(const struct as_fresh *b)

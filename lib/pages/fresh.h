@@ -9,6 +9,7 @@ struct as_fresh {
     const char *allocator;
     uint64_t bytes; /* per block */
     bool map;       /* for the host */
+    int on_node;    /* 1 + the memory node to which they are bound; 0: to none */
     struct as_memory **held;
     size_t n, cap;
     /* set by as_fresh_never_had */

@@ -5,6 +5,7 @@
 #include "device/shared_host.h"
 #include "lib/buffers/buffers.h"
 #include "lib/checks/checks.h"
+#include "lib/checks/nodes.h"
 #include "lib/pages/pages.h"
 #include "os/cpus.h"
 
@@ -42,19 +43,19 @@ static size_t reach_cpus(int node, int *out, size_t max)
 
 bool as_reach_has_cpus(const struct as_axes *a, double threads)
 {
-    return threads <= (double)reach_cpus((int)as_axes_number(a, "from"), NULL, 0);
+    return threads <= (double)reach_cpus((int)as_axes_u64(a, "from"), NULL, 0);
 }
 
 /* Of the CPU's own memory: between nodes of which each may have no CPUs, or no memory that can be bound. */
 static enum as_applies reach_applies_to_nodes(const struct as_axes *a, const struct as_cpus *nodes,
                                               struct as_error *err)
 {
-    const int node = (int)as_axes_number(a, "node");
+    const int node = (int)as_axes_u64(a, "node");
     if (reach_is_device_first(a))
         return AS_PRUNED;
     if (as_cpus_count(nodes) < 2)
-        return node == 0 && as_axes_number(a, "from") == 0 ? as_inapplicable(err, "the host has one NUMA node")
-                                                           : AS_PRUNED;
+        return node == 0 && as_axes_u64(a, "from") == 0 ? as_inapplicable(err, "the host has one NUMA node")
+                                                        : AS_PRUNED;
     return as_cpus_has(nodes, node) ? AS_APPLIES : AS_PRUNED;
 }
 
@@ -62,7 +63,7 @@ static enum as_applies reach_applies_to_device(const struct as_device_info *info
                                                struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
-    if (as_axes_number(a, "node") != 0 || (info->is_host_cpu && reach_is_device_first(a)))
+    if (as_axes_u64(a, "node") != 0 || (info->is_host_cpu && reach_is_device_first(a)))
         return AS_PRUNED;
     if (allocator && allocator->why_not[0])
         return as_inapplicable(err, "%s", allocator->why_not);
@@ -76,7 +77,7 @@ static enum as_applies reach_applies_to_device(const struct as_device_info *info
 enum as_applies as_reach_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct as_cpus nodes;
-    const int from = (int)as_axes_number(a, "from");
+    const int from = (int)as_axes_u64(a, "from");
     as_host_nodes("", &nodes);
     if (!as_info_shares_host(info))
         return as_pruned(err, "host threads cannot access a simulated device");
@@ -152,14 +153,29 @@ enum as_status as_reach_prepare(struct as_reach *r, struct as_trial_context *tc,
 
 enum as_status as_reach_look(const struct as_reach *r, struct as_trial_context *tc, struct as_error *err)
 {
-    const int got = as_node_of(r->at), node = (int)as_axes_u64(tc->axes, "node");
-    if (got >= 0)
-        as_note_number(tc, "node", got);
+    const bool own = as_info_has_host_kernels(&r->dev->info);
     if (r->memory->page_size)
         as_note_number(tc, "page_size", (double)r->memory->page_size);
-    if (got >= 0 && got != node && as_info_has_host_kernels(&r->dev->info))
-        return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but is on node %d", node, got);
-    return AS_OK;
+    return as_node_check(tc, own ? (int)as_axes_u64(tc->axes, "node") : -1, as_node_of(r->at), err);
+}
+
+enum as_status as_reach_prepare_chase(struct as_reach *r, struct as_chase *chase, struct as_trial_context *tc,
+                                      struct as_chase_desc *desc, struct as_error *err)
+{
+    enum as_status st = as_reach_prepare(r, tc, desc->size, err);
+    if (st)
+        return st;
+    const int cpu = r->cpus[tc->seed % r->cpus_n];
+    desc->allocator = r->cpu->info.allocators[0].name;
+    desc->at = r->at;
+    desc->cpu = 1 + cpu;
+    st = as_chase_prepare(chase, r->cpu, desc, err);
+    if (!st)
+        st = as_reach_look(r, tc, err);
+    tc->footprint = chase->footprint;
+    as_limit_one_cycle(tc, r->cpu->info.clock_max_hz);
+    as_note_number(tc, "cpu", cpu);
+    return st;
 }
 
 void as_reach_finish(struct as_reach *r)

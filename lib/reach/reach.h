@@ -4,15 +4,16 @@
 #define AS_LIB_REACH_REACH_H
 
 #include "device/arena.h"
+#include "lib/chase/chase.h"
 #include "os/memory.h"
 #include "probe/probe.h"
 
-/* The axes of both ends: first in a probe's list. */
+#define AS_TOUCH_AXIS AS_WORD_AXIS("touch", as_reach_touch_words, "cpu", "who touches the memory first: CPU or device")
+/* The axes of both ends: first in a probe's list. A probe without `from` and `node` means node 0 of the host. */
 #define AS_REACH_AXES                                                                                                  \
     AS_COUNT_AXIS("from", 0, AS_NODES_MAX - 1, "0..7", "NUMA node of the CPU threads"),                                \
         AS_COUNT_AXIS("node", 0, AS_NODES_MAX - 1, "0..7", "NUMA node of the memory (0 for a device's allocators)"),   \
-        AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),                                        \
-        AS_WORD_AXIS("touch", as_reach_touch_words, "cpu", "who touches the memory first: CPU or device")
+        AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"), AS_TOUCH_AXIS
 extern const char *const as_reach_touch_words[];
 
 /* Is this pair of ends a cell? On the CPU: threads and memory of any node of several. On a device: CPUs of any node,
@@ -35,6 +36,10 @@ struct as_reach {
 enum as_status as_reach_prepare(struct as_reach *r, struct as_trial_context *tc, uint64_t bytes, struct as_error *err);
 /* Once the memory was touched: notes its NUMA node, and fails where the system reports another than was requested. */
 enum as_status as_reach_look(const struct as_reach *r, struct as_trial_context *tc, struct as_error *err);
+/* Prepares a trial in which a CPU of the node, another in each trial, chases through desc->size bytes of the memory;
+ * the desc's memory and CPU are filled in. Finish both after a failure, too, the chase first. */
+enum as_status as_reach_prepare_chase(struct as_reach *r, struct as_chase *chase, struct as_trial_context *tc,
+                                      struct as_chase_desc *desc, struct as_error *err);
 void as_reach_finish(struct as_reach *r); /* accepts a zeroed one; after the users of the memory */
 
 #endif

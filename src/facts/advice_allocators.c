@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "use 'a' or 'b', which ..." from choices of which the first `same` are alike; note: beside the interval. */
@@ -62,6 +63,96 @@ bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic
     add_numbers(a, choices, n);
     return true;
 }
+
+/* ---- the CPU in a device's memory ---- */
+
+static bool streams_more(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cell_size(a) != as_cell_size(b) ? as_cell_is_larger(a, b) : as_cell_is_faster(a, b);
+}
+
+/* CPU triads in each allocator of the device after this first touch, at the best number of threads, best first. */
+static size_t cpu_choices(const struct as_cell *const *cells, size_t n, const char *touch,
+                          struct as_advice_choice out[CHOICES_MAX])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n && found < CHOICES_MAX; i++)
+        if (as_cell_is(cells[i], "touch", touch) && as_cell_size(cells[i]) == as_cell_size(cells[0]))
+            out[found++] = (struct as_advice_choice){as_cell_axis(cells[i], "allocator"), cells[i],
+                                                     cells[i]->sum.median, as_cell_interval(cells[i])};
+    as_choices_sort(out, found, false);
+    return found;
+}
+
+/* The allocator that gains most where the device touches it first. */
+static void say_device_first(struct as_advice *a, const struct as_advice_choice *cpu, size_t cpu_n,
+                             const struct as_advice_choice *device, size_t device_n)
+{
+    const struct as_advice_choice *most = NULL, *before = NULL;
+    double gain = 1 + ADVICE_ALIKE;
+    for (size_t i = 0; i < device_n; i++)
+        for (size_t k = 0; k < cpu_n; k++) {
+            const struct as_interval r = as_ratio_interval(device[i].value, device[i].ci, cpu[k].value, cpu[k].ci);
+            if (strcmp(device[i].allocator, cpu[k].allocator) != 0 || !(r.lo > gain))
+                continue;
+            gain = r.lo;
+            most = &device[i];
+            before = &cpu[k];
+        }
+    if (!most)
+        return;
+    char value[96], ratio[96];
+    as_fact_value_text(most->value, most->ci, most->cell->unit, value, sizeof value);
+    as_noted_text(most->value / before->value, as_ratio_interval(most->value, most->ci, before->value, before->ci), "x",
+                  " as fast", "", ratio, sizeof ratio);
+    as_advice_say(a, ". Let the device touch '%s' first where you must use it: the CPU then streams at %s, %s",
+                  most->allocator, value, ratio);
+    as_advice_add_number(a, most->cell, "triad by the CPU, '%s', the device first", most->allocator);
+}
+
+/* The latency of CPU loads in the chosen memory, of the largest buffer. */
+static void say_cpu_latency(struct as_rule_context *c, struct as_advice *a, const char *allocator)
+{
+    const struct as_cell *best = NULL;
+    char value[96];
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "host_latency") == 0 && as_cell_is(c->cells[i], "touch", "cpu") &&
+            as_cell_is(c->cells[i], "allocator", allocator) && (!best || as_cell_is_larger(c->cells[i], best)))
+            best = c->cells[i];
+    if (!best)
+        return;
+    as_fact_value_text(best->sum.median, as_cell_interval(best), best->unit, value, sizeof value);
+    as_advice_say(a, ". A dependent CPU load from '%s' takes %s", allocator, value);
+    as_advice_add_number(a, best, "CPU load, '%s'", allocator);
+}
+
+bool as_advise_cpu_on_device(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+{
+    static const char *const kind[] = {"allocator", "touch", NULL};
+    struct as_advice_choice cpu[CHOICES_MAX], device[CHOICES_MAX];
+    const struct as_cell **cells;
+    size_t all = as_cells_of(c, "host_bandwidth", &cells), n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (as_cell_is(cells[i], "op", "triad"))
+            cells[n++] = cells[i];
+    n = as_cells_keep_best(cells, n, kind, streams_more);
+    const size_t cpu_n = n ? cpu_choices(cells, n, "cpu", cpu) : 0;
+    const size_t device_n = n ? cpu_choices(cells, n, "device", device) : 0;
+    free(cells);
+    if (cpu_n < 2)
+        return false;
+    char pass[64];
+    as_advice_say(a, "Of %zu allocators measured that the CPU can access, ", cpu_n);
+    say_choice(a, cpu, as_choices_best(cpu, cpu_n, false), t->does,
+               as_advice_pass_text(cpu[0].cell, pass, sizeof pass));
+    say_others(a, cpu, cpu_n, as_choices_best(cpu, cpu_n, false));
+    add_numbers(a, cpu, cpu_n);
+    say_device_first(a, cpu, cpu_n, device, device_n);
+    say_cpu_latency(c, a, cpu[0].allocator);
+    return true;
+}
+
+/* ---- both ---- */
 
 /* Of the allocators that the host reaches too, by what the driver says of them. */
 bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)

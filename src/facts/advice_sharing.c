@@ -130,8 +130,8 @@ static bool largest_pair(struct as_rule_context *c, const char *name, const char
     as_pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         double pages = as_cell_axis_number(pairs[i].a, "pages");
-        if (strcmp(as_cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most) ||
-            as_fault_is_drowned(c, pairs[i].a) || as_fault_is_drowned(c, pairs[i].b))
+        if (strcmp(as_cell_axis(pairs[i].a, "what"), "fault") != 0 || !as_cell_is(pairs[i].a, "node", "near") ||
+            !(pages > most) || as_fault_is_drowned(c, pairs[i].a) || as_fault_is_drowned(c, pairs[i].b))
             continue;
         most = pages;
         *out = pairs[i];
@@ -183,26 +183,36 @@ bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_to
     return a->numbers_n > 0;
 }
 
-/* The CPU's first touch of the same pages, by all threads if measured. */
-static const struct as_cell *touch_by_cpu(const struct as_rule_context *c, const struct as_cell *like)
+/* The first of these scenarios that was measured on the same pages. */
+static const struct as_cell *touch_by(const struct as_rule_context *c, const struct as_cell *like,
+                                      const char *const *scenarios)
 {
-    static const char *const teams[] = {"cpu-all", "cpu-one"};
-    for (size_t k = 0; k < sizeof teams / sizeof *teams; k++)
+    for (; *scenarios; scenarios++)
         for (size_t i = 0; i < c->n; i++)
-            if (strcmp(c->cells[i]->probe, "fault") == 0 &&
-                strcmp(as_cell_axis(c->cells[i], "scenario"), teams[k]) == 0 &&
+            if (strcmp(c->cells[i]->probe, "fault") == 0 && as_cell_is(c->cells[i], "scenario", *scenarios) &&
                 as_cells_alike(c->cells[i], like, "scenario"))
                 return c->cells[i];
     return NULL;
 }
 
-/* Touch by the CPU and then by the device, against the device's first touch alone. */
-static void say_in_turn(struct as_advice *a, const struct as_pair *p, const struct as_cell *cpu)
+/* Touch by the CPU and then by the device, against the device's first touch alone: measured as one, else the sum with
+ * the CPU's own touch, by most threads first. */
+static void say_in_turn(struct as_rule_context *c, struct as_advice *a, const struct as_pair *p)
 {
-    struct as_interval one = as_cell_interval(cpu), then = as_cell_interval(p->b), alone = as_cell_interval(p->a);
-    struct as_interval both = {one.lo + then.lo, one.hi + then.hi};
+    static const char *const in_turn[] = {"cpu-then-device", NULL}, *const teams[] = {"cpu-all", "cpu-12", "cpu-one",
+                                                                                      NULL};
+    const struct as_cell *total = touch_by(c, p->a, in_turn), *cpu = total ? total : touch_by(c, p->a, teams);
+    if (!cpu)
+        return;
+    struct as_interval both = as_cell_interval(cpu), alone = as_cell_interval(p->a);
+    const struct as_interval then = as_cell_interval(p->b);
+    double value = cpu->sum.median;
+    if (!total) {
+        value += p->b->sum.median;
+        both = (struct as_interval){both.lo + then.lo, both.hi + then.hi};
+    }
     char text[96];
-    as_fact_value_text(cpu->sum.median + p->b->sum.median, both, cpu->unit, text, sizeof text);
+    as_fact_value_text(value, both, cpu->unit, text, sizeof text);
     as_advice_say(a, ". Where it cannot, both in sequence take %s per page: %s", text,
                   both.hi < alone.lo   ? "pre-fault even then"
                   : both.lo > alone.hi ? "let the device fault"
@@ -228,9 +238,7 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
                       "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
                       "page instead of %s, %s",
                       as_cell_axis(p.a, "allocator"), after, before, ratio);
-        const struct as_cell *cpu = touch_by_cpu(c, p.a);
-        if (cpu)
-            say_in_turn(a, &p, cpu);
+        say_in_turn(c, a, &p);
     } else {
         as_advice_say(a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without, %s",
                       as_cell_axis(p.a, "allocator"), after, before, ratio);

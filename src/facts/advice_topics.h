@@ -22,6 +22,7 @@ struct as_advice_topic {
 /* Was no update by atomics of scope system lost where both sides updated memory of the allocator? */
 bool as_advice_atomics_hold(const struct as_rule_context *c, const char *allocator);
 
+bool as_advise_cpu_on_device(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_short_lived(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);

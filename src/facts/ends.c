@@ -132,38 +132,89 @@ static const struct as_cell *ends_pageable(const struct as_cell *const *cells, s
     return NULL;
 }
 
+static bool ends_is_of_device(const struct as_cell *cell)
+{
+    return as_allocator_role(cell->device, as_cell_axis(cell, "allocator")) == AS_ROLE_DEVICE;
+}
+
+/* The device's own memory beside a cell of the same first touch, where the CPU reaches it. */
+static const struct as_cell *ends_of_own(const struct as_cell *const *cells, size_t n, const struct as_cell *beside)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ends_is_of_device(cells[i]) && as_cells_same(cells[i], beside, "touch") &&
+            as_cells_same(cells[i], beside, "op") && as_cell_size(cells[i]) == as_cell_size(beside))
+            return cells[i];
+    return NULL;
+}
+
 /* "A CPU load from 'malloc' memory takes 230 ns", "CPU threads in 'malloc' memory, triad: 41 GB/s" */
-static void ends_say(struct as_fact *f, const struct as_ends *e, const struct as_cell *cell, const char *value)
+static void ends_say(struct as_fact *f, const struct as_ends *e, const struct as_cell *cell, const char *value,
+                     const char *because)
 {
     const char *op = as_cell_axis(cell, "op"), *allocator = as_cell_axis(cell, "allocator");
     const char *touch = as_cell_is(cell, "touch", "device") ? " that the device touched first" : "";
     if (*op)
-        as_fact_say(f, "%s '%s' memory%s, %s: %s", e->in, allocator, touch, op, value);
+        as_fact_say(f, "%s '%s' memory%s, %s: %s%s", e->in, allocator, touch, op, value, because);
     else
-        as_fact_say(f, "%s '%s' memory%s takes %s", e->in, allocator, touch, value);
+        as_fact_say(f, "%s '%s' memory%s takes %s%s", e->in, allocator, touch, value, because);
 }
 
-static void ends_add_cost(struct as_rule_context *c, const struct as_ends *e, const struct as_cell *cell,
-                          const struct as_cell *pageable)
+/* Page faults of ten triads in the allocator's memory; NULL where they were not counted. */
+static const struct as_cell *ends_triads(struct as_rule_context *c, const struct as_cell *like)
 {
-    char object[64], against[96], value[192];
-    const struct as_interval ci = as_cells_ratio(cell, pageable);
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "page_events") == 0 &&
+            strcmp(as_cell_axis(c->cells[i], "what"), "triads") == 0 && as_cells_same(c->cells[i], like, "allocator") &&
+            as_cells_same(c->cells[i], like, "touch"))
+            return c->cells[i];
+    return NULL;
+}
+
+/* What may explain a difference between two allocators: how their pages are mapped. */
+static void ends_say_because(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *own,
+                             char *out, size_t size)
+{
+    const struct as_cell *here = ends_triads(c, cell), *there = ends_triads(c, own);
+    out[0] = '\0';
+    if (here && there && as_cells_alike(here, there, "allocator"))
+        snprintf(out, size, "; ten triads fault %.0f times in '%.40s', %.0f times in '%.40s'", here->sum.median,
+                 as_cell_axis(cell, "allocator"), there->sum.median, as_cell_axis(own, "allocator"));
+}
+
+/* What to do where the CPU is surely slower than in the other memory. */
+static void ends_add_act(struct as_fact *f, const struct as_ends *e, const struct as_cell *cell,
+                         const struct as_cell *base)
+{
+    const char *op = *as_cell_axis(cell, "op") ? as_cell_axis(cell, "op") : "a load";
+    const char *allocator = as_cell_axis(cell, "allocator"), *other = as_cell_axis(base, "allocator");
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) != (e->lower_is_better ? 1 : -1))
+        return;
+    if (ends_is_of_device(base))
+        as_fact_act(f, "Use '%s' for memory that the CPU uses much: %s is {gain} slower in '%s'", other, op, allocator);
+    else
+        as_fact_act(f, "Avoid CPU access to '%s' memory%s: %s is {gain} slower than in '%s'", allocator,
+                    as_cell_is(cell, "touch", "device") ? " that the device touched first" : "", op, other);
+}
+
+/* Against pageable memory; of that against the device's own: "malloc costs the CPU 13% of triad". */
+static void ends_add_cost(struct as_rule_context *c, const struct as_ends *e, const struct as_cell *cell,
+                          const struct as_cell *base)
+{
+    char object[64], against[96], value[192], because[160] = "";
+    const struct as_interval ci = as_cells_ratio(cell, base);
     if (ci.lo <= DIFFERS && ci.hi >= 1 / DIFFERS)
         return;
     as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
-    struct as_fact *f = as_fact_add_ratio(c, e->cost, cell, pageable, AS_BY(.object = object));
+    struct as_fact *f = as_fact_add_ratio(c, e->cost, cell, base, AS_BY(.object = object));
     if (!f)
         return;
     f->verdict = AS_SUPPORTED;
-    snprintf(against, sizeof against, " %s '%.48s'", e->against, as_cell_axis(pageable, "allocator"));
-    ends_say(f, e, cell, as_fact_noted_text(f, against, "", value, sizeof value));
-    as_fact_gain(f, f->value, f->ci);
-    const char *op = as_cell_axis(cell, "op");
-    if (as_fact_side(f) == (e->lower_is_better ? 1 : -1))
-        as_fact_act(f, "Avoid CPU access to '%s' memory%s: %s is {gain} slower than in '%s'",
-                    as_cell_axis(cell, "allocator"),
-                    as_cell_is(cell, "touch", "device") ? " that the device touched first" : "", *op ? op : "a load",
-                    as_cell_axis(pageable, "allocator"));
+    snprintf(against, sizeof against, " %s '%.48s'", e->against, as_cell_axis(base, "allocator"));
+    if (ends_is_of_device(base))
+        ends_say_because(c, cell, base, because, sizeof because);
+    ends_say(f, e, cell, as_fact_noted_text(f, against, "", value, sizeof value), because);
+    ends_add_act(f, e, cell, base);
 }
 
 static void ends_of_device(struct as_rule_context *c, const struct as_ends *e)
@@ -184,9 +235,12 @@ static void ends_of_device(struct as_rule_context *c, const struct as_ends *e)
             snprintf(note, sizeof note, "%s, %.0f threads", size, threads);
         else
             snprintf(note, sizeof note, "%s, 1 thread", size);
-        ends_say(f, e, cells[i], as_fact_noted_text(f, "", note, value, sizeof value));
+        ends_say(f, e, cells[i], as_fact_noted_text(f, "", note, value, sizeof value), "");
         if (pageable && pageable != cells[i])
             ends_add_cost(c, e, cells[i], pageable);
+        const struct as_cell *own = pageable == cells[i] ? ends_of_own(cells, n, cells[i]) : NULL;
+        if (own)
+            ends_add_cost(c, e, cells[i], own);
     }
     free(cells);
 }

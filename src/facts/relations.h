@@ -51,6 +51,7 @@ enum as_fact_states {
     FIELD(INSTRUCTION, instruction, NULL)                                                                              \
     FIELD(LEVEL, level, AS_LEVELS)                                                                                     \
     FIELD(LOAD, load, NULL)                                                                                            \
+    FIELD(NODE, node, NULL)                                                                                            \
     FIELD(OP, op, NULL)                                                                                                \
     FIELD(OPERATION, operation, NULL)                                                                                  \
     FIELD(ORDER, order, "1|2|3|4|5|6|7|8")                                                                             \

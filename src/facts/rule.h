@@ -213,7 +213,8 @@ struct as_fact *as_fact_add_peer(struct as_rule_context *c, enum as_relation rel
 struct as_ends {
     const char *probe;
     bool lower_is_better;
-    /* field what: "own" or "other"; fields allocator and touch; likewise, against pageable memory of the host */
+    /* field what: "own" or "other"; fields allocator and touch; likewise, against pageable memory of the host, and of
+     * that against the device's own */
     enum as_relation nodes, device, cost;
     /* Parts of sentences: before the number of nodes, with the operation between where cells have one; before an
      * allocator's name; before that of pageable memory. */

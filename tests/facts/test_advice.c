@@ -156,6 +156,35 @@ static void test_allocators_by_side(void **unused)
     says(get_advice("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
 
+static void by_cpu(double value, const char *allocator, const char *touch, int threads)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes, "from=0;node=0;allocator=%s;touch=%s;op=triad;size=639631360;threads=%d", allocator,
+             touch, threads);
+    add("hip:0", "host_bandwidth", "GB/s", value, axes);
+}
+
+/* The CPU in a device's memory, at the best number of threads. */
+static void test_cpu_heavy_on_device(void **unused)
+{
+    (void)unused;
+    by_cpu(181, "shared", "cpu", 9);
+    by_cpu(174, "shared", "cpu", 24);
+    by_cpu(208, "shared", "device", 24);
+    by_cpu(208, "own", "cpu", 24);
+    by_cpu(207, "pinned", "cpu", 24);
+    add("hip:0", "host_latency", "ns", 240, "from=0;node=0;allocator=own;touch=cpu;size=4294967296");
+    add("hip:0", "host_latency", "ns", 20, "from=0;node=0;allocator=own;touch=cpu;size=1048576");
+    const struct as_advice *a = get_advice("hip:0", "cpu-heavy");
+    says(a,
+         "Of 3 allocators measured that the CPU can access, use 'own' or 'pinned', which are statistically tied: with "
+         "'own' the CPU streams at 208 GB/s (");
+    says(a, "'shared' is 1.15x slower");
+    says(a, ". Let the device touch 'shared' first where you must use it: the CPU then streams at 208 GB/s (");
+    says(a, ". A dependent CPU load from 'own' takes 240 ns (");
+    assert_int_equal(a->numbers_n, 5);
+}
+
 /* Memory that the CPU cannot touch says nothing about who should touch first. */
 static void test_only_memory_that_both_touch(void **unused)
 {
@@ -381,6 +410,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, empty_run),
         cmocka_unit_test_setup_teardown(test_allocators_by_side, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_cpu_heavy_on_device, start, empty_run),
         cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, empty_run),
         cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, empty_run),
         cmocka_unit_test_setup_teardown(test_atomics_where_plain_accesses_are_not_coherent, start, empty_run),

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -80,11 +81,35 @@ static void test_ridges(void **unused)
     made_end(&m);
 }
 
+/* Memory of which nobody requested a node, on another than the device's nearest, is told once per allocator. */
+static void test_wrong_node(void **unused)
+{
+    struct made m;
+    (void)unused;
+    made_gpu_minimal(&m);
+    made_add(&m, "latency", "ns", 300, "allocator=malloc size=1024")->detail = strdup("{\"node\":1,\"near_node\":0}");
+    made_add(&m, "bandwidth", "GB/s", 300, "allocator=malloc size=1024")->detail =
+        strdup("{\"node\":1,\"near_node\":0}");
+    made_add(&m, "latency", "ns", 300, "allocator=pinned size=1024")->detail = strdup("{\"node\":0,\"near_node\":0}");
+    made_add(&m, "latency", "ns", 300, "allocator=pool size=1024")->detail = strdup("{\"node\":1}");
+    made_add(&m, "fault", "ns", 300, "allocator=own pages=1 node=1")->detail = strdup("{\"node\":1,\"near_node\":0}");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "memory.node.malloc");
+    made_says(f, "Memory of 'malloc' is on NUMA node 1, not on the device's nearest, node 0 (2 measurements)");
+    assert_string_equal(f->act, "Bind the process to the device's node: numactl --cpunodebind=0 --membind=0");
+    assert_int_equal(f->evidence_n, 2);
+    assert_null(made_find(&m, "memory.node.pinned"));
+    assert_null(made_find(&m, "memory.node.pool"));
+    assert_null(made_find(&m, "memory.node.own")); /* requested there */
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy_or_direct),
         cmocka_unit_test(test_ridges),
+        cmocka_unit_test(test_wrong_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,6 +167,73 @@ static void test_touch_after_device(void **unused)
     }
 }
 
+/* Does the cell have these values, "name=text name=text"? */
+static bool has(const struct as_cell *c, const char *axes)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s", axes);
+    for (char *at = strtok(text, " "); at; at = strtok(NULL, " ")) {
+        char *value = strchr(at, '=');
+        *value++ = '\0';
+        if (strcmp(as_axes_text(&c->axes, at), value) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What the study of the MI300A measured with the CPU as user, by threads and by size, is in suite upm. Numbers of CPU
+ * threads that this host has not are left out. */
+static void test_study_is_planned(void **unused)
+{
+    static const struct {
+        const char *probe, *axes;
+        size_t least; /* cells */
+    } wanted[] = {
+        {"host_latency", "allocator=malloc touch=cpu", 5},
+        {"host_bandwidth", "allocator=hipMalloc op=triad touch=device", 2},
+        {"tlb", "agent=cpu allocator=hipMalloc touch=cpu", 8},
+        {"tlb", "agent=cpu allocator=malloc touch=device", 8},
+        {"page_events", "what=misses allocator=hipMalloc touch=cpu", 2},
+        {"page_events", "what=triads allocator=malloc touch=cpu", 1},
+        {"page_events", "what=triads allocator=hipMalloc touch=device", 1},
+        {"page_events", "what=triads allocator=hipHostMalloc touch=cpu", 1},
+        {"fault", "scenario=cpu-one allocator=malloc what=fault", 6},
+        {"fault", "scenario=cpu-all allocator=malloc what=fault", 2},
+        {"fault", "scenario=device-major allocator=malloc pages=10000000", 1},
+        {"fault", "scenario=device-minor allocator=malloc pages=10000000", 1},
+        {"fault", "scenario=cpu-then-device allocator=malloc pages=10000000", 1},
+        {"fault", "scenario=cpu-then-device allocator=malloc pages=1000000", 1},
+        {"alloc", "op=alloc allocator=malloc size=2", 1},
+        {"alloc", "op=alloc allocator=hipMalloc size=1073741824", 1},
+        {"alloc", "op=free allocator=hipHostMalloc size=1073741824", 1},
+        {"copy", "how=engine from=host to=hipMalloc size=1073741824", 1},
+        {"copy", "how=kernel from=hipMalloc to=hipMalloc size=1073741824", 1},
+        {"atomics", "agent=cpu elements=1048576 type=f64 device_threads=0 allocator=malloc cpu_threads=1", 1},
+        {"atomics", "agent=device elements=1 type=f64 cpu_threads=0 allocator=hipHostMalloc scope=system", 4},
+        {"atomics", "agent=device elements=1073741824 type=u64 cpu_threads=0 allocator=hipMalloc", 1},
+        {"atomics", "agent=cpu elements=1024 type=u64 cpu_threads=1 allocator=malloc scope=system", 4},
+        {"atomics", "agent=device elements=1024 type=f64 cpu_threads=1 allocator=hipMalloc scope=system", 3},
+    };
+    struct as_plan plan = {0};
+    const unsigned units = apu.compute_units;
+    size_t i = 0;
+    (void)unused;
+    apu.compute_units = 228; /* the stand-in has fewer */
+    while (as_suite_texts[i].name && strcmp(as_suite_texts[i].name, "upm") != 0)
+        i++;
+    add(&plan, as_suite_texts[i].text);
+    for (i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < plan.n; k++)
+            n += plan.cells[k].status == AS_CELL_PLANNED && strcmp(plan.cells[k].probe, wanted[i].probe) == 0 &&
+                 has(&plan.cells[k], wanted[i].axes);
+        if (n < wanted[i].least)
+            fail_msg("%s %s: %zu cells, not %zu", wanted[i].probe, wanted[i].axes, n, wanted[i].least);
+    }
+    apu.compute_units = units;
+    as_plan_finish(&plan);
+}
+
 /* A claim that the gate would always reject is not measured, and the reason names the size needed. */
 static void test_certain_rejections(void **unused)
 {
@@ -287,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_what_is_known),
         cmocka_unit_test(test_memory_cells),
         cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_study_is_planned),
         cmocka_unit_test(test_touch_after_device),
         cmocka_unit_test(test_certain_rejections),
         cmocka_unit_test(test_managed_on_apu),

@@ -1,5 +1,6 @@
 /* Common preparation of probes: words, free memory, bounds. */
 #include "lib/checks/checks.h"
+#include "lib/checks/nodes.h"
 #include "lib/kernel_timer/kernel_timer.h"
 #include "toy_device.h"
 
@@ -22,6 +23,59 @@ static void test_words(void **unused)
     assert_int_equal(as_word_index(&a, "absent", words), 2);
     assert_true(as_word_is(&a, "what", "far"));
     assert_false(as_word_is(&a, "other", "far"));
+}
+
+/* Which values of the axis node are cells, on a host with the nodes 0, 1 and 9, of which the last has no CPUs. */
+static void test_nodes(void **unused)
+{
+    struct as_device_info cpu = {.capabilities = AS_CAP_HOST_KERNELS},
+                          gpu = {.allocators_n = 3,
+                                 .allocators = {{.name = "own"},
+                                                {.name = "malloc", .host_access = true, .role = AS_ROLE_PAGEABLE},
+                                                {.name = "managed", .host_access = true, .role = AS_ROLE_MANAGED}}};
+    struct as_cpus nodes = {{0}}, alone = {{0}};
+    static const struct {
+        const char *axes;
+        int wanted;
+        bool cpu, gpu;
+    } cases[] = {{"allocator=malloc node=near", -1, true, true}, {"allocator=malloc", -1, true, true},
+                 {"allocator=malloc node=1", 1, true, true},     {"allocator=malloc node=9", 9, true, true},
+                 {"allocator=malloc node=2", 2, false, false},   {"allocator=managed node=1", 1, true, false},
+                 {"allocator=own node=0", 0, true, false}};
+    (void)unused;
+    as_cpus_add(&nodes, 0);
+    as_cpus_add(&nodes, 1);
+    as_cpus_add(&nodes, 9);
+    as_cpus_add(&alone, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_axes a;
+        toy_axes(&a, cases[i].axes);
+        assert_int_equal(as_node_wanted(&a), cases[i].wanted);
+        assert_int_equal(as_node_is_among(&cpu, &a, &nodes), cases[i].cpu);
+        assert_int_equal(as_node_is_among(&gpu, &a, &nodes), cases[i].gpu);
+        assert_int_equal(as_node_is_among(&cpu, &a, &alone), cases[i].wanted < 0);
+        cpu.capabilities |= AS_CAP_SIMULATED;
+        assert_int_equal(as_node_is_among(&cpu, &a, &nodes), cases[i].wanted < 0);
+        cpu.capabilities &= ~(unsigned)AS_CAP_SIMULATED;
+    }
+}
+
+/* The node that memory came to lie on is noted, and another than the requested one is refused. */
+static void test_other_node(void **unused)
+{
+    struct toy t;
+    struct as_error err = {0};
+    struct as_trial_context tc = {.dev = &t.dev};
+    (void)unused;
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    assert_int_equal(as_node_check(&tc, 1, -1, &err), AS_OK);
+    assert_string_equal(as_buf_get(&tc.detail), "");
+    assert_int_equal(as_node_check(&tc, -1, 3, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&tc.detail), "\"node\":3"));
+    assert_int_equal(as_node_check(&tc, 3, 3, &err), AS_OK);
+    assert_int_equal(as_node_check(&tc, 1, 3, &err), AS_UNSUPPORTED);
+    assert_string_equal(err.text, "memory was requested on node 1, but is on node 3");
+    as_buf_finish(&tc.detail);
 }
 
 static void test_room(void **unused)
@@ -95,8 +149,9 @@ static void test_kept(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_room),
-                                       cmocka_unit_test(test_block), cmocka_unit_test(test_one_cycle),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),      cmocka_unit_test(test_nodes),
+                                       cmocka_unit_test(test_other_node), cmocka_unit_test(test_room),
+                                       cmocka_unit_test(test_block),      cmocka_unit_test(test_one_cycle),
                                        cmocka_unit_test(test_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

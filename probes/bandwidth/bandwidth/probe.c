@@ -142,7 +142,7 @@ static void bandwidth_fill_context(struct as_trial_context *tc, const struct as_
     as_note_number(tc, "elements", (double)s->n);
     if (s->memory->page_size)
         as_note_number(tc, "page_size", (double)s->memory->page_size);
-    as_note_node(tc, s->memory);
+    (void)as_note_node(tc, s->memory, -1, NULL);
 }
 
 static enum as_status bandwidth_prepare(struct as_trial_context *tc, void *state, struct as_error *err)

@@ -36,25 +36,9 @@ static enum as_status host_latency_prepare(struct as_trial_context *tc, void *st
 {
     struct state *s = state;
     const uint64_t size = as_axes_u64(tc->axes, "size");
-    enum as_status st = as_reach_prepare(&s->reach, tc, size, err);
-    if (st)
-        return st;
-    const int cpu = s->reach.cpus[tc->seed % s->reach.cpus_n]; /* another in each trial */
-    const struct as_chase_desc desc = {.allocator = s->reach.cpu->info.allocators[0].name,
-                                       .size = size,
-                                       .stride = STRIDE,
-                                       .pattern = AS_PATTERN_RANDOM,
-                                       .seed = tc->seed,
-                                       .at = s->reach.at,
-                                       .cpu = 1 + cpu};
-    st = as_chase_prepare(&s->chase, s->reach.cpu, &desc, err);
-    if (!st)
-        st = as_reach_look(&s->reach, tc, err);
-    tc->footprint = s->chase.footprint;
+    struct as_chase_desc desc = {.size = size, .stride = STRIDE, .pattern = AS_PATTERN_RANDOM, .seed = tc->seed};
     tc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    as_limit_one_cycle(tc, s->reach.cpu->info.clock_max_hz);
-    as_note_number(tc, "cpu", cpu);
-    return st;
+    return as_reach_prepare_chase(&s->reach, &s->chase, tc, &desc, err);
 }
 
 static void host_latency_finish(void *state)

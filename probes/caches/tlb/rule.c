@@ -176,6 +176,20 @@ struct costs {
     const struct as_cell *pages[POINTS_MAX], *packed[POINTS_MAX];
 };
 
+/* Of the CPU in a device's memory. */
+static bool is_of_host(const struct as_cell *cell)
+{
+    return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
+}
+
+/* Fields of a fact about the cell; order: of a step. */
+static struct as_fact_fields tlb_fields(const struct as_cell *cell, const char *order)
+{
+    const bool cpu = is_of_host(cell);
+    return (struct as_fact_fields){
+        .order = order, .agent = cpu ? "cpu" : "", .touch = cpu ? as_cell_axis(cell, "touch") : ""};
+}
+
 static bool is_packed(const struct as_cell *cell)
 {
     return as_cell_axis_number(cell, "stride") == 0;
@@ -210,7 +224,9 @@ static void choose_control(const struct as_curve *curves, size_t n, const struct
     best->n = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
-        if (!is_packed(cell))
+        if (!is_packed(cell) || !as_cells_same(cell, pages->cells[0], "agent") ||
+            !as_cells_same(cell, pages->cells[0], "touch") ||
+            (is_of_host(cell) && !as_cells_same(cell, pages->cells[0], "allocator")))
             continue;
         const bool own = as_cells_same(cell, pages->cells[0], "allocator");
         const int rank = as_cell_on_huge_pages(cell) ? 2 : own;
@@ -222,12 +238,14 @@ static void choose_control(const struct as_curve *curves, size_t n, const struct
     }
 }
 
-/* "mmap, a page every 4 KiB" */
+/* "mmap, a page every 4 KiB", "CPU in hipMalloc, a page every 4 KiB" */
 static const char *tlb_what(const struct as_cell *cell, char *out, size_t size)
 {
     char stride[32];
     as_fact_value_text(as_cell_axis_number(cell, "stride"), AS_NO_INTERVAL, "B", stride, sizeof stride);
-    snprintf(out, size, "%s, a page every %s", as_cell_axis(cell, "allocator"), stride);
+    const bool device_first = is_of_host(cell) && as_cell_is(cell, "touch", "device");
+    snprintf(out, size, "%s%.40s%s, a page every %s", is_of_host(cell) ? "CPU in " : "",
+             as_cell_axis(cell, "allocator"), device_first ? " after the device" : "", stride);
     return out;
 }
 
@@ -249,21 +267,22 @@ static void tlb_add_reach(struct as_rule_context *c, const struct costs *costs, 
     const struct as_cell *cell = costs->pages[0];
     const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
     const struct as_interval knee = before->knee_ci;
-    char order[24], longer[160], cycles[48] = "", text[96], reach[200];
+    char order[24], longer[160], cycles[48] = "", text[128], reach[240];
     tlb_what(cell, text, sizeof text);
     if (clock > 0)
         snprintf(cycles, sizeof cycles, "%.0f cycles", step * clock / 1e9);
     as_noted_text(step, as_difference_interval(after->level, after->ci, before->level, before->ci), "ns", " longer",
                   cycles, longer, sizeof longer);
     snprintf(order, sizeof order, "%d", level);
-    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, cell, AS_BY(.order = order));
+    const struct as_fact_fields fields = tlb_fields(cell, order);
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, cell, &fields);
     if (!f)
         return;
     as_fact_number(f, before->knee, knee);
     as_fact_say(f, "The L%d TLB holds %.0f to %.0f pages (%s): beyond, a load takes %s", level, knee.lo, knee.hi, text,
                 longer);
     tlb_add_evidence(f, costs, before->last);
-    f = as_fact_add(c, AS_FACT_TLB_REACH_BYTES, cell, AS_BY(.order = order));
+    f = as_fact_add(c, AS_FACT_TLB_REACH_BYTES, cell, &fields);
     if (!f)
         return;
     as_fact_number(f, before->knee * stride, (struct as_interval){knee.lo * stride, knee.hi * stride});
@@ -292,8 +311,9 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     }
     if (level > 1)
         return;
-    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, costs->pages[0], AS_BY(.order = "1"));
-    char text[96];
+    const struct as_fact_fields fields = tlb_fields(costs->pages[0], "1");
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, costs->pages[0], &fields);
+    char text[128];
     if (!f)
         return;
     as_fact_say(f, "No clear step in the cost of address translation up to %.0f pages (%s)", costs->x[costs->n - 1],
@@ -305,8 +325,9 @@ static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
 {
     const size_t last = costs->n - 1;
     const struct as_cell *cell = costs->pages[last];
-    char value[240], cycles[48] = "", text[96], note[160];
-    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_COST_OF_PAGES, cell, NULL);
+    char value[280], cycles[48] = "", text[128], note[192];
+    const struct as_fact_fields fields = tlb_fields(cell, NULL);
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_COST_OF_PAGES, cell, &fields);
     if (!f)
         return;
     as_fact_number(f, costs->cost[last], costs->ci[last]);

@@ -1,5 +1,6 @@
 /* Probe tlb: which cells apply, which elements a chase touches, a wrong link is detected; then on this machine's CPU
  * and on OpenCL where available. */
+#include "lib/chase/chase.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -32,6 +33,51 @@ UNIT_TEST(test_which_cells)
     refused(&plain, "pages=64 stride=4096 allocator=toy", "cannot compile kernels");
     snprintf(cpu.dev.info.allocators[0].why_not, sizeof cpu.dev.info.allocators[0].why_not, "none today");
     refused(&cpu, "pages=64 stride=4096 allocator=toy", "none today");
+}
+
+UNIT_TEST(test_agents)
+{
+    struct toy cpu, gpu;
+    struct as_error err = {0};
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    toy_init(&gpu, 0);
+    gpu.dev.info.allocators[0].host_access = true;
+    static const char by_cpu[] = "pages=64 stride=4096 allocator=toy agent=cpu touch=cpu";
+    assert_int_equal(toy_applies(&cpu, &as_probe_tlb, by_cpu, &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&gpu, &as_probe_tlb, by_cpu, &err), AS_APPLIES);
+    refused(&gpu, "pages=64 stride=4096 allocator=toy agent=cpu touch=device", "cannot compile kernels");
+    refused(&gpu, "pages=64 stride=2048 allocator=toy agent=cpu touch=cpu", "power of two");
+    gpu.dev.info.capabilities |= AS_CAP_SOURCE;
+    assert_int_equal(
+        toy_applies(&gpu, &as_probe_tlb, "pages=64 stride=4096 allocator=toy agent=cpu touch=device", &err),
+        AS_APPLIES);
+    assert_int_equal(
+        toy_applies(&gpu, &as_probe_tlb, "pages=64 stride=4096 allocator=toy agent=own touch=device", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&gpu, &as_probe_tlb, "pages=64 stride=4096 allocator=toy agent=own touch=cpu", &err),
+                     AS_APPLIES);
+    gpu.dev.info.allocators[0].host_access = false;
+    refused(&gpu, by_cpu, "the CPU cannot access this memory");
+}
+
+/* A CPU beside the device chases in its memory. */
+UNIT_TEST(test_by_cpu)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {.value = NAN};
+    char why[160] = "";
+    toy_init(&t, AS_CAP_SOURCE);
+    t.dev.info.allocators[0].host_access = true;
+    toy_prepare(&t, &as_probe_tlb, "pages=100 stride=4096 allocator=toy agent=cpu touch=cpu", &v, NULL);
+    const struct as_chase *chase = v.state;
+    assert_ptr_not_equal(chase->dev, &t.dev);
+    assert_int_equal(v.tc.footprint, 6400);
+    assert_true(v.tc.host_work);
+    assert_int_equal(as_probe_tlb.sample(v.state, 10, &s, NULL), AS_OK);
+    assert_true(s.value > 0);
+    assert_true(as_probe_tlb.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_tlb, &v);
+    assert_int_equal(t.live, 0);
 }
 
 /* An element occupies the longest line of the device's caches. */
@@ -107,6 +153,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_agents),
+        cmocka_unit_test(test_by_cpu),
         cmocka_unit_test(test_footprint),
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_real),

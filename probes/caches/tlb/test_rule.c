@@ -53,6 +53,37 @@ UNIT_TEST(test_levels)
     assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
 }
 
+/* The CPU in a device's memory: against packed memory of the same allocator and first touch only. */
+static void add_by_cpu(const char *touch, double miss, double packed)
+{
+    for (double pages = 16; pages <= 16384; pages *= 2) {
+        char axes[128];
+        snprintf(axes, sizeof axes, "pages=%.0f stride=4096 allocator=hipMalloc agent=cpu touch=%s", pages, touch);
+        made_add(&m, "tlb", "ns", packed + (pages > 2048 ? miss : 0), axes);
+        snprintf(axes, sizeof axes, "pages=%.0f stride=0 allocator=hipMalloc agent=cpu touch=%s", pages, touch);
+        made_add(&m, "tlb", "ns", packed, axes);
+        snprintf(axes, sizeof axes, "pages=%.0f stride=0 allocator=hipMalloc agent=own touch=cpu", pages);
+        made_add(&m, "tlb", "ns", 100, axes);
+        snprintf(axes, sizeof axes, "pages=%.0f stride=4096 allocator=hipMalloc agent=own touch=cpu", pages);
+        made_add(&m, "tlb", "ns", 400, axes);
+    }
+}
+
+UNIT_TEST(test_cpu_in_device_memory)
+{
+    add_by_cpu("cpu", 30, 10);
+    add_by_cpu("device", 12, 8);
+    made_derive(&m);
+    made_near(&m, "tlb.cost.hipMalloc.4096.cpu.cpu", 30, 1e-9);
+    made_says(made_get(&m, "tlb.cost.hipMalloc.4096.cpu.cpu"),
+              "(29.8 to 30.2 ns; CPU in hipMalloc, a page every 4 KiB)");
+    made_near(&m, "tlb.cost.hipMalloc.4096.cpu.device", 12, 1e-9);
+    made_says(made_get(&m, "tlb.cost.hipMalloc.4096.cpu.device"),
+              "CPU in hipMalloc after the device, a page every 4 KiB");
+    made_near(&m, "tlb.cost.hipMalloc.4096", 300, 1e-9);
+    made_get(&m, "tlb.reach1.hipMalloc.4096.cpu.cpu");
+}
+
 /* Latency that both curves share is no translation cost. */
 UNIT_TEST(test_none)
 {
@@ -150,9 +181,13 @@ UNIT_TEST(test_wide_intervals)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test_from(test_wide_intervals, start, &m), made_test_from(test_levels, start, &m),
-        made_test_from(test_none, start, &m),           made_test_from(test_small_step, start, &m),
-        made_test_from(test_huge_pages, start, &m),     made_test_from(test_huge_pages_that_are_slower, start, &m),
+        made_test_from(test_wide_intervals, start, &m),
+        made_test_from(test_levels, start, &m),
+        made_test_from(test_cpu_in_device_memory, start, &m),
+        made_test_from(test_none, start, &m),
+        made_test_from(test_small_step, start, &m),
+        made_test_from(test_huge_pages, start, &m),
+        made_test_from(test_huge_pages_that_are_slower, start, &m),
         made_test_from(test_no_control, start, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

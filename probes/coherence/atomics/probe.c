@@ -2,6 +2,7 @@
  */
 #include "device/device.h"
 #include "lib/atomics/atomics.h"
+#include "lib/checks/nodes.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,7 @@ static const uint64_t SUM_BYTES = UINT64_C(64) << 20; /* larger arrays are not s
 
 static const struct as_axis axes[] = {
     ATOMICS_AXES("whose updates are counted; the other side runs concurrently"),
+    AS_NODE_AXIS,
     {0},
 };
 static const char *const quick[] = {
@@ -37,6 +39,9 @@ static const char *const full[] = {
     " scope=device,system allocator=all",
     "agent=cpu,device elements=1,1024,1048576 type=u64,f64 cpu_threads=" CPU_THREADS " device_threads=" DEVICE_THREADS
     " scope=device,system allocator=all",
+    "agent=cpu elements=1024,1048576 type=u64 cpu_threads=1,2,12,24 device_threads=0 allocator=first,pageable node=all",
+    "agent=device elements=1024,1048576 type=u64 cpu_threads=0 device_threads=64,16384 scope=system "
+    "allocator=pageable,pinned node=all",
     "agent=cpu elements=" BEYOND " cpu_threads=" CPU_THREADS " device_threads=0",
     "agent=device elements=" BEYOND " cpu_threads=0 device_threads=" DEVICE_THREADS,
     "agent=cpu,device elements=" BEYOND " cpu_threads=" CPU_THREADS " device_threads=" DEVICE_THREADS,

@@ -147,10 +147,58 @@ static bool shared_before(const struct as_cell *const *cells, size_t at)
     return false;
 }
 
+/* ---- memory requested on a node ---- */
+
+static void atomics_add_node(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *near)
+{
+    char array[64], ratio[200], note[96];
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_ATOMICS_NODE, cell, near, NULL);
+    if (!f)
+        return;
+    const char *threads = as_cell_axis(cell, own_threads(cell));
+    snprintf(note, sizeof note, "'%.40s', %.12s thread%s", as_cell_axis(cell, "allocator"), threads,
+             strcmp(threads, "1") == 0 ? "" : "s");
+    as_fact_say(f,
+                f->verdict == AS_UNDECIDED
+                    ? "Atomic updates by the %s of %s on node %s and on the nearest node are statistically tied: %s"
+                    : "Atomic updates by the %s of %s on node %s are %s",
+                atomics_by_cpu(cell) ? "CPU" : "device", as_array_text(cell, array), as_cell_axis(cell, "node"),
+                as_fact_ratio_text(f, " as fast as on the nearest node", " slower than on the nearest node", note,
+                                   ratio, sizeof ratio));
+}
+
+/* Moves the cells whose memory was requested on no node to the front; returns how many. */
+static size_t keep_near(const struct as_cell **cells, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "node", "near")) {
+            const struct as_cell *near = cells[i];
+            cells[i] = cells[kept];
+            cells[kept++] = near;
+        }
+    return kept;
+}
+
+/* Each array and node once, by the fastest cell: against the same cell on the nearest node. */
+static void atomics_nodes(struct as_rule_context *c, const struct as_cell **cells, size_t near_n, size_t n)
+{
+    static const char *const kind[] = {"agent", "elements", "type", "allocator", "node", NULL};
+    const struct as_cell **far = cells + near_n;
+    const size_t far_n = as_cells_keep_best(far, n - near_n, kind, as_cell_is_faster);
+    for (size_t i = 0; i < far_n && i < FACTS_MAX; i++)
+        for (size_t k = 0; k < near_n; k++)
+            if (!as_cell_both_work(far[i]) && as_cells_alike(cells[k], far[i], "node")) {
+                atomics_add_node(c, far[i], cells[k]);
+                break;
+            }
+}
+
 static void derive_atomics(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = as_cells_of(c, "atomics", &cells), added = 0;
+    const size_t all = as_cells_of(c, "atomics", &cells);
+    size_t n = keep_near(cells, all), added = 0;
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
         const struct as_cell *best = best_alone(cells, n, i);
         if (best)
@@ -166,6 +214,7 @@ static void derive_atomics(struct as_rule_context *c)
             add_kept(c, &k);
         added += k.cell != NULL;
     }
+    atomics_nodes(c, cells, n, all);
     free(cells);
 }
 

@@ -93,6 +93,31 @@ UNIT_TEST(test_what_is_kept_for_certain_goes_first)
     made_end(&m);
 }
 
+/* Memory requested on a node is compared with the nearest one, and is not taken for it. */
+UNIT_TEST(test_nodes)
+{
+    struct made m = {.share = 0.01, .info = {.id = "cpu", .backend = "cpu"}};
+    static const struct {
+        const char *node;
+        double rate;
+    } cells[] = {{"1", 40e6}, {"near", 100e6}, {"8", 120e6}};
+    for (size_t i = 0; i < 3; i++) {
+        char axes[200];
+        snprintf(axes, sizeof axes,
+                 "agent=cpu elements=1024 type=u64 cpu_threads=1 device_threads=0 scope=system order=relaxed "
+                 "allocator=mmap node=%s",
+                 cells[i].node);
+        made_add(&m, "atomics", "updates/s", cells[i].rate, axes);
+    }
+    made_derive(&m);
+    made_near(&m, "atomics.cpu.1024.u64", 100e6, 1e-9);
+    made_says(
+        made_near(&m, "atomics.node.1.cpu.1024.u64.mmap", 0.4, 1e-9),
+        "Atomic updates by the CPU of 1024 elements of u64 on node 1 are 2.50x slower than on the nearest node (");
+    made_near(&m, "atomics.node.8.cpu.1024.u64.mmap", 1.2, 1e-9);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +125,7 @@ int main(void)
         cmocka_unit_test(test_what_is_kept_may_be_all),
         cmocka_unit_test(test_rates_and_what_is_kept),
         cmocka_unit_test(test_rejected_cells_say_nothing),
+        cmocka_unit_test(test_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

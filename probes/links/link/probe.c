@@ -1,5 +1,6 @@
 /* link: bandwidth between a device and a peer device or a NUMA node of the host. See method.md. */
 #include "device/device.h"
+#include "lib/checks/nodes.h"
 #include "lib/transfer/peers.h"
 #include "lib/transfer/transfer.h"
 #include "os/memory.h"
@@ -78,11 +79,7 @@ static enum as_status look_at_node(struct as_trial_context *tc, const struct sta
     int got = st ? -1 : as_node_of(mem->host);
     if (!st && !was_mapped)
         st = tc->dev->memory->unmap(tc->dev, mem, err);
-    if (!st && got >= 0 && got != node)
-        return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but is on node %d", node, got);
-    if (got >= 0)
-        as_note_number(tc, "node", got);
-    return st;
+    return st ? st : as_node_check(tc, node, got, err);
 }
 
 static enum as_status link_prepare(struct as_trial_context *tc, void *state, struct as_error *err)

@@ -1,5 +1,6 @@
 /* fault: cost of a page's first touch, by scenario, number of pages and allocator. See method.md. */
 #include "lib/checks/checks.h"
+#include "lib/checks/nodes.h"
 #include "trial.h"
 
 #include "base/clock.h"
@@ -7,23 +8,22 @@
 
 #include <math.h>
 
-enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
+enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000, WARM_PAGES = 500000 };
 static const double WARMUP_S = 0.4; /* upper bound of the warm-up */
 
-static const char *const scenario_words[] = {"cpu-one",      "cpu-all",          "device-major",
-                                             "device-minor", "cpu-after-device", NULL};
 static const char *const what_words[] = {"fault", "first", "control", NULL};
 static const char *const access_words[] = {"store", "load", NULL};
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS(
-        "scenario", scenario_words, "all",
-        "one CPU thread, all of them, the device, the device after the CPU touched the pages, one CPU thread after "
-        "the device touched them"),
+    AS_WORD_AXIS("scenario", as_fault_scenario_words, "all",
+                 "one CPU thread, 12 of more, all of them, the device, the device after the CPU touched the pages, one "
+                 "CPU thread "
+                 "after the device touched them, up to 12 CPU threads and then the device: the time of both"),
     AS_WORD_AXIS("what", what_words, "fault",
                  "newly mapped memory; memory new to this process; present pages, the control"),
     AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
     AS_COUNT_AXIS("pages", 1, 1000000000, "10000", "base pages; one word of each is touched"),
     AS_WORD_AXIS("access", access_words, "store", "a store or a load"),
+    AS_NODE_AXIS,
     {0},
 };
 static const char *const quick[] = {
@@ -38,12 +38,14 @@ static const char *const quick[] = {
     NULL};
 #define DECADES "pages=1,10,100,1000,10000,100000,262144,1000000,10000000"
 static const char *const full[] = {
-    ("scenario=cpu-one,cpu-all what=fault,control "
+    ("scenario=cpu-one,cpu-12,cpu-all what=fault,control "
      "allocator=base_pages,huge_pages,reserved_huge_pages,pageable " DECADES),
     "scenario=cpu-one what=fault allocator=base_pages,huge_pages pages=1,10000 access=load",
     "scenario=cpu-one,cpu-all what=first allocator=base_pages,huge_pages pages=10000,100000",
     ("scenario=all what=fault,control allocator=shared_fine,shared_coarse,managed,pageable " DECADES),
     ("scenario=all what=fault,control allocator=registered devices=opencl " DECADES),
+    "scenario=cpu-one,cpu-all what=fault allocator=base_pages,pageable pages=1,10000 node=all",
+    "scenario=device-major,device-minor allocator=pageable pages=1,10000 node=all",
     "scenario=all allocator=managed_device,managed_host pages=1,10000,262144",
     "scenario=all allocator=managed_accessed pages=1,10000,262144",
     "scenario=device-major what=control allocator=device,managed_prefetch pages=1,100,10000,262144",
@@ -57,28 +59,43 @@ static bool by_device(const struct as_axes *a)
     return as_word_is(a, "scenario", "device-major") || as_word_is(a, "scenario", "device-minor");
 }
 
-static bool is_after_device(const struct as_axes *a)
+/* The device touches, too: before the CPU, or after it. */
+static bool is_in_turn(const struct as_axes *a)
 {
-    return as_word_is(a, "scenario", "cpu-after-device");
+    return as_word_is(a, "scenario", "cpu-after-device") || as_word_is(a, "scenario", "cpu-then-device");
+}
+
+/* Is it what another scenario measures with these CPUs? */
+static bool is_too_small(const struct as_device_info *info, const struct as_axes *a)
+{
+    const bool cpu = as_info_has_host_kernels(info), team = as_word_is(a, "scenario", "cpu-12");
+    const double pages = as_axes_number(a, "pages");
+    struct as_cpus usable;
+    const double cpus = cpu ? (double)info->threads : as_usable_cpus(&usable) ? as_cpus_count(&usable) : 0;
+    if (as_word_is(a, "scenario", "cpu-all"))
+        return cpu ? pages < cpus || cpus < 2 : pages < ALL_MIN;
+    return team && (cpus <= FAULT_TEAM || pages < FAULT_TEAM);
 }
 
 /* Combinations without meaning, or better measured by another device. */
 static bool is_pruned(const struct as_device_info *info, const struct as_axes *a)
 {
-    const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-    const double pages = as_axes_number(a, "pages");
-    if (by_device(a) || is_after_device(a) ? cpu : info->is_host_cpu && !cpu)
+    const bool cpu = as_info_has_host_kernels(info), load = as_word_is(a, "access", "load");
+    if (by_device(a) || is_in_turn(a) ? cpu : info->is_host_cpu && !cpu)
         return true;
-    if (as_word_is(a, "scenario", "cpu-all") && (cpu ? pages < info->threads || info->threads < 2 : pages < ALL_MIN))
+    if (is_too_small(info, a) || !as_node_applies(info, a))
         return true;
-    if ((as_word_is(a, "scenario", "device-minor") || is_after_device(a)) && as_word_is(a, "what", "control"))
+    if ((as_word_is(a, "scenario", "device-minor") || is_in_turn(a)) && as_word_is(a, "what", "control"))
         return true;
-    return as_word_is(a, "what", "first") && (!cpu || pages < FIRST_PAGES_MIN || as_word_is(a, "access", "load"));
+    if (as_word_is(a, "scenario", "cpu-then-device") && load)
+        return true;
+    return as_word_is(a, "what", "first") &&
+           (!cpu || as_axes_number(a, "pages") < FIRST_PAGES_MIN || load || as_node_wanted(a) >= 0);
 }
 
 static bool by_kernel(const struct as_axes *a)
 {
-    return by_device(a) || is_after_device(a);
+    return by_device(a) || is_in_turn(a);
 }
 
 static enum as_applies fault_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -94,9 +111,9 @@ static enum as_applies fault_applies(const struct as_device_info *info, const st
         as_fail(err, AS_UNSUPPORTED, "its pages are present before they are touched");
     else if (allocator && !allocator->host_access && !as_word_is(a, "scenario", "device-major"))
         as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
-    else if ((by_device(a) || is_after_device(a)) && !(info->capabilities & AS_CAP_SOURCE))
+    else if (by_kernel(a) && !(info->capabilities & AS_CAP_SOURCE))
         as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
-    else if ((as_word_is(a, "scenario", "device-minor") || is_after_device(a)) && info->is_host_cpu)
+    else if ((as_word_is(a, "scenario", "device-minor") || is_in_turn(a)) && info->is_host_cpu)
         as_fail(err, AS_UNSUPPORTED, "the device is the host CPU and shares its page table");
     else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
@@ -123,10 +140,14 @@ static enum as_status fault_prepare(struct as_trial_context *tc, void *state, st
     tc->host_work = true; /* the host's kernel handles all faults */
     tc->footprint = t->pages * t->toucher.page;
     tc->max_reps = t->what == FAULT_FIRST ? 1 : TRIALS;
-    if (t->by_device)
-        as_expect_code(tc, t->toucher.kernel, t->load ? "load.global" : "store.global", 1);
-    /* A warm-up would use up memory new to this process. */
-    return t->what == FAULT_FIRST ? AS_OK : fault_warm_up(t, tc, err);
+    if (t->by_device || t->scenario == FAULT_CPU_THEN_DEVICE)
+        as_expect_code(tc, t->by_device ? t->toucher.kernel : t->device.kernel,
+                       t->load ? "load.global" : "store.global", 1);
+    /* A warm-up would use up memory new to this process; for very many pages it takes seconds and gains nothing. */
+    if (t->what == FAULT_FIRST || (t->pages > WARM_PAGES && t->node < 0))
+        return AS_OK;
+    st = fault_warm_up(t, tc, err);
+    return st || t->node < 0 ? st : as_fault_look(t, err);
 }
 
 static enum as_status fault_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -158,7 +179,11 @@ static double fault_patience(const struct as_device_info *info, const struct as_
 
 static const struct as_metric further[] = {
     {"mean", "ns", true, "as the number, over all pages of a trial", NULL},
+    {"p5", "ns", true, "5th percentile over the touches of a trial, of single faults", NULL},
+    {"p25", "ns", true, "25th percentile, of single faults", NULL},
+    {"p75", "ns", true, "75th percentile, of single faults", NULL},
     {"p95", "ns", true, "95th percentile over the touches of a trial", NULL},
+    {"p99", "ns", true, "99th percentile, of single faults", NULL},
     {"second_touch", "ns", true, "median touch of a present page, which is subtracted", NULL},
     {"faults", "faults/page", true, "minor and major ones, as the kernel counts them", NULL},
     {"major_faults", "faults/page", true, "the major ones of these", NULL},

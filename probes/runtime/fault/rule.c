@@ -21,7 +21,9 @@ static const char *memory(const struct as_cell *cell, char *out, size_t size)
 static const char *fault_who(const struct as_cell *cell, char *out, size_t size)
 {
     static const char *const words[][2] = {{"cpu-one", "one CPU thread"},
+                                           {"cpu-12", "12 CPU threads"},
                                            {"cpu-all", "all CPU threads"},
+                                           {"cpu-then-device", "CPU threads, then the device"},
                                            {"device-major", "device touches first"},
                                            {"device-minor", "device touches after CPU"},
                                            {"cpu-after-device", "one CPU thread after the device"}};
@@ -79,6 +81,22 @@ static void fault_add_latency(struct as_rule_context *c, const struct as_cell *c
     as_fact_evidence(f, cell);
 }
 
+/* Of single faults. */
+static void fault_add_p95(struct as_rule_context *c, const struct as_cell *cell)
+{
+    struct as_metric_value v;
+    char text[96], value[200];
+    if (!as_cell_metric(cell, "p95", &v) || as_fault_is_drowned(c, cell))
+        return;
+    struct as_fact *f = fault_add(c, AS_FACT_FAULT_P95, cell);
+    if (!f)
+        return;
+    as_fact_number(f, v.value, v.ci);
+    as_fact_say(f, "One page fault in 20 takes %s or longer",
+                as_fact_noted_text(f, "", fault_who(cell, text, sizeof text), value, sizeof value));
+    as_fact_evidence(f, cell);
+}
+
 /* Maximum pages per second, and the number of pages from which it is reached. */
 static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
 {
@@ -106,16 +124,24 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
+/* Memory that was requested on a node has facts of its own. */
+static bool is_near_fault(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "what", "fault") && as_cell_is(cell, "node", "near");
+}
+
 static void curves(struct as_rule_context *c)
 {
     struct as_curve *curves;
     size_t n;
     as_curves_make(c, "fault", "pages", &curves, &n);
     for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
-        if (strcmp(as_cell_axis(curves[i].cells[0], "what"), "fault") != 0)
+        if (!is_near_fault(curves[i].cells[0]))
             continue;
-        if (curves[i].x[0] == 1)
+        if (curves[i].x[0] == 1) {
             fault_add_latency(c, curves[i].cells[0]);
+            fault_add_p95(c, curves[i].cells[0]);
+        }
         if (curves[i].n > 1 || curves[i].x[0] > 1)
             add_ceiling(c, &curves[i]);
         added++;
@@ -152,6 +178,26 @@ static const struct comparison {
      "Fault throughput of all CPU threads and of one is statistically tied: ",
      {NULL, NULL},
      {"Touch fresh memory by one thread: all threads together are", "slower"}},
+    {"scenario",
+     "cpu-one",
+     "cpu-12",
+     AS_FACT_FAULT_THREADS,
+     "12 CPU threads together fault pages ",
+     " as fast as one",
+     " slower than one",
+     "Fault throughput of 12 CPU threads and of one is statistically tied: ",
+     {NULL, NULL},
+     {"Touch fresh memory by one thread: 12 threads together are", "slower"}},
+    {"scenario",
+     "device-major",
+     "cpu-then-device",
+     AS_FACT_FAULT_PREFAULT,
+     "Touching pages on the CPU and then on the device is ",
+     " as fast as on the device alone",
+     " slower than on the device alone",
+     "Touching pages on the CPU and then on the device, and on the device alone, is statistically tied: ",
+     {"Touch memory on the CPU before the device even where nothing overlaps: both in turn run", "as fast"},
+     {"Touch memory on the CPU before the device only where that overlaps other work: both in turn are", "slower"}},
     {"scenario",
      "device-major",
      "device-minor",
@@ -248,7 +294,7 @@ static void fault_compare(struct as_rule_context *c, const struct comparison *ho
     as_pairs_make(c, "fault", how->axis, how->a, how->b, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
-        if (strcmp(as_cell_axis(pairs[i].b, "what"), "fault") != 0)
+        if (!is_near_fault(pairs[i].b))
             continue;
         while (k < kept && (!as_cells_same(pairs[k].b, pairs[i].b, "scenario") ||
                             !as_cells_same(pairs[k].b, pairs[i].b, "allocator") ||
@@ -268,9 +314,58 @@ static void fault_compare(struct as_rule_context *c, const struct comparison *ho
     free(pairs);
 }
 
+/* ---- memory requested on a node ---- */
+
+static bool has_more_pages(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cell_axis_number(a, "pages") > as_cell_axis_number(b, "pages");
+}
+
+static void add_node(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *near)
+{
+    char ratio[300], text[96], note[128];
+    const double pages = as_cell_axis_number(cell, "pages");
+    struct as_fact *f = fault_add(c, AS_FACT_FAULT_NODE, cell);
+    if (!f)
+        return;
+    as_fact_ratio(f, cell, near);
+    f->verdict = as_verdict_above(f->ci, 1);
+    snprintf(note, sizeof note, "%s, %.0f page%s", fault_who(cell, text, sizeof text), pages, pages == 1 ? "" : "s");
+    as_fact_say(f,
+                f->verdict == AS_UNDECIDED ? "Page faults on node %s and on the nearest node are statistically tied: %s"
+                                           : "A page fault on node %s takes %s",
+                as_cell_axis(cell, "node"),
+                as_fact_ratio_text(f, " as long as on the nearest node", " less time than on the nearest node", note,
+                                   ratio, sizeof ratio));
+    as_fact_evidence(f, cell);
+    as_fact_evidence(f, near);
+}
+
+/* Each node against the nearest, at the most pages. */
+static void nodes(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"node", "scenario", "allocator", "access", NULL};
+    const struct as_cell **cells, **near;
+    const size_t near_n = as_cells_of(c, "fault", &near);
+    size_t n = as_cells_of(c, "fault", &cells), kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", "fault") && !as_cell_is(cells[i], "node", "near"))
+            cells[kept++] = cells[i];
+    kept = as_cells_keep_best(cells, kept, kind, has_more_pages);
+    for (size_t i = 0; i < kept && i < FACTS_MAX; i++)
+        for (size_t k = 0; k < near_n; k++)
+            if (as_cell_is(near[k], "node", "near") && as_cells_alike(near[k], cells[i], "node")) {
+                add_node(c, cells[i], near[k]);
+                break;
+            }
+    free(cells);
+    free(near);
+}
+
 static void derive_fault(struct as_rule_context *c)
 {
     curves(c);
+    nodes(c);
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         fault_compare(c, &comparisons[i]);
 }

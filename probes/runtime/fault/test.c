@@ -48,6 +48,17 @@ UNIT_TEST(test_which_cells)
     assert_int_equal(applies(&gpu, "cpu-one", plain, &err), AS_APPLIES);
     assert_int_equal(applies(&gpu, "cpu-one", "what=first allocator=toy pages=5000 access=store", &err), AS_PRUNED);
     assert_int_equal(applies(&cpu, "cpu-one", "what=first allocator=toy pages=5000 access=store", &err), AS_APPLIES);
+    cpu.dev.info.threads = 24;
+    assert_int_equal(applies(&cpu, "cpu-12", plain, &err), AS_APPLIES);
+    assert_int_equal(applies(&cpu, "cpu-12", "what=fault allocator=toy pages=11 access=store", &err), AS_PRUNED);
+    cpu.dev.info.threads = 12; /* that of all threads */
+    assert_int_equal(applies(&cpu, "cpu-12", plain, &err), AS_PRUNED);
+    assert_int_equal(applies(&cpu, "cpu-then-device", plain, &err), AS_PRUNED);
+    assert_int_equal(applies(&gpu, "cpu-then-device", plain, &err), AS_APPLIES);
+    assert_int_equal(applies(&gpu, "cpu-then-device", "what=fault allocator=toy pages=100 access=load", &err),
+                     AS_PRUNED);
+    assert_int_equal(applies(&gpu, "cpu-then-device", "what=control allocator=toy pages=100 access=store", &err),
+                     AS_PRUNED);
     assert_int_equal(applies(&cpu, "cpu-one", "what=first allocator=toy pages=10 access=store", &err), AS_PRUNED);
     assert_int_equal(applies(&cpu, "cpu-one", "what=control allocator=upfront pages=10 access=store", &err),
                      AS_APPLIES);
@@ -180,6 +191,27 @@ UNIT_TEST(test_what_is_subtracted)
     assert_true(fabs(s.seconds - 2 * 400e-6) < 1e-12);
 }
 
+/* The device's touch of present pages takes 100 us: of 100 pages 1 us each, and the CPU's time comes on top. */
+UNIT_TEST(test_cpu_then_device)
+{
+    static const char axes[] = "scenario=cpu-then-device what=fault allocator=toy pages=100 access=store";
+    struct toy t;
+    struct as_sample s = {0};
+    char why[160] = "";
+    toy_init(&t, AS_CAP_SOURCE);
+    t.dev.info.allocators[0].host_access = true;
+    t.dev.info.is_host_cpu = true; /* no faults of this process are expected of a simulated one */
+    t.dev.info.capabilities |= AS_CAP_SIMULATED;
+    t.kernel = run_timed;
+    timed = &t;
+    if (!trial(&t, axes, 3, &s, why, sizeof why))
+        fail_msg("%s", why);
+    assert_true(s.seconds > 2 * 200e-6);
+    t.kernel = run_short; /* the CPU's store of the last page is not taken for the device's */
+    assert_false(trial(&t, axes, 3, &s, why, sizeof why));
+    assert_non_null(strstr(why, "page 99 of 100"));
+}
+
 /* The toy's memory is zeroed when allocated: its pages are present, and no fault is counted. */
 UNIT_TEST(test_kept_pages_are_seen)
 {
@@ -228,6 +260,7 @@ UNIT_TEST(test_cpu)
     (void)real("cpu", "scenario=cpu-one what=fault allocator=malloc pages=300 access=store", &control);
     (void)real("cpu", "scenario=cpu-one what=fault allocator=mmap pages=2000 access=load", &control);
     (void)real("cpu", "scenario=cpu-one what=fault allocator=thp pages=5000 access=store", &control);
+    (void)real("cpu", "scenario=cpu-12 what=fault allocator=mmap pages=2000 access=store", &control);
     (void)real("cpu", "scenario=cpu-all what=fault allocator=mmap pages=2000 access=store", &control);
     (void)real("cpu", "scenario=cpu-one what=first allocator=mmap pages=2000 access=store", &control);
     (void)real("cpu", "scenario=cpu-all what=control allocator=mmap pages=2000 access=load", &control);
@@ -260,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_device),
         cmocka_unit_test(test_cpu_after_device),
         cmocka_unit_test(test_what_is_subtracted),
+        cmocka_unit_test(test_cpu_then_device),
         cmocka_unit_test(test_kept_pages_are_seen),
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_opencl),

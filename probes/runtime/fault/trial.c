@@ -2,6 +2,7 @@
 
 #include "device/shared_host.h"
 #include "lib/checks/checks.h"
+#include "lib/checks/nodes.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,6 +16,20 @@ static const uint64_t HELD_MAX = UINT64_C(4) << 30;
 /* Allocators cache freed blocks below this size with their pages; the C library keeps at most 64 MiB at the end of its
  * heap. The CPU backend drops a fresh block's pages. */
 static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
+
+const char *const as_fault_scenario_words[] = {"cpu-one",      "cpu-12",           "cpu-all",         "device-major",
+                                               "device-minor", "cpu-after-device", "cpu-then-device", NULL};
+
+/* CPU threads that touch, 0: the device does. */
+static const unsigned scenario_threads[] = {
+    [FAULT_CPU_ONE] = 1,
+    [FAULT_CPU_TEAM] = FAULT_TEAM,
+    [FAULT_CPU_ALL] = UINT32_MAX,
+    [FAULT_DEVICE_MAJOR] = 0,
+    [FAULT_DEVICE_MINOR] = 0,
+    [FAULT_CPU_AFTER_DEVICE] = 1,
+    [FAULT_CPU_THEN_DEVICE] = FAULT_TEAM,
+};
 
 static struct as_span fault_last_span(const struct trials *t)
 {
@@ -46,7 +61,8 @@ static enum as_status find_shape(struct trials *t, struct as_error *err)
     t->blocks = (struct as_fresh){.dev = t->dev,
                                   .allocator = as_axes_text(t->tc->axes, "allocator"),
                                   .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
-                                  .map = host_sees(t)};
+                                  .map = host_sees(t),
+                                  .on_node = 1 + t->node};
     enum as_status st = as_fresh_add(&t->blocks, err);
     if (st || (uintptr_t)as_fresh_last(&t->blocks)->host % page == 0)
         return st;
@@ -70,18 +86,35 @@ static enum as_status device_first(struct trials *t, struct as_span span, struct
 static enum as_status hand_over(struct trials *t, struct as_error *err)
 {
     const struct as_span span = fault_last_span(t);
-    if (t->after)
+    if (t->scenario == FAULT_CPU_AFTER_DEVICE)
         return device_first(t, span, err);
-    if (t->minor)
+    if (t->scenario == FAULT_DEVICE_MINOR)
         as_pages_store_here(&t->toucher, &span);
     return t->by_device && host_sees(t) ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
+}
+
+/* The CPU's threads and then the device: the time of both. The CPU stores other values, so that the check sees what the
+ * device did not store. */
+static enum as_status touch_in_turn(struct trials *t, const struct as_span *span, double *seconds, struct as_error *err)
+{
+    struct as_span by_cpu = *span;
+    double cpu_s, device_s = NAN;
+    by_cpu.mark += span->pages;
+    enum as_status st = as_pages_touch(&t->toucher, &by_cpu, &cpu_s, err);
+    if (!st)
+        st = t->dev->memory->unmap(t->dev, span->memory, err);
+    if (!st)
+        st = as_pages_touch(&t->device, span, &device_s, err);
+    *seconds = cpu_s + device_s;
+    return st ? st : t->dev->memory->map(t->dev, span->memory, err);
 }
 
 static enum as_status fault_touch(struct trials *t, double *ns, struct as_error *err)
 {
     const struct as_span span = fault_last_span(t);
     double seconds = NAN;
-    enum as_status st = as_pages_touch(&t->toucher, &span, &seconds, err);
+    enum as_status st = t->scenario == FAULT_CPU_THEN_DEVICE ? touch_in_turn(t, &span, &seconds, err)
+                                                             : as_pages_touch(&t->toucher, &span, &seconds, err);
     *ns = seconds * 1e9 / (double)t->pages;
     return st;
 }
@@ -133,16 +166,16 @@ static enum as_status start_control(struct trials *t, struct as_error *err)
 enum as_status as_fault_prepare(struct trials *t, struct as_trial_context *tc, struct as_error *err)
 {
     static const char *const whats[] = {"fault", "first", "control", NULL};
-    const bool after = as_word_is(tc->axes, "scenario", "cpu-after-device");
-    const bool one = after || as_word_is(tc->axes, "scenario", "cpu-one");
-    *t = (struct trials){.tc = tc, .dev = tc->dev, .mark = tc->seed >> 2 | 1, .after = after};
+    *t = (struct trials){.tc = tc, .dev = tc->dev, .mark = tc->seed >> 2 | 1, .node = as_node_wanted(tc->axes)};
     t->what = (enum fault_what)as_word_index(tc->axes, "what", whats);
-    t->minor = as_word_is(tc->axes, "scenario", "device-minor");
-    t->by_device = t->minor || as_word_is(tc->axes, "scenario", "device-major");
+    t->scenario = (enum fault_scenario)as_word_index(tc->axes, "scenario", as_fault_scenario_words);
+    if (t->scenario > FAULT_CPU_THEN_DEVICE)
+        return as_fail(err, AS_USAGE, "unknown scenario '%s'", as_axes_text(tc->axes, "scenario"));
+    t->by_device = scenario_threads[t->scenario] == 0;
     t->load = as_word_is(tc->axes, "access", "load");
     t->pages = as_axes_u64(tc->axes, "pages");
-    enum as_status st = as_pages_prepare(&t->toucher, t->dev, t->by_device ? 0 : one ? 1 : UINT32_MAX, err);
-    if (!st && after)
+    enum as_status st = as_pages_prepare(&t->toucher, t->dev, scenario_threads[t->scenario], err);
+    if (!st && t->scenario >= FAULT_CPU_AFTER_DEVICE)
         st = as_pages_prepare(&t->device, t->dev, 0, err);
     if (!st)
         st = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
@@ -278,7 +311,7 @@ static bool faults_fit_device(const struct trials *t, double page_size, char *wh
     if (page_size > (double)t->toucher.page)
         snprintf(why, why_size, "the memory has pages of %.0f B, and one fault would count as several", page_size);
     else if (page_size > 0 && !t->by_device && t->what != FAULT_CONTROL && t->n < KEPT_MAX && faults < 0.9 * pages &&
-             !t->after)
+             t->scenario != FAULT_CPU_AFTER_DEVICE)
         snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", faults, t->n,
                  (unsigned long long)t->pages);
     else
@@ -304,24 +337,42 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
     return t->what == FAULT_CONTROL ? t->pages < 64 || faults <= most : faults >= least;
 }
 
-bool as_fault_check(struct trials *t, char *why, size_t why_size)
+enum as_status as_fault_look(struct trials *t, struct as_error *err)
 {
-    struct as_error err = {0};
+    return as_note_node(t->tc, as_fresh_last(&t->blocks), t->node, err);
+}
+
+/* The distribution of the touches of a trial; for single faults in more detail. */
+static void note_spread(const struct trials *t)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {{"p5", 0.05}, {"p25", 0.25}, {"p75", 0.75}, {"p95", 0.95}, {"p99", 0.99}};
     double sum = 0;
-    bool good = false;
-    enum as_status st =
-        t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
-    double page_size = (double)as_fresh_last(&t->blocks)->page_size;
     for (size_t i = 0; i < t->n; i++)
         sum += t->ns[i];
     as_note_number(t->tc, "trials", (double)t->n);
     as_note_number(t->tc, "mean", sum / (double)t->n);
-    as_note_number(t->tc, "p95", as_quantile(t->ns, t->n, 0.95));
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        if (t->pages == 1 || strcmp(quantiles[i].name, "p95") == 0)
+            as_note_number(t->tc, quantiles[i].name, as_quantile(t->ns, t->n, quantiles[i].share));
+}
+
+bool as_fault_check(struct trials *t, char *why, size_t why_size)
+{
+    struct as_error err = {0};
+    bool good = false;
+    enum as_status st =
+        t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
+    double page_size = (double)as_fresh_last(&t->blocks)->page_size;
+    note_spread(t);
     as_note_number(t->tc, "second_touch", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
     as_note_number(t->tc, "faults", as_faults_total(&t->faults) / (double)t->n / (double)t->pages);
     as_note_number(t->tc, "major_faults", t->faults.major / (double)t->n / (double)t->pages);
     as_note_number(t->tc, "page_size", page_size);
-    as_note_node(t->tc, as_fresh_last(&t->blocks));
+    if (!st && t->node < 0)
+        st = as_fault_look(t, &err);
     if (st)
         snprintf(why, why_size, "%s", err.text);
     return !st && good && faults_fit(t, page_size, why, why_size);

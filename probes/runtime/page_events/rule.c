@@ -18,27 +18,31 @@ static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
         return;
     while (i < curve->n && curve->ci[i].lo < SEEN * loads)
         few = few && curve->ci[i++].hi < SEEN * loads;
-    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_MISSES, cell, NULL);
+    const bool own = strcmp(c->device, "cpu") == 0;
+    char who[72];
+    struct as_fact *f =
+        as_fact_add(c, AS_FACT_TLB_MISSES, cell, AS_BY(.touch = own ? "" : as_cell_axis(cell, "touch")));
     if (!f)
         return;
     const size_t last = curve->n - 1;
+    snprintf(who, sizeof who, "%s%.40s%s", own ? "" : "CPU in ", as_cell_axis(cell, "allocator"),
+             as_cell_is(cell, "touch", "cpu") ? "" : " after the device");
     if (i == curve->n && !few)
         as_fact_say(f,
                     "Whether one load in ten misses the TLB up to %.0f pages is inconclusive (%s, a page every %s "
                     "bytes; counted)",
-                    curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
+                    curve->x[last], who, as_cell_axis(cell, "stride"));
     else if (i == curve->n)
         as_fact_say(f,
                     "Fewer than one load in ten misses the TLB up to %.0f pages (%s, a page every %s bytes; counted)",
-                    curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
+                    curve->x[last], who, as_cell_axis(cell, "stride"));
     else {
         as_fact_number(f, curve->x[i], (struct as_interval){i ? curve->x[i - 1] : 1, curve->x[i]});
         as_fact_say(
             f,
             "From %.0f pages on at least one load in ten misses the TLB, over %.0f pages %.0f%% (%s, a page every %s "
             "bytes; counted)",
-            curve->x[i], curve->x[last], 100 * curve->y[last] / loads, as_cell_axis(cell, "allocator"),
-            as_cell_axis(cell, "stride"));
+            curve->x[i], curve->x[last], 100 * curve->y[last] / loads, who, as_cell_axis(cell, "stride"));
     }
     as_curve_evidence(f, curve, 0, last);
 }
@@ -80,6 +84,25 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_evidence(f, cell);
 }
 
+/* "Ten triads take 472 k page faults ..." */
+static void add_triads(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const size_t last = curve->n - 1;
+    const struct as_cell *cell = curve->cells[last];
+    char object[64], kinds[64];
+    as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
+    struct as_fact *f = as_fact_add(c, AS_FACT_PAGE_TRIADS, cell, AS_BY(.object = object));
+    if (!f)
+        return;
+    f->matter = "page faults and migrations";
+    as_fact_number(f, curve->y[last], curve->ci[last]);
+    as_fact_say(f, "Ten CPU triads over %.0f pages of '%s'%s: %.0f %s, %.3g per page", curve->x[last],
+                as_cell_axis(cell, "allocator"),
+                as_cell_is(cell, "touch", "device") ? " that the device touched first" : "", f->value,
+                kinds_text(cell, kinds, sizeof kinds), f->value / curve->x[last]);
+    as_fact_evidence(f, cell);
+}
+
 static void derive_page_events(struct as_rule_context *c)
 {
     struct as_curve *curves;
@@ -88,6 +111,8 @@ static void derive_page_events(struct as_rule_context *c)
     for (size_t i = 0; i < n && i < FACTS_MAX; i++)
         if (as_cell_is(curves[i].cells[0], "what", "misses"))
             add_misses(c, &curves[i]);
+        else if (as_cell_is(curves[i].cells[0], "what", "triads"))
+            add_triads(c, &curves[i]);
         else
             add_faults(c, &curves[i]);
     as_curves_free(curves, n);
@@ -96,7 +121,7 @@ static void derive_page_events(struct as_rule_context *c)
 const struct as_rule as_rules_page_events[] = {
     {"page faults and migrations", derive_page_events,
      "the CPU's count of data TLB misses, significant from a tenth of the loads on; the system's count of page faults "
-     "per page that was read",
+     "per page that was read, or of the arrays of ten triads",
      "another counter of the same events with another count"},
     {0},
 };

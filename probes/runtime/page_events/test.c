@@ -7,6 +7,7 @@
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,11 @@ UNIT_TEST(test_which_cells)
     is(&cpu, "what=misses pages=64 stride=page allocator=toy touch=cpu", AS_APPLIES, NULL);
     is(&cpu, "what=misses pages=64 stride=page allocator=toy touch=device", AS_PRUNED, NULL);
     is(&cpu, "what=misses pages=64 stride=12288 allocator=toy touch=cpu", AS_INAPPLICABLE, "power of two");
-    is(&gpu, "what=misses pages=64 stride=page allocator=toy touch=cpu", AS_INAPPLICABLE, "vendor's profiler");
+    is(&gpu, "what=misses pages=64 stride=page allocator=toy touch=cpu", AS_APPLIES, NULL);
+    is(&gpu, "what=misses pages=64 stride=page allocator=toy touch=device", AS_APPLIES, NULL);
+    is(&cpu, "what=triads pages=64 stride=page allocator=toy touch=cpu", AS_APPLIES, NULL);
+    is(&cpu, "what=triads pages=64 stride=page allocator=toy touch=device", AS_PRUNED, NULL);
+    is(&gpu, "what=triads pages=64 stride=page allocator=toy touch=device", AS_APPLIES, NULL);
     is(&cpu, "what=faults pages=64 stride=page allocator=toy touch=cpu", AS_APPLIES, NULL);
     is(&cpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_PRUNED, NULL);
     is(&cpu, "what=faults pages=64 stride=131072 allocator=toy touch=cpu", AS_PRUNED, NULL);
@@ -56,6 +61,8 @@ UNIT_TEST(test_which_cells)
     is(&gpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_APPLIES, NULL);
     gpu.dev.info.allocators[0].host_access = false;
     is(&gpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_INAPPLICABLE, "cannot access");
+    is(&gpu, "what=triads pages=64 stride=page allocator=toy touch=device", AS_INAPPLICABLE, "cannot access");
+    is(&gpu, "what=misses pages=64 stride=page allocator=toy touch=cpu", AS_INAPPLICABLE, "vendor's profiler");
 }
 
 UNIT_TEST(test_lost_pass_is_seen)
@@ -117,6 +124,29 @@ UNIT_TEST(test_major_faults_count)
             fail_msg("'%s' is not in: %s", want, as_buf_get(&v.tc.detail));
         toy_finish(&as_probe_page_events, &v);
     }
+}
+
+/* A CPU beside the device runs ten triads in its memory: all faults from the first touch on count. */
+UNIT_TEST(test_triads)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {0};
+    char why[160] = "";
+    toy_init(&t, AS_CAP_SOURCE);
+    t.dev.info.allocators[0].host_access = true;
+    toy_prepare(&t, &as_probe_page_events, numbered("what=triads pages=96 stride=page allocator=toy touch=cpu"), &v,
+                NULL);
+    planted = true;
+    planted_minor = 96;
+    planted_major = 4;
+    assert_int_equal(as_probe_page_events.sample(v.state, 1, &s, NULL), AS_OK);
+    planted = false;
+    assert_true(s.value >= 100 && fmod(s.value, 100) == 0); /* the CPU's backend reads the counts too */
+    if (!as_probe_page_events.check(v.state, why, sizeof why))
+        fail_msg("%s", why);
+    toy_finish(&as_probe_page_events, &v);
+    assert_int_equal(t.live, 0);
 }
 
 /* ---- counting ---- */
@@ -183,6 +213,8 @@ UNIT_TEST(test_faults)
     double huge = real("cpu", "what=faults pages=16384 stride=page allocator=thp touch=cpu");
     assert_true(base > 0 && base < 2 * 16384);
     assert_true(huge < 0 || huge <= base + 64);
+    double triads = real("cpu", "what=triads pages=4096 stride=page allocator=mmap touch=cpu");
+    assert_true(triads < 0 || (triads > 0.9 * 4096 && triads < 2 * 4096));
     real_or_skip();
 }
 
@@ -209,13 +241,10 @@ UNIT_TEST(test_misses)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_lost_pass_is_seen),
-        cmocka_unit_test(test_major_faults_count),
-        cmocka_unit_test(test_events_of_all_threads),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_faults_of_opencl),
-        cmocka_unit_test(test_misses),
+        cmocka_unit_test(test_which_cells),           cmocka_unit_test(test_lost_pass_is_seen),
+        cmocka_unit_test(test_major_faults_count),    cmocka_unit_test(test_triads),
+        cmocka_unit_test(test_events_of_all_threads), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_faults_of_opencl),      cmocka_unit_test(test_misses),
     };
     real_leave_untouched();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,26 @@ static struct as_cell *misses_of(const char *allocator, double pages, double n)
     return made_add(&m, "page_events", "events", n, axes);
 }
 
+/* What the study of the MI300A counted: the CPU's faults of ten triads, and its misses in a device's memory. */
+UNIT_TEST(test_cpu_in_device_memory)
+{
+    struct made apu = {.share = 0.005, .info = {.id = "hip:0", .backend = "hip"}};
+    made_add(&apu, "page_events", "events", 472000, "what=triads pages=468480 stride=4096 allocator=malloc touch=cpu");
+    made_add(&apu, "page_events", "events", 4100, "what=triads pages=468480 stride=4096 allocator=hipMalloc touch=cpu");
+    made_add(&apu, "page_events", "events", 8500,
+             "what=triads pages=468480 stride=4096 allocator=hipMalloc touch=device");
+    made_add(&apu, "page_events", "events", 60000,
+             "what=misses pages=4096 stride=4096 allocator=hipMalloc touch=device")
+        ->detail = strdup("{\"loads\": 65536}");
+    made_derive(&apu);
+    made_near(&apu, "page_events.triads.malloc.cpu", 472000, 1e-9);
+    made_says(made_get(&apu, "page_events.triads.malloc.cpu"),
+              "Ten CPU triads over 468480 pages of 'malloc': 472000 minor faults, 1.01 per page");
+    made_says(made_near(&apu, "page_events.triads.hipMalloc.device", 8500, 1e-9), "that the device touched first");
+    made_says(made_get(&apu, "tlb.misses.hipMalloc.4096.device"), "CPU in hipMalloc after the device");
+    made_end(&apu);
+}
+
 UNIT_TEST(test_events)
 {
     m.share = 0;
@@ -72,6 +92,7 @@ UNIT_TEST(test_events_that_may_be_few)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu_in_device_memory),
         made_test_from(test_events, start, &m),
         made_test_from(test_events_that_may_be_few, start, &m),
     };
