@@ -128,7 +128,8 @@ struct as_memory_desc {
     uint64_t bytes;
     int node;   /* NUMA node, -1 local */
     bool fresh; /* unused memory, not a block kept from an earlier trial */
-    void *at;   /* CPU: existing memory of this process, which the caller keeps, used in place; NULL: allocated */
+    void *at; /* existing memory of this process, which the caller keeps, used in place by a CPU, or by a device through
+                 an allocator of the process's own memory; NULL: allocated */
     const char *owner; /* id of another device of the backend that holds the memory, made accessible to this one; NULL:
                           this device */
 };

@@ -71,7 +71,7 @@ UNIT_TEST(test_files)
 UNIT_TEST(test_calls)
 {
     struct as_system_memory memory = {.total = 900, .free = 100, .available = 300, .resident = 50};
-    struct counter_reading r = {{0}, {""}};
+    struct counter_reading r = {.nodes_n = 0};
     as_counters_of_calls(&memory, &r);
     assert_true(r.bytes[COUNTER_AVAILABLE] == -300 && r.bytes[COUNTER_RSS] == 50);
     assert_true(isnan(r.bytes[COUNTER_NODES]) && r.why[COUNTER_NODES][0]);

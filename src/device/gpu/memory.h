@@ -15,6 +15,7 @@ struct as_gpu_block {
     uint64_t taken;               /* bytes that release frees: reserved or registered, in whole pages */
     uint64_t page_size;           /* 0 unknown */
     struct as_gpu_module *module; /* holds a static variable */
+    bool is_borrowed;             /* the caller's memory, which is not released */
 };
 
 /* Values of as_gpu_allocator.most: managed memory evicts other pages instead of failing; the module of a static
