@@ -257,6 +257,10 @@ struct as_device {
 /* Backends call it to add a program that they built; binary is 0 if its machine code is not available. */
 void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary);
 
+/* What may be allocated: the driver's count or, of a device in the host's memory whose driver counts, what the system
+ * has available, since the count leaves out what the system can reclaim. */
+enum as_status as_device_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
+
 /* AS_FAILED, naming the first missing required slot. */
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
 /* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; what is

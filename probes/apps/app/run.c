@@ -39,7 +39,7 @@ const char *as_app_pageable(const struct as_device_info *info)
 static void app_check_memory(struct app_run *r)
 {
     uint64_t free_bytes = 0, wanted = 0;
-    r->status = r->dev->device->memory_free(r->dev, &free_bytes, r->err);
+    r->status = as_device_memory_free(r->dev, &free_bytes, r->err);
     const uint64_t of_host = as_host_memory_available(), least = free_bytes < of_host ? free_bytes : of_host;
     for (size_t k = 0; k < APP_ARRAYS_MAX; k++)
         wanted += r->arrays[k].bytes;

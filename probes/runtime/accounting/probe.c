@@ -158,7 +158,7 @@ static enum as_status accounting_go(struct state *s, struct as_error *err)
 static enum as_status choose_bytes(struct state *s, struct as_error *err)
 {
     uint64_t free_bytes = 0;
-    enum as_status st = s->dev->device->memory_free(s->dev, &free_bytes, err);
+    enum as_status st = as_device_memory_free(s->dev, &free_bytes, err);
     if (st)
         return st;
     s->bytes = as_axes_u64(s->tc->axes, "size");
