@@ -79,7 +79,7 @@ static enum as_status checks_size(double bytes, double largest_block, double fre
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err)
 {
     uint64_t free_bytes;
-    enum as_status st = dev->device->memory_free(dev, &free_bytes, err);
+    enum as_status st = as_device_memory_free(dev, &free_bytes, err);
     return st ? st : checks_size((double)bytes, (double)largest_block, (double)free_bytes, dev->info.max_alloc, err);
 }
 

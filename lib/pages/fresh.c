@@ -87,7 +87,7 @@ enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *t
                                   struct as_error *err)
 {
     uint64_t free_bytes = 0;
-    enum as_status st = b->dev->device->memory_free(b->dev, &free_bytes, err);
+    enum as_status st = as_device_memory_free(b->dev, &free_bytes, err);
     if (!st)
         st = take_ballast(b, tc, p, free_bytes, err);
     if (st)

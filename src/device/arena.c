@@ -262,7 +262,7 @@ static struct arena *arena_of(const struct as_device *dev, const struct as_memor
 static void bound_idle(struct as_device *dev)
 {
     uint64_t free_bytes = 0;
-    if (dev->device->memory_free(dev, &free_bytes, NULL))
+    if (as_device_memory_free(dev, &free_bytes, NULL))
         return;
     while (as_arenas_idle(dev) > free_bytes / KEPT)
         arena_drop(dev, oldest_idle(dev->arenas));

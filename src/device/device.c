@@ -1,5 +1,6 @@
 /* Checks that all backends share. */
 #include "device/device.h"
+#include "device/host.h"
 
 #include <math.h>
 
@@ -41,4 +42,13 @@ enum as_status as_vendor_gemm_check(const struct as_vendor_gemm_desc *d, unsigne
 double as_timing_seconds(const struct as_timing *t)
 {
     return isnan(t->device_s) ? t->host_s : t->device_s;
+}
+
+enum as_status as_device_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+{
+    const enum as_status st = dev->device->memory_free(dev, bytes, err);
+    const uint64_t of_host = as_host_memory_available(), all = dev->info.memory_bytes;
+    if (!st && dev->info.is_host_memory && (dev->info.capabilities & AS_CAP_FREE_COUNT))
+        *bytes = of_host < all ? of_host : all;
+    return st;
 }

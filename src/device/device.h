@@ -128,7 +128,8 @@ struct as_memory_desc {
     uint64_t bytes;
     int node;   /* NUMA node, -1 local */
     bool fresh; /* unused memory, not a block kept from an earlier trial */
-    void *at;   /* CPU: existing memory of this process, which the caller keeps, used in place; NULL: allocated */
+    void *at; /* existing memory of this process, which the caller keeps, used in place by a CPU, or by a device through
+                 an allocator of the process's own memory; NULL: allocated */
     const char *owner; /* id of another device of the backend that holds the memory, made accessible to this one; NULL:
                           this device */
 };
@@ -255,6 +256,10 @@ struct as_device {
 
 /* Backends call it to add a program that they built; binary is 0 if its machine code is not available. */
 void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary);
+
+/* What may be allocated: the driver's count or, of a device in the host's memory whose driver counts, what the system
+ * has available, since the count leaves out what the system can reclaim. */
+enum as_status as_device_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
 
 /* AS_FAILED, naming the first missing required slot. */
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);

@@ -31,5 +31,9 @@ bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_to
 bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_applications(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 
 #endif

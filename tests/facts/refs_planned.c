@@ -1,109 +1,11 @@
 /* refs_planned NAME: the figures of a machine with one memory for CPU and GPU that no suite and no full grid answers,
  * one side and metric per line. Everything is planned on the stand-in of that machine, every planned cell gets a value,
  * and facts are derived from these: a figure is answered if a cell or a fact stands beside it. */
-#include "base/text.h"
-#include "device/device.h"
-#include "facts/refs_facts.h"
-#include "plan/plan.h"
-#include "report/operations/refs_cells.h"
+#include "planned.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct machine {
-    const char *device, *stand_in;
-} machines[] = {{"cpu", ""}, {"hip:0", "apu mi300a xnack"}, {"hip:0", "apu mi300a"}};
-enum { MACHINES = sizeof machines / sizeof *machines, KIB = 1 << 10, MIB = 1 << 20 };
-
-static const double GIB = 1 << 30;
-
-/* Latency by level, so that curves have knees. */
-static const struct step {
-    double size, cpu, device;
-} steps[] = {{32.0 * KIB, 1, 57},   {1.0 * MIB, 5, 104},     {4.0 * MIB, 20, 104},
-             {96.0 * MIB, 20, 210}, {256.0 * MIB, 120, 210}, {INFINITY, 240, 340}};
-
-static double made_value(const struct as_cell *c)
-{
-    const double size = as_axes_number(&c->axes, "size");
-    const struct step *s = steps;
-    const bool by_cpu = strcmp(c->device, "cpu") == 0 || strcmp(c->probe, "host_latency") == 0;
-    if (!strstr(c->probe, "latency") || !(size > 0))
-        return 1000;
-    while (s->size < size)
-        s++;
-    return by_cpu ? s->cpu : s->device;
-}
-
-static void describe(struct as_device_info *info)
-{
-    static const struct as_cache of_cpu[] = {{.level = 1, .kind = 'd', .size = 32 * KIB, .line = 64},
-                                             {.level = 2, .kind = 'u', .size = MIB, .line = 64},
-                                             {.level = 3, .kind = 'u', .size = 96 * MIB, .line = 64}};
-    info->memory_bytes = info->memory_free = (uint64_t)(128 * GIB);
-    info->max_alloc = 0;
-    info->host_cache = 96 * MIB;
-    if (!(info->capabilities & AS_CAP_HOST_KERNELS))
-        return;
-    info->threads = 24;
-    info->caches_n = sizeof of_cpu / sizeof *of_cpu;
-    memcpy(info->caches, of_cpu, sizeof of_cpu);
-}
-
-static enum as_status add(struct as_plan *plan, const char *name, const char *text, const struct as_device_info *info,
-                          struct as_error *err)
-{
-    struct as_suite suite;
-    enum as_status st = as_suite_parse(name, text, &suite, err);
-    if (!st)
-        st = as_plan_add(plan, &suite, info, NULL, 0, err);
-    as_suite_finish(&suite);
-    return st;
-}
-
-static enum as_status plan_all(struct as_plan *plan, const struct as_device_info *info, struct as_error *err)
-{
-    enum as_status st = AS_OK;
-    for (size_t i = 0; as_suite_texts[i].name && !st; i++)
-        st = add(plan, as_suite_texts[i].name, as_suite_texts[i].text, info, err);
-    for (const char *const *name = as_probe_names(); *name && !st; name++) {
-        static const char *const apart[] = {"atomics", "atomics_lost", "matmul", "mix", "numerics", NULL};
-        char text[64];
-        size_t i = 0;
-        while (apart[i] && strcmp(apart[i], *name) != 0)
-            i++;
-        if (apart[i] && i > 0)
-            continue;
-        snprintf(text, sizeof text, "[%s]\ngrids = full\n", *name);
-        st = add(plan, *name, text, info, err);
-    }
-    return st;
-}
-
-static size_t measure(struct as_plan *plan)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < plan->n; i++) {
-        struct as_cell *c = &plan->cells[i];
-        if (c->status != AS_CELL_PLANNED)
-            continue;
-        const double value = made_value(c);
-        c->status = AS_CELL_OK;
-        c->id = (int64_t)i + 1;
-        c->sum = (struct as_summary){.n = 30,
-                                     .trials = 3,
-                                     .median = value,
-                                     .ci = {0.99 * value, 1.01 * value},
-                                     .min = value,
-                                     .max = value,
-                                     .modes = 1};
-        c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_PASS;
-        n++;
-    }
-    return n;
-}
 
 static bool by_fact(const struct as_ref *ref, const struct as_fact *facts, size_t n)
 {
@@ -113,44 +15,25 @@ static bool by_fact(const struct as_ref *ref, const struct as_fact *facts, size_
     return false;
 }
 
-/* A further metric is one of the probe's: the cell alone decides. */
-static bool by_cell(const struct as_ref *ref, const struct as_ref_cells *cells)
+static enum as_status answer(const struct planned_machine *m, const struct as_refs *refs, bool *answered,
+                             struct as_error *err)
 {
-    struct as_ref plain = *ref;
-    struct as_ref_cell found;
-    char *further = strstr(plain.axes, "further=");
-    if (further) {
-        const char *rest = strchr(further, ' ');
-        memmove(further, rest ? rest + 1 : "", rest ? strlen(rest + 1) + 1 : 1);
-    }
-    return as_ref_cells_find(cells, &plain, &found);
-}
-
-static enum as_status answer(const struct machine *m, const struct as_refs *refs, bool *answered, struct as_error *err)
-{
-    struct as_opened o;
+    struct as_device_info info;
     struct as_plan plan = {0};
     struct as_fact *facts = NULL;
     struct as_ref_cells cells = {0};
     size_t facts_n = 0;
-    setenv("FAKE_HIP", m->stand_in, 1);
-    enum as_status st = as_device_open(m->device, &o, err);
-    if (st)
-        return st;
-    struct as_device_info info = o.device.info;
-    as_device_close(&o);
-    describe(&info);
-    st = plan_all(&plan, &info, err);
-    const size_t measured = st ? 0 : measure(&plan);
-    const struct as_run run = {.id = 1};
-    const struct as_fact_input in = {&run, plan.cells, plan.n, &info, 1};
+    enum as_status st = planned_open(m, &info, err);
+    if (!st)
+        st = planned_add_all(&plan, &info, err);
+    const size_t measured = st ? 0 : planned_measure(&plan);
     const struct as_report_run page = {.cells = plan.cells, .cells_n = plan.n};
     if (!st)
-        st = as_facts_derive(&in, &facts, &facts_n, err);
+        st = planned_derive(&plan, &info, &facts, &facts_n, err);
     if (!st)
         st = as_ref_cells_make(&page, &cells, err);
     for (size_t i = 0; i < refs->n && !st; i++)
-        answered[i] |= by_fact(&refs->v[i], facts, facts_n) || by_cell(&refs->v[i], &cells);
+        answered[i] |= by_fact(&refs->v[i], facts, facts_n) || planned_has(&cells, &refs->v[i]);
     fprintf(stderr, "# %s '%s': %zu cells, %zu facts\n", m->device, m->stand_in, measured, facts_n);
     as_ref_cells_finish(&cells);
     free(facts);
@@ -164,8 +47,8 @@ int main(int argc, char **argv)
     struct as_refs refs;
     struct as_error err = {0};
     enum as_status st = argc == 2 ? as_refs_load(argv[1], &refs, &err) : AS_USAGE;
-    for (size_t i = 0; i < MACHINES && !st; i++)
-        st = answer(&machines[i], &refs, answered, &err);
+    for (const struct planned_machine *m = planned_machines; m->device && !st; m++)
+        st = answer(m, &refs, answered, &err);
     if (st) {
         fprintf(stderr, "refs_planned: %s\n", err.text);
         return 1;

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "facts/advice.h"
+#include "model/metrics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -405,6 +406,87 @@ static void test_lost_updates_are_loud(void **unused)
     as_buf_finish(&json);
 }
 
+/* A porter reads at most ten sentences per device. */
+static void test_as_many_as_are_read(void **unused)
+{
+    (void)unused;
+    size_t n = 0;
+    triad("hip:0", 100, "own", 0, "cpu");
+    (void)get_advice("hip:0", "strategies");
+    for (size_t i = 0; i < advice_n; i++)
+        n += strcmp(advice[i].device, "hip:0") == 0;
+    assert_true(n > 8 && n <= AS_ADVICE_SHOWN);
+}
+
+static void test_page_size(void **unused)
+{
+    (void)unused;
+#define CHASE(size, allocator) "size=" size " pattern=random allocator=" allocator " stride=64 instrument=timed"
+    infos[0].allocators_n = 2;
+    infos[0].allocators[0] = (struct as_allocator){.name = "mmap", .role = AS_ROLE_BASE_PAGES};
+    infos[0].allocators[1] = (struct as_allocator){.name = "thp", .role = AS_ROLE_HUGE_PAGES};
+    add("cpu", "latency", "ns", 5, CHASE("65536", "mmap"));
+    add("cpu", "latency", "ns", 5, CHASE("65536", "thp"));
+    add("cpu", "latency", "ns", 150, CHASE("1073741824", "mmap"));
+    add("cpu", "latency", "ns", 100, CHASE("1073741824", "thp"));
+    const struct as_advice *a = get_advice("cpu", "page-size");
+    says(a, "Ask for huge pages: a random load from 1 GiB takes 100 ns (");
+    says(a, ", against 150 ns (");
+    says(a, "1.50x as fast");
+    assert_int_equal(a->numbers_n, 2);
+    assert_true(a->effect > 1.4 && a->effect < 1.5);
+    m.cells[3].sum.median = 300;
+    m.cells[3].sum.ci = (struct as_interval){299, 301};
+    free(advice);
+    advice = NULL;
+    says(get_advice("cpu", "page-size"), "Keep base pages: ");
+}
+
+static void test_prefetch(void **unused)
+{
+    (void)unused;
+#define PASS(pass, allocator) "allocator=" allocator ";touch=cpu;agent=device;pass=" pass ";size=268435456"
+    infos[1] = (struct as_device_info){.id = "cuda:0", .backend = "cuda"};
+    add("cuda:0", "migration", "GB/s", 20, PASS("1", "cuMemAllocManaged"));
+    add("cuda:0", "migration", "GB/s", 2000, PASS("1", "cuMemAllocManaged prefetch"));
+    add("cuda:0", "migration", "GB/s", 3000, PASS("2", "cuMemAllocManaged"));
+    add("cuda:0", "migration", "GB/s", 3000, PASS("2", "cuMemAllocManaged prefetch"));
+    says(get_advice("cuda:0", "prefetch"),
+         "Prefetch managed memory that the CPU wrote: after it, not counting it, the device's first pass over 256 MiB "
+         "runs at 2.00 TB/s (");
+    says(get_advice("cuda:0", "prefetch"), ": 100x as fast");
+}
+
+static void application(double ms, double peak, const char *axes)
+{
+    struct as_cell *cell = add("hip:0", "app", "ns", ms * 1e6, axes);
+    const struct as_metric_value of = {
+        .name = "peak_memory", .unit = "B", .trials = 3, .value = peak, .ci = {0.99 * peak, 1.01 * peak}};
+    assert_int_equal(as_cell_set_metrics(cell, &of, 1, NULL), AS_OK);
+}
+
+static void test_applications_and_strategies(void **unused)
+{
+    (void)unused;
+#define APP(app, version, strategy, allocator)                                                                         \
+    "app=" app " version=" version " strategy=" strategy " allocator=" allocator " size=67108864"
+    application(100, 1e8, APP("hotspot", "explicit", "none", "own"));
+    application(80, 6e7, APP("hotspot", "unified", "none", "managed"));
+    application(300, 6e7, APP("hotspot", "unified", "none", "pinned"));
+    application(100, 1e8, APP("heartwall", "explicit", "none", "own"));
+    application(120, 1e8, APP("heartwall", "unified", "none", "managed"));
+    application(60, 1.4e8, APP("heartwall", "unified", "double-buffering", "managed"));
+    const struct as_advice *a = get_advice("hip:0", "applications");
+    says(
+        a,
+        "Port to one allocation: unified takes, of the time with copies, 0.800x (0.789 to 0.811x; hotspot, 'managed')");
+    says(a, "1.20x (1.18 to 1.22x; heartwall, 'managed')");
+    says(a, "; it saves up to 40% of peak memory");
+    a = get_advice("hip:0", "strategies");
+    says(a, "Of the time without it each strategy takes: two buffers in turn 0.500x");
+    says(a, "heartwall, 'managed'); not measured: counting free memory first, copies part by part");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +507,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_copies, start, empty_run),
         cmocka_unit_test_setup_teardown(test_copies_that_do_not_cross, start, empty_run),
         cmocka_unit_test_setup_teardown(test_counters, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_as_many_as_are_read, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_page_size, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_prefetch, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_applications_and_strategies, start, empty_run),
         cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, empty_run),
         cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, empty_run),
     };

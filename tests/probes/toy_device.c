@@ -57,11 +57,13 @@ static enum as_status toy_alloc(struct as_device *dev, const struct as_memory_de
         return as_nomem(err, desc->bytes, "toy memory");
     struct as_memory *m = calloc(1, sizeof *m);
     size_t bytes = (desc->bytes + 63) / 64 * 64;
-    if (!m || !(m->host = aligned_alloc(64, bytes))) {
+    if (!m || !(m->host = desc->at ? desc->at : aligned_alloc(64, bytes))) {
         free(m);
         return as_nomem(err, desc->bytes, "toy memory");
     }
-    memset(m->host, 0, bytes);
+    if (!desc->at)
+        memset(m->host, 0, bytes);
+    m->ctx = desc->at;
     m->bytes = desc->bytes;
     m->page_size = as_host_page();
     t->allocations++;
@@ -75,7 +77,8 @@ static void toy_free(struct as_device *dev, struct as_memory *m)
     if (!m)
         return;
     toy_of(dev)->live--;
-    free(m->host);
+    if (!m->ctx) /* else it is the caller's */
+        free(m->host);
     free(m);
 }
 

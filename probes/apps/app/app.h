@@ -4,12 +4,34 @@
 #define PROBES_APPS_APP_APP_H
 
 #include "lib/buffers/buffers.h"
+#include "lib/counters/sampled.h"
 
-enum { APP_ARRAYS_MAX = 6, APP_KERNELS_MAX = 4, APP_PARTS = 4096 /* partial sums of a reduction */ };
+enum {
+    APP_ARRAYS_MAX = 6,
+    APP_STACK_BYTES = 64,
+    APP_KERNELS_MAX = 4,
+    APP_PARTS = 4096 /* partial sums of a reduction */
+};
+
+/* What a port does about a difficulty of the explicit version; of each application a set per version. */
+enum app_strategy {
+    APP_NONE,
+    APP_DOUBLE_BUFFERING,  /* two buffers in turn: the host writes one while the device reads the other */
+    APP_MEMORY_CHECK,      /* free memory is counted before anything is allocated */
+    APP_PARTIAL_TRANSFERS, /* parts of an array are copied before the kernels that use them */
+    APP_STACK,             /* a kernel reads a variable of the host's stack */
+    APP_STATIC,            /* the arrays are static variables */
+    APP_HIDDEN_ALLOCATOR,  /* an array grows as a container does */
+    APP_STRATEGIES
+};
+#define APP_SET(strategy) (1u << (strategy))
 
 struct app_array {
     uint64_t bytes;           /* 0: the application has no such array */
+    uint64_t first_bytes;     /* what the host has of it at first, until as_app_grow; 0: all */
     bool scratch;             /* the host does not use it: the explicit version has it in the device's memory only */
+    bool on_stack;            /* at most APP_STACK_BYTES, a variable of the host's stack */
+    uint64_t held;            /* what the host has of it now */
     void *host;               /* explicit: the host's array; unified: the address while it is mapped */
     struct as_memory *memory; /* what kernels use */
 };
@@ -19,22 +41,24 @@ struct app_run {
     struct as_device *dev;
     const char *allocator;
     bool unified;
+    enum app_strategy strategy;
     uint64_t n;   /* elements, as the application counts them */
     uint32_t key; /* chooses the input */
     struct app_array arrays[APP_ARRAYS_MAX];
     struct as_kernel *kernels[APP_KERNELS_MAX];
+    void *stack;           /* APP_STACK_BYTES in the frame of as_app_run */
     bool running;          /* a submitted kernel */
     uint64_t result;       /* digest of the output */
     enum as_status status; /* of the first call that failed; later calls do nothing */
     struct as_error *err;
     double transfer_s, kernel_s, compute_s; /* compute: transfers, kernels and the host's part between them */
-    void (*watch)(struct app_run *r);       /* (optional) called after each step, for memory counters */
-    double peak;                            /* kept by watch */
+    struct counter_samples *samples;        /* (optional) of the memory in use, stepped after each call */
 };
 
 struct app {
     const char *name;
     const char *kernels[APP_KERNELS_MAX]; /* names in app.kernel; NULL: no more */
+    unsigned apart, unified;              /* strategies of the explicit and the unified version, beside none */
     /* Sets n and the bytes of the arrays, which take at most `size` bytes together. */
     void (*shape)(struct app_run *r, uint64_t size);
     /* The host writes the input. */
@@ -47,6 +71,9 @@ struct app {
     bool (*reference)(uint64_t n, uint32_t key, uint64_t *result);
 };
 extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d, as_app_heartwall;
+
+/* The allocator of the process's own memory, which kernels can access; NULL: they cannot. */
+const char *as_app_pageable(const struct as_device_info *info);
 
 /* Allocates, runs and frees. r: all but the results is set, and app->shape was called. Returns r->status. */
 enum as_status as_app_run(struct app_run *r, struct as_error *err);
@@ -62,6 +89,9 @@ void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, 
  * meanwhile; as_app_wait follows. */
 void as_app_submit(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n);
 void as_app_wait(struct app_run *r);
+/* The host's part of an array grows to so many bytes, at most all of it: a larger block, a copy, and the old one freed.
+ */
+void as_app_grow(struct app_run *r, size_t array, uint64_t bytes);
 static inline struct as_arg as_app_arg(const struct app_run *r, size_t array)
 {
     return as_memory_arg(r->arrays[array].memory);

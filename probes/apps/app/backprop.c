@@ -111,7 +111,12 @@ static bool backprop_reference(uint64_t n, uint32_t key, uint64_t *result)
     return true;
 }
 
-const struct app as_app_backprop = {"backprop",        {"sum_inputs", "adjust_weights"},
-                                    backprop_shape,    backprop_input,
-                                    backprop_compute,  backprop_output,
+const struct app as_app_backprop = {"backprop",
+                                    {"sum_inputs", "adjust_weights"},
+                                    0,
+                                    APP_SET(APP_STATIC),
+                                    backprop_shape,
+                                    backprop_input,
+                                    backprop_compute,
+                                    backprop_output,
                                     backprop_reference};

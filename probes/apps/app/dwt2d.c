@@ -41,16 +41,23 @@ static void dwt2d_compute(struct app_run *r)
 {
     const struct as_arg samples = as_app_arg(r, SAMPLES), work = as_app_arg(r, WORK), pitch = as_u32_arg(r->n);
     const uint64_t cells = r->n * r->n;
+    const bool by_part = r->strategy == APP_PARTIAL_TRANSFERS;
+    if (!by_part)
+        as_app_upload(r, SAMPLES, 0, r->arrays[SAMPLES].bytes);
     for (uint64_t plane = 0; plane < PLANES; plane++) {
-        as_app_upload(r, SAMPLES, plane * cells * SAMPLE, cells * SAMPLE);
+        if (by_part)
+            as_app_upload(r, SAMPLES, plane * cells * SAMPLE, cells * SAMPLE);
         for (unsigned level = 0; level < LEVELS; level++)
             for (unsigned vertical = 0; vertical < 2; vertical++) {
                 const struct as_arg args[] = {
                     samples, work, as_u64_arg(plane * cells), pitch, as_u32_arg(r->n >> level), as_u32_arg(vertical)};
                 as_app_launch(r, 0, args, sizeof args / sizeof *args);
             }
-        as_app_download(r, SAMPLES, plane * cells * SAMPLE, cells * SAMPLE);
+        if (by_part)
+            as_app_download(r, SAMPLES, plane * cells * SAMPLE, cells * SAMPLE);
     }
+    if (!by_part)
+        as_app_download(r, SAMPLES, 0, r->arrays[SAMPLES].bytes);
 }
 
 static void dwt2d_output(struct app_run *r)
@@ -96,5 +103,12 @@ static bool dwt2d_reference(uint64_t n, uint32_t key, uint64_t *result)
     return true;
 }
 
-const struct app as_app_dwt2d = {"dwt2d",       {"lift"},     dwt2d_shape,    dwt2d_input,
-                                 dwt2d_compute, dwt2d_output, dwt2d_reference};
+const struct app as_app_dwt2d = {"dwt2d",
+                                 {"lift"},
+                                 APP_SET(APP_PARTIAL_TRANSFERS),
+                                 APP_SET(APP_STATIC),
+                                 dwt2d_shape,
+                                 dwt2d_input,
+                                 dwt2d_compute,
+                                 dwt2d_output,
+                                 dwt2d_reference};

@@ -1,5 +1,5 @@
 /* heartwall: tracks points through frames. The host prepares the next frame while the device compares the windows
- * around each point with its template; the unified version has two frames in turn. */
+ * around each point with its template, which takes two frames in turn in the unified version. */
 #include "app.h"
 
 #include <stdlib.h>
@@ -25,6 +25,11 @@ struct point {
     uint32_t row, column;
 };
 
+static bool heartwall_in_turn(const struct app_run *r)
+{
+    return r->strategy == APP_DOUBLE_BUFFERING || r->strategy == APP_STATIC;
+}
+
 /* n: rows and columns of a frame */
 static void heartwall_shape(struct app_run *r, uint64_t size)
 {
@@ -32,7 +37,7 @@ static void heartwall_shape(struct app_run *r, uint64_t size)
                    side = as_app_side(size > fixed ? (size - fixed) / 2 / sizeof(int32_t) : 1);
     r->n = side > SIDE_LEAST ? side : SIDE_LEAST;
     r->arrays[FRAME].bytes = r->n * r->n * sizeof(int32_t);
-    r->arrays[OTHER_FRAME].bytes = r->unified ? r->arrays[FRAME].bytes : 0;
+    r->arrays[OTHER_FRAME].bytes = heartwall_in_turn(r) ? r->arrays[FRAME].bytes : 0;
     r->arrays[TEMPLATES].bytes = COUNT * PIXELS * sizeof(int32_t);
     r->arrays[POINTS].bytes = COUNT * sizeof(struct point);
     r->arrays[SCORES].bytes = COUNT * OFFSETS * sizeof(uint32_t);
@@ -87,7 +92,7 @@ static uint64_t heartwall_move(struct point *points, const uint32_t *scores, uin
 
 static size_t heartwall_buffer(const struct app_run *r, uint64_t frame)
 {
-    return r->unified && frame % 2 ? OTHER_FRAME : FRAME;
+    return heartwall_in_turn(r) && frame % 2 ? OTHER_FRAME : FRAME;
 }
 
 static void heartwall_prepare(struct app_run *r, uint64_t frame)
@@ -108,6 +113,8 @@ static void heartwall_input(struct app_run *r)
 
 static void heartwall_compute(struct app_run *r)
 {
+    /* The explicit version has a frame on each side. */
+    const bool meanwhile = !r->unified || heartwall_in_turn(r);
     r->result = 0;
     as_app_upload(r, TEMPLATES, 0, r->arrays[TEMPLATES].bytes);
     for (uint64_t frame = 0; frame < FRAMES && !r->status; frame++) {
@@ -117,8 +124,11 @@ static void heartwall_compute(struct app_run *r)
         as_app_upload(r, FRAME, 0, r->arrays[FRAME].bytes);
         as_app_upload(r, POINTS, 0, r->arrays[POINTS].bytes);
         as_app_submit(r, 0, args, sizeof args / sizeof *args);
-        heartwall_prepare(r, frame + 1);
+        if (meanwhile)
+            heartwall_prepare(r, frame + 1);
         as_app_wait(r);
+        if (!meanwhile)
+            heartwall_prepare(r, frame + 1);
         as_app_download(r, SCORES, 0, r->arrays[SCORES].bytes);
         struct point *points = as_app_host(r, POINTS);
         const uint32_t *scores = as_app_host(r, SCORES);
@@ -165,5 +175,12 @@ static bool heartwall_reference(uint64_t n, uint32_t key, uint64_t *result)
     return true;
 }
 
-const struct app as_app_heartwall = {"heartwall",       {"match"},        heartwall_shape,    heartwall_input,
-                                     heartwall_compute, heartwall_output, heartwall_reference};
+const struct app as_app_heartwall = {"heartwall",
+                                     {"match"},
+                                     0,
+                                     APP_SET(APP_DOUBLE_BUFFERING) | APP_SET(APP_STATIC),
+                                     heartwall_shape,
+                                     heartwall_input,
+                                     heartwall_compute,
+                                     heartwall_output,
+                                     heartwall_reference};

@@ -86,5 +86,6 @@ static bool hotspot_reference(uint64_t n, uint32_t key, uint64_t *result)
     return true;
 }
 
-const struct app as_app_hotspot = {"hotspot",       {"hotspot"},    hotspot_shape,    hotspot_input,
-                                   hotspot_compute, hotspot_output, hotspot_reference};
+const struct app as_app_hotspot = {"hotspot",           {"hotspot"},    0,
+                                   APP_SET(APP_STATIC), hotspot_shape,  hotspot_input,
+                                   hotspot_compute,     hotspot_output, hotspot_reference};

@@ -3,13 +3,16 @@
 
 #include <stdlib.h>
 
-enum { PLACES, DISTANCES, NEAREST = 10, PLACE_BITS = 15, RECORD = 2 * sizeof(int32_t), DISTANCE = sizeof(uint32_t) };
+enum { PLACES, DISTANCES, NEAREST = 10, PLACE_BITS = 15, FIRST_RECORDS = 4096 };
+enum { RECORD = 2 * sizeof(int32_t), DISTANCE = sizeof(uint32_t) };
 
 static void nn_shape(struct app_run *r, uint64_t size)
 {
     r->n = size / (RECORD + DISTANCE);
     r->arrays[PLACES].bytes = r->n * RECORD;
     r->arrays[DISTANCES].bytes = r->n * DISTANCE;
+    if (r->strategy == APP_HIDDEN_ALLOCATOR && r->n > FIRST_RECORDS)
+        r->arrays[PLACES].first_bytes = (uint64_t)FIRST_RECORDS * RECORD;
 }
 
 static int32_t nn_coordinate(uint32_t key, uint64_t i)
@@ -19,9 +22,17 @@ static int32_t nn_coordinate(uint32_t key, uint64_t i)
 
 static void nn_input(struct app_run *r)
 {
-    int32_t *places = as_app_host(r, PLACES);
-    for (uint64_t i = 0; places && i < 2 * r->n; i++)
-        places[i] = nn_coordinate(r->key, i);
+    const uint64_t all = r->arrays[PLACES].bytes;
+    uint64_t done = 0, bytes = r->arrays[PLACES].first_bytes ? r->arrays[PLACES].first_bytes : all;
+    while (done < all && !r->status) {
+        int32_t *places = as_app_host(r, PLACES);
+        for (uint64_t i = done / sizeof *places; places && i < bytes / sizeof *places; i++)
+            places[i] = nn_coordinate(r->key, i);
+        done = bytes;
+        bytes = 2 * bytes < all ? 2 * bytes : all;
+        if (done < all)
+            as_app_grow(r, PLACES, bytes);
+    }
 }
 
 /* Coordinates of the place that is searched for. */
@@ -89,4 +100,12 @@ static bool nn_reference(uint64_t n, uint32_t key, uint64_t *result)
     return true;
 }
 
-const struct app as_app_nn = {"nn", {"nearest"}, nn_shape, nn_input, nn_compute, nn_output, nn_reference};
+const struct app as_app_nn = {"nn",
+                              {"nearest"},
+                              APP_SET(APP_MEMORY_CHECK) | APP_SET(APP_HIDDEN_ALLOCATOR),
+                              APP_SET(APP_MEMORY_CHECK) | APP_SET(APP_HIDDEN_ALLOCATOR) | APP_SET(APP_STATIC),
+                              nn_shape,
+                              nn_input,
+                              nn_compute,
+                              nn_output,
+                              nn_reference};

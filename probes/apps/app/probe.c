@@ -2,7 +2,6 @@
 #include "app.h"
 
 #include "device/shared_host.h"
-#include "lib/counters/counters.h"
 #include "os/memory.h"
 #include "stats/stats.h"
 
@@ -15,7 +14,11 @@ static const struct app *const apps[] = {&as_app_hotspot, &as_app_nn,    &as_app
                                          &as_app_srad,    &as_app_dwt2d, &as_app_heartwall};
 enum { APPS = sizeof apps / sizeof *apps, SAMPLES_MAX = 64 };
 static const char *const app_words[] = {"hotspot", "nn", "backprop", "srad_v1", "dwt2d", "heartwall", NULL};
-static const char *const version_words[] = {"explicit", "unified", NULL};
+enum { EXPLICIT, UNIFIED, HOST };
+static const char *const version_words[] = {"explicit", "unified", "host", NULL};
+static const char *const strategy_words[] = {"none",  "double-buffering", "memory-check",     "partial-transfers",
+                                             "stack", "static",           "hidden-allocator", NULL};
+_Static_assert(sizeof strategy_words / sizeof *strategy_words == APP_STRATEGIES + 1, "a word per strategy");
 
 static const struct as_word about[] = {
     {.name = "hotspot", .title = "temperature of a chip, five-point stencil", .kind = "application"},
@@ -28,18 +31,29 @@ static const struct as_word about[] = {
 };
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("app", app_words, "all", "the application"),
-    AS_WORD_AXIS("version", version_words, "all",
-                 "explicit: host arrays copied to device memory and back; unified: one allocation for both sides"),
+    AS_WORD_AXIS(
+        "version", version_words, "all",
+        "explicit: host arrays copied to device memory and back; unified: one allocation for both sides; host: "
+        "one thread of the CPU alone, the peer"),
+    AS_WORD_AXIS(
+        "strategy", strategy_words, "all",
+        "none; two buffers in turn; count free memory before allocating; copy parts of arrays; a kernel reads a "
+        "stack variable; arrays are static variables; an array grows as a container does"),
     AS_ALLOCATOR_AXIS("allocator", "first", "explicit: the device's memory; unified: the one allocation"),
     AS_SIZE_AXIS("size", 1 << 20, 0, "64MiB", "total working set of the unified version"),
     {0},
 };
-#define UNIFIED                                                                                                        \
-    "version=unified allocator=device,device_mapped,managed,managed_static,shared_coarse,shared_fine,pinned,pageable"
-static const char *const quick[] = {"app=all version=explicit allocator=device size=64MiB",
-                                    "app=all " UNIFIED " size=64MiB", NULL};
-static const char *const full[] = {"app=all version=explicit allocator=device size=64MiB,512MiB,4GiB",
-                                   "app=all " UNIFIED " size=64MiB,512MiB,4GiB", NULL};
+#define UNIFIED_CELLS                                                                                                  \
+    "version=unified strategy=all "                                                                                    \
+    "allocator=device,device_mapped,managed,managed_static,shared_coarse,shared_fine,pinned,pageable"
+static const char *const quick[] = {"app=all version=explicit strategy=all allocator=device size=64MiB",
+                                    "app=all version=host strategy=none allocator=first size=64MiB",
+                                    "app=all " UNIFIED_CELLS " size=64MiB", NULL};
+static const char *const full[] = {"app=all version=explicit strategy=all allocator=device size=64MiB,512MiB,4GiB",
+                                   "app=all version=host strategy=none allocator=first size=64MiB,512MiB,4GiB",
+                                   "app=all " UNIFIED_CELLS " size=64MiB,512MiB,4GiB", NULL};
+
+static const double SAMPLE_PERIOD_S = 1e-3;
 
 enum part { PART_COMPUTE, PART_TRANSFER, PART_KERNEL, PARTS };
 static const char *const part_names[PARTS] = {"compute", "transfer", "kernel"};
@@ -48,10 +62,24 @@ struct trial {
     struct as_buffers own;
     struct app_run run;
     struct as_trial_context *tc;
-    double before; /* memory in use before the application ran */
+    bool by_host;
+    struct counter_peaks peaks; /* of a run before those that are timed */
     double seconds[PARTS][SAMPLES_MAX];
     size_t n;
 };
+
+/* Static variables are allocated in their own way, and nothing else is. */
+static bool app_has_strategy(const struct as_allocator *allocator, const struct as_axes *a)
+{
+    const size_t app = as_word_index(a, "app", app_words), version = as_word_index(a, "version", version_words),
+                 strategy = as_word_index(a, "strategy", strategy_words);
+    const unsigned none = APP_SET(APP_NONE);
+    if (app >= APPS || version > HOST || strategy >= APP_STRATEGIES)
+        return true; /* refused when it is prepared */
+    const unsigned of[] = {[EXPLICIT] = none | apps[app]->apart, [UNIFIED] = none | apps[app]->unified, [HOST] = none};
+    const bool is_static = allocator && allocator->role == AS_ROLE_MANAGED_STATIC;
+    return (of[version] & APP_SET(strategy)) && (version != UNIFIED || is_static == (strategy == APP_STATIC));
+}
 
 static enum as_applies app_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
@@ -59,6 +87,12 @@ static enum as_applies app_applies(const struct as_device_info *info, const stru
     const bool unified = as_word_is(a, "version", "unified");
     if (!as_info_shares_host(info))
         return as_pruned(err, "host threads cannot access a simulated device");
+    if (!app_has_strategy(allocator, a))
+        return as_pruned(err, "the application has no such version");
+    if (as_word_is(a, "version", "host"))
+        return AS_APPLIES;
+    if (as_word_is(a, "strategy", "stack") && !as_app_pageable(info))
+        return as_inapplicable(err, "its kernels cannot access the host's stack");
     if (allocator && allocator->why_not[0])
         return as_inapplicable(err, "%s", allocator->why_not);
     if (allocator && unified && !allocator->host_access)
@@ -73,32 +107,26 @@ static double app_patience(const struct as_device_info *info, const struct as_ax
     return as_compile_patience(info, a) + as_axes_number(a, "size") / 10e6;
 }
 
-/* Physical memory in use: of this process where the device is the host's CPU, whose memory the process has; else the
- * system's, and the driver's own count where the device has memory of its own. */
-static double app_memory_used(struct as_device *dev)
-{
-    struct counter_reading now;
-    as_counters_read("", dev, &now);
-    if (dev->info.is_host_cpu)
-        return now.bytes[COUNTER_RSS];
-    return now.bytes[COUNTER_AVAILABLE] + (dev->info.is_host_memory ? 0 : now.bytes[COUNTER_DRIVER]);
-}
-
-static void app_watch_memory(struct app_run *r)
-{
-    r->peak = fmax(r->peak, app_memory_used(r->dev));
-}
-
-/* A run whose memory is watched, which is not timed. */
+/* A run whose memory is sampled, which is not timed. */
 static enum as_status app_find_peak(struct trial *t, struct as_error *err)
 {
     as_return_freed(); /* else arrays would lie in pages that are resident already */
-    t->before = app_memory_used(t->run.dev);
-    t->run.peak = t->before;
-    t->run.watch = app_watch_memory;
-    const enum as_status st = as_app_run(&t->run, err);
-    t->run.watch = NULL;
+    enum as_status st = as_samples_start("", t->run.dev, SAMPLE_PERIOD_S, &t->run.samples, err);
+    if (!st)
+        st = as_app_run(&t->run, err);
+    as_samples_stop(t->run.samples, &t->peaks);
+    t->run.samples = NULL;
     return st;
+}
+
+/* The peer: no device takes part. */
+static enum as_status app_run_host(struct trial *t, struct as_error *err)
+{
+    const double start = as_now();
+    if (!t->run.app->reference(t->run.n, t->run.key, &t->run.result))
+        return as_nomem(err, 0, "the application on the host");
+    t->run.compute_s = as_now() - start;
+    return AS_OK;
 }
 
 static enum as_status app_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
@@ -110,16 +138,19 @@ static enum as_status app_prepare(struct as_trial_context *tc, void *state, stru
     if (which >= APPS)
         return as_fail(err, AS_USAGE, "unknown application '%s'", as_axes_text(tc->axes, "app"));
     t->tc = tc;
+    t->by_host = as_word_is(tc->axes, "version", "host");
     t->run = (struct app_run){.app = apps[which],
                               .dev = tc->dev,
                               .allocator = as_axes_text(tc->axes, "allocator"),
                               .unified = as_word_is(tc->axes, "version", "unified"),
+                              .strategy = (enum app_strategy)as_word_index(tc->axes, "strategy", strategy_words),
                               .key = (uint32_t)tc->seed};
     enum as_status st = as_check_room(tc->dev, 2 * size, size, err);
     if (st)
         return st;
-    as_buffers_open(&t->own, tc->dev, &program, err);
-    for (size_t k = 0; k < APP_KERNELS_MAX && apps[which]->kernels[k]; k++)
+    if (!t->by_host)
+        as_buffers_open(&t->own, tc->dev, &program, err);
+    for (size_t k = 0; !t->by_host && k < APP_KERNELS_MAX && apps[which]->kernels[k]; k++)
         t->run.kernels[k] = as_buffers_kernel(&t->own, apps[which]->kernels[k], err);
     if (t->own.status)
         return t->own.status;
@@ -127,7 +158,7 @@ static enum as_status app_prepare(struct as_trial_context *tc, void *state, stru
     as_host_part(tc);
     tc->footprint = size;
     tc->min_reps = tc->max_reps = 1;
-    return app_find_peak(t, err);
+    return t->by_host ? app_run_host(t, err) : app_find_peak(t, err);
 }
 
 static enum as_status app_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -137,7 +168,7 @@ static enum as_status app_sample(void *state, uint64_t reps, struct as_sample *o
     t->run.key++; /* stale output fails */
     const double start = as_now();
     for (uint64_t i = 0; i < reps; i++) {
-        const enum as_status st = as_app_run(&t->run, err);
+        const enum as_status st = t->by_host ? app_run_host(t, err) : as_app_run(&t->run, err);
         if (st)
             return st;
         parts[PART_COMPUTE] += t->run.compute_s;
@@ -152,14 +183,30 @@ static enum as_status app_sample(void *state, uint64_t reps, struct as_sample *o
     return AS_OK;
 }
 
+static void app_note_peak(struct trial *t, const char *name, double bytes)
+{
+    if (isfinite(bytes) && bytes > 0)
+        as_note_number(t->tc, name, bytes);
+}
+
 /* Once all samples are taken. */
 static void app_note(struct trial *t)
 {
-    const double peak = t->run.peak - t->before;
-    for (size_t p = 0; p < PARTS && t->n; p++)
+    double of_node = NAN;
+    for (size_t p = 0; p < PARTS && t->n && !t->by_host; p++)
         as_note_number(t->tc, part_names[p], as_median(t->seconds[p], t->n) * 1e9);
-    if (isfinite(peak) && peak > 0)
-        as_note_number(t->tc, "peak_memory", peak);
+    if (t->by_host)
+        return;
+    app_note_peak(t, "peak_memory", t->peaks.in_use);
+    app_note_peak(t, "peak_vram", t->peaks.bytes[COUNTER_VRAM]);
+    app_note_peak(t, "peak_gtt", t->peaks.bytes[COUNTER_GTT]);
+    for (size_t k = 0; k < t->peaks.nodes_n; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "rise_of_node_%d", t->peaks.node[k]);
+        app_note_peak(t, name, t->peaks.node_bytes[k]);
+        of_node = fmax(of_node, t->peaks.node_bytes[k]);
+    }
+    app_note_peak(t, "peak_node", of_node);
 }
 
 static bool app_check(void *state, char *why, size_t why_size)
@@ -186,6 +233,9 @@ static const struct as_metric further[] = {
     {"kernel", "ns", true, "kernels with their launches, on the host's clock", NULL},
     {"peak_memory", "B", true, "largest rise of the memory in use, of host and device, while the application runs",
      NULL},
+    {"peak_vram", "B", true, "the same of the device's memory, by the kernel driver's file", NULL},
+    {"peak_gtt", "B", true, "the same of system memory that the device has mapped, by the kernel driver's file", NULL},
+    {"peak_node", "B", true, "the same of the NUMA node whose use rises most", NULL},
     {0},
 };
 

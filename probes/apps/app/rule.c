@@ -3,6 +3,7 @@
 #include "model/metrics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The explicit version of the same problem; of several allocators the fastest. */
 static const struct as_cell *app_explicit(const struct as_cell *const *cells, size_t n, const struct as_cell *unified)
@@ -26,10 +27,10 @@ static double app_metric(const struct as_cell *cell, const char *name)
 }
 
 /* "", or ", with 40% less peak memory", where the intervals of the two lie apart: system counters see others too. */
-static void say_memory(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
+static void say_memory(const struct as_cell *a_cell, const struct as_cell *b_cell, struct as_buf *out)
 {
     struct as_metric_value a, b;
-    if (!as_cell_metric(unified, "peak_memory", &a) || !as_cell_metric(apart, "peak_memory", &b))
+    if (!as_cell_metric(a_cell, "peak_memory", &a) || !as_cell_metric(b_cell, "peak_memory", &b))
         return;
     if (a.ci.hi < b.ci.lo)
         as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - a.value / b.value));
@@ -37,18 +38,28 @@ static void say_memory(const struct as_cell *unified, const struct as_cell *apar
         as_buf_printf(out, ", with %.0f%% more peak memory", 100 * (a.value / b.value - 1));
 }
 
+/* ", because copies are 30% of the explicit time and its kernels take 1.20x as long" */
+static void say_why(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
+{
+    const double copies = app_metric(apart, "transfer") / apart->sum.median,
+                 kernels = app_metric(unified, "kernel") / app_metric(apart, "kernel");
+    if (isfinite(copies))
+        as_buf_printf(out, ", because copies are %.0f%% of the explicit time", 100 * copies);
+    if (isfinite(kernels))
+        as_buf_printf(out, "%skernels take %.2fx as long in this memory", isfinite(copies) ? " and " : ", because ",
+                      kernels);
+}
+
 static void add_app(struct as_rule_context *c, const struct as_cell *unified, const struct as_cell *apart)
 {
     const char *app = as_cell_axis(unified, "app"), *allocator = as_cell_axis(unified, "allocator");
-    const double copies = app_metric(apart, "transfer") / apart->sum.median;
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_APP, unified, apart, AS_BY(.what = app));
     struct as_buf text = AS_BUF_INIT;
     if (!f)
         return;
     f->verdict = as_verdict_above((struct as_interval){1 / f->ci.hi, 1 / f->ci.lo}, 1);
     say_memory(unified, apart, &text);
-    if (isfinite(copies))
-        as_buf_printf(&text, "; copies are %.0f%% of the explicit time", 100 * copies);
+    say_why(unified, apart, &text);
     as_fact_say(f, "%.20s on %.40s: unified takes {value} as long as explicit%s", app, allocator, as_buf_get(&text));
     as_buf_finish(&text);
     as_fact_gain(f, apart->sum.median / unified->sum.median, as_cells_ratio(apart, unified));
@@ -59,18 +70,139 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
         as_fact_act(f, "Copy between host and device explicitly: %.20s takes {gain} as long in %.40s", app, allocator);
 }
 
+/* As ported without a strategy; cells of older runs have none. Heartwall's was two frames in turn, and static variables
+ * are a strategy of their own. */
+static bool is_plain(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "strategy", "none");
+}
+
 static void derive_apps(struct as_rule_context *c)
 {
-    static const char *const kind[] = {"app", "version", "allocator", NULL};
+    static const char *const kind[] = {"app", "version", "strategy", "allocator", NULL};
     const struct as_cell **all, **cells;
     const size_t all_n = as_cells_of(c, "app", &all);
     size_t n = as_cells_of(c, "app", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n; i++) {
-        const struct as_cell *apart =
-            as_cell_is(cells[i], "version", "unified") ? app_explicit(all, all_n, cells[i]) : NULL;
+        const bool is_static = as_cell_axis(cells[i], "strategy")[0] && as_cell_is(cells[i], "strategy", "static");
+        const struct as_cell *apart = as_cell_is(cells[i], "version", "unified") && (is_plain(cells[i]) || is_static)
+                                          ? app_explicit(all, all_n, cells[i])
+                                          : NULL;
         if (apart)
             add_app(c, cells[i], apart);
+    }
+    free(all);
+    free(cells);
+}
+
+/* ---- strategies ---- */
+
+/* What a strategy is compared with: by default the same without it. Static variables hold two frames in turn, too, and
+ * are compared with managed memory. */
+static const struct {
+    const char *app, *strategy, *other; /* app NULL: any */
+    const char *with, *without;
+} compared[] = {
+    {NULL, "double-buffering", "none", "with two buffers in turn", "with one"},
+    {NULL, "memory-check", "none", "with a count of free memory before it", "without"},
+    {NULL, "partial-transfers", "none", "with copies part by part", "with whole arrays"},
+    {NULL, "stack", "none", "with a stack variable read by kernels", "with an allocated one"},
+    {"heartwall", "static", "double-buffering", "with static variables", "with managed memory"},
+    {NULL, "static", "none", "with static variables", "with managed memory"},
+    {NULL, "hidden-allocator", "none", "with an array that grows as a container does",
+     "with its final size from the start"},
+};
+enum { COMPARED = sizeof compared / sizeof *compared };
+
+static size_t app_compared(const struct as_cell *cell)
+{
+    const char *strategy = as_cell_axis(cell, "strategy");
+    size_t k = 0;
+    while (k < COMPARED && (strcmp(compared[k].strategy, strategy) != 0 ||
+                            (compared[k].app && !as_cell_is(cell, "app", compared[k].app))))
+        k++;
+    return k;
+}
+
+static bool app_is_managed(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    const struct as_allocator *a = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "allocator")) : NULL;
+    return a && a->role == AS_ROLE_MANAGED;
+}
+
+static const struct as_cell *app_without(const struct as_rule_context *c, const struct as_cell *with, const char *other)
+{
+    const bool is_static = as_cell_is(with, "strategy", "static");
+    for (size_t i = 0; i < c->n; i++) {
+        const struct as_cell *cell = c->cells[i];
+        if (strcmp(cell->probe, "app") == 0 && strcmp(as_cell_axis(cell, "strategy"), other) == 0 &&
+            as_cells_same(cell, with, "app") && as_cells_same(cell, with, "version") &&
+            as_cells_same(cell, with, "size") &&
+            (is_static ? app_is_managed(c, cell) : as_cells_same(cell, with, "allocator")))
+            return cell;
+    }
+    return NULL;
+}
+
+static void add_strategy(struct as_rule_context *c, const struct as_cell *with, const struct as_cell *without, size_t k)
+{
+    const char *app = as_cell_axis(with, "app");
+    struct as_buf text = AS_BUF_INIT;
+    struct as_fact *f =
+        as_fact_add_ratio(c, AS_FACT_APP_STRATEGY, with, without, AS_BY(.what = app, .scenario = compared[k].strategy));
+    if (!f)
+        return;
+    f->verdict = as_verdict_above((struct as_interval){1 / f->ci.hi, 1 / f->ci.lo}, 1);
+    say_memory(with, without, &text);
+    as_fact_say(f, "%.20s on %.40s takes {value} as long %s as %s%s", app, as_cell_axis(with, "allocator"),
+                compared[k].with, compared[k].without, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+static void derive_strategies(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"app", "version", "strategy", "allocator", NULL};
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "app", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = app_compared(cells[i]);
+        const struct as_cell *without = k < COMPARED ? app_without(c, cells[i], compared[k].other) : NULL;
+        if (without)
+            add_strategy(c, cells[i], without, k);
+    }
+    free(cells);
+}
+
+/* ---- the peer ---- */
+
+/* The fastest version on the device. */
+static const struct as_cell *app_fastest(const struct as_cell *const *cells, size_t n, const struct as_cell *host)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!as_cell_is(cells[i], "version", "host") && as_cells_same(cells[i], host, "app") &&
+            as_cells_same(cells[i], host, "size") && (!best || cells[i]->sum.median < best->sum.median))
+            best = cells[i];
+    return best;
+}
+
+static void derive_host(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"app", "version", NULL};
+    const struct as_cell **all, **cells;
+    const size_t all_n = as_cells_of(c, "app", &all);
+    size_t n = as_cells_of(c, "app", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *host = as_cell_is(cells[i], "version", "host") ? cells[i] : NULL;
+        const struct as_cell *best = host ? app_fastest(all, all_n, host) : NULL;
+        struct as_fact *f =
+            best ? as_fact_add_ratio(c, AS_FACT_APP_HOST, host, best, AS_BY(.what = as_cell_axis(host, "app"))) : NULL;
+        if (f)
+            as_fact_say(f, "%.20s takes {value} as long by one thread of the CPU as by the device (%s, %.40s)",
+                        as_cell_axis(host, "app"), as_cell_axis(best, "version"), as_cell_axis(best, "allocator"));
     }
     free(all);
     free(cells);
@@ -81,5 +213,12 @@ const struct as_rule as_rules_app[] = {
      "total time of the unified version over that of the explicit one, at the largest size that both have; supported "
      "where unified is faster",
      "a run of the other version that is faster and passes the same gates"},
+    {"porting strategies", derive_strategies,
+     "total time with a strategy over that of the same application in the same memory without it; static variables "
+     "over managed memory; supported where the strategy is faster",
+     "a run without the strategy that is faster and passes the same gates"},
+    {"applications on the host", derive_host,
+     "total time of one thread of the CPU over that of the fastest version on the device, of the same size",
+     "a run on the host that is faster and passes the same gates"},
     {0},
 };

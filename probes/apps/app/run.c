@@ -1,6 +1,7 @@
 #include "app.h"
 
 #include "base/clock.h"
+#include "device/host.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +23,65 @@ static bool app_is_used(const struct app_run *r, size_t k)
 
 static void app_watch(struct app_run *r)
 {
-    if (r->watch && !r->status)
-        r->watch(r);
+    if (r->samples && !r->status)
+        as_samples_step(r->samples);
+}
+
+const char *as_app_pageable(const struct as_device_info *info)
+{
+    for (size_t i = 0; i < info->allocators_n; i++)
+        if (info->allocators[i].role == AS_ROLE_PAGEABLE && !info->allocators[i].why_not[0])
+            return info->allocators[i].name;
+    return NULL;
+}
+
+/* As a program does that chooses its problem by what is free: of the driver's count and the system's. */
+static void app_check_memory(struct app_run *r)
+{
+    uint64_t free_bytes = 0, wanted = 0;
+    r->status = as_device_memory_free(r->dev, &free_bytes, r->err);
+    const uint64_t of_host = as_host_memory_available(), least = free_bytes < of_host ? free_bytes : of_host;
+    for (size_t k = 0; k < APP_ARRAYS_MAX; k++)
+        wanted += r->arrays[k].bytes;
+    if (!r->status && wanted > least)
+        r->status = as_fail(r->err, AS_NOMEM, "the application needs %llu MiB, and %llu MiB are free",
+                            (unsigned long long)(wanted >> 20), (unsigned long long)(least >> 20));
+}
+
+static void *app_host_array(struct app_run *r, uint64_t bytes)
+{
+    void *host = aligned_alloc(PAGE, (size_t)((bytes + PAGE - 1) / PAGE * PAGE));
+    if (!host)
+        r->status = as_nomem(r->err, (size_t)bytes, "an array of the host");
+    return host;
+}
+
+/* NULL after a failure */
+static struct as_memory *app_memory(struct app_run *r, const struct app_array *a, uint64_t bytes)
+{
+    const struct as_memory_desc desc = {.allocator = a->on_stack ? as_app_pageable(&r->dev->info) : r->allocator,
+                                        .bytes = bytes,
+                                        .node = -1,
+                                        .fresh = true,
+                                        .at = a->on_stack ? r->stack : NULL};
+    struct as_memory *out = NULL;
+    if (!desc.allocator)
+        r->status = as_fail(r->err, AS_UNSUPPORTED, "kernels cannot access the host's stack");
+    else
+        r->status = r->dev->memory->alloc(r->dev, &desc, &out, r->err);
+    return out;
 }
 
 static void app_allocate(struct app_run *r)
 {
     for (size_t k = 0; k < APP_ARRAYS_MAX && !r->status; k++) {
         struct app_array *a = &r->arrays[k];
-        const struct as_memory_desc desc = {.allocator = r->allocator, .bytes = a->bytes, .node = -1, .fresh = true};
         if (!app_is_used(r, k))
             continue;
-        r->status = r->dev->memory->alloc(r->dev, &desc, &a->memory, r->err);
-        if (r->status || r->unified || a->scratch)
-            continue;
-        a->host = aligned_alloc(PAGE, (size_t)((a->bytes + PAGE - 1) / PAGE * PAGE));
-        if (!a->host)
-            r->status = as_nomem(r->err, (size_t)a->bytes, "an array of the host");
+        a->held = a->first_bytes ? a->first_bytes : a->bytes;
+        a->memory = app_memory(r, a, r->unified ? a->held : a->bytes);
+        if (!r->status && !r->unified && !a->scratch)
+            a->host = app_host_array(r, a->held);
     }
 }
 
@@ -77,6 +120,29 @@ void *as_app_host(struct app_run *r, size_t array)
             r->status = as_fail(r->err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     }
     return r->status ? NULL : a->host;
+}
+
+void as_app_grow(struct app_run *r, size_t array, uint64_t bytes)
+{
+    struct app_array *a = &r->arrays[array];
+    const void *from = as_app_host(r, array);
+    const struct app_array old = *a;
+    if (!from)
+        return;
+    a->host = r->unified ? NULL : app_host_array(r, bytes);
+    if (r->unified)
+        a->memory = app_memory(r, a, bytes);
+    void *to = as_app_host(r, array);
+    if (to)
+        memcpy(to, from, (size_t)old.held);
+    a->held = bytes;
+    app_watch(r); /* both are there */
+    if (!r->unified)
+        free(old.host);
+    else {
+        (void)r->dev->memory->unmap(r->dev, old.memory, NULL);
+        r->dev->memory->free(r->dev, old.memory);
+    }
 }
 
 void as_app_upload(struct app_run *r, size_t array, uint64_t at, uint64_t bytes)
@@ -164,10 +230,15 @@ void as_app_wait(struct app_run *r)
 
 enum as_status as_app_run(struct app_run *r, struct as_error *err)
 {
+    char stack[APP_STACK_BYTES] = {0};
     r->status = AS_OK;
     r->err = err;
+    r->stack = stack;
     r->transfer_s = r->kernel_s = 0;
-    app_allocate(r);
+    if (r->strategy == APP_MEMORY_CHECK)
+        app_check_memory(r);
+    if (!r->status)
+        app_allocate(r);
     if (!r->status)
         r->app->input(r);
     app_watch(r);

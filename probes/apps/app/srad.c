@@ -17,6 +17,7 @@ static void srad_shape(struct app_run *r, uint64_t size)
     r->arrays[COEFFICIENTS].scratch = r->arrays[DERIVATIVES].scratch = true;
     r->arrays[SUMS].bytes = SUMS_BYTES;
     r->arrays[THRESHOLD].bytes = sizeof(uint32_t);
+    r->arrays[THRESHOLD].on_stack = r->strategy == APP_STACK;
 }
 
 static void srad_fill(int32_t *image, uint64_t n, uint32_t key)
@@ -150,5 +151,12 @@ static bool srad_reference(uint64_t n, uint32_t key, uint64_t *result)
     return true;
 }
 
-const struct app as_app_srad = {
-    "srad_v1", {"sum_squares", "derive", "diffuse"}, srad_shape, srad_input, srad_compute, srad_output, srad_reference};
+const struct app as_app_srad = {"srad_v1",
+                                {"sum_squares", "derive", "diffuse"},
+                                0,
+                                APP_SET(APP_STATIC) | APP_SET(APP_STACK),
+                                srad_shape,
+                                srad_input,
+                                srad_compute,
+                                srad_output,
+                                srad_reference};

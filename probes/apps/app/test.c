@@ -58,12 +58,12 @@ static void open_toy(struct toy *t)
 }
 
 /* Is the result right? */
-static bool check(struct toy *t, const char *app, const char *version)
+static bool check_strategy(struct toy *t, const char *app, const char *version, const char *strategy)
 {
-    char axes[120], why[160] = "";
+    char axes[160], why[160] = "";
     struct toy_trial v;
     struct as_sample s = {0};
-    snprintf(axes, sizeof axes, "app=%s version=%s allocator=toy size=1048576", app, version);
+    snprintf(axes, sizeof axes, "app=%s version=%s strategy=%s allocator=toy size=1048576", app, version, strategy);
     toy_prepare(t, &as_probe_app, axes, &v, NULL);
     for (int i = 0; i < 2; i++)
         assert_int_equal(as_probe_app.sample(v.state, 1, &s, NULL), AS_OK);
@@ -73,6 +73,11 @@ static bool check(struct toy *t, const char *app, const char *version)
     toy_finish(&as_probe_app, &v);
     assert_int_equal(t->live, 0);
     return right;
+}
+
+static bool check(struct toy *t, const char *app, const char *version)
+{
+    return check_strategy(t, app, version, "none");
 }
 
 static const char *const versions[] = {"explicit", "unified"};
@@ -87,6 +92,77 @@ UNIT_TEST(test_right)
             if (!check(&t, apps[a], versions[k]))
                 fail_msg("%s %s is wrong", apps[a], versions[k]);
         }
+}
+
+/* What each strategy allocates, copies and reads in place gives the same result. */
+UNIT_TEST(test_strategies)
+{
+    static const char *const cells[][3] = {
+        {"heartwall", "unified", "double-buffering"},
+        {"heartwall", "unified", "static"},
+        {"nn", "explicit", "memory-check"},
+        {"nn", "unified", "memory-check"},
+        {"nn", "explicit", "hidden-allocator"},
+        {"nn", "unified", "hidden-allocator"},
+        {"dwt2d", "explicit", "partial-transfers"},
+        {"srad_v1", "unified", "stack"},
+        {"hotspot", "unified", "static"},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct toy t;
+        open_toy(&t);
+        t.dev.info.allocators[1].role = AS_ROLE_PAGEABLE;
+        if (!check_strategy(&t, cells[i][0], cells[i][1], cells[i][2]))
+            fail_msg("%s %s with %s is wrong", cells[i][0], cells[i][1], cells[i][2]);
+        idle = strcmp(cells[i][0], "nn") == 0 ? "nearest" : "derive";
+        if (strcmp(cells[i][0], "nn") == 0 || strcmp(cells[i][2], "stack") == 0)
+            assert_false(check_strategy(&t, cells[i][0], cells[i][1], cells[i][2]));
+    }
+}
+
+/* The allocations of a run: the array that grows is allocated again at each doubling. */
+UNIT_TEST(test_allocations)
+{
+    static const struct {
+        const char *axes;
+        unsigned allocations;
+    } runs[] = {
+        {"app=nn version=unified strategy=none allocator=toy size=1048576", 2},
+        {"app=nn version=unified strategy=hidden-allocator allocator=toy size=1048576", 2 + 5},
+        {"app=nn version=explicit strategy=hidden-allocator allocator=toy size=1048576", 2},
+        {"app=heartwall version=unified strategy=none allocator=toy size=1048576", 4},
+        {"app=heartwall version=unified strategy=double-buffering allocator=toy size=1048576", 5},
+        {"app=nn version=host strategy=none allocator=toy size=1048576", 0},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s = {0};
+        char why[160];
+        open_toy(&t);
+        toy_prepare(&t, &as_probe_app, runs[i].axes, &v, NULL);
+        const unsigned before = t.allocations;
+        assert_int_equal(as_probe_app.sample(v.state, 1, &s, NULL), AS_OK);
+        assert_int_equal(t.allocations - before, runs[i].allocations);
+        assert_true(as_probe_app.check(v.state, why, sizeof why));
+        toy_finish(&as_probe_app, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+UNIT_TEST(test_memory_check)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {0};
+    struct as_error err = {0};
+    open_toy(&t);
+    toy_prepare(&t, &as_probe_app, "app=nn version=unified strategy=memory-check allocator=toy size=4194304", &v, NULL);
+    t.free_bytes = 3 << 20; /* taken by another program since */
+    assert_int_equal(as_probe_app.sample(v.state, 1, &s, &err), AS_NOMEM);
+    assert_string_equal(err.text, "the application needs 3 MiB, and 3 MiB are free");
+    toy_finish(&as_probe_app, &v);
+    assert_int_equal(t.live, 0);
 }
 
 UNIT_TEST(test_wrong)
@@ -117,19 +193,39 @@ UNIT_TEST(test_which_cells)
     struct toy t;
     struct as_error err = {0};
     open_toy(&t);
-    assert_int_equal(toy_applies(&t, &as_probe_app, "app=nn version=unified allocator=upfront size=1048576", &err),
-                     AS_INAPPLICABLE);
+    assert_int_equal(
+        toy_applies(&t, &as_probe_app, "app=nn version=unified strategy=none allocator=upfront size=1048576", &err),
+        AS_INAPPLICABLE);
     assert_string_equal(err.text, "the CPU cannot access this memory");
-    assert_int_equal(toy_applies(&t, &as_probe_app, "app=nn version=explicit allocator=upfront size=1048576", &err),
-                     AS_APPLIES);
+    assert_int_equal(
+        toy_applies(&t, &as_probe_app, "app=nn version=explicit strategy=none allocator=upfront size=1048576", &err),
+        AS_APPLIES);
+    assert_int_equal(
+        toy_applies(&t, &as_probe_app, "app=nn version=host strategy=none allocator=upfront size=1048576", &err),
+        AS_APPLIES);
+    static const char *const none[] = {
+        "app=hotspot version=explicit strategy=double-buffering allocator=toy size=1048576",
+        "app=nn version=unified strategy=static allocator=toy size=1048576",
+        "app=nn version=host strategy=memory-check allocator=toy size=1048576"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(toy_applies(&t, &as_probe_app, none[i], &err), AS_PRUNED);
+    static const char stack[] = "app=srad_v1 version=unified strategy=stack allocator=toy size=1048576";
+    assert_int_equal(toy_applies(&t, &as_probe_app, stack, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "its kernels cannot access the host's stack");
+    t.dev.info.allocators[1].role = AS_ROLE_PAGEABLE;
+    assert_int_equal(toy_applies(&t, &as_probe_app, stack, &err), AS_APPLIES);
+    t.dev.info.allocators[0].role = AS_ROLE_MANAGED_STATIC;
+    assert_int_equal(toy_applies(&t, &as_probe_app, none[1], &err), AS_APPLIES);
     t.dev.info.capabilities |= AS_CAP_SIMULATED;
-    assert_int_equal(toy_applies(&t, &as_probe_app, "app=nn version=explicit allocator=upfront size=1048576", &err),
-                     AS_PRUNED);
+    assert_int_equal(
+        toy_applies(&t, &as_probe_app, "app=nn version=explicit strategy=none allocator=upfront size=1048576", &err),
+        AS_PRUNED);
 }
 
 UNIT_TEST(test_no_memory)
 {
-    toy_check_no_memory(&as_probe_app, AS_CAP_SOURCE, "app=nn version=explicit allocator=toy size=1048576");
+    toy_check_no_memory(&as_probe_app, AS_CAP_SOURCE,
+                        "app=nn version=explicit strategy=none allocator=toy size=1048576");
 }
 
 UNIT_TEST(test_opencl)
@@ -139,8 +235,8 @@ UNIT_TEST(test_opencl)
     struct real r;
     for (size_t a = 0; a < sizeof apps / sizeof *apps; a++)
         for (size_t k = 0; k < 2; k++) {
-            snprintf(axes, sizeof axes, "app=%s version=%s allocator=clCreateBuffer size=1048576", apps[a],
-                     versions[k]);
+            snprintf(axes, sizeof axes, "app=%s version=%s strategy=none allocator=clCreateBuffer size=1048576",
+                     apps[a], versions[k]);
             if (real_trial(&as_probe_app, "opencl", axes, 2, 1, &r))
                 assert_true(r.sample.value > 0);
         }
@@ -150,8 +246,9 @@ UNIT_TEST(test_opencl)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),     cmocka_unit_test(test_wrong),  cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_strategies), cmocka_unit_test(test_allocations), cmocka_unit_test(test_memory_check),
+        cmocka_unit_test(test_right),      cmocka_unit_test(test_wrong),       cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

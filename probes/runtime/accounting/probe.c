@@ -2,6 +2,7 @@
 #include "ballast.h"
 #include "lib/checks/checks.h"
 #include "lib/counters/counters.h"
+#include "own.h"
 
 #include "base/clock.h"
 #include "base/host.h"
@@ -14,7 +15,8 @@
 enum moment { BEFORE, ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED };
 static const char *const moment_words[] = {"before", "allocated", "cpu-touched", "device-touched", "freed", NULL};
 static const struct as_axis axes[] = {
-    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
+    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated; alloca: on the stack; file: a mapped file",
+                      .words = as_accounting_own_words),
     AS_WORD_AXIS("counter", as_counter_words, "all", "the counter of memory in use"),
     AS_WORD_AXIS("step", moment_words, "all", "before (the control), after allocating, after touching, after freeing"),
     AS_SIZE_AXIS("size", 1 << 20, UINT64_C(1) << 30, "64MiB",
@@ -22,7 +24,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "allocator=pageable,base_pages,huge_pages counter=MemAvailable,VmRSS,driver step=allocated,cpu-touched",
+    "allocator=pageable,base_pages,huge_pages,alloca,file counter=MemAvailable,VmRSS,driver step=allocated,cpu-touched",
     "allocator=device,shared_fine,managed,pinned "
     "counter=MemAvailable,VmRSS,driver step=allocated,cpu-touched,device-touched",
     NULL};
@@ -37,16 +39,20 @@ static enum as_applies accounting_applies(const struct as_device_info *info, con
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
     const size_t moment = as_word_index(a, "step", moment_words);
+    const size_t counter = as_word_index(a, "counter", as_counter_words);
     if (cpu && moment == DEVICE_TOUCHED)
         return AS_PRUNED; /* the device is the CPU */
+    if (!cpu && as_accounting_own(as_axes_text(a, "allocator")))
+        return as_pruned(err, "the CPU's own memory is counted beside the CPU");
+    if ((counter == COUNTER_VRAM || counter == COUNTER_GTT) && !as_counters_have_files("", info))
+        return as_pruned(err, "the kernel has no files of the device's memory");
     if (allocator && allocator->why_not[0])
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (moment == CPU_TOUCHED && allocator && !allocator->host_access)
         as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     else if (!cpu && moment > ALLOCATED && !(info->capabilities & AS_CAP_SOURCE))
         as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
-    else if (as_word_index(a, "counter", as_counter_words) == COUNTER_DRIVER &&
-             !(info->capabilities & AS_CAP_FREE_COUNT))
+    else if (counter == COUNTER_DRIVER && !(info->capabilities & AS_CAP_FREE_COUNT))
         as_fail(err, AS_UNSUPPORTED, "%s",
                 cpu ? "no driver counts CPU memory" : "its driver does not report free memory");
     else
@@ -60,6 +66,8 @@ struct state {
     struct as_pages toucher;
     struct as_memory *block;
     struct ballast ballast;
+    enum own own; /* of the allocator */
+    void *at;     /* that memory, while there is some */
     uint64_t page;
     enum moment moment;
     size_t counter;
@@ -77,9 +85,10 @@ static struct as_span span_of(const struct state *s)
 
 static enum as_status accounting_allocate(struct state *s, struct as_error *err)
 {
+    enum as_status st = s->own == OWN_FILE ? as_accounting_file_get(s->bytes, &s->at, err) : AS_OK;
     struct as_memory_desc want = {
-        .allocator = as_axes_text(s->tc->axes, "allocator"), .bytes = s->bytes, .node = -1, .fresh = true};
-    return s->dev->memory->alloc(s->dev, &want, &s->block, err);
+        .allocator = as_axes_text(s->tc->axes, "allocator"), .bytes = s->bytes, .node = -1, .fresh = true, .at = s->at};
+    return st ? st : s->dev->memory->alloc(s->dev, &want, &s->block, err);
 }
 
 static bool accounting_by_cpu(const struct state *s)
@@ -123,6 +132,9 @@ static void accounting_release(struct state *s)
     if (s->block)
         s->dev->memory->free(s->dev, s->block);
     s->block = NULL;
+    if (s->own == OWN_FILE)
+        as_accounting_file_release(s->at, s->bytes);
+    s->at = NULL;
 }
 
 static bool is_of_system(const struct state *s)
@@ -131,7 +143,7 @@ static bool is_of_system(const struct state *s)
 }
 
 /* Performs all steps up to `s->moment` and reads the counter at once; then frees all memory. */
-static enum as_status accounting_go(struct state *s, struct as_error *err)
+static enum as_status accounting_steps(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
     s->mark += s->bytes;
@@ -154,17 +166,36 @@ static enum as_status accounting_go(struct state *s, struct as_error *err)
     return st;
 }
 
+static enum as_status accounting_steps_at(void *user, void *at, struct as_error *err)
+{
+    struct state *s = user;
+    s->at = at;
+    return accounting_steps(s, err);
+}
+
+static enum as_status accounting_go(struct state *s, struct as_error *err)
+{
+    if (s->own != OWN_ALLOCA)
+        return accounting_steps(s, err);
+    const enum as_status st = as_accounting_on_stack(s->bytes, accounting_steps_at, s, err);
+    if (!st && s->moment == FREED)
+        as_counters_read("", s->dev, &s->after); /* now it is */
+    return st;
+}
+
 /* At most an eighth of the free memory of device and system. */
 static enum as_status choose_bytes(struct state *s, struct as_error *err)
 {
     uint64_t free_bytes = 0;
-    enum as_status st = s->dev->device->memory_free(s->dev, &free_bytes, err);
+    enum as_status st = as_device_memory_free(s->dev, &free_bytes, err);
     if (st)
         return st;
     s->bytes = as_axes_u64(s->tc->axes, "size");
     s->budget = as_host_memory_available() / 4;
     s->budget = s->budget < BALLAST_MOST ? s->budget : BALLAST_MOST;
     s->bytes = (s->bytes < free_bytes / 8 ? s->bytes : free_bytes / 8) / s->page * s->page;
+    const uint64_t stack = s->own == OWN_ALLOCA ? as_accounting_stack_most() : s->bytes;
+    s->bytes = s->bytes < stack ? s->bytes : stack;
     if (s->bytes > ROUND)
         s->bytes -= s->bytes % ROUND;
     return s->bytes >= BLOCK_LEAST || s->bytes == as_axes_u64(s->tc->axes, "size")
@@ -180,6 +211,7 @@ static enum as_status accounting_prepare(struct as_trial_context *tc, void *stat
     s->dev = tc->dev;
     s->mark = tc->seed >> 2 | 1;
     s->page = as_host_page();
+    s->own = as_accounting_own(as_axes_text(tc->axes, "allocator"));
     s->moment = (enum moment)as_word_index(tc->axes, "step", moment_words);
     s->counter = as_word_index(tc->axes, "counter", as_counter_words);
     tc->min_reps = tc->max_reps = 1;

@@ -1,6 +1,8 @@
 /* Probe accounting: the counters' files, which cells apply, and the table for the CPU: untouched memory does not change
  * the process's size, touched memory changes it in full. */
-#include "lib/counters/counters.h"
+#include "lib/counters/sampled.h"
+
+#include "base/text.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
@@ -60,6 +62,17 @@ UNIT_TEST(test_files)
     assert_true(r.bytes[COUNTER_RSS] == 30 * 1024);
     assert_true(r.bytes[COUNTER_ROLLUP] == 40 * 1024);
     assert_true(r.bytes[COUNTER_DRIVER] == -12345);
+    assert_int_equal(r.nodes_n, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(r.node_bytes[i] == (r.node[i] == 12 ? -7 * 1024 : -5 * 1024));
+    assert_true(isnan(r.bytes[COUNTER_VRAM]) && strstr(r.why[COUNTER_VRAM], "mem_info_vram_used"));
+    as_copy_text(t.dev.info.bus_id, sizeof t.dev.info.bus_id, "0000:C1:00.0");
+    assert_false(as_counters_have_files(root, &t.dev.info));
+    write_file(root, "/sys/bus/pci/devices/0000:c1:00.0/mem_info_vram_used", "4096\n");
+    write_file(root, "/sys/bus/pci/devices/0000:c1:00.0/mem_info_gtt_used", "8192\n");
+    as_counters_read(root, &t.dev, &r);
+    assert_true(as_counters_have_files(root, &t.dev.info));
+    assert_true(r.bytes[COUNTER_VRAM] == 4096 && r.bytes[COUNTER_GTT] == 8192);
     write_file(root, "/proc/self/status", "VmRSS is not here\n");
     as_counters_read(root, &t.dev, &r);
     assert_true(isnan(r.bytes[COUNTER_RSS]));
@@ -67,11 +80,49 @@ UNIT_TEST(test_files)
     remove_tree(root);
 }
 
+/* What rises between two readings, in each counter and node; what falls, or cannot be read, is no rise. */
+UNIT_TEST(test_sampled)
+{
+    char root[] = "/tmp/assay-sampled-XXXXXX";
+    struct counter_samples *s;
+    struct counter_peaks peaks;
+    struct toy t;
+    assert_non_null(mkdtemp(root));
+    toy_init(&t, AS_CAP_FREE_COUNT);
+    t.free_bytes = 1 << 20;
+    t.dev.info.is_host_memory = false;
+    as_copy_text(t.dev.info.bus_id, sizeof t.dev.info.bus_id, "0000:c1:00.0");
+    write_file(root, "/proc/meminfo", "MemAvailable: 200 kB\n");
+    write_file(root, "/sys/devices/system/node/node0/meminfo", "Node 0 MemFree: 100 kB\n");
+    write_file(root, "/sys/devices/system/node/node3/meminfo", "Node 3 MemFree: 100 kB\n");
+    write_file(root, "/sys/bus/pci/devices/0000:c1:00.0/mem_info_vram_used", "1000\n");
+    assert_int_equal(as_samples_start(root, &t.dev, 1e-3, &s, NULL), AS_OK);
+    write_file(root, "/proc/meminfo", "MemAvailable: 150 kB\n");
+    write_file(root, "/sys/devices/system/node/node3/meminfo", "Node 3 MemFree: 60 kB\n");
+    write_file(root, "/sys/bus/pci/devices/0000:c1:00.0/mem_info_vram_used", "9000\n");
+    t.free_bytes -= 4096; /* by the driver's count */
+    as_samples_step(s);
+    write_file(root, "/proc/meminfo", "MemAvailable: 300 kB\n");
+    t.free_bytes += 4096;
+    as_samples_step(s);
+    as_samples_stop(s, &peaks);
+    assert_true(peaks.bytes[COUNTER_AVAILABLE] == 50 * 1024 && peaks.bytes[COUNTER_DRIVER] == 4096);
+    assert_true(peaks.in_use == 50 * 1024 + 4096);
+    assert_true(peaks.bytes[COUNTER_VRAM] == 8000 && isnan(peaks.bytes[COUNTER_GTT]));
+    assert_int_equal(peaks.nodes_n, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(peaks.node_bytes[i] == (peaks.node[i] == 3 ? 40 * 1024 : 0));
+    assert_true(peaks.readings >= 3);
+    as_samples_stop(NULL, &peaks);
+    assert_true(isnan(peaks.in_use));
+    remove_tree(root);
+}
+
 /* A system without files, like macOS. */
 UNIT_TEST(test_calls)
 {
     struct as_system_memory memory = {.total = 900, .free = 100, .available = 300, .resident = 50};
-    struct counter_reading r = {{0}, {""}};
+    struct counter_reading r = {.nodes_n = 0};
     as_counters_of_calls(&memory, &r);
     assert_true(r.bytes[COUNTER_AVAILABLE] == -300 && r.bytes[COUNTER_RSS] == 50);
     assert_true(isnan(r.bytes[COUNTER_NODES]) && r.why[COUNTER_NODES][0]);
@@ -95,6 +146,10 @@ UNIT_TEST(test_which_cells)
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("driver", "before"), &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no driver"));
     assert_int_equal(toy_applies(&gpu, &as_probe_accounting, CELL("driver", "freed"), &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&gpu, &as_probe_accounting, CELL("VRAM", "allocated"), &err), AS_PRUNED);
+    assert_int_equal(
+        toy_applies(&gpu, &as_probe_accounting, "allocator=alloca counter=VmRSS step=allocated size=67108864", &err),
+        AS_PRUNED);
     gpu.dev.info.allocators[0].host_access = false;
     assert_int_equal(toy_applies(&gpu, &as_probe_accounting, CELL("driver", "cpu-touched"), &err), AS_INAPPLICABLE);
     gpu.dev.info.capabilities = 0;
@@ -183,6 +238,15 @@ UNIT_TEST(test_table_of_the_cpu)
             expect("cpu", allocators[a], counters[c], "cpu-touched", 2);
             expect("cpu", allocators[a], counters[c], "freed", 1);
         }
+    if (TOY_MALLOC_IS_REAL) {
+        expect("cpu", "file", "VmRSS", "allocated", 1);
+        expect("cpu", "file", "VmRSS", "cpu-touched", 2);
+        expect("cpu", "file", "VmRSS", "freed", 1);
+        expect("cpu", "alloca", "smaps_rollup", "before", 1);
+        expect("cpu", "alloca", "smaps_rollup", "allocated", 1);
+        expect("cpu", "alloca", "smaps_rollup", "cpu-touched", 2);
+        expect("cpu", "alloca", "smaps_rollup", "freed", 2); /* the stack keeps its pages */
+    }
     real_or_skip();
     /* Other processes allocate and free meanwhile: any number is accepted. */
     assert_true(isfinite(real("cpu", "mmap", "MemAvailable", "cpu-touched")));
@@ -214,11 +278,8 @@ UNIT_TEST(test_table_of_opencl)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_device),
-        cmocka_unit_test(test_table_of_the_cpu),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_sampled), cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_which_cells),     cmocka_unit_test(test_device),  cmocka_unit_test(test_table_of_the_cpu),
         cmocka_unit_test(test_table_of_opencl),
     };
     real_leave_untouched();

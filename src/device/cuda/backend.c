@@ -157,6 +157,7 @@ static enum as_status cuda_backend_open_device(void *backend, size_t index, stru
     out->ctx = gpu;
     as_gpu_init(gpu, &b->gpu, index);
     as_cu_find_target(gpu);
+    gpu->in_host_memory = as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_INTEGRATED) > 0;
     st = create_context(gpu, index, err);
     if (!st)
         st = as_gpu_open(gpu, err);

@@ -88,14 +88,27 @@ enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *na
     return as_info_no_allocator(&dev->info, name, err);
 }
 
+/* Of a device in the host's memory the driver counts what no program uses; what the system can reclaim is free, too. */
+static enum as_status limits_free(struct as_gpu *gpu, uint64_t *free, uint64_t *total, struct as_error *err)
+{
+    size_t counted = 0, all = 0;
+    const enum as_status st = AS_GPU_DO(gpu, err, memory_info, &counted, &all);
+    const uint64_t of_host = as_host_memory_available();
+    *total = st ? 0 : all;
+    *free = st ? 0 : counted;
+    if (!st && gpu->in_host_memory)
+        *free = of_host < all ? of_host : all;
+    return st;
+}
+
 static enum as_status gpu_limits_check_device(struct as_gpu *gpu, const struct as_gpu_place *home, uint64_t bytes,
                                               bool managed, struct as_error *err)
 {
     const struct as_gpu_api *api = gpu->api;
-    size_t free = 0, total = 0;
+    uint64_t free = 0, total = 0;
     enum as_status st = as_gpu_check(gpu, api->enter(gpu, home), api->enter_name, err);
     if (!st)
-        st = AS_GPU_DO(gpu, err, memory_info, &free, &total);
+        st = limits_free(gpu, &free, &total, err);
     api->enter(gpu, &gpu->here);
     if (!st && managed)
         st = check_managed(api->name, bytes, free, err);
@@ -132,9 +145,10 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
 
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)
 {
-    const struct as_gpu *gpu = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     const struct as_gpu_allocator *how = gpu->api->allocators;
-    enum as_status st = as_gpu_memory_free(dev, &dev->info.memory_free, err);
+    uint64_t total;
+    enum as_status st = limits_free(gpu, &dev->info.memory_free, &total, err);
     const uint64_t managed = most_managed(dev->info.memory_free);
     for (size_t i = 0; i < dev->info.allocators_n; i++) {
         const uint64_t most = most_of_kind(gpu, &how[i]);

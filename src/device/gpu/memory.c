@@ -56,7 +56,8 @@ static enum as_status find_home(struct as_device *dev, const struct as_gpu_alloc
 static void gpu_release(struct as_gpu *gpu, struct as_gpu_block *b)
 {
     free(b->staging);
-    as_gpu_check(gpu, b->how->release(gpu, b), b->how->name, NULL);
+    if (!b->is_borrowed)
+        as_gpu_check(gpu, b->how->release(gpu, b), b->how->name, NULL);
     *b = (struct as_gpu_block){0};
 }
 
@@ -101,6 +102,20 @@ static void place_pages(const struct as_device *dev, const struct as_gpu_block *
         as_backing_want_near(b->host, b->bytes, dev->info.near_cpus);
 }
 
+/* Memory that the caller keeps, as it is. */
+static enum as_status gpu_borrow(const struct as_gpu *gpu, const struct as_gpu_allocator *how,
+                                 const struct as_memory_desc *desc, struct as_gpu_block *b, struct as_error *err)
+{
+    *b = (struct as_gpu_block){.how = how,
+                               .home = gpu->here,
+                               .bytes = desc->bytes,
+                               .host = desc->at,
+                               .address = (uintptr_t)desc->at,
+                               .is_borrowed = true};
+    return how->plain ? AS_OK
+                      : as_fail(err, AS_UNSUPPORTED, "allocator '%s' cannot use existing memory in place", how->name);
+}
+
 static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                        struct as_error *err)
 {
@@ -120,12 +135,14 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
     struct held *h = calloc(1, sizeof *h);
     if (!h)
         return as_nomem(err, sizeof *h, "a block");
-    st = obtain_at_home(gpu, how, &home, desc->bytes, &h->block, err);
+    st = desc->at ? gpu_borrow(gpu, how, desc, &h->block, err)
+                  : obtain_at_home(gpu, how, &home, desc->bytes, &h->block, err);
     if (st) {
         free(h);
         return st;
     }
-    place_pages(dev, &h->block);
+    if (!desc->at)
+        place_pages(dev, &h->block);
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
     *out = &h->memory;
     return AS_OK;

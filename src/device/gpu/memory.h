@@ -15,6 +15,7 @@ struct as_gpu_block {
     uint64_t taken;               /* bytes that release frees: reserved or registered, in whole pages */
     uint64_t page_size;           /* 0 unknown */
     struct as_gpu_module *module; /* holds a static variable */
+    bool is_borrowed;             /* the caller's memory, which is not released */
 };
 
 /* Values of as_gpu_allocator.most: managed memory evicts other pages instead of failing; the module of a static
@@ -55,6 +56,13 @@ extern const struct as_memory_ops as_gpu_memory_ops;
 unsigned long long as_gpu_address(const struct as_memory *mem);
 /* The same for libraries that take it as a pointer. */
 void *as_gpu_pointer(const struct as_memory *mem);
+
+/* ---- shared.c ---- */
+
+/* Reads memory that may have no page, which a plain access would crash on. False: it could not be read. */
+bool as_gpu_read_unsure(const void *at, void *to, size_t bytes);
+/* Does the host find what the driver wrote to a block of the first allocator, at the device's address? */
+bool as_gpu_host_reads(struct as_gpu *gpu);
 
 /* ---- allocators.c: pairs of get and release common to the APIs ---- */
 

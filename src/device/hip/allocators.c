@@ -10,7 +10,7 @@
 /* If device and host share memory, the host uses device allocations in place. */
 static void *host_of(const struct as_gpu *gpu, const struct as_gpu_block *b)
 {
-    return gpu->in_host_memory && b->home.device == gpu->here.device ? as_hip_pointer(b->address) : NULL;
+    return gpu->host_uses && b->home.device == gpu->here.device ? as_hip_pointer(b->address) : NULL;
 }
 
 static enum as_status hip_allocators_get_plain(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
@@ -20,6 +20,23 @@ static enum as_status hip_allocators_get_plain(struct as_gpu *gpu, struct as_gpu
     b->address = st ? 0 : (uintptr_t)address;
     b->host = host_of(gpu, b);
     return st;
+}
+
+static enum as_status get_pooled(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    const struct as_hip_api *api = as_hip_of(gpu);
+    void *address = NULL;
+    if (!api->hipMallocAsync || !api->hipFreeAsync)
+        return as_fail(err, AS_UNSUPPORTED, "hip: this runtime has no memory pools");
+    enum as_status st = as_gpu_check(gpu, api->hipMallocAsync(&address, b->bytes, gpu->stream), "hipMallocAsync", err);
+    b->address = st ? 0 : (uintptr_t)address;
+    b->host = host_of(gpu, b);
+    return st;
+}
+
+static int release_pooled(const struct as_gpu *gpu, struct as_gpu_block *b)
+{
+    return b->address ? as_hip_of(gpu)->hipFreeAsync(as_hip_pointer(b->address), gpu->stream) : hipSuccess;
 }
 
 static enum as_status get_fine(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
@@ -37,7 +54,17 @@ static enum as_status hip_allocators_get_managed(struct as_gpu *gpu, struct as_g
     hipError_t code = as_hip_of(gpu)->hipMallocManaged(&address, b->bytes, hipMemAttachGlobal);
     b->host = code ? NULL : address;
     b->address = (uintptr_t)b->host;
-    return as_gpu_check(gpu, code, "hipMallocManaged", err);
+    enum as_status st = as_gpu_check(gpu, code, "hipMallocManaged", err);
+    return st || !b->how->settle ? st : b->how->settle(gpu, b, err);
+}
+
+static enum as_status prefetch(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    const struct as_hip_api *api = as_hip_of(gpu);
+    if (!api->hipMemPrefetchAsync)
+        return as_fail(err, AS_UNSUPPORTED, "hip: this runtime cannot prefetch");
+    hipError_t code = api->hipMemPrefetchAsync(b->host, b->bytes, gpu->here.device, gpu->stream);
+    return as_gpu_check(gpu, code, "hipMemPrefetchAsync", err);
 }
 
 static int hip_allocators_release_plain(const struct as_gpu *gpu, struct as_gpu_block *b)
@@ -98,11 +125,17 @@ static enum as_status hip_allocators_get_static(struct as_gpu *gpu, struct as_gp
 const struct as_gpu_allocator as_hip_allocators[] = {
     {"hipMalloc", hip_allocators_get_plain, hip_allocators_release_plain, .sources = AS_GPU_FROM_DEVICE,
      .anywhere = true},
+    {"hipMallocAsync", get_pooled, release_pooled, NEEDS(MemoryPoolsSupported), .why_not = "it has no memory pools",
+     .sources = AS_GPU_FROM_DEVICE, .in_order = true},
     {"hipExtMallocWithFlags fine-grained", get_fine, hip_allocators_release_plain, NEEDS(FineGrainSupport),
      .why_not = "it has no fine-grained memory", .flags = hipDeviceMallocFinegrained, .sources = AS_GPU_FROM_DEVICE,
      .anywhere = true},
     {"hipMallocManaged", MANAGED, .option = AS_HIP_XNACK_ON},
     {"hipMallocManaged XNACK", MANAGED, .option = AS_HIP_XNACK_OFF, .on_demand = true},
+    {"hipMallocManaged prefetch", hip_allocators_get_managed, hip_allocators_release_plain, prefetch,
+     NEEDS(ConcurrentManagedAccess), .why_not = "its managed memory cannot be prefetched",
+     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .coherent = true,
+     .settle_again = true},
     {"hipHostMalloc", PINNED, .coherent = true},
     {"hipHostMalloc coherent", PINNED, .flags = hipHostMallocCoherent, .coherent = true},
     {"hipHostMalloc non-coherent", PINNED, .flags = hipHostMallocNonCoherent},
@@ -137,7 +170,7 @@ static void say_why_not(const struct as_hip_device *hip, const struct as_gpu_all
 void as_hip_list_allocators(struct as_device *dev)
 {
     const struct as_hip_device *hip = dev->ctx;
-    bool one_memory = hip->gpu.in_host_memory;
+    bool one_memory = hip->gpu.host_uses;
     dev->info.allocators_n = ALLOCATORS_N;
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
         const struct as_gpu_allocator *a = &as_hip_allocators[i];
@@ -149,5 +182,8 @@ void as_hip_list_allocators(struct as_device *dev)
         as_copy_text(out->name, sizeof out->name, a->name);
         out->role = as_role_in(as_hip_roles, a->name);
         say_why_not(hip, a, out);
+        if (hip->gpu.in_host_memory && !out->host_access)
+            as_copy_text(out->no_sharing, sizeof out->no_sharing,
+                         "the device has the host's memory, but a value written there was not read by the host");
     }
 }

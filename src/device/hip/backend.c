@@ -124,6 +124,7 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
     as_copy_text(gpu->target, sizeof gpu->target, hip->target.name);
     gpu->in_host_memory = as_hip_count(&b->api, gpu->here.device, hipDeviceAttributeIntegrated) > 0;
     st = as_gpu_open(gpu, err);
+    gpu->host_uses = !st && gpu->in_host_memory && as_gpu_host_reads(gpu);
     if (!st)
         st = as_hip_fill_info(out, index, err);
     if (st)

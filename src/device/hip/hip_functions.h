@@ -62,8 +62,12 @@
     X(hipError_t, hipGraphExecDestroy, (hipGraphExec_t exec))                                                          \
     X(hipError_t, hipGraphDestroy, (hipGraph_t graph))
 
-/* NULL if the runtime lacks the function. The two fill different structs. */
-#define AS_HIP_OPTIONAL(X) X(hipError_t, hipGetDeviceProperties, (struct hipDeviceProp_t * properties, int device))
+/* NULL if the runtime lacks the function. Those of the properties fill different structs. */
+#define AS_HIP_OPTIONAL(X)                                                                                             \
+    X(hipError_t, hipGetDeviceProperties, (struct hipDeviceProp_t * properties, int device))                           \
+    X(hipError_t, hipMallocAsync, (void **address, size_t bytes, hipStream_t stream))                                  \
+    X(hipError_t, hipFreeAsync, (void *address, hipStream_t stream))                                                   \
+    X(hipError_t, hipMemPrefetchAsync, (const void *address, size_t bytes, int device, hipStream_t stream))
 
 /* Not in the headers that the test compares with. */
 #define AS_HIP_NEWER(X) X(hipError_t, hipGetDevicePropertiesR0600, (struct hipDeviceProp_t * properties, int device))

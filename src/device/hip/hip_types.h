@@ -85,6 +85,7 @@ enum {
     hipDeviceAttributeMaxRegistersPerBlock = 71,
     hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
     hipDeviceAttributeWarpSize = 87,
+    hipDeviceAttributeMemoryPoolsSupported = 88,
     hipDeviceAttributeMaxSharedMemoryPerMultiprocessor = 10002,
     hipDeviceAttributeFineGrainSupport = 10016,
 };

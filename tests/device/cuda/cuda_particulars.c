@@ -67,12 +67,34 @@ static void test_plain(void **state)
     old.dev.device->close(&old.dev);
 }
 
+/* A device in the host's memory, most of which holds files: what the driver counts as free is no bound. */
+static void test_integrated(void **state)
+{
+    struct opened o = {.backend = gpu.backend};
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    uint64_t counted = 0, bound = 0;
+    const struct as_memory_desc desc = {.allocator = "cuMemAlloc", .bytes = 4 << 20, .node = -1};
+    (void)state;
+    fake("integrated");
+    open_device(&o, 2);
+    check_ok(o.dev.device->memory_free(&o.dev, &counted, &err), &err);
+    check_ok(as_device_memory_free(&o.dev, &bound, &err), &err);
+    assert_int_equal(counted, 1 << 20);
+    assert_true(bound > 64 << 20 && o.dev.info.memory_free > 64 << 20);
+    check_ok(o.dev.memory->alloc(&o.dev, &desc, &m, &err), &err);
+    o.dev.memory->free(&o.dev, m);
+    assert_false(as_info_allocator(&o.dev.info, "cuMemAlloc")->host_access);
+    o.dev.device->close(&o.dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),
         cmocka_unit_test_setup_teardown(test_half_way, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_integrated, gpu_setup, gpu_teardown),
     };
     setenv("ASSAY_CACHE", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* What is the HIP backend's own, on the stand-in for its runtime; the rest is in the conformance suite. */
 #include "../stand_in.h"
 #include "base/host.h"
+#include "device/gpu/memory.h"
+#include "os/memory.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -56,8 +58,10 @@ static void test_unknown_chip(void **state)
 
 /* What can be used on a GPU that does not replay page faults, and on a chip that shares the host's memory and does. */
 static const char *const on_card[] = {"hipMalloc",
+                                      "hipMallocAsync",
                                       "hipExtMallocWithFlags fine-grained",
                                       "hipMallocManaged",
+                                      "hipMallocManaged prefetch",
                                       "hipHostMalloc",
                                       "hipHostMalloc coherent",
                                       "hipHostMalloc non-coherent",
@@ -65,8 +69,10 @@ static const char *const on_card[] = {"hipMalloc",
                                       "__managed__",
                                       NULL};
 static const char *const on_apu[] = {"hipMalloc",
+                                     "hipMallocAsync",
                                      "hipExtMallocWithFlags fine-grained",
                                      "hipMallocManaged XNACK",
+                                     "hipMallocManaged prefetch",
                                      "hipHostMalloc",
                                      "hipHostMalloc coherent",
                                      "hipHostMalloc non-coherent",
@@ -96,6 +102,54 @@ static void test_card(void **state)
     assert_non_null(
         strstr(as_info_allocator(&gpu.dev.info, "malloc")->why_not, "hipDeviceAttributePageableMemoryAccess"));
     assert_non_null(strstr(as_info_allocator(&gpu.dev.info, "hipMallocManaged XNACK")->why_not, "HSA_XNACK=1"));
+}
+
+/* The driver says that there is one memory, and a value written by it is not there for the host. */
+static void test_memory_apart(void **state)
+{
+    (void)state;
+    close_gpu(&gpu);
+    fake("apu xnack apart");
+    open_gpu(&gpu, 0);
+    const struct as_allocator *own = as_info_allocator(&gpu.dev.info, "hipMalloc");
+    assert_true(gpu.dev.info.is_host_memory);
+    assert_false(own->host_access);
+    assert_non_null(strstr(own->no_sharing, "a value written there was not read by the host"));
+    assert_true(as_info_allocator(&gpu.dev.info, "hipHostMalloc")->host_access);
+}
+
+/* Memory without access is not read, and nothing crashes. */
+static void test_unsure_reads(void **state)
+{
+    uint64_t here = 42, got = 0;
+    (void)state;
+    void *nowhere = as_map_reserve(4096);
+    assert_non_null(nowhere);
+    assert_true(as_gpu_read_unsure(&here, &got, sizeof got));
+    assert_int_equal(got, 42);
+    assert_false(as_gpu_read_unsure(nowhere, &got, sizeof got));
+    assert_false(as_gpu_read_unsure(NULL, &got, sizeof got));
+}
+
+/* Stack and other memory of the process through the allocator of such memory, which keeps it; through no other. */
+static void test_memory_in_place(void **state)
+{
+    uint64_t here[8] = {7};
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    struct as_memory_desc desc = {.allocator = "malloc", .bytes = sizeof here, .node = -1, .at = here};
+    (void)state;
+    close_gpu(&gpu);
+    fake("apu xnack");
+    open_gpu(&gpu, 0);
+    check_ok(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), &err);
+    assert_true(as_gpu_address(m) == (uintptr_t)here);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
+    assert_ptr_equal(m->host, here);
+    gpu.dev.memory->free(&gpu.dev, m);
+    assert_int_equal(here[0], 7);
+    desc.allocator = "hipMalloc";
+    check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_UNSUPPORTED, &err, "cannot use existing memory");
 }
 
 static void test_apu(void **state)
@@ -187,6 +241,9 @@ int main(void)
         cmocka_unit_test(test_unknown_chip),
         cmocka_unit_test_setup_teardown(test_card, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_memory_apart, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_memory_in_place, gpu_setup, gpu_teardown),
+        cmocka_unit_test(test_unsure_reads),
         cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_code, gpu_setup, gpu_teardown),

@@ -37,6 +37,24 @@ API hipError_t hipMallocManaged(void **address, size_t bytes, unsigned int flags
     return add(address, bytes, MANAGED, 0);
 }
 
+API hipError_t hipMallocAsync(void **address, size_t bytes, hipStream_t stream)
+{
+    CAN_FAIL();
+    return stream ? add(address, bytes, DEVICE_MEMORY, 0) : fake_broke(__func__, hipErrorInvalidValue);
+}
+
+API hipError_t hipFreeAsync(void *address, hipStream_t stream)
+{
+    return stream ? drop(address, __func__, 1u << DEVICE_MEMORY) : fake_broke(__func__, hipErrorInvalidValue);
+}
+
+API hipError_t hipMemPrefetchAsync(const void *address, size_t bytes, int device, hipStream_t stream)
+{
+    CAN_FAIL();
+    const struct block *b = fake_find(address, bytes);
+    return device >= 0 && stream && b && b->kind == MANAGED ? hipSuccess : fake_broke(__func__, hipErrorInvalidValue);
+}
+
 API hipError_t hipFree(void *address)
 {
     return drop(address, __func__, 1u << DEVICE_MEMORY | 1u << MANAGED);

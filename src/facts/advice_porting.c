@@ -1,0 +1,221 @@
+/* Advice on what a port gains: page size, prefetch, one allocation in place of copies, and the strategies for it. */
+#include "facts/advice_topics.h"
+
+#include "base/text.h"
+#include "model/metrics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pairs of cells ---- */
+
+/* "98.0 ns (97.0 to 99.0 ns)" */
+static const char *porting_value(const struct as_cell *cell, char out[96])
+{
+    return as_fact_value_text(cell->sum.median, as_cell_interval(cell), cell->unit, out, 96);
+}
+
+/* Of the pairs that differ in the allocator only, the one with the largest size that is wanted. */
+static bool porting_pair(struct as_rule_context *c, const char *probe, const char *role_a, const char *role_b,
+                         const char *const wanted[][2], struct as_pair *out)
+{
+    struct as_pair *pairs;
+    size_t n;
+    double most = 0;
+    *out = (struct as_pair){0};
+    as_pairs_make(c, probe, "allocator", role_a, role_b, &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        bool is_wanted = true;
+        for (size_t k = 0; wanted[k][0]; k++)
+            is_wanted &= as_cell_is(pairs[i].a, wanted[k][0], wanted[k][1]);
+        if (!is_wanted || !(as_cell_size(pairs[i].a) > most))
+            continue;
+        most = as_cell_size(pairs[i].a);
+        *out = pairs[i];
+    }
+    free(pairs);
+    return out->a && out->b;
+}
+
+/* Of a rate (b over a) or a time (a over b): how many times as fast b is. */
+static struct as_interval porting_gain(const struct as_pair *p, bool is_time, double *ratio)
+{
+    const struct as_cell *up = is_time ? p->a : p->b, *down = is_time ? p->b : p->a;
+    *ratio = up->sum.median / down->sum.median;
+    return as_cells_ratio(up, down);
+}
+
+/* Words of a choice between a and b: done where b is better, left where it is worse. */
+struct porting_words {
+    const char *do_it, *leave_it, *unclear; /* "Ask for huge pages" */
+    const char *what;                       /* "a random load from" */
+};
+
+static void porting_say_pair(struct as_advice *a, const struct as_pair *p, bool is_time, const struct porting_words *w)
+{
+    char with[96], without[96], gain[96], size[32];
+    double ratio;
+    const struct as_interval ci = porting_gain(p, is_time, &ratio);
+    const enum as_fact_verdict helps = as_verdict_above(ci, 1);
+    as_fact_value_text(as_cell_size(p->a), AS_NO_INTERVAL, "B", size, sizeof size);
+    as_advice_say(a, "%s: %s %s %s %s, against %s: %s",
+                  helps == AS_SUPPORTED ? w->do_it
+                  : helps == AS_REFUTED ? w->leave_it
+                                        : w->unclear,
+                  w->what, size, is_time ? "takes" : "runs at", porting_value(p->b, with), porting_value(p->a, without),
+                  as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain));
+    as_advice_gain(a, ci);
+    as_advice_add_number(a, p->a, "%s, '%s'", size, as_cell_axis(p->a, "allocator"));
+    as_advice_add_number(a, p->b, "%s, '%s'", size, as_cell_axis(p->b, "allocator"));
+}
+
+bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+{
+    static const char *const wanted[][2] = {{"pattern", "random"}, {"instrument", "timed"}, {NULL, NULL}};
+    static const struct porting_words words = {"Ask for huge pages", "Keep base pages",
+                                               "Whether huge pages help is inconclusive", "a random load from"};
+    struct as_pair p;
+    (void)t;
+    if (!porting_pair(c, "latency", "base_pages", "huge_pages", wanted, &p))
+        return false;
+    porting_say_pair(a, &p, true, &words);
+    return true;
+}
+
+bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+{
+    static const char *const wanted[][2] = {{"touch", "cpu"}, {"agent", "device"}, {"pass", "1"}, {NULL, NULL}};
+    static const struct porting_words words = {"Prefetch managed memory that the CPU wrote",
+                                               "Do not prefetch managed memory",
+                                               "Whether prefetching managed memory helps is inconclusive",
+                                               "after it, not counting it, the device's first pass over"};
+    struct as_pair p;
+    (void)t;
+    if (!porting_pair(c, "migration", "managed", "managed_prefetch", wanted, &p))
+        return false;
+    porting_say_pair(a, &p, false, &words);
+    return true;
+}
+
+/* ---- facts of applications ---- */
+
+/* The fact of the relation and these values whose first cell is the fastest; NULL: there is none. scenario may be "".
+ */
+static const struct as_fact *porting_fastest(const struct as_rule_context *c, enum as_relation relation,
+                                             const char *what, const char *scenario)
+{
+    const struct as_fact *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL;
+        if (f->relation != relation || strcmp(f->device, c->device) != 0 || !cell ||
+            (what[0] && strcmp(as_fact_field(f, AS_FIELD_WHAT), what) != 0) ||
+            strcmp(as_fact_field(f, AS_FIELD_SCENARIO), scenario) != 0 || !(cell->sum.median < least))
+            continue;
+        best = f;
+        least = cell->sum.median;
+    }
+    return best;
+}
+
+/* "0.800x (0.790 to 0.810x; heartwall, 'managed')", and both cells as numbers. */
+static void porting_say_fact(const struct as_rule_context *c, struct as_advice *a, const struct as_fact *f)
+{
+    char note[128], text[224];
+    snprintf(note, sizeof note, "%.20s, '%.40s'", as_fact_field(f, AS_FIELD_WHAT),
+             as_fact_field(f, AS_FIELD_ALLOCATOR));
+    as_advice_say(a, "%s", as_noted_text(f->value, f->ci, "x", "", note, text, sizeof text));
+    as_advice_gain(a, f->ci);
+    for (size_t k = 0; k < f->evidence_n; k++) {
+        const struct as_cell *cell = as_rule_cell(c, f->evidence[k]);
+        const char *strategy = cell ? as_cell_axis(cell, "strategy") : "";
+        if (cell)
+            as_advice_add_number(a, cell, "%s, %s, '%s'%s%s", as_cell_axis(cell, "app"), as_cell_axis(cell, "version"),
+                                 as_cell_axis(cell, "allocator"), strategy[0] ? ", " : "", strategy);
+    }
+}
+
+/* The share of peak memory that the unified version saves, by a fact's two cells; NAN: unknown, or within the
+ * intervals. */
+static double porting_saved(const struct as_rule_context *c, const struct as_fact *f)
+{
+    const struct as_cell *unified = f->evidence_n == 2 ? as_rule_cell(c, f->evidence[0]) : NULL,
+                         *apart = unified ? as_rule_cell(c, f->evidence[1]) : NULL;
+    struct as_metric_value with, without;
+    return apart && as_cell_metric(unified, "peak_memory", &with) && as_cell_metric(apart, "peak_memory", &without) &&
+                   with.ci.hi < without.ci.lo
+               ? 1 - with.value / without.value
+               : NAN;
+}
+
+/* The applications of facts, each once: those before the i-th have another name. */
+static bool porting_is_first(const struct as_rule_context *c, size_t i)
+{
+    const struct as_fact *v = c->facts->v;
+    for (size_t k = 0; k < i; k++)
+        if (v[k].relation == AS_FACT_APP && strcmp(v[k].device, c->device) == 0 &&
+            strcmp(as_fact_field(&v[k], AS_FIELD_WHAT), as_fact_field(&v[i], AS_FIELD_WHAT)) == 0)
+            return false;
+    return v[i].relation == AS_FACT_APP && strcmp(v[i].device, c->device) == 0;
+}
+
+bool as_advise_applications(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+{
+    size_t n = 0, faster = 0, slower = 0;
+    double saved = NAN;
+    struct as_advice list = *a;
+    (void)t;
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f =
+            porting_is_first(c, i) ? porting_fastest(c, AS_FACT_APP, as_fact_field(&c->facts->v[i], AS_FIELD_WHAT), "")
+                                   : NULL;
+        if (!f)
+            continue;
+        faster += f->verdict == AS_SUPPORTED;
+        slower += f->verdict == AS_REFUTED;
+        saved = fmax(saved, porting_saved(c, f));
+        as_advice_say(&list, n++ ? ", " : "");
+        porting_say_fact(c, &list, f);
+    }
+    *a = list;
+    a->sentence[0] = '\0';
+    as_advice_say(a, "%s: unified takes, of the time with copies, %s",
+                  slower > faster ? "Keep copies where the kernels are slower without" : "Port to one allocation",
+                  list.sentence);
+    if (isfinite(saved))
+        as_advice_say(a, "; it saves up to %.0f%% of peak memory", 100 * saved);
+    return n > 0;
+}
+
+static const struct {
+    const char *strategy, *says;
+} porting_strategies[] = {
+    {"double-buffering", "two buffers in turn"},       {"memory-check", "counting free memory first"},
+    {"partial-transfers", "copies part by part"},      {"stack", "kernels that read the stack"},
+    {"static", "static variables for managed memory"}, {"hidden-allocator", "a container that grows"},
+};
+
+bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+{
+    struct as_buf missing = AS_BUF_INIT;
+    bool any = false;
+    (void)t;
+    as_advice_say(a, "Of the time without it each strategy takes: ");
+    for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
+        const struct as_fact *f = porting_fastest(c, AS_FACT_APP_STRATEGY, "", porting_strategies[i].strategy);
+        if (!f) {
+            as_buf_printf(&missing, "%s%s", missing.len ? ", " : "", porting_strategies[i].says);
+            continue;
+        }
+        as_advice_say(a, "%s%s ", any ? ", " : "", porting_strategies[i].says);
+        porting_say_fact(c, a, f);
+        any = true;
+    }
+    if (missing.len)
+        as_advice_say(a, "; not measured: %s", as_buf_get(&missing));
+    as_buf_finish(&missing);
+    return any;
+}

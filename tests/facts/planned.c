@@ -1,0 +1,134 @@
+#include "planned.h"
+
+#include "device/device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct planned_machine planned_machines[] = {
+    {"cpu", ""}, {"hip:0", "apu mi300a xnack"}, {"hip:0", "apu mi300a"}, {NULL, NULL}};
+enum { KIB = 1 << 10, MIB = 1 << 20 };
+
+static const double GIB = 1 << 30;
+
+/* Latency by level, so that curves have knees. */
+static const struct step {
+    double size, cpu, device;
+} steps[] = {{32.0 * KIB, 1, 57},   {1.0 * MIB, 5, 104},     {4.0 * MIB, 20, 104},
+             {96.0 * MIB, 20, 210}, {256.0 * MIB, 120, 210}, {INFINITY, 240, 340}};
+
+static double made_value(const struct as_cell *c)
+{
+    const double size = as_axes_number(&c->axes, "size");
+    const struct step *s = steps;
+    const bool by_cpu = strcmp(c->device, "cpu") == 0 || strcmp(c->probe, "host_latency") == 0;
+    if (!strstr(c->probe, "latency") || !(size > 0))
+        return 1000;
+    while (s->size < size)
+        s++;
+    return by_cpu ? s->cpu : s->device;
+}
+
+static void describe(struct as_device_info *info)
+{
+    static const struct as_cache of_cpu[] = {{.level = 1, .kind = 'd', .size = 32 * KIB, .line = 64},
+                                             {.level = 2, .kind = 'u', .size = MIB, .line = 64},
+                                             {.level = 3, .kind = 'u', .size = 96 * MIB, .line = 64}};
+    info->memory_bytes = info->memory_free = (uint64_t)(128 * GIB);
+    info->max_alloc = 0;
+    info->host_cache = 96 * MIB;
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS))
+        return;
+    info->threads = 24;
+    info->caches_n = sizeof of_cpu / sizeof *of_cpu;
+    memcpy(info->caches, of_cpu, sizeof of_cpu);
+}
+
+enum as_status planned_add(struct as_plan *plan, const char *name, const char *text, const struct as_device_info *info,
+                           struct as_error *err)
+{
+    struct as_suite suite;
+    enum as_status st = as_suite_parse(name, text, &suite, err);
+    if (!st)
+        st = as_plan_add(plan, &suite, info, NULL, 0, err);
+    as_suite_finish(&suite);
+    return st;
+}
+
+enum as_status planned_add_all(struct as_plan *plan, const struct as_device_info *info, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; as_suite_texts[i].name && !st; i++)
+        st = planned_add(plan, as_suite_texts[i].name, as_suite_texts[i].text, info, err);
+    for (const char *const *name = as_probe_names(); *name && !st; name++) {
+        static const char *const apart[] = {"atomics", "atomics_lost", "matmul", "mix", "numerics", NULL};
+        char text[64];
+        size_t i = 0;
+        while (apart[i] && strcmp(apart[i], *name) != 0)
+            i++;
+        if (apart[i] && i > 0)
+            continue;
+        snprintf(text, sizeof text, "[%s]\ngrids = full\n", *name);
+        st = planned_add(plan, *name, text, info, err);
+    }
+    return st;
+}
+
+size_t planned_measure(struct as_plan *plan)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n; i++) {
+        struct as_cell *c = &plan->cells[i];
+        if (c->status != AS_CELL_PLANNED)
+            continue;
+        const double value = made_value(c);
+        c->status = AS_CELL_OK;
+        c->id = (int64_t)i + 1;
+        c->sum = (struct as_summary){.n = 30,
+                                     .trials = 3,
+                                     .median = value,
+                                     .ci = {0.99 * value, 1.01 * value},
+                                     .min = value,
+                                     .max = value,
+                                     .modes = 1};
+        c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_PASS;
+        n++;
+    }
+    return n;
+}
+
+enum as_status planned_open(const struct planned_machine *m, struct as_device_info *info, struct as_error *err)
+{
+    struct as_opened o;
+    setenv("FAKE_HIP", m->stand_in, 1);
+    const enum as_status st = as_device_open(m->device, &o, err);
+    if (st)
+        return st;
+    *info = o.device.info;
+    as_device_close(&o);
+    describe(info);
+    return AS_OK;
+}
+
+enum as_status planned_derive(const struct as_plan *plan, const struct as_device_info *info, struct as_fact **facts,
+                              size_t *n, struct as_error *err)
+{
+    const struct as_run run = {.id = 1};
+    const struct as_fact_input in = {&run, plan->cells, plan->n, info, 1};
+    return as_facts_derive(&in, facts, n, err);
+}
+
+/* A further metric is one of the probe's: the cell alone decides. */
+bool planned_has(const struct as_ref_cells *cells, const struct as_ref *ref)
+{
+    struct as_ref plain = *ref;
+    struct as_ref_cell found;
+    char *further = strstr(plain.axes, "further=");
+    if (further) {
+        const char *rest = strchr(further, ' ');
+        memmove(further, rest ? rest + 1 : "", rest ? strlen(rest + 1) + 1 : 1);
+    }
+    return as_ref_cells_find(cells, &plain, &found);
+}
