@@ -304,7 +304,8 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     enum as_status st = check_sections(text, err);
     int line = st ? 0 : line_too_long(text);
     if (line)
-        st = as_fail(err, AS_USAGE, "longer than %d characters; divide its values between two sections", SUITE_LINE_MAX);
+        st =
+            as_fail(err, AS_USAGE, "longer than %d characters; divide its values between two sections", SUITE_LINE_MAX);
     line = st ? line : ini_parse_string(text, on_member, &p);
     st = st ? st : p.status;
     if (!st && line)
