@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const as_counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "smaps_rollup",
-                                        "driver",       "VRAM",       "GTT",   NULL};
+const char *const as_counter_words[] = {"MemAvailable", "NUMA nodes",  "VmRSS",      "smaps_rollup",
+                                        "driver",       "amdgpu VRAM", "amdgpu GTT", NULL};
 
 enum { FILE_MAX = 1 << 17 };
 

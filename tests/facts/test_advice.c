@@ -406,18 +406,6 @@ static void test_lost_updates_are_loud(void **unused)
     as_buf_finish(&json);
 }
 
-/* A porter reads at most ten sentences per device. */
-static void test_as_many_as_are_read(void **unused)
-{
-    (void)unused;
-    size_t n = 0;
-    triad("hip:0", 100, "own", 0, "cpu");
-    (void)get_advice("hip:0", "strategies");
-    for (size_t i = 0; i < advice_n; i++)
-        n += strcmp(advice[i].device, "hip:0") == 0;
-    assert_true(n > 8 && n <= AS_ADVICE_SHOWN);
-}
-
 static void test_page_size(void **unused)
 {
     (void)unused;
@@ -507,7 +495,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_copies, start, empty_run),
         cmocka_unit_test_setup_teardown(test_copies_that_do_not_cross, start, empty_run),
         cmocka_unit_test_setup_teardown(test_counters, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_as_many_as_are_read, start, empty_run),
         cmocka_unit_test_setup_teardown(test_page_size, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefetch, start, empty_run),
         cmocka_unit_test_setup_teardown(test_applications_and_strategies, start, empty_run),

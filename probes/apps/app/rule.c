@@ -178,33 +178,39 @@ static void derive_strategies(struct as_rule_context *c)
 /* ---- the peer ---- */
 
 /* The fastest version on the device. */
-static const struct as_cell *app_fastest(const struct as_cell *const *cells, size_t n, const struct as_cell *host)
+static const struct as_cell *app_fastest(const struct as_rule_context *c, const struct as_cell *host)
 {
     const struct as_cell *best = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (!as_cell_is(cells[i], "version", "host") && as_cells_same(cells[i], host, "app") &&
-            as_cells_same(cells[i], host, "size") && (!best || cells[i]->sum.median < best->sum.median))
-            best = cells[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const struct as_cell *cell = c->cells[i];
+        if (strcmp(cell->probe, "app") == 0 && !as_cell_is(cell, "version", "host") &&
+            as_cells_same(cell, host, "app") && as_cells_same(cell, host, "size") &&
+            (!best || cell->sum.median < best->sum.median))
+            best = cell;
+    }
     return best;
+}
+
+static void add_host(struct as_rule_context *c, const struct as_cell *host, const struct as_cell *best)
+{
+    const char *app = as_cell_axis(host, "app");
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_APP_HOST, host, best, AS_BY(.what = app));
+    if (f)
+        as_fact_say(f, "%.20s takes {value} as long by one thread of the CPU as by the device (%s, %.40s)", app,
+                    as_cell_axis(best, "version"), as_cell_axis(best, "allocator"));
 }
 
 static void derive_host(struct as_rule_context *c)
 {
     static const char *const kind[] = {"app", "version", NULL};
-    const struct as_cell **all, **cells;
-    const size_t all_n = as_cells_of(c, "app", &all);
+    const struct as_cell **cells;
     size_t n = as_cells_of(c, "app", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n; i++) {
-        const struct as_cell *host = as_cell_is(cells[i], "version", "host") ? cells[i] : NULL;
-        const struct as_cell *best = host ? app_fastest(all, all_n, host) : NULL;
-        struct as_fact *f =
-            best ? as_fact_add_ratio(c, AS_FACT_APP_HOST, host, best, AS_BY(.what = as_cell_axis(host, "app"))) : NULL;
-        if (f)
-            as_fact_say(f, "%.20s takes {value} as long by one thread of the CPU as by the device (%s, %.40s)",
-                        as_cell_axis(host, "app"), as_cell_axis(best, "version"), as_cell_axis(best, "allocator"));
+        const struct as_cell *best = as_cell_is(cells[i], "version", "host") ? app_fastest(c, cells[i]) : NULL;
+        if (best)
+            add_host(c, cells[i], best);
     }
-    free(all);
     free(cells);
 }
 

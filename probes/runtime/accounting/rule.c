@@ -10,7 +10,8 @@
 static const double SEEN = 1.8, NOT_SEEN = 1.2;
 enum { ALLOCATORS_MAX = 32 };
 
-static const char *const counters[] = {"MemAvailable", "NUMA nodes", "VmRSS", "smaps_rollup", "driver", "VRAM", "GTT"};
+static const char *const counters[] = {"MemAvailable", "NUMA nodes",  "VmRSS",     "smaps_rollup",
+                                       "driver",       "amdgpu VRAM", "amdgpu GTT"};
 enum { COUNTERS = sizeof counters / sizeof *counters };
 enum { ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED, MOMENTS };
 static const char *const moments[] = {"allocated", "cpu-touched", "device-touched", "freed"};

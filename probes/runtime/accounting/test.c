@@ -140,13 +140,13 @@ UNIT_TEST(test_which_cells)
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE | AS_CAP_FREE_COUNT);
     cpu.dev.info.allocators[0].host_access = gpu.dev.info.allocators[0].host_access = true;
-#define CELL(counter, moment) "allocator=toy counter=" counter " step=" moment " size=67108864"
+#define CELL(counter, moment) "allocator=toy;counter=" counter ";step=" moment ";size=67108864"
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("VmRSS", "cpu-touched"), &err), AS_APPLIES);
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("VmRSS", "device-touched"), &err), AS_PRUNED);
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("driver", "before"), &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no driver"));
     assert_int_equal(toy_applies(&gpu, &as_probe_accounting, CELL("driver", "freed"), &err), AS_APPLIES);
-    assert_int_equal(toy_applies(&gpu, &as_probe_accounting, CELL("VRAM", "allocated"), &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&gpu, &as_probe_accounting, CELL("amdgpu VRAM", "allocated"), &err), AS_PRUNED);
     assert_int_equal(
         toy_applies(&gpu, &as_probe_accounting, "allocator=alloca counter=VmRSS step=allocated size=67108864", &err),
         AS_PRUNED);
