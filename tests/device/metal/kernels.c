@@ -68,6 +68,7 @@ static void test_probes(void **state)
                                                {"async_copy", "path=tensor"},
                                                {"async_copy", "path=to_lds"},
                                                {"cluster_memory", ""},
+                                               {"emulated", "op=f64"},
                                                {NULL, NULL}};
     static const struct kernel_compiler by = {.warp = 32,
                                               .kib_local = 32,
