@@ -193,6 +193,7 @@ static void start(struct toy *t)
     t->dev.queue = &queue;
     t->dev.program = &program_ops;
     as_copy_text(t->dev.info.dialect, sizeof t->dev.info.dialect, as_dialect_word(compiler->dialect));
+    as_copy_text(t->dev.info.arch, sizeof t->dev.info.arch, arch);
     t->dev.info.compute_units = 2;
     t->dev.info.warp = compiler->warp;
     t->dev.info.threads = 1024;
@@ -202,6 +203,14 @@ static void start(struct toy *t)
     t->dev.info.caches_n = 1;
     t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
     t->dev.info.allocators[1].host_access = true;
+}
+
+const struct kernel_lack *hip_kernel_lacks(const char *for_arch)
+{
+    static const struct kernel_lack lacks[] = {{"async_copy", "path=to_lds"}, {"async_copy", "path=cp_async"},
+                                               {"async_copy", "path=bulk"},   {"async_copy", "path=tensor"},
+                                               {"cluster_memory", ""},        {NULL, NULL}};
+    return strncmp(for_arch, "gfx9", strlen("gfx9")) == 0 ? lacks + 1 : lacks;
 }
 
 static bool is_lacking(const char *probe, const char *axes)

@@ -27,6 +27,8 @@ struct kernel_compiler {
     enum as_status (*code_bytes)(const unsigned char *code, size_t bytes, const char *kernel, uint64_t *n,
                                  struct as_error *err);
 };
+/* What AMD's chip of that architecture lacks. */
+const struct kernel_lack *hip_kernel_lacks(const char *arch);
 /* Fails the running test if a program does not compile, or its code does not meet the probe's expectation. */
 void kernel_trials_check(const struct kernel_compiler *by, const char *for_arch);
 /* A test: detects a new kernel without a trial, even if nothing can be compiled. */

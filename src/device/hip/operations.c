@@ -8,7 +8,8 @@
 static const struct row {
     const char *word, *names, *twice, *none;
 } rows[] = {
-    {"load.global", "global_load_ flat_load_", "", "global_load_lds_"},
+    {"load.global", "global_load_ flat_load_", "", ""},
+    {"load.async", "global_load_", "", ""}, /* those that write to LDS; the others do not count them */
     {"load.global.128", "global_load_dwordx4 global_load_b128 flat_load_dwordx4 flat_load_b128", "", ""},
     {"store.global", "global_store_ flat_store_", "", ""},
     {"store.global.128", "global_store_dwordx4 global_store_b128 flat_store_dwordx4 flat_store_b128", "", ""},
@@ -50,6 +51,14 @@ static bool begins_with(const char *name, const char *list)
     return false;
 }
 
+/* A name of its own from gfx940 on, a modifier before. */
+static bool goes_to_lds(const char *instruction)
+{
+    static const char modifier[] = " lds";
+    const size_t n = strlen(instruction), last = sizeof modifier - 1;
+    return begins_with(instruction, "global_load_lds_") || (n > last && strcmp(instruction + n - last, modifier) == 0);
+}
+
 /* The second operation of a dual-issue instruction (VOPD), else NULL. */
 static const char *second_of(const char *instruction)
 {
@@ -73,11 +82,12 @@ bool as_amd_counts(const char *word)
 unsigned as_amd_does(const char *instruction, const char *word)
 {
     const struct row *r = hip_operations_row_of(word);
+    const bool to_lds = strcmp(word, "load.async") == 0;
     unsigned n = 0;
     if (!r)
         return strcmp(word, "any") == 0 && !begins_with(instruction, nothing);
     for (const char *at = instruction; at; at = second_of(at))
-        if (begins_with(at, r->names) && !begins_with(at, r->none))
+        if (begins_with(at, r->names) && !begins_with(at, r->none) && goes_to_lds(at) == to_lds)
             n += begins_with(at, r->twice) ? 2 : 1;
     return n;
 }

@@ -7,18 +7,27 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 static void test_arch(void **state)
 {
+    static const struct kernel_lack lacks[] = {{"async_copy", "path=to_lds"}, {NULL, NULL}},
+                                    lacks_before_90[] = {{"async_copy", "path=to_lds"},
+                                                         {"async_copy", "path=bulk"},
+                                                         {"async_copy", "path=tensor"},
+                                                         {"cluster_memory", ""},
+                                                         {NULL, NULL}};
     char **words = *state;
+    const bool has_clusters = strtoul(words[1] + strlen("sm_"), NULL, 10) >= 90;
     const struct kernel_compiler by = {.warp = 32,
                                        .dialect = AS_DIALECT_CUDA,
                                        .kib_local = 227,
                                        .brief = words[2] != NULL,
                                        .skips_long = words[2] != NULL,
+                                       .lacks = has_clusters ? lacks : lacks_before_90,
                                        .compile = nvrtc_compile,
                                        .count = as_cubin_count,
                                        .code_bytes = as_cubin_code_bytes};

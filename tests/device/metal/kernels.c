@@ -63,6 +63,12 @@ static void test_probes(void **state)
                                                {"codegen", "scope=group"},
                                                {"codegen", "order=seq_cst"},
                                                {"onchip", "what=ifetch"},
+                                               {"async_copy", "path=cp_async"},
+                                               {"async_copy", "path=bulk"},
+                                               {"async_copy", "path=tensor"},
+                                               {"async_copy", "path=to_lds"},
+                                               {"cluster_memory", ""},
+                                               {"emulated", "op=f64"},
                                                {NULL, NULL}};
     static const struct kernel_compiler by = {.warp = 32,
                                               .kib_local = 32,

@@ -146,9 +146,9 @@ static bool is_whole(const struct variant *v)
 static void test_variant(void **state)
 {
     /* No machine code to inspect, and a clock only on some GPUs, whose variant has one. */
-    static const struct kernel_lack no_code[] = {{"codegen", ""}, {NULL, NULL}};
+    static const struct kernel_lack no_code[] = {{"codegen", ""}, {"cluster_memory", ""}, {NULL, NULL}};
     static const struct kernel_lack no_clock[] = {
-        {"codegen", ""}, {"onchip_bandwidth", ""}, {"l2_latency", ""}, {NULL, NULL}};
+        {"codegen", ""}, {"onchip_bandwidth", ""}, {"l2_latency", ""}, {"cluster_memory", ""}, {NULL, NULL}};
     const struct variant *v = *state;
     const struct kernel_compiler by = {.warp = 32,
                                        .kib_local = 48,

@@ -1,0 +1,52 @@
+/* The operations of probe emulated: what they are called in kernels, the same on the host, and exact arithmetic to
+ * compare with. */
+#ifndef AS_PROBES_EMULATED_ARITHMETIC_H
+#define AS_PROBES_EMULATED_ARITHMETIC_H
+
+#include "base/clock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum as_emulated_format { AS_EMULATED_F32, AS_EMULATED_F64, AS_EMULATED_E8M48, AS_EMULATED_FP59, AS_EMULATED_INTEGER };
+enum as_emulated_what { AS_EMULATED_ADD, AS_EMULATED_MUL, AS_EMULATED_WIDE };
+
+/* A number as kernels store it: a float's bits in the lowest word, e8m48 as two f32, an integer with its low word
+ * first. */
+struct as_emulated_number {
+    uint64_t word[2];
+};
+
+struct as_emulated {
+    const char *name;
+    enum as_emulated_format format;
+    enum as_emulated_what what;
+    unsigned bits;      /* integers: of the operands (wide: of one of them) */
+    const char *number; /* type in kernels: "E8M48" of IN_E8M48 */
+    const char *call;   /* OP(a, b) in kernels */
+    double bound;       /* largest relative error; 0: integers, exact */
+    struct as_emulated_number (*apply)(struct as_emulated_number a, struct as_emulated_number b);
+};
+extern const struct as_emulated as_emulated[]; /* ends with a NULL name */
+const struct as_emulated *as_emulated_find(const char *name);
+
+/* A float of the operation's format, rounded; of f64 with exponents of -60 to 60. */
+struct as_emulated_number as_emulated_of(const struct as_emulated *op, double x);
+
+/* Relative error of a result by exact arithmetic: 0 where it is exact, infinity where an integer is wrong. Operands of
+ * floats are zeros or have exponents of -20 to 20. */
+double as_emulated_error(const struct as_emulated *op, struct as_emulated_number a, struct as_emulated_number b,
+                         struct as_emulated_number result);
+
+/* Pair number i of the operands of a comparison: every other one is random, the rest are hard cases: ties, carries,
+ * cancellation, zeros, powers of two, far exponents. */
+void as_emulated_pair(const struct as_emulated *op, struct as_rng *rng, size_t i, struct as_emulated_number *a,
+                      struct as_emulated_number *b);
+
+/* What a thread of a class computes in `turns` turns (emulated.kernel, chains) from its eight numbers; and these: four
+ * of chains, and four operands that keep chains of floats in range. */
+uint64_t as_emulated_chains(const struct as_emulated *op, const struct as_emulated_number start[8], uint64_t turns);
+void as_emulated_start(const struct as_emulated *op, struct as_rng *rng, struct as_emulated_number start[8]);
+
+#endif

@@ -1,0 +1,153 @@
+/* Probe async_copy: which cells apply; a copy that is read before it arrived is rejected, on a toy device with a ring
+ * of its own; and trials on OpenCL where available. */
+#include "tests/probes/kernel_timer_trials.h"
+#include "tests/unit_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct as_probe as_probe_async_copy;
+
+static enum as_applies applies(const struct toy *t, const char *axes, const char *why)
+{
+    struct as_error err = {0};
+    enum as_applies is = toy_applies(t, &as_probe_async_copy, axes, &err);
+    if (why)
+        assert_non_null(strstr(err.text, why));
+    return is;
+}
+
+UNIT_TEST(test_applies)
+{
+    static const char bulk[] = "what=bandwidth path=bulk level=L2 tile=8192 stages=4",
+                      to_lds[] = "what=bandwidth path=to_lds level=L2 tile=8192 stages=2",
+                      loads[] = "what=bandwidth path=load level=L2 tile=8192 stages=4";
+    struct toy t;
+    kernel_timer_toy(&t);
+    strcpy(t.dev.info.dialect, "cuda");
+    strcpy(t.dev.info.arch, "sm_80");
+    assert_int_equal(applies(&t, bulk, "from sm_90 on, this is sm_80"), AS_INAPPLICABLE);
+    strcpy(t.dev.info.arch, "sm_90");
+    assert_int_equal(applies(&t, bulk, NULL), AS_APPLIES);
+    assert_int_equal(applies(&t, to_lds, "not one of this device's"), AS_PRUNED);
+    assert_int_equal(applies(&t, loads, NULL), AS_APPLIES);
+    assert_int_equal(applies(&t, "what=bandwidth path=bulk level=L2 tile=8192 stages=8", "shared memory"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=bandwidth path=bulk level=L2 tile=8192 stages=3", "powers of 2"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=latency path=bulk level=L2 tile=8192 stages=2", "one copy"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=latency path=bulk level=memory tile=8192 stages=1", "one copy"), AS_PRUNED);
+    t.dev.info.workgroup_shared = 227 << 10;
+    assert_int_equal(applies(&t, "what=bandwidth path=load level=L2 tile=32768 stages=4", "in registers"), AS_PRUNED);
+    strcpy(t.dev.info.dialect, "hip");
+    strcpy(t.dev.info.arch, "gfx1100");
+    assert_int_equal(applies(&t, to_lds, "one of gfx9, this is gfx1100"), AS_INAPPLICABLE);
+    strcpy(t.dev.info.arch, "gfx942");
+    assert_int_equal(applies(&t, to_lds, NULL), AS_APPLIES);
+    assert_int_equal(applies(&t, bulk, "not one of this device's"), AS_PRUNED);
+}
+
+/* ---- a ring whose copies arrive when they are waited for ---- */
+
+enum { SIZE = 8192, STAGES = 4, WORDS = SIZE / 4, THREADS = 256, ROUND_NS = 400 };
+
+static struct toy toy;
+static bool early; /* a tile is read before its copy arrived */
+
+static uint32_t number(void *const *args, size_t i)
+{
+    uint32_t n;
+    memcpy(&n, args[i], sizeof n);
+    return n;
+}
+
+static uint32_t read_tile(const uint32_t *tile, uint32_t thread, uint32_t piece)
+{
+    return tile[(thread + piece * THREADS) % WORDS] * (2 * thread + 1);
+}
+
+static void run_group(void *const *args, uint32_t group, uint32_t tiles[STAGES][WORDS])
+{
+    uint32_t *sums = (uint32_t *)args[2] + (size_t)group * THREADS;
+    const uint32_t mask = number(args, 5), first = number(args, 7) + group * number(args, 8),
+                   turns = STAGES * (number(args, 9) + number(args, 10));
+    memset(sums, 0, THREADS * sizeof *sums);
+    for (uint32_t t = 0; t < turns; t++) {
+        const uint32_t piece = (first + t) & mask;
+        uint32_t *tile = tiles[t % STAGES];
+        for (int pass = 0; pass < 2; pass++) {
+            if (pass == (early ? 1 : 0))
+                memcpy(tile, (const char *)args[3] + (size_t)piece * SIZE, SIZE);
+            for (uint32_t thread = 0; thread < THREADS && pass == (early ? 0 : 1); thread++)
+                sums[thread] += read_tile(tile, thread, piece);
+        }
+    }
+}
+
+static void run(const char *name, void *const *args)
+{
+    static uint32_t tiles[STAGES][WORDS];
+    if (strcmp(name, "copy") != 0)
+        return;
+    for (uint32_t g = 0; g < toy.workgroups; g++)
+        run_group(args, g, tiles);
+    toy.launch_s = 1e-5 + (number(args, 9) + number(args, 10)) * ROUND_NS * 1e-9;
+}
+
+static bool copies_are_right(bool read_early, double *gb_s)
+{
+    struct toy_trial v;
+    struct as_error err = {0};
+    struct as_sample out;
+    char why[160];
+    early = read_early;
+    kernel_timer_toy(&toy);
+    toy.kernel = run;
+    toy.dev.info.compute_units = 2;
+    toy.dev.info.caches_n = 1;
+    toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
+    toy_prepare(&toy, &as_probe_async_copy, "what=bandwidth path=load level=L2 tile=8192 stages=4", &v, NULL);
+    for (uint64_t reps = 1; reps < 200; reps = 5 * reps + 1)
+        assert_int_equal(as_probe_async_copy.sample(v.state, reps, &out, &err), AS_OK);
+    *gb_s = out.value;
+    bool right = as_probe_async_copy.check(v.state, why, sizeof why);
+    assert_non_null(strstr(why, right ? "those of its piece" : "other words"));
+    toy_finish(&as_probe_async_copy, &v);
+    assert_int_equal(toy.live, 0);
+    return right;
+}
+
+UNIT_TEST(test_early_read)
+{
+    double gb_s;
+    assert_true(copies_are_right(false, &gb_s));
+    assert_true(fabs(gb_s - (double)SIZE * STAGES / ROUND_NS) < 1e-6 * gb_s);
+    assert_false(copies_are_right(true, &gb_s));
+}
+
+UNIT_TEST(test_no_memory)
+{
+    toy_check_no_memory(&as_probe_async_copy, AS_CAP_SOURCE, "what=bandwidth path=load level=L2 tile=8192 stages=1");
+}
+
+UNIT_TEST(test_runs)
+{
+    static const struct kernel_timer_trial trials[] = {
+        {"what=latency path=load level=L2 tile=1024 stages=1", 50},
+        {"what=bandwidth path=load level=L2 tile=1024 stages=2", 50},
+        {"what=bandwidth path=load level=L2 tile=4096 stages=4", 50},
+        {"what=bandwidth path=load level=L2 tile=16384 stages=1", 20},
+    };
+    kernel_timer_trials("async_copy", trials, sizeof trials / sizeof *trials);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_early_read),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* The rule of copies to shared memory, on synthetic cells of a known device. */
+#include "tests/facts/made.h"
+#include "tests/unit_test.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Little's law, up to what the path can do. */
+static double bandwidth(double flight, double latency_ns, double most)
+{
+    return fmin(flight / latency_ns, most);
+}
+
+static void add_path(struct made *m, const char *path, const char *level, double latency_ns, double most)
+{
+    for (int size = 1024; size <= 32768; size *= 2)
+        for (int stages = 1; stages <= 8; stages *= 2) {
+            char axes[96];
+            snprintf(axes, sizeof axes, "what=bandwidth path=%s level=%s tile=%d stages=%d", path, level, size, stages);
+            made_add(m, "async_copy", "GB/s", bandwidth(size * (double)stages, latency_ns, most), axes);
+        }
+}
+
+UNIT_TEST(test_flight_and_gain)
+{
+    struct made *m = made_gpu();
+    add_path(m, "load", "L2", 400, 60);
+    add_path(m, "bulk", "L2", 500, 90);
+    made_add(m, "async_copy", "ns", 450, "what=latency path=load level=L2 tile=1024 stages=1");
+    made_add(m, "async_copy", "ns", 600, "what=latency path=load level=L2 tile=8192 stages=1");
+    made_add(m, "async_copy", "ns", 700, "what=latency path=bulk level=L2 tile=1024 stages=1");
+    made_derive(m);
+    made_holds(made_get(m, "async.load.latency"), 450);
+    made_says(made_get(m, "async.bulk.latency"), "A copy of 1 KiB from L2 to shared memory by bulk copies (TMA) takes");
+    made_near(m, "async.bulk.L2.bandwidth", 90, 1e-3);
+    const struct as_fact *flight = made_near(m, "async.bulk.L2.flight", 65536, 1e-9);
+    assert_true(flight->ci.lo == 32768 && flight->ci.hi == 65536);
+    made_says(flight,
+              "64 KiB in flight per SM reach 90% of the bandwidth of bulk copies (TMA) from L2; 32 KiB reach 73%");
+    const struct as_fact *gain = made_near(m, "async.bulk.L2.gain", 1.5, 1e-3);
+    made_verdict(m, "async.bulk.L2.gain", AS_SUPPORTED);
+    made_says(gain, "Bandwidth from L2 to shared memory by bulk copies (TMA), against loads through registers: 1.5");
+    assert_null(made_find(m, "async.load.L2.gain"));
+    assert_null(made_find(m, "async.bulk.memory.bandwidth"));
+    made_free(m);
+}
+
+/* Where every point is as fast as the best, nothing shows how few bytes would do; nor by wide intervals. */
+UNIT_TEST(test_no_flight)
+{
+    struct made *m = made_gpu();
+    add_path(m, "load", "L2", 1, 60);
+    add_path(m, "bulk", "L2", 1, 40);
+    made_derive(m);
+    assert_null(made_find(m, "async.load.L2.flight"));
+    made_verdict(m, "async.bulk.L2.gain", AS_REFUTED);
+    made_says(made_get(m, "async.bulk.L2.gain"), "1.5");
+    made_end(m);
+    m->share = 0.4;
+    add_path(m, "load", "memory", 400, 60);
+    made_derive(m);
+    assert_null(made_find(m, "async.load.memory.flight"));
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flight_and_gain),
+        cmocka_unit_test(test_no_flight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,24 @@
+/* The rule of shared memory of a cluster, on synthetic cells. */
+#include "tests/facts/made.h"
+#include "tests/unit_test.h"
+
+UNIT_TEST(test_cluster)
+{
+    struct made *m = made_gpu();
+    made_add(m, "cluster_memory", "ns", 20, "what=latency cluster=1");
+    made_add(m, "cluster_memory", "ns", 110, "what=latency cluster=2");
+    made_add(m, "cluster_memory", "B/cycle", 30, "what=bandwidth cluster=8");
+    made_derive(m);
+    made_holds(made_get(m, "cluster.2.latency"), 110);
+    made_says(made_get(m, "cluster.2.latency"), "in a cluster of 2, 5.5");
+    made_says(made_get(m, "cluster.2.latency"), "that of the block's own");
+    made_says(made_get(m, "cluster.8.bandwidth"), "Each SM loads 30");
+    assert_null(made_find(m, "cluster.1.latency"));
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cluster)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
