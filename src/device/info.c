@@ -35,6 +35,11 @@ static const struct {
     {"tensor ops", "tensor operations in kernels"},
     {"tensor fp8", "tensor operations on 8-bit floats"},
     {"tensor fragments", "tensor operations with all operands in cooperative tensors"},
+    {"subgroups", "subgroups in kernels"},
+    {"subgroup ballot", "ballots of subgroups"},
+    {"subgroup shuffle", "shuffles of subgroups"},
+    {"subgroup arithmetic", "products and logic of subgroups"},
+    {"subgroup clustered", "reductions of parts of subgroups"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

@@ -35,6 +35,11 @@ enum as_capability {
     AS_CAP_TENSOR_OPS = 1u << 20, /* kernels have the language's tensor operations */
     AS_CAP_TENSOR_FP8 = 1u << 21, /* also on 8-bit floats */
     AS_CAP_TENSOR_FRAGMENTS = 1u << 22, /* with all operands in cooperative tensors */
+    AS_CAP_SUBGROUPS = 1u << 23,        /* OpenCL: kernels have cl_khr_subgroups, and its extensions: */
+    AS_CAP_SUBGROUP_BALLOT = 1u << 24,
+    AS_CAP_SUBGROUP_SHUFFLE = 1u << 25,
+    AS_CAP_SUBGROUP_ARITHMETIC = 1u << 26, /* non-uniform */
+    AS_CAP_SUBGROUP_CLUSTERED = 1u << 27,
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as in stores; NULL for an unknown bit */
 /* The bits in words: "a compiler for kernels, copy engines". */
