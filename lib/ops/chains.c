@@ -13,7 +13,7 @@ enum {
     LOOP = 16,      /* maximum loop overhead in instructions */
     GROUP_MAX = 1024,
     LANES_LEAST = 8, /* operations name lanes up to 5 */
-    SPLIT_MAX = 4, /* workgroups that replace one that would need too many registers */
+    SPLIT_MAX = 4,   /* workgroups that replace one that would need too many registers */
 };
 
 /* ---- what applies ---- */

@@ -46,8 +46,8 @@ const char *as_capability_word(unsigned bit); /* "svm atomics", as in stores; NU
 void as_capability_phrases(unsigned bits, const char *between, struct as_buf *out);
 /* Operations that can be counted in machine code (AS_CAP_CODE), independent of a chip's mnemonics: "load.global",
  * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
- * more, "atomic.generic" those with a generic address, "swap.global" the compare-and-swaps among
- * "atomic.global", "any" all except no-ops. Terminated by NULL. */
+ * more, "atomic.generic" those with a generic address, "swap.global" and "swap.local" the compare-and-swaps
+ * among them, "any" all except no-ops. Terminated by NULL. */
 extern const char *const as_operation_words[];
 
 /* The purpose of an allocator, one word for equivalent allocators of all APIs; suites and rules select by it.

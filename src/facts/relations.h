@@ -51,6 +51,7 @@ enum as_fact_states {
     FIELD(INSTRUCTION, instruction, NULL)                                                                              \
     FIELD(LEVEL, level, AS_LEVELS)                                                                                     \
     FIELD(LOAD, load, NULL)                                                                                            \
+    FIELD(MEMORY, memory, "global|shared")                                                                             \
     FIELD(OP, op, NULL)                                                                                                \
     FIELD(OPERATION, operation, NULL)                                                                                  \
     FIELD(ORDER, order, "1|2|3|4|5|6|7|8")                                                                             \
@@ -60,6 +61,7 @@ enum as_fact_states {
     FIELD(PATTERN, pattern, NULL)                                                                                      \
     FIELD(PEER, peer, NULL) /* "host-0", "1" */                                                                        \
     FIELD(PRIORITY, priority, NULL)                                                                                    \
+    FIELD(RESULT, result, "dropped|kept")                                                                              \
     FIELD(SCENARIO, scenario, NULL)                                                                                    \
     FIELD(SCOPE, scope, "device|system")                                                                               \
     FIELD(SHARED, shared, NULL)                                                                                        \

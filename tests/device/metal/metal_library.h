@@ -460,7 +460,7 @@ MSL_FROM(quad_shuffle_rotate_down, delta, (own & ~3u) + (own + delta) % 4)
     MSL_FOLD(group##_or, first, behind, x | y)                                                                         \
     MSL_FOLD(group##_xor, first, behind, x ^ y)                                                                        \
     MSL_FOLD(group##_prefix_inclusive_sum, first, own + 1, x + y)                                                      \
-    MSL_FOLD(group##_prefix_inclusive_product, first, own + 1, x *y)                                                   \
+    MSL_FOLD(group##_prefix_inclusive_product, first, own + 1, x * y)                                                  \
     MSL_EXCLUSIVE(group##_prefix_exclusive_sum, first, 0, x + y)                                                       \
     MSL_EXCLUSIVE(group##_prefix_exclusive_product, first, 1, x *y)
 MSL_GROUP(simd, 0, MSL_LANES)
