@@ -12,7 +12,8 @@ enum {
     BODY_CORE = 24, /* instructions of a CPU's long body: long ones compile slowly */
     LOOP = 16,      /* maximum loop overhead in instructions */
     GROUP_MAX = 1024,
-    SPLIT_MAX = 4, /* workgroups that replace one that would need too many registers */
+    LANES_LEAST = 8, /* operations name lanes up to 5 */
+    SPLIT_MAX = 4,   /* workgroups that replace one that would need too many registers */
 };
 
 /* ---- what applies ---- */
@@ -47,6 +48,15 @@ static bool chains_needs(const struct as_op *op, enum as_op_type first, enum as_
     return false;
 }
 
+static enum as_status has_subgroups(const struct as_device_info *info, const struct as_op *op, struct as_error *err)
+{
+    struct as_buf lacks = AS_BUF_INIT;
+    as_capability_phrases(op->subgroups & ~info->capabilities, ", ", &lacks);
+    enum as_status st = lacks.len ? as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_buf_get(&lacks)) : AS_OK;
+    as_buf_finish(&lacks);
+    return st;
+}
+
 /* AS_UNSUPPORTED with what the device lacks for the operation. */
 static enum as_status has_operation(const struct as_device_info *info, const struct as_op *op, struct as_error *err)
 {
@@ -63,9 +73,11 @@ static enum as_status has_operation(const struct as_device_info *info, const str
                        op->cuda_least, info->arch);
     if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch))
         return as_fail(err, AS_UNSUPPORTED, "only AMD's %s have %s, this is %s", op->amd_chips, op->name, info->arch);
-    if (op->group_reference && (warp > AS_OP_GROUP_MOST || (warp & (warp - 1))))
-        return as_fail(err, AS_UNSUPPORTED, "%s needs a power of two of lanes, up to %d; this device has %u", op->name,
-                       (int)AS_OP_GROUP_MOST, warp);
+    if (dialect == AS_DIALECT_OPENCL && has_subgroups(info, op, err))
+        return AS_UNSUPPORTED;
+    if (op->group_reference && (warp < LANES_LEAST || warp > AS_OP_GROUP_MOST || (warp & (warp - 1))))
+        return as_fail(err, AS_UNSUPPORTED, "%s needs a power of two of lanes, %d to %d; this device has %u", op->name,
+                       (int)LANES_LEAST, (int)AS_OP_GROUP_MOST, warp);
     return AS_OK;
 }
 

@@ -99,6 +99,8 @@ static uint64_t whole_of(enum as_op_domain domain, enum as_op_type type, uint64_
         return random | UINT64_C(0xffff) << (8 * as_op_bytes(type) - 16) | 1;
     if (domain == AS_OP_MANTISSA && type == AS_OP_I16)
         return random & 0x3ff;
+    if (domain == AS_OP_TWO && type == AS_OP_I16)
+        return 0x3c00;
     if (wholes[domain].n)
         return wholes[domain].first + random % wholes[domain].n;
     return (random & ~wholes[domain].fixed) | wholes[domain].value;

@@ -77,6 +77,7 @@ struct as_op {
     const char *sass;          /* each step must be one of these in NVIDIA's machine code; NULL: any instruction */
     const char *amd;           /* the same for AMD */
     const char *amd_chips;     /* prefixes of the AMD chips that have it: "gfx90a gfx94"; NULL: all */
+    unsigned subgroups;        /* capabilities that its text for OpenCL needs */
     bool alone;                /* compilers pack two chains of it: one chain only */
     void (*reference)(const union as_op_value *abc, union as_op_value *r); /* NULL: a subgroup operation */
     /* one lane of a subgroup with a power of two of lanes; abc: three operands each; NULL: not a subgroup operation */

@@ -45,6 +45,9 @@ SUFFIX = {"i16": "16", "i32": "32", "i64": "64", "f16": "16", "f32": "32", "f64"
 DIALECTS = ("opencl", "cuda", "hip", "metal")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
            "bytes", "bytes4", "mantissa", "two", "two64", "one", "many", "many64")
+# Functions of OpenCL's extensions of subgroups.
+SUBGROUPS = {"sub_group_ballot": "AS_CAP_SUBGROUP_BALLOT", "sub_group_shuffle": "AS_CAP_SUBGROUP_SHUFFLE",
+             "sub_group_non_uniform": "AS_CAP_SUBGROUP_ARITHMETIC", "sub_group_clustered": "AS_CAP_SUBGROUP_CLUSTERED"}
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
         "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda",
         "group", "alone", "amd", "chips"}
@@ -214,14 +217,20 @@ class Operation:
     def group_reference(self):
         """The host function of one lane, which sees its subgroup: v[i][0] is the first operand of lane i."""
         host = self.letters(self.get("host") or fail(self.name, "no host"))
-        member = {"i32": "u32", "f32": "f32"}[self.type]
         host = re.sub(r"\bA\(", "LANE(", host)
-        host = re.sub(r"\bB\b", f"v[L][1].{member}", host)
-        result = {"i32": "u32", "f32": "f32"}[self.result]
-        return "\n".join([f"#define LANE(i) v[i][0].{member}",
+        host = re.sub(r"\bB\b", f"as_op_get_{self.btype}(&v[L][1], 0)", host)
+        return "\n".join([f"#define LANE(i) as_op_get_{self.type}(&v[i][0], 0)",
                           f"static void ref_{self.name}(const union as_op_value (*v)[3], unsigned L, unsigned W, "
-                          "union as_op_value *r)", "{", "    (void)L, (void)W;", f"    r->{result} = {host};", "}",
+                          "union as_op_value *r)", "{", "    (void)L, (void)W;",
+                          f"    as_op_set_{self.result}(r, 0, ({TYPES[self.result].host})({host}));", "}",
                           "#undef LANE"]) + "\n"
+
+    def subgroups(self):
+        """The extensions of its text for OpenCL, as capabilities."""
+        text = self.text("opencl") or ""
+        if not self.get("group") or not text:
+            return "0"
+        return " | ".join(["AS_CAP_SUBGROUPS"] + [c for word, c in SUBGROUPS.items() if word in text])
 
     def domain(self, operand):
         """The domain of an operand; the third defaults to the second's."""
@@ -257,6 +266,7 @@ class Operation:
             ("cuda_least", self.get("min.cuda", "0")), ("sass", f'"{sass}"' if sass else "NULL"),
             ("amd", f'"{self.amd()}"' if self.amd() else "NULL"),
             ("amd_chips", f'"{self.get("chips")}"' if self.get("chips") else "NULL"),
+            ("subgroups", self.subgroups()),
             ("alone", "true" if self.get("alone") == "yes" else "false"),
             ("group_reference" if self.get("group") else "reference", f"ref_{self.name}"),
         ]

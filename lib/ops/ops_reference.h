@@ -37,6 +37,7 @@ uint32_t as_op_permute_bytes(uint32_t a, uint32_t b, uint32_t choice); /* a choi
 uint32_t as_op_dot(uint32_t a, uint32_t b, uint32_t c, unsigned bits);
 uint32_t as_op_sad(uint32_t a, uint32_t b, uint32_t c, unsigned bits);
 double as_op_fraction(double x); /* mantissa: 0.5 to 1 */
+int as_op_exponent(double x);
 /* Bits of a under a mask, extracted to the low end, and deposited. */
 uint64_t as_op_gather(uint64_t a, uint64_t mask);
 uint64_t as_op_scatter(uint64_t a, uint64_t mask);
@@ -52,12 +53,13 @@ float as_op_rounded(float x); /* stored: compilers cannot fuse it with another o
 uint32_t as_op_pair16(double high, double low);
 uint32_t as_op_pair16_cut(double high, double low); /* rounded towards zero */
 uint16_t as_op_pair8(double high, double low, const char *format);
-/* Subgroup operations; v[i][0] is the first operand of lane i. ballot: a bit for each that is odd (o), less than its
- * second operand (<), equal to this lane's (=). fold: + < > & | ^. butterfly: f32, + or *, exchanges with the lane
+/* Subgroup operations; v[i][0] is the first operand of lane i. ballot: of n lanes, up to 64, from `first` on; a bit for
+ * each that is odd (o), even (e), less than its second operand (<, f: of f32), equal to this lane's (=). fold: of lanes
+ * first to end - 1, by + * < > & | ^; without lanes the neutral value. butterfly: f32, + or *, exchanges with the lane
  * `farthest` away, then half as far, down to the neighbour. */
-uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how);
-uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned lanes, char how);
-uint32_t as_op_prefix(const union as_op_value (*v)[3], unsigned lane);
+uint64_t as_op_ballot(const union as_op_value (*v)[3], unsigned first, unsigned n, unsigned lane, char how);
+uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned first, unsigned end, char how);
+double as_op_fold_real(const union as_op_value (*v)[3], enum as_op_type type, unsigned first, unsigned end, char how);
 float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, unsigned farthest, char how);
 
 #endif

@@ -154,6 +154,13 @@ double as_op_fraction(double x)
     return frexp(x, &exponent);
 }
 
+int as_op_exponent(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    return exponent;
+}
+
 double as_op_sinpi(double x)
 {
     return sin(acos(-1) * x);
@@ -167,23 +174,27 @@ float as_op_rounded(float x)
 
 /* ---- subgroups ---- */
 
-uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how)
+uint64_t as_op_ballot(const union as_op_value (*v)[3], unsigned first, unsigned n, unsigned lane, char how)
 {
-    uint32_t r = 0;
-    for (unsigned i = 0; i < lanes && i < 32; i++) {
-        uint32_t x = v[i][0].u32;
-        bool holds = how == '<' ? x < v[i][1].u32 : how == '=' ? x == v[lane][0].u32 : x & 1;
-        r |= (uint32_t)holds << i;
+    uint64_t r = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const union as_op_value *of = v[first + i];
+        bool holds = how == '<'   ? of[0].u32 < of[1].u32
+                     : how == 'f' ? of[0].f32 < of[1].f32
+                     : how == '=' ? of[0].u32 == v[lane][0].u32
+                                  : (of[0].u32 & 1) == (how == 'o');
+        r |= (uint64_t)holds << i;
     }
     return r;
 }
 
-uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned lanes, char how)
+uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned first, unsigned end, char how)
 {
-    uint32_t r = v[0][0].u32;
-    for (unsigned i = 1; i < lanes; i++) {
+    uint32_t r = how == '*' ? 1 : how == '<' || how == '&' ? UINT32_MAX : 0;
+    for (unsigned i = first; i < end; i++) {
         uint32_t x = v[i][0].u32;
         r = how == '+'   ? r + x
+            : how == '*' ? r * x
             : how == '<' ? (x < r ? x : r)
             : how == '>' ? (x > r ? x : r)
             : how == '&' ? r & x
@@ -193,11 +204,13 @@ uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned lanes, char how)
     return r;
 }
 
-uint32_t as_op_prefix(const union as_op_value (*v)[3], unsigned lane)
+double as_op_fold_real(const union as_op_value (*v)[3], enum as_op_type type, unsigned first, unsigned end, char how)
 {
-    uint32_t r = 0;
-    for (unsigned i = 0; i <= lane; i++)
-        r += v[i][0].u32;
+    double r = how == '*' ? 1 : how == '<' ? (double)INFINITY : how == '>' ? -(double)INFINITY : 0;
+    for (unsigned i = first; i < end; i++) {
+        double x = type == AS_OP_F16 ? as_op_get_f16(&v[i][0], 0) : (double)v[i][0].f32;
+        r = how == '+' ? r + x : how == '*' ? r * x : how == '<' ? fmin(r, x) : fmax(r, x);
+    }
     return r;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_ops[], as_kernel_part[];
+extern const char as_kernel_functions[], as_kernel_lanes[], as_kernel_ops[], as_kernel_part[];
 
 enum { TWELVE = 12, STATES = 3 /* of a chain with WEAVE */, NAME = 48 };
 
@@ -161,6 +161,14 @@ static void write_body(const char *name, unsigned steps, struct as_buf *out)
     as_buf_str(out, "\n");
 }
 
+static bool sequence_has_lanes(const struct as_op_sequence *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->part[i].op->group_reference)
+            return true;
+    return false;
+}
+
 void as_op_source(const struct as_op_sequence *s, unsigned ilp, unsigned whole, bool one_kernel, struct as_buf *out)
 {
     sequence_write_parts(s, ilp, out);
@@ -175,5 +183,8 @@ void as_op_source(const struct as_op_sequence *s, unsigned ilp, unsigned whole, 
     as_buf_printf(out, "#define ONE_KERNEL %d\n", one_kernel);
     write_body("HALF_BODY", whole / 2, out);
     write_body("WHOLE_BODY", whole, out);
+    as_buf_str(out, as_kernel_functions);
+    if (sequence_has_lanes(s))
+        as_buf_str(out, as_kernel_lanes);
     as_buf_str(out, as_kernel_ops);
 }

@@ -35,14 +35,19 @@ enum as_capability {
     AS_CAP_TENSOR_OPS = 1u << 20, /* kernels have the language's tensor operations */
     AS_CAP_TENSOR_FP8 = 1u << 21, /* also on 8-bit floats */
     AS_CAP_TENSOR_FRAGMENTS = 1u << 22, /* with all operands in cooperative tensors */
+    AS_CAP_SUBGROUPS = 1u << 23,        /* OpenCL: kernels have cl_khr_subgroups, and its extensions: */
+    AS_CAP_SUBGROUP_BALLOT = 1u << 24,
+    AS_CAP_SUBGROUP_SHUFFLE = 1u << 25,
+    AS_CAP_SUBGROUP_ARITHMETIC = 1u << 26, /* non-uniform */
+    AS_CAP_SUBGROUP_CLUSTERED = 1u << 27,
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as in stores; NULL for an unknown bit */
 /* The bits in words: "a compiler for kernels, copy engines". */
 void as_capability_phrases(unsigned bits, const char *between, struct as_buf *out);
 /* Operations that can be counted in machine code (AS_CAP_CODE), independent of a chip's mnemonics: "load.global",
  * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
- * more, "atomic.generic" those with a generic address, "swap.global" the compare-and-swaps among
- * "atomic.global", "any" all except no-ops. Terminated by NULL. */
+ * more, "atomic.generic" those with a generic address, "swap.global" and "swap.local" the compare-and-swaps
+ * among them, "any" all except no-ops. Terminated by NULL. */
 extern const char *const as_operation_words[];
 
 /* The purpose of an allocator, one word for equivalent allocators of all APIs; suites and rules select by it.

@@ -51,6 +51,7 @@ enum as_fact_states {
     FIELD(INSTRUCTION, instruction, NULL)                                                                              \
     FIELD(LEVEL, level, AS_LEVELS)                                                                                     \
     FIELD(LOAD, load, NULL)                                                                                            \
+    FIELD(MEMORY, memory, "global|shared")                                                                             \
     FIELD(NODE, node, NULL)                                                                                            \
     FIELD(OP, op, NULL)                                                                                                \
     FIELD(OPERATION, operation, NULL)                                                                                  \
@@ -61,6 +62,7 @@ enum as_fact_states {
     FIELD(PATTERN, pattern, NULL)                                                                                      \
     FIELD(PEER, peer, NULL) /* "host-0", "1" */                                                                        \
     FIELD(PRIORITY, priority, NULL)                                                                                    \
+    FIELD(RESULT, result, "dropped|kept")                                                                              \
     FIELD(SCENARIO, scenario, NULL)                                                                                    \
     FIELD(SCOPE, scope, "device|system")                                                                               \
     FIELD(SHARED, shared, NULL)                                                                                        \

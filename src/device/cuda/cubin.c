@@ -71,6 +71,7 @@ static const struct operation operations[] = {
     {"convert", ANY, {0x105, 0x106, 0x107, 0x110, 0x111, 0x112, 0x113, 0x03e, 0x043, 0x045}},
     {"special", ANY, {0x108}},
     {"swap.global", ANY, {0x1a9}},
+    {"swap.local", ANY, {0x18d}},
     {"any", EVERY, {0}},
 };
 

@@ -217,6 +217,8 @@ FUNCTION void as_atomic_store(u32 *p, u32 v, int order, int scope)
 #define AS_MAX(order, scope, space, at) AS_RMW("max.u32", "r", order, scope, space, at)
 #define AS_EXCHANGE(order, scope, space, at) AS_RMW("exch.b32", "r", order, scope, space, at)
 #define AS_ADD_U64(order, scope, space, at) AS_RMW("add.u64", "l", order, scope, space, at)
+#define AS_MIN_U64(order, scope, space, at) AS_RMW("min.u64", "l", order, scope, space, at)
+#define AS_MAX_U64(order, scope, space, at) AS_RMW("max.u64", "l", order, scope, space, at)
 #define AS_ADD_F32(order, scope, space, at) AS_RMW("add.f32", "f", order, scope, space, at)
 #define AS_ADD_F64(order, scope, space, at) AS_RMW("add.f64", "d", order, scope, space, at)
 AS_READ_MODIFY_WRITE(u32, as_atomic_add, AS_ADD)
@@ -224,6 +226,8 @@ AS_READ_MODIFY_WRITE(u32, as_atomic_min, AS_MIN)
 AS_READ_MODIFY_WRITE(u32, as_atomic_max, AS_MAX)
 AS_READ_MODIFY_WRITE(u32, as_atomic_exchange, AS_EXCHANGE)
 AS_READ_MODIFY_WRITE(u64, as_atomic_add_u64, AS_ADD_U64)
+AS_READ_MODIFY_WRITE(u64, as_atomic_min_u64, AS_MIN_U64)
+AS_READ_MODIFY_WRITE(u64, as_atomic_max_u64, AS_MAX_U64)
 AS_READ_MODIFY_WRITE(f32, as_atomic_add_f32, AS_ADD_F32)
 AS_READ_MODIFY_WRITE(f64, as_atomic_add_f64, AS_ADD_F64)
 #define ATOMIC_LOAD(p, order, scope) as_atomic_load(p, order, scope)
@@ -235,11 +239,14 @@ AS_READ_MODIFY_WRITE(f64, as_atomic_add_f64, AS_ADD_F64)
 #define HAVE_ATOMIC_SEQ_CST 1
 #define HAVE_SCOPE_SYSTEM 1
 #define HAVE_ATOMIC_ADD_U64 1
+#define HAVE_ATOMIC_BOUND_U64 1
 #define HAVE_ATOMIC_ADD_F32 1
 #define HAVE_ATOMIC_ADD_F64 1
 typedef u64 atomic_u64;
 typedef f32 atomic_f32;
 typedef f64 atomic_f64;
 #define ATOMIC_ADD_U64(p, v, order, scope) as_atomic_add_u64(p, v, order, scope)
+#define ATOMIC_MIN_U64(p, v, order, scope) as_atomic_min_u64(p, v, order, scope)
+#define ATOMIC_MAX_U64(p, v, order, scope) as_atomic_max_u64(p, v, order, scope)
 #define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v, order, scope)
 #define ATOMIC_ADD_F64(p, v, order, scope) as_atomic_add_f64(p, v, order, scope)

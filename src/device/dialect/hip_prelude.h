@@ -193,11 +193,14 @@ typedef u32 atomic_u32;
 #define HAVE_SCOPE_SYSTEM 1
 /* The API has all three; for floats the compiler emits an instruction or a loop, depending on the chip. */
 #define HAVE_ATOMIC_ADD_U64 1
+#define HAVE_ATOMIC_BOUND_U64 1
 #define HAVE_ATOMIC_ADD_F32 1
 #define HAVE_ATOMIC_ADD_F64 1
 typedef u64 atomic_u64;
 typedef f32 atomic_f32;
 typedef f64 atomic_f64;
 #define ATOMIC_ADD_U64(p, v, order, scope) ATOMIC_ADD(p, v, order, scope)
+#define ATOMIC_MIN_U64(p, v, order, scope) ATOMIC_MIN(p, v, order, scope)
+#define ATOMIC_MAX_U64(p, v, order, scope) ATOMIC_MAX(p, v, order, scope)
 #define ATOMIC_ADD_F32(p, v, order, scope) ATOMIC_ADD(p, v, order, scope)
 #define ATOMIC_ADD_F64(p, v, order, scope) ATOMIC_ADD(p, v, order, scope)

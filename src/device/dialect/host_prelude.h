@@ -83,17 +83,24 @@ typedef uint32_t atomic_u32;
 #define ATOMIC_MIN(p, v, order, scope) as_host_atomic_bound(p, v, 0, order)
 #define ATOMIC_MAX(p, v, order, scope) as_host_atomic_bound(p, v, 1, order)
 
-FUNCTION u32 as_host_atomic_bound(u32 *p, u32 v, int larger, int order)
-{
-    u32 old = __atomic_load_n(p, __ATOMIC_RELAXED);
-    while ((larger ? v > old : v < old) && !__atomic_compare_exchange_n(p, &old, v, 1, order, __ATOMIC_RELAXED))
-        ;
-    return old;
-}
+#define AS_HOST_BOUND(type, name)                                                                                      \
+    FUNCTION type name(type *p, type v, int larger, int order)                                                         \
+    {                                                                                                                  \
+        type old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                               \
+        while ((larger ? v > old : v < old) &&                                                                         \
+               !__atomic_compare_exchange_n(p, &old, v, 1, order, __ATOMIC_RELAXED))                                   \
+            ;                                                                                                          \
+        return old;                                                                                                    \
+    }
+AS_HOST_BOUND(u32, as_host_atomic_bound)
+AS_HOST_BOUND(u64, as_host_atomic_bound_u64)
 
 #define HAVE_ATOMIC_SEQ_CST 1
 #define HAVE_SCOPE_SYSTEM 1
 #define HAVE_ATOMIC_ADD_U64 1
+#define HAVE_ATOMIC_BOUND_U64 1
+#define ATOMIC_MIN_U64(p, v, order, scope) as_host_atomic_bound_u64(p, v, 0, order)
+#define ATOMIC_MAX_U64(p, v, order, scope) as_host_atomic_bound_u64(p, v, 1, order)
 #define HAVE_ATOMIC_ADD_F32 2
 #define HAVE_ATOMIC_ADD_F64 2
 typedef uint64_t atomic_u64;

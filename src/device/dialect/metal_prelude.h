@@ -81,6 +81,7 @@ typedef atomic_uint atomic_u32;
 #define ATOMIC_MAX(p, v, order, scope) atomic_fetch_max_explicit(p, v, memory_order_relaxed)
 #define ATOMIC_EXCHANGE(p, v, order, scope) atomic_exchange_explicit(p, v, memory_order_relaxed)
 #define HAVE_ATOMIC_ADD_U64 0
+#define HAVE_ATOMIC_BOUND_U64 0
 #define HAVE_ATOMIC_ADD_F64 0
 #if __METAL_VERSION__ >= 300
 #define HAVE_ATOMIC_ADD_F32 1

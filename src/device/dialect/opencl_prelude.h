@@ -120,8 +120,12 @@ typedef atomic_uint atomic_u32;
 #define HAVE_ATOMIC_ADD_U64 1
 typedef atomic_ulong atomic_u64;
 #define ATOMIC_ADD_U64(p, v, order, scope) atomic_fetch_add_explicit(p, (ulong)(v), order, scope)
+#define HAVE_ATOMIC_BOUND_U64 1
+#define ATOMIC_MIN_U64(p, v, order, scope) atomic_fetch_min_explicit(p, (ulong)(v), order, scope)
+#define ATOMIC_MAX_U64(p, v, order, scope) atomic_fetch_max_explicit(p, (ulong)(v), order, scope)
 #else
 #define HAVE_ATOMIC_ADD_U64 0
+#define HAVE_ATOMIC_BOUND_U64 0
 #endif
 /* A missing floating-point addition is replaced by a compare-and-swap loop on the bits. */
 #define AS_ADD_BY_SWAP(type, bits, held, to_bits, to_type, name)                                                       \
@@ -183,6 +187,14 @@ typedef volatile ulong atomic_u64;
 #define ATOMIC_ADD_U64(p, v, order, scope) atom_add(p, (ulong)(v))
 #else
 #define HAVE_ATOMIC_ADD_U64 0
+#endif
+#if defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics)
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define HAVE_ATOMIC_BOUND_U64 1
+#define ATOMIC_MIN_U64(p, v, order, scope) atom_min(p, (ulong)(v))
+#define ATOMIC_MAX_U64(p, v, order, scope) atom_max(p, (ulong)(v))
+#else
+#define HAVE_ATOMIC_BOUND_U64 0
 #endif
 #define AS_ADD_BY_SWAP(type, bits, swap, to_bits, to_type, name)                                                       \
     FUNCTION type name(volatile __global bits *p, type v)                                                              \

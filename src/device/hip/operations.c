@@ -23,6 +23,7 @@ static const struct row {
      "ds_wrxchg ds_storexchg ds_condxchg",
      "", ""},
     {"swap.global", "global_atomic_cmpswap", "", ""},
+    {"swap.local", "ds_cmpst", "", ""},
     {"add.f32", "v_add_f32 v_dual_add_f32 v_pk_add_f32", "v_pk_add_f32", ""},
     {"add.f64", "v_add_f64", "", ""},
     {"mul.f32", "v_mul_f32 v_dual_mul_f32 v_pk_mul_f32", "v_pk_mul_f32", ""},

@@ -94,16 +94,28 @@ static void opencl_info_fill_uuid(struct as_device_info *info, const struct as_c
     }
 }
 
+static const struct {
+    const char *name;
+    unsigned capability;
+} extensions[] = {
+    {"cl_khr_fp16", AS_CAP_FP16},
+    {"cl_khr_integer_dot_product", AS_CAP_DOT_4X8},
+    {"cl_khr_subgroups", AS_CAP_SUBGROUPS},
+    {"cl_khr_subgroup_ballot", AS_CAP_SUBGROUP_BALLOT},
+    {"cl_khr_subgroup_shuffle", AS_CAP_SUBGROUP_SHUFFLE},
+    {"cl_khr_subgroup_non_uniform_arithmetic", AS_CAP_SUBGROUP_ARITHMETIC},
+    {"cl_khr_subgroup_clustered_reduce", AS_CAP_SUBGROUP_CLUSTERED},
+};
+
 static unsigned opencl_info_capabilities(const struct as_cl_device *cl)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_COPY | AS_CAP_QUEUES;
     const cl_device_svm_capabilities shared = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
     if (as_cl_device_number(cl->api, cl->id, CL_DEVICE_DOUBLE_FP_CONFIG))
         caps |= AS_CAP_FP64;
-    if (as_cl_has_extension(cl->api, cl->id, "cl_khr_fp16"))
-        caps |= AS_CAP_FP16;
-    if (as_cl_has_extension(cl->api, cl->id, "cl_khr_integer_dot_product"))
-        caps |= AS_CAP_DOT_4X8;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (as_cl_has_extension(cl->api, cl->id, extensions[i].name))
+            caps |= extensions[i].capability;
     if ((cl->svm & shared) == shared)
         caps |= AS_CAP_SVM_ATOMICS;
     if (!opencl_info_is_cpu(cl) && as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query"))

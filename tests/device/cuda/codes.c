@@ -74,6 +74,7 @@ static const struct row {
     {"atomic.global", "atom.global.exch.b32 %0, [%3+%2], %0;", U32, 0, 0},
     {"atomic.generic", "atom.exch.b32 %0, [%3+%2], %0;", U32, 0, 0},
     {"atomic.global swap.global", "atom.global.cas.b64 %0, [%3+%2], %0, %0;", U64, 0, 0},
+    {"atomic.local swap.local", "atom.shared.cas.b64 %0, [%4+%2], %0, %0;", U64, 0, 0},
     {"atomic.generic", "atom.cas.b32 %0, [%3+%2], %0, %0;", U32, 0, 0},
     {"atomic.global", "atom.global.add.f32 %0, [%3+%2], %0;", F32, 0, 0},
     {"atomic.global", "red.global.add.u32 [%3+%2], %0;", U32, 0, 0},

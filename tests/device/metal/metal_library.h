@@ -339,7 +339,20 @@ namespace precise
 MSL_FUNCTIONS
 }
 MSL_FUNCTION(half, exp2, __builtin_exp2(x))
+MSL_FUNCTION(half, log2, __builtin_log2(x))
+MSL_FUNCTION(half, sqrt, __builtin_sqrt(x))
+MSL_FUNCTION(half, rsqrt, 1 / __builtin_sqrt(x))
+MSL_FUNCTION(half, sin, __builtin_sin(x))
+MSL_FUNCTION(half, cos, __builtin_cos(x))
+MSL_FUNCTION(half, sinpi, __builtin_sin(3.14159265358979323846 * x))
 MSL_FUNCTION(half, tanh, __builtin_tanh(x))
+#define MSL_FREXP(T)                                                                                                   \
+    inline T frexp(T x, int &exponent)                                                                                 \
+    {                                                                                                                  \
+        return (T)__builtin_frexp((double)x, &exponent);                                                               \
+    }
+MSL_FREXP(float)
+MSL_FREXP(half)
 
 /* [SIMD-Group Functions, Quad-Group Functions] Lane numbers are ushort. */
 inline uint msl_lane(void)
@@ -359,27 +372,34 @@ template <class T> struct msl_lanes {
         return value;
     }
 };
-class simd_vote
-{
-    ulong votes;
-
-  public:
-    typedef ulong vote_t;
-    explicit simd_vote(vote_t v) : votes(v)
-    {
+#define MSL_VOTE(name, ballot, first, n)                                                                               \
+    class name                                                                                                         \
+    {                                                                                                                  \
+        ulong votes;                                                                                                   \
+                                                                                                                       \
+      public:                                                                                                          \
+        typedef ulong vote_t;                                                                                          \
+        explicit name(vote_t v) : votes(v)                                                                             \
+        {                                                                                                              \
+        }                                                                                                              \
+        explicit operator vote_t() const                                                                               \
+        {                                                                                                              \
+            return votes;                                                                                              \
+        }                                                                                                              \
+    };                                                                                                                 \
+    inline name ballot(bool expression)                                                                                \
+    {                                                                                                                  \
+        const msl_lanes<bool> all(expression);                                                                         \
+        ulong votes = 0;                                                                                               \
+        for (uint i = 0; i < (n); i++)                                                                                 \
+            votes |= (ulong)all[(first) + i] << i;                                                                     \
+        return name(votes);                                                                                            \
     }
-    explicit operator vote_t() const
-    {
-        return votes;
-    }
-};
-inline simd_vote simd_ballot(bool expression)
+MSL_VOTE(simd_vote, simd_ballot, 0, MSL_LANES)
+MSL_VOTE(quad_vote, quad_ballot, msl_lane() & ~3u, 4)
+inline bool simd_all(bool expression)
 {
-    const msl_lanes<bool> all(expression);
-    ulong votes = 0;
-    for (uint i = 0; i < MSL_LANES; i++)
-        votes |= (ulong)all[i] << i;
-    return simd_vote(votes);
+    return (simd_vote::vote_t)simd_ballot(!expression) == 0;
 }
 inline bool simd_any(bool expression)
 {
@@ -398,7 +418,13 @@ MSL_FROM(simd_shuffle, from, from)
 MSL_FROM(simd_shuffle_xor, mask, own ^ mask)
 MSL_FROM(simd_shuffle_up, delta, own < delta ? own : own - delta)
 MSL_FROM(simd_shuffle_down, delta, own + delta < MSL_LANES ? own + delta : own)
+MSL_FROM(simd_shuffle_rotate_down, delta, (own + delta) % MSL_LANES)
+MSL_FROM(quad_broadcast, from, (own & ~3u) + from)
+MSL_FROM(quad_shuffle, from, (own & ~3u) + from)
 MSL_FROM(quad_shuffle_xor, mask, own ^ (mask & 3u))
+MSL_FROM(quad_shuffle_up, delta, (own & 3u) < delta ? own : own - delta)
+MSL_FROM(quad_shuffle_down, delta, (own & 3u) + delta < 4 ? own + delta : own)
+MSL_FROM(quad_shuffle_rotate_down, delta, (own & ~3u) + (own + delta) % 4)
 #define MSL_FOLD(name, first, behind, made)                                                                            \
     template <class T> inline T name(T data)                                                                           \
     {                                                                                                                  \
@@ -412,15 +438,33 @@ MSL_FROM(quad_shuffle_xor, mask, own ^ (mask & 3u))
         }                                                                                                              \
         return x;                                                                                                      \
     }
-MSL_FOLD(simd_sum, 0, MSL_LANES, x + y)
-MSL_FOLD(simd_product, 0, MSL_LANES, x *y)
-MSL_FOLD(simd_min, 0, MSL_LANES, y < x ? y : x)
-MSL_FOLD(simd_max, 0, MSL_LANES, x < y ? y : x)
-MSL_FOLD(simd_and, 0, MSL_LANES, x &y)
-MSL_FOLD(simd_or, 0, MSL_LANES, x | y)
-MSL_FOLD(simd_xor, 0, MSL_LANES, x ^ y)
-MSL_FOLD(simd_prefix_inclusive_sum, 0, own + 1, x + y)
-MSL_FOLD(quad_sum, own & ~3u, (own & ~3u) + 4, x + y)
+/* Without the lane's own value: neutral in the first lane. */
+#define MSL_EXCLUSIVE(name, first, neutral, made)                                                                      \
+    template <class T> inline T name(T data)                                                                           \
+    {                                                                                                                  \
+        const msl_lanes<T> all(data);                                                                                  \
+        const uint own = msl_lane();                                                                                   \
+        T x = neutral;                                                                                                 \
+        for (uint i = (first); i < own; i++) {                                                                         \
+            const T y = all[i];                                                                                        \
+            x = (made);                                                                                                \
+        }                                                                                                              \
+        return x;                                                                                                      \
+    }
+#define MSL_GROUP(group, first, behind)                                                                                \
+    MSL_FOLD(group##_sum, first, behind, x + y)                                                                        \
+    MSL_FOLD(group##_product, first, behind, x *y)                                                                     \
+    MSL_FOLD(group##_min, first, behind, y < x ? y : x)                                                                \
+    MSL_FOLD(group##_max, first, behind, x < y ? y : x)                                                                \
+    MSL_FOLD(group##_and, first, behind, x &y)                                                                         \
+    MSL_FOLD(group##_or, first, behind, x | y)                                                                         \
+    MSL_FOLD(group##_xor, first, behind, x ^ y)                                                                        \
+    MSL_FOLD(group##_prefix_inclusive_sum, first, own + 1, x + y)                                                      \
+    MSL_FOLD(group##_prefix_inclusive_product, first, own + 1, x * y)                                                  \
+    MSL_EXCLUSIVE(group##_prefix_exclusive_sum, first, 0, x + y)                                                       \
+    MSL_EXCLUSIVE(group##_prefix_exclusive_product, first, 1, x *y)
+MSL_GROUP(simd, 0, MSL_LANES)
+MSL_GROUP(quad, own & ~3u, (own & ~3u) + 4)
 
 #include "metal_matrix.h"
 #include "metal_pack.h"

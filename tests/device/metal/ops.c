@@ -190,6 +190,18 @@ static void test_wrong_spelling(void **state)
         {"reduce_and32", "reduce_or32"},
         {"reduce_min32", "reduce_max32"},
         {"exp2_32", "exp_32"},
+        {"shlc32", "shrc32"},
+        {"bfidyn32", "bfilen32"},
+        {"imulw16", "imul16"},
+        {"prefix_sum32", "prefix_esum32"},
+        {"prefix_esum16", "prefix_sum16"},
+        {"prefix_fsum32", "prefix_fesum32"},
+        {"prefix_feprod16", "prefix_fprod16"},
+        {"quad_prefix_prod32", "quad_prefix_eprod32"},
+        {"quad_up32", "quad_down32"},
+        {"quad_rotate32", "shuffle_rotate32"},
+        {"quad_sum16", "sum16"},
+        {"vote_all32", "vote_any32"},
     };
     enum { N = sizeof pairs / sizeof *pairs };
     const struct as_op *ops[N];

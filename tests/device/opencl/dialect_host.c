@@ -125,6 +125,9 @@ static void test_preludes_have_the_same_words(void **unused)
                                         "HAVE_ATOMIC_ADD_U64",
                                         "HAVE_ATOMIC_ADD_F32",
                                         "HAVE_ATOMIC_ADD_F64",
+                                        "HAVE_ATOMIC_BOUND_U64",
+                                        "ATOMIC_MIN_U64(",
+                                        "ATOMIC_MAX_U64(",
                                         "ATOMIC_ADD_U64(",
                                         "ATOMIC_ADD_F32(",
                                         "ATOMIC_ADD_F64("};
@@ -133,7 +136,8 @@ static void test_preludes_have_the_same_words(void **unused)
                                         " atomic_u32;", " atomic_u64;", " atomic_f32;", " atomic_f64;"};
     /* words for types that a language lacks */
     static const char *const lacking[AS_DIALECT_N] = {
-        [AS_DIALECT_METAL] = " f64; atomic_u64; atomic_f64; ATOMIC_ADD_U64( ATOMIC_ADD_F64("};
+        [AS_DIALECT_METAL] = " f64; atomic_u64; atomic_f64; ATOMIC_ADD_U64( ATOMIC_ADD_F64( "
+                             "ATOMIC_MIN_U64( ATOMIC_MAX_U64("};
     (void)unused;
     for (int d = 0; d < AS_DIALECT_N; d++) {
         const char *lacks = lacking[d] ? lacking[d] : "";

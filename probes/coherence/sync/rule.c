@@ -1,0 +1,88 @@
+/* 64-bit atomic minima and maxima: latency and rate, what emulation by two words costs; and barriers by workgroup. */
+#include "facts/rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *sync_memory(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    return as_cell_is(cell, "memory", "shared") ? as_shared_memory_name(c) : "global memory";
+}
+
+/* The dependent updates of one thread. */
+static bool sync_is_latency(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "result", "kept") && as_cell_is(cell, "threads", "1") &&
+           as_cell_is(cell, "elements", "1024");
+}
+
+static void sync_add_latency(struct as_rule_context *c, const struct as_cell *cell)
+{
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_SYNC_LATENCY, cell, NULL);
+    if (f)
+        as_fact_say(f, "A 64-bit atomic {op} in %s has a latency of {value} (%s)", sync_memory(c, cell),
+                    as_cell_is(cell, "path", "native") ? "native" : "two words under a lock");
+}
+
+static void sync_add_barrier(struct as_rule_context *c, const struct as_cell *cell)
+{
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_SYNC_BARRIER, cell, NULL);
+    if (f)
+        as_fact_say(f, "A barrier of {threads} threads takes {value}");
+}
+
+/* All compute units; updates per second of all threads. */
+static void sync_add_rate(struct as_rule_context *c, const struct as_cell *cell)
+{
+    const double rate = as_cell_note(cell, "rate"), ns = cell->sum.median;
+    if (!(rate > 0) || !(cell->sum.ci.lo > 0))
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_SYNC_RATE, cell, NULL);
+    if (!f)
+        return;
+    as_fact_number(f, rate, (struct as_interval){rate * ns / cell->sum.ci.hi, rate * ns / cell->sum.ci.lo});
+    as_fact_evidence(f, cell);
+    as_fact_say(f, "The device makes {value} of 64-bit atomic {op} in %s (%s, result %s)", sync_memory(c, cell),
+                as_cell_is(cell, "path", "native") ? "native" : "two words under a lock", as_cell_axis(cell, "result"));
+}
+
+static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *pair)
+{
+    char ratio[96];
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_SYNC_EMULATED, pair->b, pair->a, NULL);
+    if (!f)
+        return;
+    as_fact_say(f, "Two words under a lock are %s than the native 64-bit atomic {op} in %s (%s of {elements})",
+                as_fact_ratio_text(f, " slower", " faster", "", ratio, sizeof ratio), sync_memory(c, pair->a),
+                as_cell_is(pair->a, "threads", "1") ? "latency" : "rate");
+}
+
+static void derive_sync(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    struct as_pair *pairs;
+    size_t n = as_cells_of(c, "sync", &cells), pairs_n;
+    for (size_t i = 0; i < n; i++) {
+        if (as_cell_is(cells[i], "op", "barrier")) {
+            if (as_cell_is(cells[i], "compute_units", "one"))
+                sync_add_barrier(c, cells[i]);
+        } else if (sync_is_latency(cells[i])) {
+            sync_add_latency(c, cells[i]);
+        } else if (as_cell_is(cells[i], "compute_units", "every")) {
+            sync_add_rate(c, cells[i]);
+        }
+    }
+    free(cells);
+    as_pairs_make(c, "sync", "path", "native", "two_words", &pairs, &pairs_n);
+    for (size_t i = 0; i < pairs_n; i++)
+        sync_add_emulation(c, &pairs[i]);
+    free(pairs);
+}
+
+const struct as_rule as_rules_sync[] = {
+    {"64-bit atomics and barriers", derive_sync,
+     "each valid cell by itself; emulation: the time by two words over that of the native atomic, all else equal",
+     "another time for the same operation, or a ratio on the other side of 1"},
+    {0},
+};

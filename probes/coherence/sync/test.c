@@ -1,0 +1,122 @@
+/* Probe sync: which cells apply, every kernel on OpenCL where available, and a toy device whose updates go wrong. */
+#include "tests/probes/kernel_timer_trials.h"
+#include "tests/unit_test.h"
+
+#include <string.h>
+
+extern const struct as_probe as_probe_sync;
+
+#define CELL(op, path, result, memory, elements, threads)                                                              \
+    "op=" op " path=" path " result=" result " memory=" memory " elements=" elements " threads=" threads               \
+    " compute_units=every"
+
+UNIT_TEST(test_applies)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies applies;
+    } cells[] = {{CELL("max", "native", "kept", "global", "1024", "256"), AS_APPLIES},
+                 {CELL("max", "native", "kept", "global", "1000", "256"), AS_PRUNED},
+                 {CELL("max", "native", "kept", "shared", "4096", "256"), AS_APPLIES},
+                 {CELL("max", "two_words", "kept", "shared", "4096", "256"), AS_INAPPLICABLE},
+                 {CELL("barrier", "native", "dropped", "shared", "1", "1024"), AS_APPLIES},
+                 {CELL("barrier", "native", "dropped", "global", "1", "1024"), AS_PRUNED},
+                 {CELL("barrier", "two_words", "dropped", "shared", "1", "1024"), AS_PRUNED}};
+    struct toy t;
+    struct as_error err = {0};
+    kernel_timer_toy(&t);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        assert_int_equal(toy_applies(&t, &as_probe_sync, cells[i].axes, &err), cells[i].applies);
+    t.dev.info.is_host_cpu = true;
+    assert_int_equal(toy_applies(&t, &as_probe_sync, cells[4].axes, &err), AS_INAPPLICABLE);
+}
+
+UNIT_TEST(test_runs)
+{
+    static const struct kernel_timer_trial trials[] = {
+        {CELL("max", "native", "kept", "global", "1024", "64"), 5000},
+        {CELL("min", "native", "dropped", "global", "1", "64"), 5000},
+        {CELL("max", "two_words", "kept", "global", "1024", "64"), 5000},
+        {CELL("min", "two_words", "dropped", "global", "16", "1"), 200000},
+        {CELL("max", "native", "dropped", "shared", "1024", "64"), 5000},
+        {CELL("min", "native", "kept", "shared", "16", "64"), 5000},
+        {CELL("max", "two_words", "dropped", "shared", "16", "64"), 5000},
+        {CELL("min", "two_words", "kept", "shared", "1", "64"), 5000},
+        {CELL("barrier", "native", "dropped", "shared", "1", "64"), 5000},
+    };
+    kernel_timer_trials("sync", trials, sizeof trials / sizeof *trials);
+}
+
+/* ---- a toy that updates 16 elements by its own loop ---- */
+
+enum { ELEMENTS = 16, THREADS = 4, UPDATE_NS = 250 };
+static struct toy toy;
+static enum { RIGHT, SKIPS_LAST, IS_MINIMUM, OFF_BY_ONE_ELEMENT, NOT_ABLE } fault;
+
+static void toy_updates(uint64_t *array, uint64_t seed, uint32_t turns)
+{
+    const size_t threads = toy.workgroups * THREADS;
+    for (uint64_t thread = 0; thread < threads; thread++) {
+        uint64_t x = (seed ^ (thread + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
+        for (uint32_t t = 0; t < turns; t++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            uint64_t *at = &array[((x >> 40) + (fault == OFF_BY_ONE_ELEMENT)) % ELEMENTS];
+            if (!(fault == SKIPS_LAST && thread + 1 == threads) && (*at < x >> 1) == (fault != IS_MINIMUM))
+                *at = x >> 1;
+        }
+    }
+}
+
+static void run(const char *name, void *const *args)
+{
+    if (strcmp(name, "able") == 0)
+        *(uint32_t *)args[0] = fault != NOT_ABLE;
+    if (strcmp(name, "updates") != 0)
+        return;
+    uint64_t seed;
+    uint32_t turns;
+    memcpy(&seed, args[2], sizeof seed);
+    memcpy(&turns, args[4], sizeof turns);
+    toy_updates(args[1], seed, turns);
+    toy.launch_s = 10e-6 + turns * UPDATE_NS * 1e-9;
+}
+
+UNIT_TEST(test_wrong)
+{
+    static const char axes[] = CELL("max", "native", "dropped", "global", "16", "4");
+    for (int f = RIGHT; f <= NOT_ABLE; f++) {
+        struct toy_trial v;
+        struct as_error err = {0};
+        struct as_sample out;
+        char why[160];
+        fault = f;
+        kernel_timer_toy(&toy);
+        toy.kernel = run;
+        toy.dev.info.capabilities = AS_CAP_SOURCE;
+        toy.dev.info.compute_units = 3;
+        const enum as_status st = toy_prepare(&toy, &as_probe_sync, axes, &v, &err);
+        assert_int_equal(st, f == NOT_ABLE ? AS_UNSUPPORTED : AS_OK);
+        if (f == NOT_ABLE)
+            assert_non_null(strstr(err.text, "no minimum and maximum of 64 bits"));
+        for (uint64_t reps = 10; reps <= 1000 && !st; reps *= 10) {
+            assert_int_equal(as_probe_sync.sample(v.state, reps, &out, &err), AS_OK);
+            assert_true(out.value > UPDATE_NS - 1e-6 && out.value < UPDATE_NS + 1e-6);
+        }
+        if (!st)
+            assert_int_equal(as_probe_sync.check(v.state, why, sizeof why), f == RIGHT);
+        if (f == RIGHT)
+            assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"rate\":48000000"));
+        toy_finish(&as_probe_sync, &v);
+        assert_int_equal(toy.live, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+/* The rule of 64-bit atomics and barriers, on synthetic cells. */
+#include "tests/facts/made.h"
+#include "tests/unit_test.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+
+static void add(struct made *m, double ns, const char *by, const char *memory, int threads, double rate)
+{
+    char axes[160], detail[64];
+    snprintf(axes, sizeof axes, "op=max path=%s result=%s memory=%s elements=1024 threads=%d compute_units=%s", by,
+             threads == 1 ? "kept" : "dropped", memory, threads, threads == 1 ? "one" : "every");
+    struct as_cell *c = made_add(m, "sync", "ns", ns, axes);
+    snprintf(detail, sizeof detail, "{\"rate\":%g}", rate);
+    c->detail = as_strdup(detail);
+}
+
+UNIT_TEST(test_atomics)
+{
+    struct made *m = made_gpu();
+    add(m, 400, "native", "global", 1, 2.5e6);
+    add(m, 2000, "two_words", "global", 1, 5e5);
+    add(m, 40, "native", "shared", 1, 25e6);
+    add(m, 1000, "native", "global", 256, 33.8e9);
+    add(m, 2500, "two_words", "global", 256, 13.5e9);
+    made_derive(m);
+    made_says(made_near(m, "sync.max.native.global.latency", 400, 1e-9),
+              "A 64-bit atomic max in global memory has a latency of 400 ns");
+    made_says(made_get(m, "sync.max.native.shared.latency"), "in shared memory has a latency of 40.0 ns");
+    made_near(m, "sync.max.global.1024.1.kept.emulated", 5, 1e-9);
+    made_says(made_near(m, "sync.max.global.1024.256.dropped.emulated", 2.5, 1e-9),
+              "Two words under a lock are 2.50x slower");
+    const struct as_fact *f = made_near(m, "sync.max.native.global.1024.dropped.rate", 33.8e9, 1e-9);
+    assert_true(f->ci.lo < f->value && f->value < f->ci.hi);
+    made_free(m);
+}
+
+UNIT_TEST(test_barriers)
+{
+    struct made *m = made_gpu();
+    made_add(m, "sync", "ns", 20,
+             "op=barrier path=native result=dropped memory=shared elements=1 threads=1024 compute_units=one");
+    made_add(m, "sync", "ns", 25,
+             "op=barrier path=native result=dropped memory=shared elements=1 threads=1024 compute_units=every");
+    made_derive(m);
+    made_says(made_near(m, "sync.barrier.1024", 20, 1e-9), "A barrier of 1024 threads takes 20.0 ns");
+    made_free(m);
+}
+
+/* By the intervals neither is slower. */
+UNIT_TEST(test_tied)
+{
+    struct made *m = made_gpu();
+    m->share = 0.4;
+    add(m, 400, "native", "global", 1, 2.5e6);
+    add(m, 500, "two_words", "global", 1, 2e6);
+    made_derive(m);
+    made_verdict(m, "sync.max.global.1024.1.kept.emulated", AS_UNDECIDED);
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_tied),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
