@@ -93,7 +93,7 @@
     return copy;
   }
   // No more columns of names than there is width for, beside an axis with its labels.
-  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200;
+  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200, GRADIENT_LEAST = 100;
   // Titles of axes in lines that are no longer than the axis.
   function wrap(text, length) {
     const lines = [''];
@@ -118,7 +118,7 @@
   function fitLegends(spec, width) {
     fitTitles(spec, width);
     for (const l of spec.legends ?? []) {
-      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(AXIS, width - ROW_NAMES));
+      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(GRADIENT_LEAST, width - ROW_NAMES));
       l.labelLimit = Math.min(spec.config.legend.labelLimit, width - AXIS - SYMBOL);
       const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
       const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, l.labelLimit)));
