@@ -31,9 +31,11 @@ void as_format_number(struct as_buf *b, double v, int digits)
     }
 }
 
-/* Exact if few digits suffice (1.125 MiB, 362.5 KiB), else three digits. */
+/* Exact if few digits suffice (1.125 MiB, 362.5 KiB), else three digits; "64" even if it is rounded. */
 static void add_size_number(struct as_buf *b, double v)
 {
+    if (v >= 10 && v < 1000 && fabs(v - round(v)) < 0.05)
+        v = round(v);
     if (v == floor(v) || v >= 1000)
         as_buf_printf(b, "%.0f", v);
     else if (v < 10 && v * 1000 == floor(v * 1000))

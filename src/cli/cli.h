@@ -124,6 +124,8 @@ enum as_status as_cli_check_memory(struct as_error *err);
 /* Writes b to stdout and finishes b. Returns code, or AS_EXIT_FAILED if writing or memory failed (a closed pipe prints
  * no message). */
 int as_cli_print(struct as_buf *b, int code);
+/* The same of text for people: no line is longer than the terminal, or than COLUMNS says. JSON stays as it is. */
+int as_cli_print_text(struct as_buf *b, int code);
 /* Terminals without UTF-8 get "us". */
 void as_cli_without_micro(struct as_buf *b);
 /* Prints a note to stderr, escaped for the terminal. */

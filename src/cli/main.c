@@ -71,7 +71,7 @@ static int run_command(const struct as_command *command, int argc, char **argv, 
     } else if (args.help) {
         struct as_buf b = AS_BUF_INIT;
         as_help_text(command, &b);
-        code = as_cli_print(&b, AS_EXIT_OK);
+        code = as_cli_print_text(&b, AS_EXIT_OK);
     } else if (as_check_outputs(&args, &err)) {
         code = as_cli_misuse(command, &err);
     } else {
@@ -116,7 +116,7 @@ static int show_or_help(char **argv)
     if (is_there)
         return run_command(as_command_find("show"), 1, argv, 1);
     as_help_short(&help);
-    return as_cli_print(&help, AS_EXIT_OK);
+    return as_cli_print_text(&help, AS_EXIT_OK);
 }
 
 int main(int argc, char **argv)

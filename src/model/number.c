@@ -101,6 +101,11 @@ bool as_number_is_value(const struct as_number *n)
     return isfinite(n->value) && (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL);
 }
 
+bool as_number_is_said(const struct as_number *n)
+{
+    return isfinite(n->value) && (as_number_form(n) != AS_NUMBER_NOISY || n->trials <= FEW_TRIALS);
+}
+
 void as_number_plain(const struct as_number *n, struct as_buf *out)
 {
     if (number_has_interval(n))

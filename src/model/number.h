@@ -31,6 +31,8 @@ struct as_number as_number_of_cell(const struct as_cell *c);
 double as_number_point(const struct as_number *n);
 /* Is it stated as one value, rather than as a range, two modes or words? */
 bool as_number_is_value(const struct as_number *n);
+/* Is it stated in numbers, rather than as too noisy? */
+bool as_number_is_said(const struct as_number *n);
 /* The value for other programs, as exact as it is printed, without unit or prefix: "3690000000". */
 void as_number_plain(const struct as_number *n, struct as_buf *out);
 /* A cell's number in a table, or its answer. */

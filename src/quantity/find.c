@@ -73,6 +73,8 @@ static bool is_on_small_pages(const struct as_quantity_subject *s, const struct 
            as_allocator_role(c->device, as_axes_text(&c->axes, "allocator")) == AS_ROLE_HUGE_PAGES;
 }
 
+enum { OTHERS_MAX = 32, OTHERS_NAMED = 3 }; /* peers besides the best; more than these are said as a range */
+
 static void name_axis(const struct as_cell *c, const char *axis, char *out, size_t size)
 {
     const struct as_axis_value *v = c && axis ? as_axes_get(&c->axes, axis) : NULL;
@@ -312,6 +314,49 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
         take_joined(s, out);
     }
     return state;
+}
+
+/* The best cell of each other value of the axis that the source names; returns how many. */
+static size_t others_of(const struct as_quantity_subject *s, const struct as_quantity_value *v,
+                        const struct as_cell *best[OTHERS_MAX])
+{
+    const char *axis = v->source->named;
+    const struct as_cell *own = find_cell(s, v->cell);
+    size_t n = 0;
+    for (size_t i = 0; own && i < s->cells.n; i++) {
+        const struct as_cell *c = find_cell_at(s, i);
+        const char *name = as_axes_text(&c->axes, axis);
+        size_t k = 0;
+        if (!as_cell_is_valid(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
+            strcmp(name, as_axes_text(&own->axes, axis)) == 0)
+            continue;
+        while (k < n && strcmp(as_axes_text(&best[k]->axes, axis), name) != 0)
+            k++;
+        if (k < OTHERS_MAX && (k == n || is_preferred(c, best[k])))
+            best[k] = c;
+        n += k == n && n < OTHERS_MAX;
+    }
+    return n;
+}
+
+void as_quantity_other_peers(const struct as_quantity_subject *s, const struct as_quantity_value *v, struct as_buf *out)
+{
+    const struct as_cell *best[OTHERS_MAX];
+    const char *axis = v->source ? v->source->named : NULL;
+    const size_t n = axis && strcmp(axis, "peer") == 0 ? others_of(s, v, best) : 0;
+    struct as_interval all = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        const struct as_number number = as_number_of_cell(best[i]);
+        all = (struct as_interval){fmin(all.lo, best[i]->sum.median), fmax(all.hi, best[i]->sum.median)};
+        if (n > OTHERS_NAMED)
+            continue;
+        as_buf_printf(out, "%sdevice %s ", i ? ", " : "", as_axes_text(&best[i]->axes, axis));
+        as_number_brief(&number, out);
+    }
+    if (n > OTHERS_NAMED) {
+        as_buf_printf(out, "%zu others ", n);
+        as_format_range(out, all.lo, all.hi, all.hi, best[0]->unit, 3);
+    }
 }
 
 struct as_number as_quantity_number(const struct as_quantity_value *v)

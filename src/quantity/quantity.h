@@ -141,6 +141,10 @@ struct as_quantity_value {
  * "rejected: checksum". */
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason);
+/* Of a number with one of several peers, the best: what was measured with the others, "device 2 45.0 GB/s", of many
+ * "6 others 345 to 396 GB/s"; nothing where there are none. */
+void as_quantity_other_peers(const struct as_quantity_subject *s, const struct as_quantity_value *v,
+                             struct as_buf *out);
 /* How it is printed. */
 struct as_number as_quantity_number(const struct as_quantity_value *v);
 /* The value of the quantity of that name; false: there is none. */

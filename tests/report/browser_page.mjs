@@ -1,4 +1,4 @@
-// A page of a made run in a real browser, and checks that print a line each.
+// A page of a made run, or of the last run of a store, in a real browser, and checks that print a line each.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -28,8 +28,8 @@ fs.mkdirSync(workDir, { recursive: true });
 const made = new Map();
 function page(scenario) {
   if (!made.has(scenario)) {
-    const file = path.resolve(workDir, `${scenario}.html`);
-    execFileSync(makePage, [scenario, file], { stdio: 'inherit' });
+    const file = path.resolve(workDir, `${path.basename(scenario)}.html`), isStore = scenario.endsWith('.db');
+    execFileSync(makePage, isStore ? ['report', 'last', '--store', scenario, '-o', file] : [scenario, file], { stdio: ['ignore', 'inherit', isStore ? 'ignore' : 'inherit'] });
     made.set(scenario, file);
   }
   return made.get(scenario);

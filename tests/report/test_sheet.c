@@ -381,6 +381,33 @@ static void test_earlier_runs(void **state)
     }
 }
 
+/* With several peers the line is the best one's, and names the others; of many it says the range. */
+static void test_every_peer(void **state)
+{
+    (void)state;
+    static const double rates[] = {396, 45, 390, 380, 370};
+    for (size_t peers = 1; peers <= 5; peers += 2) {
+        start(NULL);
+        for (size_t i = 0; i < peers; i++) {
+            char axes[160];
+            snprintf(axes, sizeof axes,
+                     "{\"peer\":\"%zu\",\"node\":0,\"direction\":\"to\",\"how\":\"engine\",\"size\":268435456,"
+                     "\"allocator\":\"cuMemAlloc\"}",
+                     i + 1);
+            add_cell("link", axes, rates[i], "GB/s");
+        }
+        struct as_sheet s = made();
+        const struct as_sheet_row *row = as_sheet_find(&s, "GPU to GPU", "write");
+        assert_non_null(row);
+        assert_true(row->value == 396);
+        assert_string_equal(row->remark, peers == 1 ? "copy engine, with device 1"
+                                         : peers == 3
+                                             ? "copy engine, with device 1, device 2 45.0 GB/s, device 3 390 GB/s"
+                                             : "copy engine, with device 1, 4 others 45.0 to 390 GB/s");
+        as_sheet_finish(&s);
+    }
+}
+
 /* A misspelt id would leave its line empty. */
 static void test_quantities_name_facts_that_exist(void **state)
 {
@@ -409,6 +436,7 @@ int main(void)
         cmocka_unit_test_setup(test_unproved_memory, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_earlier_runs, start),
+        cmocka_unit_test_setup(test_every_peer, start),
     };
     return cmocka_run_group_tests_name("data sheet", tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static double host_bandwidth_patience(const struct as_device_info *info, const s
 
 const struct as_probe as_probe_host_bandwidth = {
     .name = "host_bandwidth",
-    .title = "CPU bandwidth by memory",
+    .title = "CPU bandwidth in each kind of memory",
     .question = "What bandwidth do CPU threads reach in each NUMA node, and in memory of a device's allocators?",
     .metric = "bandwidth",
     .unit = "GB/s",

@@ -15,7 +15,7 @@ static void derive_bandwidths(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_host_bandwidth[] = {
-    {"CPU bandwidth by memory", derive_bandwidths,
+    {"CPU bandwidth in each kind of memory", derive_bandwidths,
      "the largest arrays of each pair of ends and operation, at the best number of threads; of nodes the median within "
      "a "
      "node and the slowest pair of two; of allocators the ratio to pageable memory that the CPU touched first, where "

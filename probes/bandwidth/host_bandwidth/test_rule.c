@@ -1,4 +1,4 @@
-/* The rule of CPU bandwidth by memory, on synthetic cells. */
+/* The rule of CPU bandwidth in each kind of memory, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 

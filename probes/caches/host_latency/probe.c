@@ -56,7 +56,7 @@ static double host_latency_patience(const struct as_device_info *info, const str
 
 const struct as_probe as_probe_host_latency = {
     .name = "host_latency",
-    .title = "CPU latency by memory",
+    .title = "CPU latency in each kind of memory",
     .question = "How long does a CPU load take from each NUMA node, and from memory of a device's allocators?",
     .metric = "latency",
     .unit = "ns",

@@ -16,7 +16,7 @@ static void derive_latencies(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_host_latency[] = {
-    {"CPU latency by memory", derive_latencies,
+    {"CPU latency in each kind of memory", derive_latencies,
      "the largest buffer of each pair of ends; of nodes the median within a node and the slowest pair of two; of "
      "allocators the ratio to pageable memory that the CPU touched first, where it is surely beyond 5%",
      "a chase of the same size in the same memory with another latency"},

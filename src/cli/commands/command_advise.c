@@ -88,7 +88,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
     }
     as_report_run_finish(&run);
     as_store_close(store);
-    return st ? as_cli_misuse(command, &err) : as_cli_print(&out, AS_EXIT_OK);
+    return st ? as_cli_misuse(command, &err) : as_cli_print_text(&out, AS_EXIT_OK);
 }
 
 static const struct as_option advise_options[] = {

@@ -155,7 +155,7 @@ static int check_run_check(const struct as_command *command, const struct as_arg
         st = check_sheets(args, &c, &out, &err);
     const int code = st == AS_INTERRUPTED ? AS_EXIT_FAILED
                      : st                 ? as_cli_misuse(command, &err)
-                                          : as_cli_print(&out, exit_code(&c));
+                                          : as_cli_print_text(&out, exit_code(&c));
     if (st)
         as_buf_finish(&out);
     free(bases);

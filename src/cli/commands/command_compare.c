@@ -240,7 +240,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     if (!st && page)
         st = compare_write_page(args, page, &err);
     if (!st)
-        return as_cli_print(&out, code);
+        return as_cli_print_text(&out, code);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }

@@ -41,7 +41,7 @@ static int run_delete(const struct as_command *command, const struct as_args *ar
     }
     as_store_close(store);
     free(ids);
-    const int code = as_cli_print(&out, AS_EXIT_OK);
+    const int code = as_cli_print_text(&out, AS_EXIT_OK);
     return st ? as_cli_misuse(command, &err) : code;
 }
 

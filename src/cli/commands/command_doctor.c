@@ -155,7 +155,7 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
     if (!st)
         code = look_at_store(&d, &err);
     if (!st)
-        return as_cli_print(&d.out, code);
+        return as_cli_print_text(&d.out, code);
     as_buf_finish(&d.out);
     return as_cli_misuse(command, &err);
 }

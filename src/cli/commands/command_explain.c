@@ -160,7 +160,8 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     explain_grids("Full", p->full, style, out);
     as_text_title(out, "Method", style);
     for (size_t i = 0; as_probes[i]; i++)
-        as_buf_str(out, as_probes[i] == p ? as_probe_texts[i] : "");
+        if (as_probes[i] == p)
+            as_text_markdown(out, as_probe_texts[i], style->width);
     as_buf_finish(&line);
     return st;
 }
@@ -342,7 +343,7 @@ static int run_explain(const struct as_command *command, const struct as_args *a
     if (!st)
         st = explain_any(args, &style, &out, &err);
     if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
+        return as_cli_print_text(&out, AS_EXIT_OK);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }

@@ -375,7 +375,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
         st = facts_text(&run, subject, &refs, &style, &out, &err);
     as_report_run_finish(&run);
     as_refs_finish(&refs);
-    return st ? as_cli_misuse(command, &err) : as_cli_print(&out, AS_EXIT_OK);
+    return st ? as_cli_misuse(command, &err) : as_cli_print_text(&out, AS_EXIT_OK);
 }
 
 static const struct as_option facts_options[] = {

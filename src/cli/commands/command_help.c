@@ -34,7 +34,7 @@ static int run_help(const struct as_command *command, const struct as_args *args
         as_help_man(&out);
     else
         as_help_text(about, &out);
-    return as_cli_print(&out, AS_EXIT_OK);
+    return as_args_flag(args, "man") ? as_cli_print(&out, AS_EXIT_OK) : as_cli_print_text(&out, AS_EXIT_OK);
 }
 
 static const struct as_option help_options[] = {

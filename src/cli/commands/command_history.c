@@ -87,7 +87,7 @@ static int run_history(const struct as_command *command, const struct as_args *a
     as_histories_free(v, n);
     as_machine_runs_finish(&machine);
     if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
+        return as_args_flag(args, "csv") ? as_cli_print(&out, AS_EXIT_OK) : as_cli_print_text(&out, AS_EXIT_OK);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }

@@ -399,7 +399,7 @@ static int run_listing(const struct as_command *command, const struct as_args *a
     if (!st)
         st = lists[i].list(&l, &err);
     if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
+        return as_cli_print_text(&out, AS_EXIT_OK);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }

@@ -227,7 +227,7 @@ static int run_plan(const struct as_command *command, const struct as_args *args
     as_dry_run_finish(&dry);
     as_run_request_finish(&request);
     if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
+        return as_cli_print_text(&out, AS_EXIT_OK);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }

@@ -151,7 +151,7 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
     as_number_prose(&(struct as_number){.value = c->ratio, .ci = c->ci, .unit = "x"}, "", "", &out);
     as_buf_printf(&out, " (run %lld)\n", (long long)result->run_id);
-    return as_cli_print(&out, code);
+    return as_cli_print_text(&out, code);
 }
 
 static int run_replay(const struct as_command *command, const struct as_args *args)

@@ -235,7 +235,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
     as_refs_finish(&refs);
     as_refs_finish(&chip);
     if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
+        return as_cli_print_text(&out, AS_EXIT_OK);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }
@@ -259,7 +259,7 @@ static int run_machine(const struct as_command *command, const struct as_args *a
     as_machine_runs_finish(&machine);
     as_store_close(store);
     if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
+        return as_cli_print_text(&out, AS_EXIT_OK);
     as_buf_finish(&out);
     return as_cli_misuse(command, &err);
 }

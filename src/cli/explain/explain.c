@@ -203,7 +203,8 @@ static size_t count_contended(const struct as_explained *e, double lo, double wi
 /* The distribution of the samples from minimum to maximum, and their development over time. */
 static void distribution(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
-    enum { BAR = 40, POINTS = 72 };
+    enum { LABELS = 21, POINTS = 72 }; /* columns before a bar; points in a row */
+    const unsigned room = style->width - LABELS, bar = room < 40 ? room : 40, points_most = style->width - 15;
     const struct as_cell *c = &e->cell;
     size_t count[BINS] = {0}, contended[BINS] = {0}, count_max = 1;
     double sum[BINS] = {0};
@@ -231,13 +232,13 @@ static void distribution(const struct as_explained *e, const struct as_table_sty
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
         as_buf_terminal(out, as_buf_get(&label));
         as_buf_printf(out, " %6zu ", count[i]);
-        as_text_bar(out, (double)count[i] / (double)count_max, BAR, style->unicode);
+        as_text_bar(out, (double)count[i] / (double)count_max, bar, style->unicode);
         if (contended[i])
             as_buf_printf(out, " %zu contended", contended[i]);
         as_buf_char(out, '\n');
     }
     double points[POINTS];
-    size_t n = c->sum.n < POINTS ? c->sum.n : POINTS;
+    const size_t most = points_most < POINTS ? points_most : POINTS, n = c->sum.n < most ? c->sum.n : most;
     for (size_t i = 0; i < n; i++) {
         size_t from = i * c->sum.n / n, to = (i + 1) * c->sum.n / n;
         points[i] = as_median(c->samples + from, to - from);

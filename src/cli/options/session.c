@@ -282,5 +282,5 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
         as_buf_finish(&out);
         return as_cli_fail(&err);
     }
-    return s->json ? code : as_cli_print(&out, code);
+    return s->json ? code : as_cli_print_text(&out, code);
 }

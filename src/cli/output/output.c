@@ -1,6 +1,7 @@
 /* Output: checked writes to stdout, errors and notes on stderr, terminal capabilities. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "report/terminal/terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -137,15 +138,40 @@ unsigned as_cli_rows(int fd)
     return output_size(fd).ws_row;
 }
 
+enum { NO_TERMINAL = 100, LEAST = 40, MOST = 400 }; /* columns of text */
+
+/* Of the terminal, or as the user says; 0: neither. */
+static unsigned asked_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    unsigned width = as_cli_columns(STDOUT_FILENO);
+    uint64_t asked = 0;
+    if (columns && as_parse_u64(columns, &asked, NULL) == AS_OK && asked > 0)
+        width = asked < MOST ? (unsigned)asked : MOST;
+    return width == 0 ? 0 : width < LEAST ? LEAST : width > MOST ? MOST : width;
+}
+
+int as_cli_print_text(struct as_buf *b, int code)
+{
+    const unsigned width = asked_width();
+    if (width && b->len && !strchr("{[", as_buf_get(b)[0])) {
+        struct as_buf fitted = AS_BUF_INIT;
+        as_text_fit(&fitted, as_buf_get(b), width);
+        fitted.failed |= b->failed;
+        as_buf_finish(b);
+        *b = fitted;
+    }
+    return as_cli_print(b, code);
+}
+
 enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err)
 {
-    enum { NO_TERMINAL = 100, LEAST = 40, MOST = 400 };
     static const char *const words[] = {"auto", "always", "never", NULL};
-    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM"), *columns = getenv("COLUMNS");
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     const char *when = as_args_value(args, "colour");
-    unsigned width = as_cli_columns(STDOUT_FILENO);
-    bool colour = width > 0 && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
-    uint64_t asked = 0;
+    const unsigned width = asked_width();
+    bool colour =
+        as_cli_columns(STDOUT_FILENO) > 0 && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
     if (when && strcmp(when, "auto") != 0 && strcmp(when, "always") != 0 && strcmp(when, "never") != 0) {
         const char *near = as_nearest(when, words);
         return as_fail(err, AS_USAGE, "--colour is auto, always or never, not '%s'%s%s%s", when,
@@ -153,14 +179,8 @@ enum as_status as_cli_style(const struct as_args *args, struct as_table_style *s
     }
     if (when && strcmp(when, "auto") != 0)
         colour = strcmp(when, "always") == 0;
-    if (columns && as_parse_u64(columns, &asked, NULL) == AS_OK && asked > 0)
-        width = asked < MOST ? (unsigned)asked : MOST;
-    if (width == 0)
-        width = NO_TERMINAL;
     *style = (struct as_table_style){
-        .width = width < LEAST  ? LEAST
-                 : width > MOST ? MOST
-                                : width,
+        .width = width ? width : NO_TERMINAL,
         .colour = colour,
         .unicode = as_cli_utf8(),
     };

@@ -99,7 +99,11 @@ enum { AS_MAP_ALIKE_MAX = 2 };
 size_t as_map_drawn_for(const struct as_report_run *run, size_t index);
 size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 
-/* One SVG with all devices of a run. width: 1040 has the numbers beside the drawing, below 600 they go under it. */
+/* How many devices the map draws. */
+size_t as_map_devices(const struct as_report_run *run);
+/* One SVG with all devices of a run. width: 1040 has the numbers beside the drawing, below 600 they go under it;
+ * AS_MAP_BESIDE: as wide as its devices are beside each other, each with its numbers under it. */
+enum { AS_MAP_BESIDE = 0 };
 enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
                           struct as_buf *out, struct as_error *err);
 

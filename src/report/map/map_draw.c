@@ -327,25 +327,73 @@ static size_t board_after(const struct as_report_run *run, size_t i)
     return SIZE_MAX;
 }
 
-enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
-                          struct as_buf *out, struct as_error *err)
+enum { ONE = 360, PAIR = 1000, APART = 24 }; /* widths of what stands beside each other, and between */
+
+/* One under the other, two boards beside each other; on a narrow page the numbers under the boxes. */
+static enum as_status draw_stacked(const struct as_report_run *run, unsigned width, double *y, struct as_buf *body,
+                                   struct as_buf *desc, struct as_error *err)
 {
-    struct as_map_shape s = as_map_shape_of(width);
-    struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
+    const struct as_map_shape s = as_map_shape_of(width);
     enum as_status st = AS_OK;
-    double y = 4;
     for (size_t i = 0, paired = SIZE_MAX; i < run->devices_n && st == AS_OK; i++) {
         if (!map_draw_is_drawn(run, i, s.wide ? AS_MAP_ALIKE_MAX : 1) || i == paired)
             continue;
         const size_t beside = s.wide && paired == SIZE_MAX ? board_after(run, i) : SIZE_MAX;
         if (beside != SIZE_MAX) {
             paired = beside;
-            st = as_map_draw_pair(run, i, beside, width, &y, &body, &desc, err);
+            st = as_map_draw_pair(run, i, beside, width, y, body, desc, err);
             continue;
         }
         struct as_map_device device = {.index = i, .beside = SIZE_MAX};
-        st = as_map_draw_device(run, &device, &s, &y, &body, &desc, err);
+        st = as_map_draw_device(run, &device, &s, y, body, desc, err);
     }
+    return st;
+}
+
+/* All in one row; *width is set. */
+static enum as_status draw_beside(const struct as_report_run *run, unsigned *width, double *y, struct as_buf *body,
+                                  struct as_buf *desc, struct as_error *err)
+{
+    const struct as_map_shape s = as_map_shape_of(ONE);
+    const double top = *y;
+    enum as_status st = AS_OK;
+    *width = 0;
+    for (size_t i = 0, paired = SIZE_MAX; i < run->devices_n && st == AS_OK; i++) {
+        if (!map_draw_is_drawn(run, i, AS_MAP_ALIKE_MAX) || i == paired)
+            continue;
+        const size_t beside = paired == SIZE_MAX ? board_after(run, i) : SIZE_MAX;
+        double end = top;
+        *width += *width ? APART : 0;
+        as_html_tag(body, "g", "transform='translate(%u 0)'", *width);
+        if (beside != SIZE_MAX) {
+            paired = beside;
+            st = as_map_draw_pair(run, i, beside, PAIR, &end, body, desc, err);
+        } else {
+            struct as_map_device device = {.index = i, .beside = SIZE_MAX};
+            st = as_map_draw_device(run, &device, &s, &end, body, desc, err);
+        }
+        as_html_close(body, "g");
+        *width += beside != SIZE_MAX ? PAIR : ONE;
+        *y = fmax(*y, end);
+    }
+    return st;
+}
+
+size_t as_map_devices(const struct as_report_run *run)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->devices_n; i++)
+        n += map_draw_is_drawn(run, i, AS_MAP_ALIKE_MAX);
+    return n;
+}
+
+enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
+                          struct as_buf *out, struct as_error *err)
+{
+    struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
+    double y = 4;
+    enum as_status st = width == AS_MAP_BESIDE ? draw_beside(run, &width, &y, &body, &desc, err)
+                                               : draw_stacked(run, width, &y, &body, &desc, err);
     if (st == AS_OK)
         st = as_buf_check(body.failed ? &body : &desc, err);
     if (st == AS_OK) {

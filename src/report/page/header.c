@@ -14,9 +14,9 @@ bool as_page_has_charts(void)
     return as_page_vega_size > 1 && as_page_figures_size > 1;
 }
 
-static bool header_is_cpu(const struct as_report_run *rr, size_t device)
+bool as_page_is_of_cpu(const struct as_device_info *info)
 {
-    return rr->devices[device].is_host_cpu || strcmp(rr->devices[device].backend, "cpu") == 0;
+    return info->is_host_cpu || strcmp(info->backend, "cpu") == 0;
 }
 
 static const char *header_name(const struct as_report_run *rr, size_t device)
@@ -27,7 +27,7 @@ static const char *header_name(const struct as_report_run *rr, size_t device)
 /* Is it a device of that name that the map draws: one piece of hardware behind several APIs counts once? */
 static bool header_is_named(const struct as_report_run *rr, size_t device, bool cpu, const char *name)
 {
-    return as_map_drawn_for(rr, device) == device && header_is_cpu(rr, device) == cpu &&
+    return as_map_drawn_for(rr, device) == device && as_page_is_of_cpu(&rr->devices[device]) == cpu &&
            strcmp(header_name(rr, device), name) == 0;
 }
 

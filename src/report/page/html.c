@@ -102,7 +102,7 @@ static void html_nav(struct as_page *p, const char *const *probes, size_t n)
         nav_link(b, "verdict", "Verdict");
     nav_link(b, "map", p->n == 1 ? "Machine map" : "Machine maps");
     nav_link(b, "sheet", "Data sheet");
-    if (as_page_has_curves(probes, n))
+    if (as_page_has_curves(p))
         nav_link(b, "curves", "Main curves");
     nav_link(b, "facts", p->n == 1 ? "Worth knowing" : "Facts");
     for (size_t i = 0; i < sizeof joint_sections / sizeof *joint_sections; i++)
@@ -184,6 +184,45 @@ static bool has_few_boards(const struct as_report_run *rr)
     return n < 2;
 }
 
+/* Where map and sheets of one run stand. */
+enum arrangement {
+    SHEET,        /* one kind of sheet under the map, which is wide */
+    MAP_SHEET,    /* one kind beside the map */
+    MAP_OVER_CPU, /* two kinds beside each other, the map over that of the CPU */
+    MAP_OVER_ALL, /* the map over both, as it is wide; what is worth knowing under the CPU's sheet, which is shorter */
+};
+
+static enum arrangement arrangement_of(const struct as_page *p)
+{
+    const bool few = has_few_boards(p->runs);
+    if (!as_page_has_sheets_beside(p))
+        return few ? MAP_SHEET : SHEET;
+    return few && as_map_devices(p->runs) <= 2 ? MAP_OVER_CPU : MAP_OVER_ALL;
+}
+
+static enum as_status html_top(struct as_page *p, enum arrangement how)
+{
+    static const char *const classes[] = {"top", "top few", "top halves", "top rows"};
+    const bool beside = how == MAP_OVER_CPU || how == MAP_OVER_ALL;
+    as_html_open(p->out, "div", classes[how]);
+    if (beside)
+        as_html_open(p->out, "div", "left");
+    enum as_status st = as_page_maps(p);
+    if (st == AS_OK)
+        st = beside ? as_page_sheets_of(p, true) : as_page_sheets(p);
+    if (how == MAP_OVER_ALL)
+        as_page_facts(p);
+    if (!beside) {
+        as_html_close(p->out, "div");
+        return st;
+    }
+    as_html_close(p->out, "div");
+    if (st == AS_OK)
+        st = as_page_sheets_of(p, false);
+    as_html_close(p->out, "div");
+    return st;
+}
+
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
 {
     struct as_page page = {.runs = runs, .n = n, .out = out, .err = err};
@@ -192,23 +231,24 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     enum as_status st = as_page_probes(&page, &probes, &probes_n);
     if (st != AS_OK)
         return st;
+    page.probes = probes;
+    page.probes_n = probes_n;
     html_head(&page);
     as_page_header(&page);
     html_nav(&page, probes, probes_n);
     as_html_tag(out, "main", "id='main'");
     st = as_page_verdict(&page);
+    const enum arrangement how = n == 1 ? arrangement_of(&page) : SHEET;
     if (n == 1 && !st)
-        as_html_open(out, "div", has_few_boards(runs) ? "top few" : "top");
-    if (n == 1 && !st)
-        st = as_page_maps(&page);
-    if (n != 2 && !st)
+        st = html_top(&page, how);
+    else if (n != 2 && !st)
         st = as_page_sheets(&page);
     if (st != AS_OK)
         goto done;
-    if (n == 1)
-        as_html_close(out, "div");
-    as_page_curves(&page, probes, probes_n);
-    if (n == 1) {
+    as_page_curves(&page);
+    if (how == MAP_OVER_ALL)
+        as_page_advice(&page);
+    else if (n == 1) {
         as_html_open(out, "div", as_page_has_advice(&page) ? "beside" : NULL);
         as_page_facts(&page);
         as_page_advice(&page);

@@ -277,12 +277,18 @@ void as_html_section_end(struct as_buf *b)
 
 void as_html_fold(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead)
 {
+    as_html_fold_open(b, prefix, name, title, lead, false);
+}
+
+void as_html_fold_open(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead,
+                       bool open)
+{
     as_html_start(b, "section");
     as_html_attribute_id(b, "id", prefix, name);
     as_html_attribute(b, "class", "fold");
     as_html_attribute_id(b, "aria-labelledby", "h-", name);
     as_html_started(b);
-    as_buf_str(b, "<details><summary>");
+    as_buf_str(b, open ? "<details open><summary>" : "<details><summary>");
     as_html_start(b, "h2");
     as_html_attribute_id(b, "id", "h-", name);
     as_html_started(b);

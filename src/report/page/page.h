@@ -24,6 +24,8 @@ struct as_page {
     struct as_error *err;
     const char *differ[AS_PAGE_DIFFER_MAX]; /* of two runs: probes in whose numbers they differ */
     size_t differ_n;
+    const char *const *probes; /* those that the page shows */
+    size_t probes_n;
 };
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
@@ -72,9 +74,14 @@ void as_page_header(struct as_page *p);
 enum as_status as_page_verdict(struct as_page *p); /* of two runs */
 enum as_status as_page_maps(struct as_page *p);    /* folded on a page of several runs; so are facts and advice */
 enum as_status as_page_sheets(struct as_page *p);  /* folded on a page of two runs */
+/* Does the device compute on the host's CPUs? */
+bool as_page_is_of_cpu(const struct as_device_info *info);
+/* Of one run with devices of both kinds: their sheets are sections beside each other. */
+bool as_page_has_sheets_beside(const struct as_page *p);
+enum as_status as_page_sheets_of(struct as_page *p, bool cpus);
 /* The pictures of the probes that lead, in their order. */
-bool as_page_has_curves(const char *const *probes, size_t n);
-void as_page_curves(struct as_page *p, const char *const *probes, size_t n);
+bool as_page_has_curves(const struct as_page *p);
+void as_page_curves(struct as_page *p);
 void as_page_facts(struct as_page *p);
 /* The facts that rest on a probe's cells, folded; NULL: those that stand with no probe of the page. */
 void as_page_facts_of(struct as_page *p, const char *probe);
@@ -97,6 +104,7 @@ void as_page_provenance(struct as_page *p);
 
 /* The roofline of every device whose arithmetic was measured. */
 void as_page_roofline(struct as_page *p);
+bool as_page_has_roofline(const struct as_page *p); /* any that can be drawn */
 /* The table of one probe: one run, or runs beside each other. */
 enum as_status as_page_table(struct as_page *p, const char *probe);
 /* A table's model on the page: class and label (for screen readers) of the table. */

@@ -26,7 +26,7 @@
     const d = data.probes[name], fields = [...Object.entries(d.words), ...Object.entries(d.about)];
     return d.id.map((id, i) => {
       const row = { id, run: data.runs[d.run[i]], value: d.value[i], lo: d.lo[i] ?? d.value[i], hi: d.hi[i] ?? d.value[i],
-        unit: d.units[i] ?? d.unit, valid: !(i in d.rejected), status: i in d.rejected ? 'rejected' : 'ok',
+        unit: d.units[i] ?? d.unit, said: d.said[i], valid: !(i in d.rejected), status: i in d.rejected ? 'rejected' : 'ok',
         gates: d.rejected[i] ?? '', interval: d.lo[i] !== null };
       for (const [field, c] of fields) row[field] = c.v[c.i ? c.i[i] : 0];
       for (const [metric, v] of Object.entries(d.further)) row[`further_${metric}`] = v[i];
@@ -41,7 +41,7 @@
   tip.hidden = true;
   document.body.append(tip);
   function describe(row, words, shown) {
-    const lines = [[`${digits(row.value)} ${row.unit}`, 'b']];
+    const lines = [[row.said, 'b']];
     if (row.interval) lines.push([`95%: ${Number(row.lo.toPrecision(4))} to ${Number(row.hi.toPrecision(4))} ${row.unit}`]);
     lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w.replaceAll('_', ' ')} ${isSize(w) ? bytes(row[w]) : row.own?.[w] ?? row[w]}`).join(', ')]);
     if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
@@ -93,7 +93,7 @@
     return copy;
   }
   // No more columns of names than there is width for, beside an axis with its labels.
-  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200;
+  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200, GRADIENT_LEAST = 100;
   // Titles of axes in lines that are no longer than the axis.
   function wrap(text, length) {
     const lines = [''];
@@ -104,9 +104,9 @@
   }
   // Rows with names leave the axis below them some width: a narrow panel scrolls.
   const NAME_MOST = 320, X_LEAST = 200;
-  function namesWidth(spec, names) {
+  function namesWidth(spec, names, any = false) {
     const named = names.get('y'), x = (spec.scales ?? []).find(s => s.name === 'x');
-    return named && CONTINUOUS.has(x?.type) ? Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
+    return named && (any || CONTINUOUS.has(x?.type)) ? Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
   }
   const leastWidth = (spec, names) => (namesWidth(spec, names) ? X_LEAST + namesWidth(spec, names) : 0);
   function fitTitles(spec, width) {
@@ -118,7 +118,7 @@
   function fitLegends(spec, width) {
     fitTitles(spec, width);
     for (const l of spec.legends ?? []) {
-      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(AXIS, width - ROW_NAMES));
+      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(GRADIENT_LEAST, width - ROW_NAMES));
       l.labelLimit = Math.min(spec.config.legend.labelLimit, width - AXIS - SYMBOL);
       const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
       const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, l.labelLimit)));
@@ -138,6 +138,7 @@
     }
   }
 
+  const RISE = 1.3; // of an axis, to show a course
   const NAMED = /^(color|stroke|fill|shape|strokeDash)$/;
   // A logarithmic axis over less than a factor of two would show noise as steps.
   function widen([lo, hi], type) {
@@ -151,6 +152,10 @@
     for (const s of bare.scales ?? []) if (CONTINUOUS.has(s.type)) delete s.padding;
     const view = make(bare, null), spans = new Map(), names = new Map(), values = new Set();
     await view.runAsync();
+    const span = name => {
+      const scale = spec.scales?.find(s => s.name === name);
+      return CONTINUOUS.has(scale?.type) ? view.scale(name).domain() : null;
+    }, x = span('x'), y = span('y');
     for (const s of spec.scales ?? [])
       if (CONTINUOUS.has(s.type)) spans.set(s.name, widen(view.scale(s.name).domain(), s.type));
       else names.set(s.name, [...view.scale(s.name).domain()]);
@@ -159,7 +164,7 @@
     if (facet) for (const name of sources) for (const row of view.data(name)) if (row[facet.field] !== undefined) values.add(row[facet.field]);
     view.finalize();
     const rank = v => (facet.order.indexOf(v) + 1 || facet.order.length + 1);
-    return { spans, names, drawn, values: facet ? [...values].sort((a, b) => rank(a) - rank(b) || (a > b) - (a < b)) : [null] };
+    return { spans, names, drawn, flat: y?.[0] > 0 && y[1] < RISE * y[0], narrow: x && !(x[1] > RISE * x[0]), values: facet ? [...values].sort((a, b) => rank(a) - rank(b) || (a > b) - (a < b)) : [null] };
   }
 
   // Groups of rows by the fields that the figure itself does not tell apart.
@@ -185,6 +190,14 @@
     return domains;
   }
 
+  // A panel tells more than a sentence if it is no flat curve, nor two or three fields of names.
+  const FIELDS = 5;
+  const fields = names => (names.has('y') ? names.get('y').length * (names.get('x')?.length || FIELDS) : FIELDS);
+  // Rows of names with points or texts need a height of their own.
+  const ROWS_SHORT = 9;
+  const isShort = (figure, names) => (names.get('y')?.length ?? 0) <= ROWS_SHORT ||
+    (names.has('x') && !figure.spec.marks.some(m => m.type === 'text'));
+
   // alone: only the first panel is seen, which needs no common scale.
   // The panels of a figure: by the fields it does not tell apart itself, then by its facet.
   async function plan(figure, rows, alone = false) {
@@ -192,8 +205,8 @@
     for (const [key, part] of all.drawn ? split(rows, figure.overlay ? figure.panels.filter(field => field !== 'run') : figure.panels) : []) {
       const group = await overview(figure, part), domains = shared(figure, all, group, alone);
       for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
-        const { names } = await overview(figure, part, value);
-        panels.push({ rows: part, value, domains, names, label: [value, key].filter(Boolean).join(', ') });
+        const { names, flat, narrow } = await overview(figure, part, value);
+        panels.push({ rows: part, value, domains, names, tells: !flat && !narrow && fields(names) >= FIELDS, short: isShort(figure, names), label: [value, key].filter(Boolean).join(', ') });
       }
     }
     return panels;
@@ -236,9 +249,31 @@
       console.error(`${box.dataset.figure}: ${error.message}`);
     }
   }
+  // Near the top stand four pictures that tell something; what stands in for others is hidden until it is needed.
+  const MAIN = 4, ENOUGH = 2; // of those with a lead; of all
+  async function chooseCurves() {
+    let shown = 0;
+    for (const curve of document.querySelectorAll('#curves .curve')) {
+      const box = curve.querySelector('.plots[data-part=lead]');
+      if (shown < (curve.matches('.any') ? ENOUGH : MAIN) && (!box || await draw.tells(box, curve.hidden))) {
+        shown++;
+        curve.hidden = false;
+        continue;
+      }
+      const own = !curve.hidden && box && document.querySelector(`.fold .plots[data-figure="${box.dataset.figure}"][data-part=rest]`);
+      if (own) { // all its pictures are in its section
+        own.dataset.part = 'all';
+        own.closest('section').querySelector('.elsewhere')?.remove();
+      }
+      curve.remove();
+    }
+    const section = byId('curves');
+    if (section && !shown) section.hidden = true;
+  }
   // A picture asks for its width: in a closed section it waits until that is opened.
   let queue = Promise.resolve();
-  function drawAll() {
+  async function drawAll() {
+    await chooseCurves();
     for (const box of document.querySelectorAll('.plots')) {
       const closed = box.closest(':is(.fold > details, details.curve):not([open])'), next = () => (queue = queue.then(() => drawBox(box)));
       if (closed) closed.addEventListener('toggle', next, { once: true });

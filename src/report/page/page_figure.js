@@ -59,8 +59,15 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     return new Map([...p.names].map(([scale, list]) => [scale, list.filter(t => !off.includes(`${f.figure.series[scale]}=${t}`))]));
   }
   // A legend of one entry is a line of words, and the height is that of two pictures on a screen.
-  const SMALL = 230;
-  function makeSmall(spec, plot) {
+  const SMALL = 190;
+  // Texts in fields of names are left out where a field has no room for them.
+  const FIELD = 56, NAMES = 110, AXIS = 70;
+  function makeSmall(spec, plot, names) {
+    const fields = names.get('x')?.length ?? 0, width = plot.clientWidth - AXIS - Math.min(NAMES, namesWidth(spec, names, true));
+    if (fields && width / fields < FIELD) spec.marks = spec.marks.filter(m => m.type !== 'text');
+    for (const a of spec.axes ?? [])
+      if (a.scale === 'y' && a.labelLimit) Object.assign(a, { labelLimit: NAMES, maxExtent: NAMES });
+      else if (a.scale === 'x' && fields) a.labelOverlap = true;
     const single = (spec.legends ?? []).filter(l => l.values?.length === 1);
     spec.legends = (spec.legends ?? []).filter(l => !single.includes(l));
     if (Number.isFinite(spec.height)) spec.height = Math.min(spec.height, SMALL);
@@ -72,8 +79,9 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     const least = leastWidth(f.figure.spec, p.names);
     if (p.plot.clientWidth < least) p.plot.style.minWidth = `${least}px`;
     const own = withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off));
-    if (f.box.dataset.part === 'lead') makeSmall(own, p.plot);
-    const spec = tools.equip(fitLegends(own, p.plot.clientWidth - namesWidth(f.figure.spec, p.names)), f.figure.series, f.state, off);
+    if (f.box.dataset.part === 'lead') makeSmall(own, p.plot, p.names);
+    const small = f.box.dataset.part === 'lead', taken = Math.min(small ? NAMES : Infinity, namesWidth(f.figure.spec, p.names, small));
+    const spec = tools.equip(fitLegends(own, p.plot.clientWidth - taken), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
@@ -105,7 +113,8 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     f.body.append(more);
   }
   async function render(f) {
-    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r)), f.box.dataset.part === 'lead'), lead = f.box.dataset.part === 'lead';
+    const lead = f.box.dataset.part === 'lead', panels = await plan(f.figure, f.all.filter(r => chosen(f, r)), lead);
+    if (lead) panels.sort((a, b) => b.tells - a.tells);
     const most = lead ? 1 : phone.matches ? 2 : 6, first = panels.length > most + !lead ? panels.slice(0, most) : panels;
     for (const v of f.views) v.view.finalize();
     f.views = [];
@@ -160,7 +169,12 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     addButtons(f, bar);
   }
 
-  return async box => {
+  // Would the first picture near the top of the page tell something?
+  const tells = async ({ dataset: { figure: name } }, small) => {
+    const figure = figures[name][0], all = overlaid(figure, rows(name));
+    return (await plan(figure, all, true)).some(p => p.tells && (p.short || !small));
+  };
+  const draw = async box => {
     const name = box.dataset.figure, words = Object.keys(data.probes[name].words);
     const part = { lead: [0, 1], rest: [1] }[box.dataset.part] ?? [0];
     if (data.runs.length > 1) words.push('run');
@@ -168,4 +182,5 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     for (const figure of own) await drawFigure(box, name, figure, overlaid(figure, rows(name)), words);
     if (box.dataset.part === 'rest' && !box.firstChild) box.closest('figure').remove(); // the first picture was all
   };
+  return Object.assign(draw, { tells });
 };

@@ -145,7 +145,7 @@
     addSorting(table, heads);
   }
 
-  // On a phone a group of the data sheet shows its first line, and how many more it has.
+  // On a phone a group of the data sheet shows its first line, and how many more it has; all groups where there are several sheets.
   function foldGroup(body) {
     const [first, ...rest] = body.rows, head = first.cells[0];
     if (rest.length === 0) return;
@@ -157,7 +157,8 @@
     table.addEventListener('showall', open, { once: true });
     table.tHead.addEventListener('click', open, { capture: true, once: true }); // sorted, or filtered, all take part
   }
-  if (phone.matches) for (const body of document.querySelectorAll('.sheet tbody.brief')) foldGroup(body);
+  const several = document.querySelectorAll('.sheet').length > 1;
+  if (phone.matches) for (const body of document.querySelectorAll(several ? '.sheet tbody' : '.sheet tbody.brief')) foldGroup(body);
   if (phone.matches) for (const d of document.querySelectorAll('details.rows, details.curve ~ details.curve')) d.open = false;
   addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details.rows')) d.open = true; });
 })();

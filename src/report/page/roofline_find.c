@@ -32,13 +32,22 @@ static bool matrix_type(const struct as_quantity *q, char type[static 24])
     return true;
 }
 
+/* A rate that is too noisy to be said is no ceiling. */
+static bool read_peak(const struct as_quantity_subject *s, const char *quantity, struct as_quantity_value *v)
+{
+    if (!as_quantity_get(s, quantity, v))
+        return false;
+    const struct as_number n = as_quantity_number(v);
+    return as_number_is_said(&n);
+}
+
 /* Of each type the faster of library and own kernels. */
 static void find_matrix(const struct as_quantity_subject *s, struct as_roofline *r)
 {
     for (const struct as_quantity *q = as_quantities; q->name; q++) {
         struct as_quantity_value v;
         char type[24];
-        if (!matrix_type(q, type) || !as_quantity_get(s, q->name, &v))
+        if (!matrix_type(q, type) || !read_peak(s, q->name, &v))
             continue;
         size_t t = 0;
         while (t < r->types && strcmp(r->ceiling[t].type, type) != 0)
@@ -70,13 +79,16 @@ void as_roofline_find(const struct as_report_run *rr, const char *device, struct
     struct as_quantity_value roofs[AS_ROOFS_MAX];
     *r = (struct as_roofline){.types = 0};
     as_page_local_name(s.info, r->local);
-    r->levels = as_quantity_roofs(&s, roofs);
-    for (size_t k = 0; k < r->levels; k++)
-        r->level[k] = (struct as_roof_level){.roof = roofs[k], .bytes_s = roofs[k].value * 1e9};
+    const size_t roofs_n = as_quantity_roofs(&s, roofs);
+    for (size_t k = 0; k < roofs_n; k++) {
+        const struct as_number n = as_quantity_number(&roofs[k]);
+        if (as_number_is_said(&n))
+            r->level[r->levels++] = (struct as_roof_level){.roof = roofs[k], .bytes_s = roofs[k].value * 1e9};
+    }
     qsort(r->level, r->levels, sizeof r->level[0], by_speed);
     for (const struct as_peak *p = as_peaks; p->quantity && r->types < AS_ROOFLINE_TYPES_MAX; p++) {
         struct as_ceiling *c = &r->ceiling[r->types];
-        if (!as_quantity_get(&s, p->quantity, &c->peak))
+        if (!read_peak(&s, p->quantity, &c->peak))
             continue;
         as_copy_text(c->name, sizeof c->name, c->peak.of->label);
         for (size_t k = 0; k < r->levels; k++)

@@ -14,6 +14,8 @@ bool as_page_has_advice(const struct as_page *p)
     return false;
 }
 
+enum { OPEN = 7 }; /* answers that are not folded */
+
 static void advice(struct as_page *p, const struct as_report_run *rr, const struct as_advice *a)
 {
     struct as_buf *b = p->out;
@@ -59,7 +61,7 @@ void as_page_advice(struct as_page *p)
     as_html_open(p->out, "ul", "facts");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
-            if (p->runs[r].advice[i].known && known++ == AS_ADVICE_SHOWN) {
+            if (p->runs[r].advice[i].known && known++ == OPEN) {
                 as_html_close(p->out, "ul");
                 as_html_details(p->out, "more", "Smaller effects");
                 as_html_open(p->out, "ul", "facts");
@@ -68,7 +70,7 @@ void as_page_advice(struct as_page *p)
                 advice(p, &p->runs[r], &p->runs[r].advice[i]);
             open += !p->runs[r].advice[i].known;
         }
-    as_html_close(p->out, known > AS_ADVICE_SHOWN ? "ul/details" : "ul");
+    as_html_close(p->out, known > OPEN ? "ul/details" : "ul");
     if (open)
         as_html_paragraphf(p->out, NULL, "%zu question%s measurements; `assay advise --all` names the commands.", open,
                            open == 1 ? " lacks" : "s lack");

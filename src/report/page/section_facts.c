@@ -1,3 +1,4 @@
+#include "report/map/map.h"
 #include "report/model/collapse.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
@@ -244,8 +245,14 @@ void as_page_facts(struct as_page *p)
     as_html_part(p->out, p->n > 1, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
-    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
+    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++) {
+        const bool alike = as_map_alike_before(&p->runs[0], i) > 0;
+        if (alike)
+            as_html_details(p->out, "more", "%s (identical device)", p->runs[0].devices[i].id);
         ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
+        if (alike)
+            as_html_close(p->out, "details");
+    }
     as_html_paragraph(p->out, "lead",
                       total == 0    ? "No fact could be derived: too few valid measurements."
                       : ranked == 0 ? "Each probe's section lists its facts."

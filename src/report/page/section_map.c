@@ -207,6 +207,9 @@ enum as_status as_page_maps(struct as_page *p)
         snprintf(id, sizeof id, "map-n%zu", r);
         if (st == AS_OK)
             st = as_map_svg(rr, 360, "map narrow", id, b, p->err);
+        snprintf(id, sizeof id, "map-b%zu", r);
+        if (st == AS_OK && as_page_has_sheets_beside(p))
+            st = as_map_svg(rr, AS_MAP_BESIDE, "map row", id, b, p->err);
         if (st != AS_OK)
             return st;
         twin_lines(p, rr);

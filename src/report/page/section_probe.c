@@ -20,11 +20,15 @@ static void (*drawing_of(const char *probe))(struct as_page *p)
     return NULL;
 }
 
+enum { FEW_PROBES = 2 };  /* of a page: their sections are open where no curve is */
+enum { MAIN_CURVES = 4 }; /* leads that are shown if they tell something; the others stand in for those that do not */
+enum { NO_LEAD = 1000 };  /* a probe that has a picture but no lead comes behind those that have one */
+
 static unsigned lead_of(const char *probe)
 {
-    for (size_t i = 0; as_probes[i]; i++)
+    for (unsigned i = 0; as_probes[i]; i++)
         if (strcmp(as_probes[i]->name, probe) == 0)
-            return as_probe_leads[i];
+            return as_probe_leads[i] ? as_probe_leads[i] : NO_LEAD + i;
     return 0;
 }
 
@@ -125,12 +129,14 @@ static bool section_probe_is_open(const struct as_page *p, const char *name)
     return false;
 }
 
+/* The script of the page shows those that stand in for others. */
 static void section_probe_lead(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
     void (*draw)(struct as_page *) = drawing_of(name);
-    as_html_tag(b, "details", "class='curve'%s", section_probe_is_open(p, name) ? " open" : "");
+    as_html_tag(b, "details", "class='curve%s'%s%s", lead_of(name) < NO_LEAD ? "" : " any",
+                section_probe_is_open(p, name) ? " open" : "", lead_of(name) > MAIN_CURVES ? " hidden" : "");
     as_html_open(b, "summary", NULL);
     as_html_start(b, "h3");
     as_html_attribute_id(b, "id", "curve-", name);
@@ -144,30 +150,33 @@ static void section_probe_lead(struct as_page *p, const char *name)
     as_html_close(b, "details");
 }
 
-static bool section_probe_leads(const char *probe)
+/* On a page of two runs nothing stands in. */
+static bool section_probe_leads(const struct as_page *p, const char *probe)
 {
-    return lead_of(probe) && (drawing_of(probe) || has_picture(as_probe_find(probe)));
+    if (!lead_of(probe) || (p->n > 1 && lead_of(probe) > MAIN_CURVES))
+        return false;
+    return drawing_of(probe) ? as_page_has_roofline(p) : has_picture(as_probe_find(probe));
 }
 
-bool as_page_has_curves(const char *const *probes, size_t n)
+bool as_page_has_curves(const struct as_page *p)
 {
-    for (size_t i = 0; i < n; i++)
-        if (section_probe_leads(probes[i]))
+    for (size_t i = 0; i < p->probes_n; i++)
+        if (section_probe_leads(p, p->probes[i]))
             return true;
     return false;
 }
 
 /* Those that are open, or the others, in the order of the registry. */
-static void section_probe_leads_in_order(struct as_page *p, const char *const *probes, size_t n, bool open)
+static void section_probe_leads_in_order(struct as_page *p, bool open)
 {
     for (unsigned after = 0, next; after < UINT_MAX; after = next) {
         const char *name = NULL;
         next = UINT_MAX;
-        for (size_t i = 0; i < n; i++) {
-            const unsigned own = section_probe_leads(probes[i]) ? lead_of(probes[i]) : 0;
+        for (size_t i = 0; i < p->probes_n; i++) {
+            const unsigned own = section_probe_leads(p, p->probes[i]) ? lead_of(p->probes[i]) : 0;
             if (own > after && own < next) {
                 next = own;
-                name = probes[i];
+                name = p->probes[i];
             }
         }
         if (name && section_probe_is_open(p, name) == open)
@@ -175,19 +184,19 @@ static void section_probe_leads_in_order(struct as_page *p, const char *const *p
     }
 }
 
-void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
+void as_page_curves(struct as_page *p)
 {
-    if (!as_page_has_curves(probes, n))
+    if (!as_page_has_curves(p))
         return;
     as_html_section(p->out, "curves", "Main curves", NULL);
-    section_probe_leads_in_order(p, probes, n, true);
-    section_probe_leads_in_order(p, probes, n, false);
+    section_probe_leads_in_order(p, true);
+    section_probe_leads_in_order(p, false);
     as_html_section_end(p->out);
 }
 
 static void led_elsewhere(struct as_page *p, const char *name)
 {
-    as_html_open(p->out, "p", "meta");
+    as_html_open(p->out, "p", "meta elsewhere");
     as_buf_str(p->out, "Its main curve is ");
     as_html_link_text(p->out, "curve-", name, "at the top of the page");
     as_buf_char(p->out, '.');
@@ -209,14 +218,16 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
-    as_html_fold(b, "probe-", name, probe ? probe->title : name, NULL);
+    as_html_fold_open(b, "probe-", name, probe ? probe->title : name, NULL,
+                      p->n == 1 && p->probes_n <= FEW_PROBES && !as_page_has_curves(p));
     section_probe_intro(p, probe, name);
     void (*draw)(struct as_page *) = drawing_of(name);
-    if (section_probe_leads(name))
+    const bool leads = section_probe_leads(p, name) && lead_of(name) <= MAIN_CURVES;
+    if (leads)
         led_elsewhere(p, name);
     else if (draw)
         draw(p);
-    picture(p, probe, name, section_probe_leads(name) && !draw ? "rest" : "all");
+    picture(p, probe, name, leads && !draw ? "rest" : "all");
     if (p->n > 1)
         as_html_paragraph(b, "meta",
                           "The ratio to the first run is called better or worse where the two 95% intervals are apart, "

@@ -34,11 +34,15 @@ static double roofline_at_y(const struct plot *p, double ops_s)
     return p->bottom - (p->bottom - p->top) * log(ops_s / p->y_lo) / log(p->y_hi / p->y_lo);
 }
 
-/* Labelled grid lines per decade, faint ones at 2 and 5. */
+static const double TICKS_APART = 44; /* user units: room for a label */
+
+/* Grid lines per decade, labelled where there is room; faint ones at 2 and 5. */
 static void roofline_grid(struct plot *p, bool vertical)
 {
     double lo = vertical ? p->x_lo : p->y_lo, hi = vertical ? p->x_hi : p->y_hi;
-    bool few = log10(hi / lo) < 2.5;
+    const double decades = log10(hi / lo), length = vertical ? p->right - p->left : 2 * (p->bottom - p->top);
+    const bool few = decades < 2.5;
+    const int each = (int)ceil(TICKS_APART * decades / length);
     for (int e = (int)floor(log10(lo)); e <= (int)ceil(log10(hi)); e++)
         for (int m = 1; m <= 5; m += m == 1 ? 1 : 3) {
             double v = m * pow(10, e), at = vertical ? roofline_at_x(p, v) : roofline_at_y(p, v);
@@ -47,7 +51,7 @@ static void roofline_grid(struct plot *p, bool vertical)
             as_html_tag(p->b, "path/", "d='M%.1f %.1f%c%.1f' stroke='var(--grid)' stroke-width='%s'",
                         vertical ? at : p->left, vertical ? p->top : at, vertical ? 'V' : 'H',
                         vertical ? p->bottom : p->right, m == 1 ? "1" : ".4");
-            if (m != 1 && !few)
+            if ((m != 1 && !few) || e % each != 0)
                 continue;
             as_svg_text(p->b, vertical ? at : p->left - 7, vertical ? p->bottom + 17 : at + 4,
                         vertical ? "middle" : "end", "var(--muted)", p->font - 1);
@@ -137,6 +141,20 @@ static void slopes(struct plot *p, double peak)
     }
 }
 
+/* To the right of its dot, or to the left where the plot ends. */
+static void ridge_label(struct plot *p, const struct as_fact *ridge, double x, double y)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_page_number(&text, &(struct as_number){.value = ridge->value, .ci = ridge->ci, .unit = ""});
+    const bool fits = x + 5 + 0.56 * p->font * (double)text.len < p->right;
+    as_html_tag(p->b, "text", "class='over' x='%.1f' y='%.1f' fill='var(--muted)' font-size='%.1f' text-anchor='%s'",
+                fits ? x + 5 : x - 7, y, p->font - 1, fits ? "start" : "end");
+    as_buf_str(p->b, as_buf_get(&text));
+    as_html_close(p->b, "text");
+    p->b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
 /* Ridge points are dots; those of the slowest level have their number. */
 static void ridges(struct plot *p, size_t t, double *x_before, double *y_before)
 {
@@ -154,10 +172,7 @@ static void ridges(struct plot *p, size_t t, double *x_before, double *y_before)
             continue;
         *x_before = x;
         *y_before = y;
-        as_html_tag(p->b, "text", "class='over' x='%.1f' y='%.1f' fill='var(--muted)' font-size='%.1f'", x + 5,
-                    y + p->font + 2, p->font - 1);
-        as_page_number(p->b, &(struct as_number){.value = ridge->value, .ci = ridge->ci, .unit = ""});
-        as_html_close(p->b, "text");
+        ridge_label(p, ridge, x, y + p->font + 2);
     }
 }
 
@@ -260,7 +275,7 @@ static void range_of(struct plot *p, double *highest)
 
 static void roofline_draw(struct as_buf *b, const struct as_roofline *r, const char *device, bool wide)
 {
-    const double w = wide ? 640 : 360, plot_h = wide ? 300 : 270, font = wide ? 12 : 10.5;
+    const double w = wide ? 640 : 360, plot_h = wide ? 260 : 270, font = wide ? 12 : 10.5;
     const double legend_w = 58 + 0.56 * font * (double)longest_entry(r);
     const size_t columns = legend_w - 20 < w / 2 ? 2 : 1;
     size_t drawn = 0;
@@ -379,6 +394,21 @@ static void roofline_one(struct as_page *p, const struct as_report_run *rr, cons
     as_html_details(b, "more", "Ceilings and ridge points");
     roofline_table(b, &r, device);
     as_html_close(b, "details");
+}
+
+bool as_page_has_roofline(const struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++) {
+            const char *device = p->runs[r].devices[i].id;
+            struct as_roofline roofline;
+            if (!has_peak_cell(&p->runs[r], device))
+                continue;
+            as_roofline_find(&p->runs[r], device, &roofline);
+            if (roofline.types && roofline.levels)
+                return true;
+        }
+    return false;
 }
 
 /* The first is open, as of other pictures near the top of the page. */

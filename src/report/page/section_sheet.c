@@ -50,8 +50,8 @@ static void another_of(struct as_buf *b, const struct as_sheet_row *row, const s
     as_buf_finish(&text);
 }
 
-/* The source of a figure, as its tooltip. */
-static void source_cell(struct as_buf *b, const struct as_ref *ref)
+/* The source of a figure, as its tooltip. class: of the column, NULL for none. */
+static void source_cell(struct as_buf *b, const char *class, const struct as_ref *ref)
 {
     struct as_buf text = AS_BUF_INIT;
     if (ref)
@@ -59,41 +59,55 @@ static void source_cell(struct as_buf *b, const struct as_ref *ref)
     else
         as_buf_str(&text, "reported by driver or OS, or computed from that");
     as_html_start(b, "td");
+    if (class)
+        as_html_attribute(b, "class", class);
     as_html_attribute(b, "title", as_buf_get(&text));
     as_html_started(b);
     b->failed |= text.failed;
     as_buf_finish(&text);
 }
 
-static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
+static bool has_shares(const struct as_sheet *sheet)
 {
-    const double share = as_sheet_share(row);
+    for (size_t i = 0; i < sheet->n; i++)
+        if (isfinite(as_sheet_share(&sheet->rows[i])))
+            return true;
+    return false;
+}
+
+static void specified_of(struct as_buf *b, const struct as_sheet_row *row)
+{
     if (as_sheet_shows_specified(row)) {
-        source_cell(b, row->specified_by);
+        source_cell(b, NULL, row->specified_by);
         as_page_value(b, row->specified, row->unit);
     } else
         as_html_open(b, "td", NULL);
+}
+
+static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
+{
+    const double share = as_sheet_share(row);
     as_html_open(b, "td", NULL);
     if (isfinite(share)) {
         as_buf_printf(b, "%.0f%%", 100 * share);
-        as_html_open(b, "td", NULL);
+        as_html_open(b, "td", "bars");
         as_html_tag(b, "svg", "class='bar' viewBox='0 0 100 8' preserveAspectRatio='none' aria-hidden='true'");
         as_html_tag(b, "rect/", "class='all' width='100' height='8'");
         as_html_tag(b, "rect/", "width='%.1f' height='8'", fmin(100, 100 * share));
         as_html_close(b, "svg");
     } else
-        as_html_open(b, "td", NULL);
+        as_html_open(b, "td", "bars");
 }
 
 static void published_of(struct as_buf *b, const struct as_sheet_row *row)
 {
     struct as_buf text = AS_BUF_INIT;
     if (row->published) {
-        source_cell(b, row->published);
+        source_cell(b, "published", row->published);
         as_sheet_published(row, &text);
         as_buf_html(b, as_buf_get(&text));
     } else
-        as_html_open(b, "td", NULL);
+        as_html_open(b, "td", "published");
     as_buf_finish(&text);
 }
 
@@ -133,14 +147,11 @@ static void sheet_names_of(struct as_page *p, const char *device)
     }
 }
 
-/* A longer sheet scrolls. */
-enum { ROWS_WHOLE = 36 };
-
 static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet, bool joined)
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_html_region(b, sheet->n > ROWS_WHOLE ? "scroll tall" : "scroll whole", "sheet", "Data sheet");
+    as_html_region(b, "scroll whole", "sheet", "Data sheet");
     as_html_open(b, "caption", NULL);
     as_html_text(b, "code", NULL, device);
     sheet_names_of(p, device);
@@ -165,11 +176,13 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
         as_buf_html(b, chip);
         as_buf_str(b, chip[0] ? " " : "");
         as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified" : "reported");
+    }
+    if (p->n == 1 && has_shares(sheet)) {
         as_html_head(b, as_sheet_has_vendors(sheet) ? "of spec" : "share");
-        as_html_head(b, "");
+        as_html_tag(b, "th", "scope='col' class='bars'");
     }
     if (p->n == 1 && as_sheet_has_published(sheet)) {
-        as_html_head(b, "");
+        as_html_tag(b, "th", "scope='col' class='published'");
         as_buf_html(b, chip);
         as_buf_printf(b, "%spublished", chip[0] ? " " : "");
     }
@@ -188,6 +201,8 @@ static void sheet_open_group(struct as_buf *b, const char *group)
     as_html_open(b, "tbody", is_whole ? NULL : "brief");
 }
 
+enum { REMARK_SHORT = 18 }; /* letters */
+
 static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheets,
                        const struct as_sheet_row *row, const struct as_line_runs *runs, bool first)
 {
@@ -204,12 +219,13 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
             ratio_of(b, base, own);
     }
     if (p->n == 1 && as_sheet_has_specified(sheets))
+        specified_of(b, row);
+    if (p->n == 1 && has_shares(sheets))
         sheet_share_of(b, row);
     if (p->n == 1 && as_sheet_has_published(sheets))
         published_of(b, row);
-    if (p->n == 1) {
-        as_html_cell(b, "l", row->remark);
-    }
+    if (p->n == 1) /* beside another sheet a long one has a line of its own */
+        as_html_cell(b, strlen(row->remark) > REMARK_SHORT ? "l long" : "l", row->remark);
     as_buf_char(b, '\n');
 }
 
@@ -220,10 +236,20 @@ static void gap_line(struct as_page *p, const struct as_sheet *sheet, const stru
     struct as_buf *b = p->out;
     as_html_row(b, first ? "first" : NULL, first ? gap->title : "");
     as_html_cell(b, "l", gap->shown);
-    const int columns = 3 + joined + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
+    const int columns =
+        3 + joined + as_sheet_has_specified(sheet) + 2 * has_shares(sheet) + as_sheet_has_published(sheet);
     as_html_tag(b, "td", "class='l' colspan='%d'", columns);
     as_buf_html(b, gap->reason);
     as_buf_char(b, '\n');
+}
+
+/* A group of which no line has a number; but a sheet without any number shows all. */
+static bool is_without_numbers(const struct as_sheet *sheet, const char *group)
+{
+    for (size_t i = 0; i < sheet->n; i++)
+        if (strcmp(sheet->rows[i].group, group) == 0)
+            return false;
+    return sheet->n > 0;
 }
 
 /* joined: the machine's lines that the sheet has; NULL: the run's. */
@@ -234,6 +260,8 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
     struct as_sheet_entry e;
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
         const char *own = e.row ? e.row->group : e.gap->group;
+        if (is_without_numbers(sheet, own))
+            continue;
         if (strcmp(group, own) != 0)
             sheet_open_group(p->out, own);
         if (e.row)
@@ -243,6 +271,27 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
             gap_line(p, sheet, e.gap, joined != NULL, strcmp(group, own) != 0);
         group = own;
     }
+}
+
+/* The reasons of the groups that the table lacks. */
+static void lines_without_numbers(struct as_page *p, const struct as_sheet *sheet)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sheet->gaps_n; i++)
+        n += sheet->gaps[i].reason[0] && is_without_numbers(sheet, sheet->gaps[i].group);
+    if (!n)
+        return;
+    as_html_details(p->out, "more", "%zu line%s without a number", n, n == 1 ? "" : "s");
+    as_html_open(p->out, "ul", NULL);
+    for (size_t i = 0; i < sheet->gaps_n; i++) {
+        const struct as_sheet_gap *gap = &sheet->gaps[i];
+        if (!gap->reason[0] || !is_without_numbers(sheet, gap->group))
+            continue;
+        as_html_open(p->out, "li", NULL);
+        as_html_printf(p->out, "%s %s: %s", gap->title, gap->shown, gap->reason);
+        as_html_close(p->out, "li");
+    }
+    as_html_close(p->out, "ul/details");
 }
 
 static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
@@ -280,8 +329,15 @@ static void source(struct as_buf *b, const struct as_sheet_row *row, const char 
 {
     const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
     as_html_open(b, "li", NULL);
-    as_html_printf(b, "%s %s, %s for %s: %s. %s", row->title, row->label, kind, ref->chip, ref->conditions,
-                   ref->source);
+    struct as_buf figure = AS_BUF_INIT;
+    if (ref == row->published)
+        as_sheet_published(row, &figure);
+    else
+        as_format_value(&figure, row->specified, row->unit);
+    as_html_printf(b, "%s %s, %s for %s: %s; %s. %s", row->title, row->label, kind, ref->chip, as_buf_get(&figure),
+                   ref->conditions, ref->source);
+    b->failed |= figure.failed;
+    as_buf_finish(&figure);
     if (address) {
         as_buf_str(b, ", ");
         as_html_text(b, "code", NULL, address + 3);
@@ -387,6 +443,7 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
             sheet_lines(p, device, sheets);
         as_html_table_end(p->out);
         if (p->n == 1) {
+            lines_without_numbers(p, sheets);
             not_in_suite(p, sheets);
             sources(p, sheets);
         }
@@ -405,22 +462,46 @@ static bool seen_before(const struct as_page *p, size_t run, const char *device)
     return false;
 }
 
-enum as_status as_page_sheets(struct as_page *p)
+bool as_page_has_sheets_beside(const struct as_page *p)
+{
+    bool has[2] = {false, false};
+    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
+        has[as_page_is_of_cpu(&p->runs[0].devices[i])] = true;
+    return has[0] && has[1];
+}
+
+/* The sheets of a part of the devices: NULL of all, else of those that compute on the host's CPUs or of the others. */
+static enum as_status sheets_of(struct as_page *p, const bool *cpus)
 {
     enum as_status st = AS_OK;
-    as_html_part(p->out, p->n == 2, "sheet", "Data sheet", NULL);
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
-            const char *device = p->runs[r].devices[i].id;
-            if (seen_before(p, r, device))
+            const struct as_device_info *info = &p->runs[r].devices[i];
+            if (seen_before(p, r, info->id) || (cpus && as_page_is_of_cpu(info) != *cpus))
                 continue;
             const bool alike = p->n == 1 && as_map_alike_before(&p->runs[r], i) > 0;
             if (alike)
-                as_html_details(p->out, "more", "%s (identical device)", device);
-            st = sheet_of(p, device);
+                as_html_details(p->out, "more", "%s (identical device)", info->id);
+            st = sheet_of(p, info->id);
             if (alike)
                 as_html_close(p->out, "details");
         }
+    return st;
+}
+
+enum as_status as_page_sheets(struct as_page *p)
+{
+    as_html_part(p->out, p->n == 2, "sheet", "Data sheet", NULL);
+    const enum as_status st = sheets_of(p, NULL);
     as_html_part_end(p->out, p->n == 2);
+    return st;
+}
+
+enum as_status as_page_sheets_of(struct as_page *p, bool cpus)
+{
+    as_html_section(p->out, cpus ? "sheet" : "sheet-devices", cpus ? "Data sheet of the CPU" : "Data sheet of the GPU",
+                    NULL);
+    const enum as_status st = sheets_of(p, &cpus);
+    as_html_section_end(p->out);
     return st;
 }

@@ -181,6 +181,15 @@ static void sheet_say_neighbours(const struct as_quantity_subject *s, struct as_
         sheet_add_word(row, "by the neighbours' load");
 }
 
+static void sheet_say_other_peers(const struct as_quantity_subject *s, const struct as_quantity_value *v,
+                                  struct as_sheet_row *row)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_quantity_other_peers(s, v, &b);
+    sheet_add_word(row, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
 static void fill_row(const struct as_report_run *run, const struct as_quantity_subject *s,
                      const struct as_quantity_value *n, struct as_sheet_row *row)
 {
@@ -194,6 +203,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     sheet_say_modes(n, row);
     sheet_add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
     sheet_add_word(row, n->named);
+    sheet_say_other_peers(s, n, row);
     add_counted(s, n, row);
     row->value = n->value;
     row->ci = n->ci;

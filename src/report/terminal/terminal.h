@@ -19,6 +19,11 @@ void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode);
 void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
 /* The same, where the first line may stand left of the margin. */
 void as_text_hang(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
+/* Appends text with the lines that are longer than width broken, at spaces where it has some; what follows stands under
+ * the line's second column, if it has one. Colours take no columns. */
+void as_text_fit(struct as_buf *b, const char *text, unsigned width);
+/* Appends Markdown with its paragraphs and list entries filled to width. */
+void as_text_markdown(struct as_buf *b, const char *text, unsigned width);
 
 /* A line of lead and text, both escaped here, filled to the width. */
 void as_text_line(struct as_buf *b, const char *lead, const char *text, unsigned margin, unsigned column,

@@ -256,9 +256,9 @@ static void terminal_table_write_text(const struct as_table *t, const struct as_
             const char *text = c ? cells[c].text : above, *head = t->cells[c].text;
             if (text[0] && strcmp(text, "-") != 0 && !t->spare[c])
                 as_buf_printf(&line, "%s%s%s%s",
-                              !line.len ? ""
-                              : head[0] ? ", "
-                                        : " ",
+                              !line.len          ? ""
+                              : head[0] || c > 1 ? ", "
+                                                 : " ",
                               c ? head : "", c && head[0] ? " " : "", text);
         }
         as_buf_repeat(out, ' ', t->headings ? INDENT : 0);

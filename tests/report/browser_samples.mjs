@@ -1,0 +1,44 @@
+// The pages of the samples as they open: browser_samples.mjs ASSAY CHARTS_DIR WORK_DIR SAMPLES_DIR
+import fs from 'node:fs';
+import path from 'node:path';
+import { browser, check, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { overlaps } from './browser_overlap.mjs';
+
+const samples = process.argv[5];
+// Width, height, and how many screens a page may have; with two GPUs beside a CPU a little more.
+const VIEWS = [[1400, 1000, 3, 3.5], [800, 1100, 4.5, 5.2], [390, 844, 7, 7]];
+
+// Cells of a sheet that its box cuts.
+const cutCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet')].filter(s => !s.closest('details:not([open])')).flatMap(table => {
+  const frame = table.parentElement.getBoundingClientRect();
+  return [...table.querySelectorAll('td, th')].filter(c => c.offsetWidth && c.textContent.trim() && c.getBoundingClientRect().right > frame.right + 1)
+    .map(c => c.textContent);
+}));
+// Curves that are open must show something: neither a heading over nothing nor a note.
+const emptyCurves = t => t.tab.evaluate(() => [...document.querySelectorAll('#curves .curve[open]')].filter(c => c.offsetHeight &&
+  ![...c.querySelectorAll('svg')].some(s => s.getBoundingClientRect().width > 50)).map(c => c.querySelector('h3').textContent));
+// Heat maps say each number as the tables do.
+const otherNumbers = t => t.tab.evaluate(() => {
+  const data = JSON.parse(document.getElementById('data').textContent).probes.c2c, said = new Set(data?.said.map(s => s.replace(' ns', '')));
+  return [...document.querySelectorAll('.plots[data-figure=c2c] .mark-text.role-mark text')].map(e => e.textContent).filter(s => !said.has(s));
+});
+
+for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()) {
+  const name = path.basename(file, '.db');
+  for (const [width, height, most, mostOfTwo] of VIEWS) {
+    const t = await open(path.join(samples, file), { viewport: { width, height }, isMobile: width < 400, hasTouch: width < 400, folded: true });
+    const where = `${name} at ${width}`, screens = name.includes('pair') ? mostOfTwo : most;
+    await checkQuiet(where, t);
+    check(`${where}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
+    check(`${where}: at most ${screens} screens`, t.first.height <= screens * height, t.first.height / height);
+    const seen = await overlaps(t), empty = await emptyCurves(t), cut = width > 390 ? await cutCells(t) : [], other = await otherNumbers(t);
+    check(`${where}: no text is cut or over another`, seen.length === 0, seen.slice(0, 12));
+    check(`${where}: no curve is empty`, empty.length === 0, empty);
+    check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
+    check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);
+    await t.close();
+  }
+}
+await browser.close();
+console.log(failed() ? `${failed()} failed` : 'all passed');
+process.exit(failed() ? 1 : 0);
