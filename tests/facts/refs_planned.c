@@ -13,8 +13,12 @@
 #include <string.h>
 
 static const struct machine {
-    const char *device, *stand_in;
-} machines[] = {{"cpu", ""}, {"hip:0", "apu mi300a xnack"}, {"hip:0", "apu mi300a"}};
+    const char *device, *stand_in, *state;
+} machines[] = {{"cpu", "", ""},
+                {"hip:0", "apu mi300a", ""},
+                {"hip:0", "apu mi300a", "HSA_XNACK=0"},
+                {"hip:0", "apu mi300a", "HSA_XNACK=1"},
+                {"hip:0", "apu mi300a", "HSA_ENABLE_SDMA=0"}};
 enum { MACHINES = sizeof machines / sizeof *machines, KIB = 1 << 10, MIB = 1 << 20 };
 
 static const double GIB = 1 << 30;
@@ -134,11 +138,15 @@ static enum as_status answer(const struct machine *m, const struct as_refs *refs
     struct as_ref_cells cells = {0};
     size_t facts_n = 0;
     setenv("FAKE_HIP", m->stand_in, 1);
-    enum as_status st = as_device_open(m->device, &o, err);
+    unsetenv("HSA_XNACK");
+    enum as_status st = m->state[0] ? as_state_enter(m->device, m->state, err) : AS_OK;
+    if (!st)
+        st = as_device_open(m->device, &o, err);
     if (st)
         return st;
     struct as_device_info info = o.device.info;
     as_device_close(&o);
+    as_copy_text(info.state, sizeof info.state, m->state);
     describe(&info);
     st = plan_all(&plan, &info, err);
     const size_t measured = st ? 0 : measure(&plan);
@@ -151,7 +159,7 @@ static enum as_status answer(const struct machine *m, const struct as_refs *refs
         st = as_ref_cells_make(&page, &cells, err);
     for (size_t i = 0; i < refs->n && !st; i++)
         answered[i] |= by_fact(&refs->v[i], facts, facts_n) || by_cell(&refs->v[i], &cells);
-    fprintf(stderr, "# %s '%s': %zu cells, %zu facts\n", m->device, m->stand_in, measured, facts_n);
+    fprintf(stderr, "# %s '%s' %s: %zu cells, %zu facts\n", m->device, m->stand_in, m->state, measured, facts_n);
     as_ref_cells_finish(&cells);
     free(facts);
     as_plan_finish(&plan);
