@@ -121,13 +121,9 @@ static const struct as_fact *porting_fastest(const struct as_rule_context *c, en
     return best;
 }
 
-/* "0.800x (0.790 to 0.810x; heartwall, 'managed')", and both cells as numbers. */
-static void porting_say_fact(const struct as_rule_context *c, struct as_advice *a, const struct as_fact *f)
+/* Both cells of a fact as numbers. */
+static void porting_add_numbers(const struct as_rule_context *c, struct as_advice *a, const struct as_fact *f)
 {
-    char note[128], text[224];
-    snprintf(note, sizeof note, "%.20s, '%.40s'", as_fact_field(f, AS_FIELD_WHAT),
-             as_fact_field(f, AS_FIELD_ALLOCATOR));
-    as_advice_say(a, "%s", as_noted_text(f->value, f->ci, "x", "", note, text, sizeof text));
     as_advice_gain(a, f->ci);
     for (size_t k = 0; k < f->evidence_n; k++) {
         const struct as_cell *cell = as_rule_cell(c, f->evidence[k]);
@@ -136,6 +132,21 @@ static void porting_say_fact(const struct as_rule_context *c, struct as_advice *
             as_advice_add_number(a, cell, "%s, %s, '%s'%s%s", as_cell_axis(cell, "app"), as_cell_axis(cell, "version"),
                                  as_cell_axis(cell, "allocator"), strategy[0] ? ", " : "", strategy);
     }
+}
+
+/* What is decided goes to the first list: "two buffers in turn 0.800x (0.790 to 0.810x; heartwall, 'managed')"; of the
+ * rest the name goes to the second. */
+static void porting_list_fact(const struct as_fact *f, const char *name, struct as_buf *decided, struct as_buf *unclear)
+{
+    char note[128], text[224];
+    const char *what = as_fact_field(f, AS_FIELD_WHAT);
+    if (f->verdict == AS_UNDECIDED) {
+        as_buf_printf(unclear, "%s%s", unclear->len ? ", " : "", name[0] ? name : what);
+        return;
+    }
+    snprintf(note, sizeof note, "%.20s, '%.40s'", what, as_fact_field(f, AS_FIELD_ALLOCATOR));
+    as_buf_printf(decided, "%s%s%s%s", decided->len ? ", " : "", name, name[0] ? " " : "",
+                  as_noted_text(f->value, f->ci, "x", "", note, text, sizeof text));
 }
 
 /* The share of peak memory that the unified version saves, by a fact's two cells; NAN: unknown, or within the
@@ -162,11 +173,25 @@ static bool porting_is_first(const struct as_rule_context *c, size_t i)
     return v[i].relation == AS_FACT_APP && strcmp(v[i].device, c->device) == 0;
 }
 
+static void porting_say_applications(struct as_advice *a, size_t faster, size_t slower, const struct as_buf *decided,
+                                     const struct as_buf *unclear)
+{
+    if (!decided->len) {
+        as_advice_say(a, "Whether applications are faster with one allocation is inconclusive");
+        return;
+    }
+    as_advice_say(a, "%s: unified takes, of the time with copies, %s",
+                  slower > faster ? "Keep copies where the kernels are slower without" : "Port to one allocation",
+                  as_buf_get(decided));
+    if (unclear->len)
+        as_advice_say(a, "; inconclusive: %s", as_buf_get(unclear));
+}
+
 bool as_advise_applications(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     size_t n = 0, faster = 0, slower = 0;
     double saved = NAN;
-    struct as_advice list = *a;
+    struct as_buf decided = AS_BUF_INIT, unclear = AS_BUF_INIT;
     (void)t;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f =
@@ -174,19 +199,18 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
                                    : NULL;
         if (!f)
             continue;
+        n++;
         faster += f->verdict == AS_SUPPORTED;
         slower += f->verdict == AS_REFUTED;
         saved = fmax(saved, porting_saved(c, f));
-        as_advice_say(&list, n++ ? ", " : "");
-        porting_say_fact(c, &list, f);
+        porting_list_fact(f, "", &decided, &unclear);
+        porting_add_numbers(c, a, f);
     }
-    *a = list;
-    a->sentence[0] = '\0';
-    as_advice_say(a, "%s: unified takes, of the time with copies, %s",
-                  slower > faster ? "Keep copies where the kernels are slower without" : "Port to one allocation",
-                  list.sentence);
+    porting_say_applications(a, faster, slower, &decided, &unclear);
     if (isfinite(saved))
         as_advice_say(a, "; it saves up to %.0f%% of peak memory", 100 * saved);
+    as_buf_finish(&decided);
+    as_buf_finish(&unclear);
     return n > 0;
 }
 
@@ -200,22 +224,27 @@ static const struct {
 
 bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    struct as_buf missing = AS_BUF_INIT;
-    bool any = false;
+    struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT;
     (void)t;
-    as_advice_say(a, "Of the time without it each strategy takes: ");
     for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
         const struct as_fact *f = porting_fastest(c, AS_FACT_APP_STRATEGY, "", porting_strategies[i].strategy);
-        if (!f) {
+        if (f) {
+            porting_list_fact(f, porting_strategies[i].says, &decided, &unclear);
+            porting_add_numbers(c, a, f);
+        } else {
             as_buf_printf(&missing, "%s%s", missing.len ? ", " : "", porting_strategies[i].says);
-            continue;
         }
-        as_advice_say(a, "%s%s ", any ? ", " : "", porting_strategies[i].says);
-        porting_say_fact(c, a, f);
-        any = true;
     }
+    const bool any = decided.len || unclear.len;
+    if (decided.len)
+        as_advice_say(a, "Of the time without it each strategy takes: %s", as_buf_get(&decided));
+    if (unclear.len)
+        as_advice_say(a, "%s: %s", decided.len ? "; inconclusive" : "What these strategies gain is inconclusive",
+                      as_buf_get(&unclear));
     if (missing.len)
         as_advice_say(a, "; not measured: %s", as_buf_get(&missing));
     as_buf_finish(&missing);
+    as_buf_finish(&decided);
+    as_buf_finish(&unclear);
     return any;
 }

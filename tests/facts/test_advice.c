@@ -464,15 +464,18 @@ static void test_applications_and_strategies(void **unused)
     application(100, 1e8, APP("heartwall", "explicit", "none", "own"));
     application(120, 1e8, APP("heartwall", "unified", "none", "managed"));
     application(60, 1.4e8, APP("heartwall", "unified", "double-buffering", "managed"));
+    application(100, 1e8, APP("nn", "explicit", "none", "own"));
+    application(100, 1e8, APP("nn", "explicit", "memory-check", "own"));
+    application(100, 1e8, APP("nn", "unified", "none", "managed"));
     const struct as_advice *a = get_advice("hip:0", "applications");
     says(
         a,
         "Port to one allocation: unified takes, of the time with copies, 0.800x (0.789 to 0.811x; hotspot, 'managed')");
     says(a, "1.20x (1.18 to 1.22x; heartwall, 'managed')");
-    says(a, "; it saves up to 40% of peak memory");
+    says(a, "'managed'); inconclusive: nn; it saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
     says(a, "Of the time without it each strategy takes: two buffers in turn 0.500x");
-    says(a, "heartwall, 'managed'); not measured: counting free memory first, copies part by part");
+    says(a, "heartwall, 'managed'); inconclusive: counting free memory first; not measured: copies part by part, ");
 }
 
 int main(void)
