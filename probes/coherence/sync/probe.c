@@ -30,8 +30,7 @@ static const char *const quick[] = {
     "op=barrier result=dropped memory=shared elements=1 threads=32,256,1024 compute_units=one", NULL};
 static const char *const full[] = {
     "op=min,max path=native,two_words result=kept memory=global,shared elements=1,1024 threads=1 compute_units=one",
-    "op=min,max path=native,two_words result=dropped,kept memory=global,shared elements=1,1024 threads=256 "
-    "compute_units=every",
+    "op=min,max path=native,two_words result=dropped,kept memory=global,shared elements=1,1024",
     "op=max path=native,two_words result=dropped,kept memory=global elements=1048576 threads=256 compute_units=every",
     "op=barrier result=dropped memory=shared elements=1 threads=1,32,64,128,256,512,1024 compute_units=one,every",
     NULL};
