@@ -10,6 +10,15 @@ static const char *sync_memory(const struct as_rule_context *c, const struct as_
     return as_cell_is(cell, "memory", "shared") ? as_shared_memory_name(c) : "global memory";
 }
 
+/* "native 64-bit atomic max", "64-bit atomic max by two words" */
+static const char *sync_name(const struct as_cell *cell, char out[static 64])
+{
+    const bool native = as_cell_is(cell, "path", "native");
+    snprintf(out, 64, "%s64-bit atomic %s%s", native ? "native " : "", as_cell_axis(cell, "op"),
+             native ? "" : " by two words");
+    return out;
+}
+
 /* The dependent updates of one thread. */
 static bool sync_is_latency(const struct as_cell *cell)
 {
@@ -19,10 +28,10 @@ static bool sync_is_latency(const struct as_cell *cell)
 
 static void sync_add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
+    char name[64];
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_SYNC_LATENCY, cell, NULL);
     if (f)
-        as_fact_say(f, "A 64-bit atomic {op} in %s has a latency of {value} (%s)", sync_memory(c, cell),
-                    as_cell_is(cell, "path", "native") ? "native" : "two words under a lock");
+        as_fact_say(f, "A %s in %s has a latency of {value}", sync_name(cell, name), sync_memory(c, cell));
 }
 
 static void sync_add_barrier(struct as_rule_context *c, const struct as_cell *cell)
@@ -36,6 +45,7 @@ static void sync_add_barrier(struct as_rule_context *c, const struct as_cell *ce
 static void sync_add_rate(struct as_rule_context *c, const struct as_cell *cell)
 {
     const double rate = as_cell_note(cell, "rate"), ns = cell->sum.median;
+    char name[64];
     if (!(rate > 0) || !(cell->sum.ci.lo > 0))
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_SYNC_RATE, cell, NULL);
@@ -43,8 +53,8 @@ static void sync_add_rate(struct as_rule_context *c, const struct as_cell *cell)
         return;
     as_fact_number(f, rate, (struct as_interval){rate * ns / cell->sum.ci.hi, rate * ns / cell->sum.ci.lo});
     as_fact_evidence(f, cell);
-    as_fact_say(f, "The device makes {value} of 64-bit atomic {op} in %s (%s, result %s)", sync_memory(c, cell),
-                as_cell_is(cell, "path", "native") ? "native" : "two words under a lock", as_cell_axis(cell, "result"));
+    as_fact_say(f, "With %s in %s, result %s, the device reaches {value} on {elements} elements", sync_name(cell, name),
+                sync_memory(c, cell), as_cell_axis(cell, "result"));
 }
 
 static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *pair)
@@ -53,9 +63,9 @@ static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_SYNC_EMULATED, pair->b, pair->a, NULL);
     if (!f)
         return;
-    as_fact_say(f, "Two words under a lock are %s than the native 64-bit atomic {op} in %s (%s of {elements})",
-                as_fact_ratio_text(f, " slower", " faster", "", ratio, sizeof ratio), sync_memory(c, pair->a),
-                as_cell_is(pair->a, "threads", "1") ? "latency" : "rate");
+    as_fact_say(f, "64-bit atomic {op} by two words in %s is %s than native%s, result {result}, on {elements} elements",
+                sync_memory(c, pair->a), as_fact_ratio_text(f, " slower", " faster", "", ratio, sizeof ratio),
+                as_cell_is(pair->a, "threads", "1") ? " by one thread" : "");
 }
 
 static void derive_sync(struct as_rule_context *c)

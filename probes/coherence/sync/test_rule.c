@@ -26,11 +26,11 @@ UNIT_TEST(test_atomics)
     add(m, 2500, "two_words", "global", 256, 13.5e9);
     made_derive(m);
     made_says(made_near(m, "sync.max.native.global.latency", 400, 1e-9),
-              "A 64-bit atomic max in global memory has a latency of 400 ns");
+              "A native 64-bit atomic max in global memory has a latency of 400 ns");
     made_says(made_get(m, "sync.max.native.shared.latency"), "in shared memory has a latency of 40.0 ns");
     made_near(m, "sync.max.global.1024.1.kept.emulated", 5, 1e-9);
     made_says(made_near(m, "sync.max.global.1024.256.dropped.emulated", 2.5, 1e-9),
-              "Two words under a lock are 2.50x slower");
+              "64-bit atomic max by two words in global memory is 2.50x slower");
     const struct as_fact *f = made_near(m, "sync.max.native.global.1024.dropped.rate", 33.8e9, 1e-9);
     assert_true(f->ci.lo < f->value && f->value < f->ci.hi);
     made_free(m);

@@ -87,8 +87,7 @@ typedef uint32_t atomic_u32;
     FUNCTION type name(type *p, type v, int larger, int order)                                                         \
     {                                                                                                                  \
         type old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                               \
-        while ((larger ? v > old : v < old) &&                                                                         \
-               !__atomic_compare_exchange_n(p, &old, v, 1, order, __ATOMIC_RELAXED))                                   \
+        while ((larger ? v > old : v < old) && !__atomic_compare_exchange_n(p, &old, v, 1, order, __ATOMIC_RELAXED))   \
             ;                                                                                                          \
         return old;                                                                                                    \
     }

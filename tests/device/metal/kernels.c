@@ -69,6 +69,8 @@ static void test_probes(void **state)
                                                {"async_copy", "path=to_lds"},
                                                {"cluster_memory", ""},
                                                {"emulated", "op=f64"},
+                                               {"sync", "op=max"},
+                                               {"sync", "op=min"},
                                                {NULL, NULL}};
     static const struct kernel_compiler by = {.warp = 32,
                                               .kib_local = 32,
