@@ -154,7 +154,7 @@ function compileOne(file, { title = '', usermeta, ...figure }) {
   // A figure of rows has a height of its own; that it does not follow the page's is as wanted.
   for (const warning of warnings) if (!/Dropping "fit-y"/.test(warning)) console.error(`${file}: ${warning}`);
   // What a figure does not draw apart itself, the page draws in panels of their own.
-  const panels = ['device', 'run'].filter(field => !draws(text, field));
+  const panels = ['device', 'state', 'run'].filter(field => !draws(text, field));
   return { title, columns: figure.columns, ...usermeta?.page, panels, series: seriesOf(unfolded.spec), facet: unfolded.facet, spec };
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "device/process_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,11 +124,12 @@ enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
 
 /* Text fields come from drivers: hostile until escaped. */
 struct as_device_info {
-    char id[32];         /* "cpu", "opencl:0": what --device takes */
-    char backend[16];    /* "cpu", "opencl", "null" */
-    char name[128];      /* as reported by the driver */
-    char generation[96]; /* CPU: by what people call it ("AMD EPYC 9005 (Zen 5)"); "" unknown */
-    char hypervisor[16]; /* CPU: "KVM"; "" none or unknown */
+    char id[32];               /* "cpu", "opencl:0": what --device takes */
+    char backend[16];          /* "cpu", "opencl", "null" */
+    char state[AS_STATE_SIZE]; /* of the process that describes it (process_state.h); "": as assay was started */
+    char name[128];            /* as reported by the driver */
+    char generation[96];       /* CPU: by what people call it ("AMD EPYC 9005 (Zen 5)"); "" unknown */
+    char hypervisor[16];       /* CPU: "KVM"; "" none or unknown */
     char vendor[64];
     char driver[128];           /* driver, runtime or platform with its version */
     char uuid[48];              /* "" when there is none */

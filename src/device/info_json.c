@@ -26,6 +26,7 @@ struct field {
 static const struct field info_fields[] = {
     I(TEXT, id),
     I(TEXT, backend),
+    I(TEXT, state),
     I(TEXT, name),
     I(TEXT, generation),
     I(TEXT, hypervisor),

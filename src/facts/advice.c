@@ -109,6 +109,12 @@ static const struct as_advice_topic topics[] = {
      .advise = as_advise_strategies,
      .lacks = "applications with and without each strategy",
      .run = "apps"},
+    {.name = "runtime-state",
+     .question = "With which settings of the runtime should the program start?",
+     .of = OF_STATES,
+     .advise = as_advise_states,
+     .lacks = "one measurement in two process states",
+     .run = "upm"},
 };
 
 struct advice_list {
@@ -171,7 +177,7 @@ static enum as_status advise_device(struct as_rule_context *c, void *user)
     const size_t values_n = quantities_of_cells(c, &values);
     for (size_t i = 0; i < sizeof topics / sizeof *topics && !c->status; i++) {
         const struct as_advice_topic *t = &topics[i];
-        if (t->of == (cpu ? OF_DEVICE : OF_CPU))
+        if (t->of == (cpu ? OF_DEVICE : OF_CPU) || (t->of == OF_STATES && !c->in_states_n))
             continue;
         void *grown = list->v;
         if ((c->status = as_grow(&grown, &list->cap, list->n + 1, sizeof *list->v, c->err)))

@@ -11,7 +11,7 @@ typedef bool (*advise_fn)(struct as_rule_context *c, const struct as_advice_topi
 
 struct as_advice_topic {
     const char *name, *question;
-    enum { OF_BOTH, OF_CPU, OF_DEVICE } of;
+    enum { OF_BOTH, OF_CPU, OF_DEVICE, OF_STATES /* devices that were measured in process states */ } of;
     advise_fn advise;
     struct as_advice_wanted wanted; /* of those that choose among allocators */
     const char *does;               /* "streams at": what the cell of a choice does at its value */
@@ -30,6 +30,7 @@ bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_top
 bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_states(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);

@@ -6,6 +6,7 @@
 #include "probe/main_memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,12 @@ static bool is_unproved(const struct as_fact_input *in, const struct as_device_i
            !as_main_memory_holds(info, (struct as_cell_view){.v = in->cells, .n = in->cells_n}, cell);
 }
 
+static bool is_usable(const struct as_fact_input *in, const struct as_device_info *info, const char *device,
+                      const struct as_cell *cell)
+{
+    return strcmp(cell->device, device) == 0 && facts_usable(cell) && !is_unproved(in, info, cell);
+}
+
 /* The devices in the order of the run's list, then those that only cells name. */
 static enum as_status facts_list_devices(const struct as_fact_input *in, const char ***out, size_t *n,
                                          struct as_error *err)
@@ -56,17 +63,23 @@ static enum as_status facts_list_devices(const struct as_fact_input *in, const c
     return st;
 }
 
+/* The cells without a process state come first in scratch, those with one from its end, both in order. */
 static enum as_status look_at_device(const struct as_fact_input *in, const char *device, const struct as_cell **scratch,
                                      as_device_fn visit, void *user, struct as_error *err)
 {
     struct as_rule_context c = {.device = device, .cells = scratch, .err = err};
+    size_t last = in->cells_n;
     for (size_t i = 0; i < in->devices_n && !c.info; i++)
         if (strcmp(in->devices[i].id, device) == 0)
             c.info = &in->devices[i];
+    for (size_t i = in->cells_n; i-- > 0;)
+        if (is_usable(in, c.info, device, &in->cells[i]) && as_axes_get(&in->cells[i].axes, AS_STATE_AXIS))
+            scratch[--last] = &in->cells[i];
     for (size_t i = 0; i < in->cells_n; i++)
-        if (strcmp(in->cells[i].device, device) == 0 && facts_usable(&in->cells[i]) &&
-            !is_unproved(in, c.info, &in->cells[i]))
+        if (is_usable(in, c.info, device, &in->cells[i]) && !as_axes_get(&in->cells[i].axes, AS_STATE_AXIS))
             scratch[c.n++] = &in->cells[i];
+    c.in_states = scratch + last;
+    c.in_states_n = in->cells_n - last;
     return visit(&c, user);
 }
 
@@ -86,12 +99,71 @@ enum as_status as_facts_each_device(const struct as_fact_input *in, as_device_fn
     return st;
 }
 
-static enum as_status derive_device(struct as_rule_context *c, void *facts)
+static void apply_rules(struct as_rule_context *c)
 {
-    c->facts = facts;
-    for (size_t t = 0; c->n > 0 && as_rule_tables[t]; t++)
+    for (size_t t = 0; c->n + c->in_states_n > 0 && as_rule_tables[t]; t++)
         for (c->rule = as_rule_tables[t]; c->rule->name && !c->status; c->rule++)
             c->rule->derive(c);
+}
+
+/* Makes a fact one of a process state. What to do about it in another state, its numbers do not say. */
+static void put_in_state(struct as_fact *f, const char *state)
+{
+    char sentence[sizeof f->sentence], id[sizeof f->id];
+    as_copy_text(f->state, sizeof f->state, state);
+    memcpy(id, f->id, sizeof id);
+    memcpy(sentence, f->sentence, sizeof sentence);
+    snprintf(f->id, sizeof f->id, "%.*s@%s", (int)(sizeof id - sizeof f->state - 1), id, state);
+    snprintf(f->sentence, sizeof f->sentence, "With %s: %.*s", state, (int)(sizeof sentence - sizeof f->state - 8),
+             sentence);
+    f->act[0] = 0;
+    f->gain = NAN;
+    f->gain_ci = AS_NO_INTERVAL;
+}
+
+/* Adds what only the cells of one state give; scratch is for these. */
+static enum as_status derive_state(const struct as_rule_context *plain, const char *state,
+                                   const struct as_cell **scratch)
+{
+    struct as_fact_list own = {0}, *all = plain->facts;
+    struct as_rule_context c = *plain;
+    c.facts = &own;
+    c.cells = scratch;
+    c.n = c.in_states_n = 0;
+    for (size_t i = 0; i < plain->in_states_n; i++)
+        if (strcmp(as_axes_text(&plain->in_states[i]->axes, AS_STATE_AXIS), state) == 0)
+            scratch[c.n++] = plain->in_states[i];
+    apply_rules(&c);
+    for (size_t i = 0; i < own.n && !c.status; i++) {
+        void *grown = all->v;
+        if (as_fact_find(all->v, all->n, c.device, own.v[i].id))
+            continue;
+        if ((c.status = as_grow(&grown, &all->cap, all->n + 1, sizeof *all->v, c.err)))
+            break;
+        all->v = grown;
+        all->v[all->n] = own.v[i];
+        put_in_state(&all->v[all->n++], state);
+    }
+    free(own.v);
+    return c.status;
+}
+
+static enum as_status derive_device(struct as_rule_context *c, void *facts)
+{
+    const struct as_cell **scratch = malloc((c->in_states_n + 1) * sizeof *scratch);
+    if (!scratch)
+        return as_nomem(c->err, c->in_states_n * sizeof *scratch, "cells");
+    c->facts = facts;
+    apply_rules(c);
+    for (size_t i = 0; i < c->in_states_n && !c->status; i++) {
+        const char *state = as_axes_text(&c->in_states[i]->axes, AS_STATE_AXIS);
+        size_t k = 0;
+        while (strcmp(as_axes_text(&c->in_states[k]->axes, AS_STATE_AXIS), state) != 0)
+            k++;
+        if (k == i) /* the first of its state */
+            c->status = derive_state(c, state, scratch);
+    }
+    free(scratch);
     return c->status;
 }
 
@@ -128,6 +200,8 @@ void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out)
         as_buf_str(out, i ? ",{" : "{");
         as_json_add_text(out, "id", f->id);
         as_json_add_text(out, "device", f->device);
+        if (f->state[0])
+            as_json_add_text(out, "state", f->state);
         as_json_add_text(out, "object", f->object);
         as_json_add_text(out, "sentence", f->sentence);
         as_json_add_text(out, "act", f->act);

@@ -21,7 +21,8 @@ struct as_fact {
     uint8_t at[AS_FACT_FIELDS_N];
     size_t values_n;
     char id[128]; /* stable name, made from relation and fields: "cache.L2.size"; to be shown, not to be taken apart */
-    char device[32]; /* whose fact */
+    char device[32];           /* whose fact */
+    char state[AS_STATE_SIZE]; /* of the processes in which its cells were measured; "": as assay was started */
     char object[64]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
                         "launch", "allocator:malloc", "link:cpu-cpu", ... */
     const char *matter; /* what many such facts are counted under where not all are shown; NULL: the object */

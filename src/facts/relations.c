@@ -152,7 +152,7 @@ bool as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_
 
 bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by)
 {
-    bool is = f->relation == relation && !(by && by->object && strcmp(by->object, f->object) != 0) &&
+    bool is = f->relation == relation && !f->state[0] && !(by && by->object && strcmp(by->object, f->object) != 0) &&
               !(by && by->unit && strcmp(by->unit, f->unit) != 0);
     for (size_t i = 0; i < AS_FACT_FIELDS_N && by && is; i++) {
         const char *wanted = given_value(by, i);
@@ -163,7 +163,7 @@ bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct
 
 enum as_fact_states as_fact_states(const struct as_fact *f)
 {
-    return relations[f->relation].states;
+    return f->state[0] ? AS_STATES_OTHER : relations[f->relation].states;
 }
 
 const struct as_fact *as_fact_of(const struct as_fact *facts, size_t n, const char *device, enum as_relation relation,

@@ -61,12 +61,14 @@ enum as_fact_states {
     FIELD(PATTERN, pattern, NULL)                                                                                      \
     FIELD(PEER, peer, NULL) /* "host-0", "1" */                                                                        \
     FIELD(PRIORITY, priority, NULL)                                                                                    \
+    FIELD(PROBE, probe, NULL)                                                                                          \
     FIELD(SCENARIO, scenario, NULL)                                                                                    \
     FIELD(SCOPE, scope, "device|system")                                                                               \
     FIELD(SHARED, shared, NULL)                                                                                        \
     FIELD(SIDE, side, "cpu|device")                                                                                    \
     FIELD(SIDES, sides, "cpu|device|both")                                                                             \
     FIELD(SIZE, size, NULL)                                                                                            \
+    FIELD(STATE, state, NULL)                                                                                          \
     FIELD(STRIDE, stride, NULL)                                                                                        \
     FIELD(THREADS, threads, NULL) /* "1", "all" */                                                                     \
     FIELD(TO, to, NULL)                                                                                                \
@@ -100,7 +102,8 @@ struct as_fact;
 const char *as_fact_field(const struct as_fact *f, enum as_fact_field field);
 /* The same by a name of len bytes, not necessarily terminated; "?" where no field has it. */
 const char *as_fact_field_named(const struct as_fact *f, const char *name, size_t len);
-/* Does it have that relation and those values? Fields that are not given match any value. by: NULL for none. */
+/* Does it have that relation and those values, of assay's own environment and no other process state? Fields that are
+ * not given match any value. by: NULL for none. */
 bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by);
 enum as_fact_states as_fact_states(const struct as_fact *f);
 /* The first that is, NULL when there is none. */

@@ -15,7 +15,8 @@ struct as_fact_list {
 
 struct as_rule;
 
-/* One rule at one device. */
+/* One rule at one device, in one process state: rules see the cells of assay's own environment, and once more those of
+ * each state alone. What only these give becomes a fact of that state. */
 struct as_rule_context {
     const struct as_rule *rule;
     const char *device;
@@ -24,6 +25,8 @@ struct as_rule_context {
      * to be (probe/main_memory.h). */
     const struct as_cell *const *cells;
     size_t n;
+    const struct as_cell *const *in_states; /* likewise, of the device in process states (axis "state") */
+    size_t in_states_n;
     struct as_fact_list *facts;
     struct as_error *err;
     enum as_status status; /* the first failure; rules go on and need not look */

@@ -37,11 +37,23 @@ static enum as_status check_value(const struct as_axis *axis, const struct as_ax
     return st;
 }
 
+static enum as_status check_state(const char *state, const struct as_device_info *info, struct as_error *err)
+{
+    if (strcmp(state, info->state) == 0)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED, "it belongs to processes %s%s, and this one is %s%s",
+                   state[0] ? "with " : "in assay's own environment", state, info->state[0] ? "with " : "in that",
+                   info->state);
+}
+
 static enum as_status cell_check_axes(const struct as_probe *probe, const struct as_axes *axes,
                                       const struct as_device_info *info, struct as_error *err)
 {
+    enum as_status st = check_state(as_axes_text(axes, AS_STATE_AXIS), info, err);
+    if (st)
+        return st;
     for (size_t i = 0; i < axes->n; i++)
-        if (!as_probe_axis(probe, axes->v[i].name))
+        if (!as_probe_axis(probe, axes->v[i].name) && strcmp(axes->v[i].name, AS_STATE_AXIS) != 0)
             return as_fail(err, AS_USAGE, "probe '%s' of this build has no axis '%s'; measure it anew with 'assay run'",
                            probe->name, axes->v[i].name);
     for (const struct as_axis *axis = probe->axes; axis && axis->name; axis++) {
@@ -49,7 +61,7 @@ static enum as_status cell_check_axes(const struct as_probe *probe, const struct
         if (!value)
             return as_fail(err, AS_USAGE, "axis '%s' of probe '%s' has no value; measure it anew with 'assay run'",
                            axis->name, probe->name);
-        enum as_status st = check_value(axis, value, info, err);
+        st = check_value(axis, value, info, err);
         if (st)
             return st;
     }

@@ -181,6 +181,36 @@ static const char *set_expr(const char *set, const struct as_probe *probe, const
     return eq && (size_t)(eq - set) == n && strncmp(set, axis->name, n) == 0 ? eq + 1 : NULL;
 }
 
+/* The process states of a grid, "" for none. */
+static const char *grid_states(const struct as_grid *g, const char *const *sets, size_t sets_n)
+{
+    static const struct as_axis state = {.name = AS_STATE_AXIS};
+    const char *states = g->states;
+    for (size_t i = 0; i < sets_n; i++) {
+        const char *e = set_expr(sets[i], g->probe, &state);
+        states = e ? e : states;
+    }
+    return states;
+}
+
+/* Is the grid measured in the process state of the device's description? */
+static enum as_status plan_in_state(const struct planner *p, const char *states, bool *in, struct as_error *err)
+{
+    struct as_state_list list = {0};
+    enum as_status st = states[0] ? as_states_add(&list, p->info->id, states, err) : AS_OK;
+    *in = states[0] ? as_states_have(&list, p->info->state) : !p->info->state[0];
+    return st;
+}
+
+static void add_state_axis(const struct planner *p, struct as_axes *axes)
+{
+    if (!p->info->state[0])
+        return;
+    struct as_axis_value *v = &axes->v[axes->n++];
+    *v = (struct as_axis_value){.name = AS_STATE_AXIS, .number = NAN};
+    as_copy_text(v->text, sizeof v->text, p->info->state);
+}
+
 /* The device has none of the grid's allocators: asks the probe whether the device would qualify otherwise. */
 static void note_no_allocator(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
                               size_t axes_n)
@@ -215,6 +245,7 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
         plan_fit_size(p, &axes);
+        add_state_axis(p, &axes);
         enum as_status st = plan_add_cell(p, probe, &axes);
         if (st)
             return st;
@@ -232,10 +263,13 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
     size_t n = 0;
     p->size_is_chosen = false;
     bool foreign = false; /* the grid names an allocator of another device */
-    enum as_status st = AS_OK;
+    bool in_state;
+    enum as_status st = plan_in_state(p, grid_states(g, sets, sets_n), &in_state, p->err);
+    if (st || !in_state)
+        return st;
     if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
         return plan_add_cell(p, g->probe, &(struct as_axes){0});
-    for (; g->probe->axes[n].name && n < AS_AXES_MAX && !st; n++) {
+    for (; g->probe->axes[n].name && n < AS_AXES_MAX - 1 && !st; n++) {
         const char *expr = grid_expr(g, &g->probe->axes[n]);
         for (size_t i = 0; i < sets_n; i++) {
             const char *e = set_expr(sets[i], g->probe, &g->probe->axes[n]);
@@ -281,6 +315,12 @@ static int in_device_list(const char *list, const struct as_device_info *info)
     return 0;
 }
 
+static bool is_for_device(const struct as_suite *suite, size_t grid, const struct as_device_info *info)
+{
+    return in_device_list(suite->grid_devices ? suite->grid_devices[grid] : "", info) &&
+           in_device_list(suite->grids[grid].devices, info);
+}
+
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err)
 {
@@ -294,11 +334,22 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
     }
     for (size_t i = 0; i < suite->grids_n && !st; i++) {
         p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
-        if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info) &&
-            in_device_list(suite->grids[i].devices, info))
+        if (is_for_device(suite, i, info))
             st = plan_add_grid(&p, &suite->grids[i], sets, sets_n);
     }
     free(p.seen.slot);
+    return st;
+}
+
+enum as_status as_plan_states(const struct as_suite *suite, const struct as_device_info *info, const char *const *sets,
+                              size_t sets_n, struct as_state_list *out, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < suite->grids_n && !st; i++) {
+        const char *states = grid_states(&suite->grids[i], sets, sets_n);
+        if (states[0] && is_for_device(suite, i, info))
+            st = as_states_add(out, info->id, states, err);
+    }
     return st;
 }
 
@@ -357,6 +408,20 @@ static enum as_status plan_check_once(const char *const *sets, size_t i, struct 
     return AS_OK;
 }
 
+/* A valid list of process states, of which one device at least can have one. */
+static enum as_status check_states(const char *states, const struct as_device_info *infos, size_t infos_n,
+                                   struct as_error *err)
+{
+    struct as_state_list list = {0};
+    enum as_status st = as_states_add(&list, NULL, states, err);
+    for (size_t i = 0; i < infos_n && !st; i++)
+        st = as_states_add(&list, infos[i].id, states, err);
+    if (!st && infos_n && list.n == 0)
+        st = as_fail(err, AS_USAGE, "state '%s': no device of this run has a runtime that reads it; see --device",
+                     states);
+    return st;
+}
+
 enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
                                   size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err)
 {
@@ -374,12 +439,15 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         if (probe[0] && !asks_for(suites, suites_n, probe))
             return not_requested(sets[i], probe, err);
         const char *near = NULL;
-        const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
-        if (!axis)
+        const bool state = strcmp(name, AS_STATE_AXIS) == 0;
+        const struct as_axis *axis = state ? NULL : find_axis(suites, suites_n, probe, name, &near);
+        if (!axis && !state)
             return as_fail(err, AS_USAGE, "none of the requested probes has an axis '%s'%s%s%s", name,
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         enum as_status st = plan_check_once(sets, i, err);
-        if (!st && axis->domain == AS_DOMAIN_ALLOCATOR)
+        if (!st && state)
+            st = check_states(eq + 1, infos, infos_n, err);
+        else if (!st && axis->domain == AS_DOMAIN_ALLOCATOR)
             st = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
         if (st)
             return st;

@@ -15,6 +15,7 @@ struct as_grid {
     const struct as_probe *probe;
     double precision; /* requested; 0: the suite's */
     char devices[64]; /* overrides the section's devices; "" all */
+    char states[256]; /* of processes (device/process_state.h), a list; "": as assay was started */
     size_t n;
     struct as_grid_axis axis[AS_AXES_MAX];
 };
@@ -24,7 +25,8 @@ struct as_grid {
  *   [suite]                     title=, budget=60s (for the CPU and one device, plus the same for each further device),
  *                               budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl
  *   [latency], [latency.NAME]   one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
- *                               precision = ... for the cells of this section */
+ *                               precision = ... for the cells of this section; state = HSA_XNACK=0,HSA_XNACK=1
+ *                               measures each of them in worker processes with that environment (process_state.h) */
 // clang-format on
 struct as_suite {
     char name[64];
@@ -60,11 +62,15 @@ struct as_plan {
     char foreign[256]; /* likewise for grids whose allocators the device lacks: why other allocators do not work either
                         */
 };
-/* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
- * one probe only). A cell planned several times gets the tightest precision. At most 100,000 cells. */
+/* Adds the cells of a suite for one device, those of its process state (as_device_info.state) alone. sets:
+ * "axis=expression" strings that override grids ("probe.axis=expr" for one probe only). A cell planned several times
+ * gets the tightest precision. At most 100,000 cells. */
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
+/* Adds the states in which a suite, with these sets, measures a device. */
+enum as_status as_plan_states(const struct as_suite *suite, const struct as_device_info *info, const char *const *sets,
+                              size_t sets_n, struct as_state_list *out, struct as_error *err);
 
 /* Sets axis name of a grid to an expression. AS_USAGE with the nearest name for an unknown axis. */
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);

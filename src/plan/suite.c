@@ -31,8 +31,18 @@ static enum as_status unknown_axis(const struct as_probe *probe, const char *nam
                    near ? "; did you mean '" : "; see assay explain for its axes", near ? near : "", near ? "'?" : "");
 }
 
+static enum as_status grid_set_states(struct as_grid *grid, const char *states, struct as_error *err)
+{
+    if (strlen(states) >= sizeof grid->states)
+        return as_fail(err, AS_USAGE, "the list of states is longer than %zu characters", sizeof grid->states - 1);
+    as_copy_text(grid->states, sizeof grid->states, states);
+    return as_states_add(&(struct as_state_list){0}, NULL, states, err);
+}
+
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err)
 {
+    if (strcmp(name, AS_STATE_AXIS) == 0)
+        return grid_set_states(grid, expr, err);
     if (!as_probe_axis(grid->probe, name))
         return unknown_axis(grid->probe, name, err);
     if (strlen(expr) >= sizeof grid->axis[0].expr || expr[0] == 0)

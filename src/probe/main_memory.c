@@ -55,6 +55,7 @@ static bool is_sweep(const struct as_cell *c, const struct as_cell *of, const st
     const bool cpu = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
     const char *allocator = as_axes_text(&of->axes, "allocator");
     return strcmp(c->probe, sweep_probe) == 0 && strcmp(c->device, of->device) == 0 &&
+           strcmp(as_axes_text(&c->axes, AS_STATE_AXIS), as_axes_text(&of->axes, AS_STATE_AXIS)) == 0 &&
            as_axes_is(&c->axes, "pattern", "random") && !(as_axes_number(&c->axes, "stride") > STRIDE_MAX) &&
            (cpu || as_axes_is(&c->axes, "allocator", allocator[0] ? allocator : info->allocators[0].name));
 }

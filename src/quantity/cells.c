@@ -90,7 +90,8 @@ bool as_quantity_is_cell_of(const struct as_quantity_subject *s, const struct as
 {
     const size_t n = strcspn(filter, " ");
     struct condition want;
-    if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n])
+    if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n] ||
+        as_axes_get(&c->axes, AS_STATE_AXIS)) /* of a process unlike those of other programs */
         return false;
     for (filter += n; next_condition(&filter, &want);)
         if (!is_condition_met(s, c, &want))

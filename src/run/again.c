@@ -117,11 +117,11 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
     plan->cells = calloc(a->n + 1, sizeof *plan->cells);
     if (!plan->cells)
         return as_nomem(err, a->n * sizeof *plan->cells, "the plan");
-    for (size_t i = 0; i < a->n && !st; i++)
-        for (size_t s = 0; s < e->slots_n && a->wanted[i] && !st; s++)
-            if (strcmp(e->slots[s].info.id, a->cells[i].device) == 0 &&
-                !(st = as_engine_plan_again(&a->cells[i], &e->slots[s], &plan->cells[plan->n], err)))
-                plan->n++;
+    for (size_t i = 0; i < a->n && !st; i++) {
+        const struct as_slot *slot = a->wanted[i] ? as_slot_of_cell(e->slots, e->slots_n, &a->cells[i]) : NULL;
+        if (slot && !(st = as_engine_plan_again(&a->cells[i], slot, &plan->cells[plan->n], err)))
+            plan->n++;
+    }
     e->sentinels_first = plan->n;
     if (!st && plan->n == 0)
         st = as_fail(err, AS_NOTFOUND, "none of its measurements can be repeated");
@@ -209,6 +209,9 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
         add_steps(&a);
         name_devices(&a, &devices);
         st = as_slots_open(as_buf_get(&devices), options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
+        for (size_t i = 0; i < a.n && !st; i++)
+            if (a.wanted[i])
+                st = as_slots_add_states_of(&e.slots, &e.slots_n, &a.cells[i], 1, options->worker, options->stop, err);
     }
     if (!st)
         st = check_machine(&a, e.slots, e.slots_n, err);

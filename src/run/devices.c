@@ -42,10 +42,13 @@ static enum as_status ask_failed(enum as_receive r, const char *what, const char
     return as_fail(err, statuses[r], "%s: %s", what, why);
 }
 
-static enum as_status open_named(struct as_slot *slot, const char *id, const char *program, double deadline,
-                                 const volatile sig_atomic_t *stop, struct as_error *err)
+/* Opens the device of the slot's id and state. */
+enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
+                            const volatile sig_atomic_t *stop, struct as_error *err)
 {
-    json_t *reply = NULL, *order = json_pack("{s:s, s:s}", "do", "open", "device", id);
+    const char *id = slot->info.id, *state = slot->info.state;
+    json_t *reply = NULL,
+           *order = json_pack("{s:s, s:s, s:s*}", "do", "open", "device", id, AS_STATE_AXIS, state[0] ? state : NULL);
     char why[300] = "";
     slot->is_open = 0;
     slot->hung = false;
@@ -70,14 +73,6 @@ static enum as_status open_named(struct as_slot *slot, const char *id, const cha
     json_decref(order);
     json_decref(reply);
     return st;
-}
-
-enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
-                            const volatile sig_atomic_t *stop, struct as_error *err)
-{
-    char id[sizeof slot->info.id];
-    memcpy(id, slot->info.id, sizeof id);
-    return open_named(slot, id, program, deadline, stop, err);
 }
 
 static enum as_status devices_add_found(struct as_found_device **out, size_t *n, const char *backend,
@@ -189,18 +184,23 @@ void as_found_devices_free(struct as_found_device *devices, size_t n)
     free(devices);
 }
 
-static bool is_open(const struct as_slot *slots, size_t n, const char *id)
+static struct as_slot *find_slot(struct as_slot *slots, size_t n, const char *id, const char *state)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(slots[i].info.id, id) == 0)
-            return true;
-    return false;
+        if (strcmp(slots[i].info.id, id) == 0 && strcmp(slots[i].info.state, state) == 0)
+            return &slots[i];
+    return NULL;
 }
 
-static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id, const char *program,
-                               const volatile sig_atomic_t *stop, struct as_error *err)
+struct as_slot *as_slot_of_cell(struct as_slot *slots, size_t n, const struct as_cell *cell)
 {
-    if (is_open(*slots, *n, id))
+    return find_slot(slots, n, cell->device, as_axes_text(&cell->axes, AS_STATE_AXIS));
+}
+
+static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id, const char *state,
+                               const char *program, const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    if (find_slot(*slots, *n, id, state))
         return AS_OK;
     struct as_slot *p = realloc(*slots, (*n + 1) * sizeof *p);
     if (!p)
@@ -208,7 +208,9 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     *slots = p;
     p += *n;
     *p = (struct as_slot){.worker = AS_WORKER_INIT};
-    enum as_status st = open_named(p, id, program, as_now() + OPEN_S, stop, err);
+    as_copy_text(p->info.id, sizeof p->info.id, id);
+    as_copy_text(p->info.state, sizeof p->info.state, state);
+    enum as_status st = as_slot_open(p, program, as_now() + OPEN_S, stop, err);
     if (!st)
         ++*n;
     else
@@ -216,13 +218,54 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     return st;
 }
 
+enum as_status as_slots_describe_state(struct as_slot **slots, size_t *n, const char *device, const char *state,
+                                       const char *refused, struct as_error *err)
+{
+    if (find_slot(*slots, *n, device, state) || !find_slot(*slots, *n, device, ""))
+        return AS_OK;
+    struct as_slot *p = realloc(*slots, (*n + 1) * sizeof *p);
+    if (!p)
+        return as_nomem(err, (*n + 1) * sizeof *p, "devices");
+    *slots = p;
+    p[*n] = (struct as_slot){.worker = AS_WORKER_INIT, .info = find_slot(p, *n, device, "")->info};
+    as_copy_text(p[*n].info.state, AS_STATE_SIZE, state);
+    as_copy_text(p[*n].refused, sizeof p->refused, refused);
+    ++*n;
+    return AS_OK;
+}
+
+enum as_status as_slots_add_state(struct as_slot **slots, size_t *n, const char *device, const char *state,
+                                  const char *program, const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    char name[AS_STATE_SIZE];
+    struct as_error why = {0};
+    enum as_status st = as_state_parse(device, state, name, err);
+    if (st || !(st = add_slot(slots, n, device, name, program, stop, &why)))
+        return st;
+    if (st == AS_NOMEM || st == AS_INTERRUPTED)
+        return as_fail(err, st, "%s", why.text);
+    return as_slots_describe_state(slots, n, device, name, why.text, err);
+}
+
+enum as_status as_slots_add_states_of(struct as_slot **slots, size_t *n, const struct as_cell *cells, size_t cells_n,
+                                      const char *program, const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < cells_n && !st; i++) {
+        const char *state = as_axes_text(&cells[i].axes, AS_STATE_AXIS);
+        if (state[0] && find_slot(*slots, *n, cells[i].device, ""))
+            st = as_slots_add_state(slots, n, cells[i].device, state, program, stop, err);
+    }
+    return st;
+}
+
 /* What "each" left out and no other word of the list opened. */
-static void note_devices_left_out(const struct as_found_device *found, size_t found_n, const struct as_slot *slots,
-                                  size_t n, struct as_buf *left_out)
+static void note_devices_left_out(const struct as_found_device *found, size_t found_n, struct as_slot *slots, size_t n,
+                                  struct as_buf *left_out)
 {
     for (size_t i = 0; left_out && i < found_n; i++) {
         const char *same = found[i].why[0] ? NULL : as_found_same(found, found_n, i);
-        if (same && !is_open(slots, n, found[i].info.id) && !as_is_on_request(found[i].info.backend))
+        if (same && !find_slot(slots, n, found[i].info.id, "") && !as_is_on_request(found[i].info.backend))
             as_buf_printf(left_out, "%s%s is the same hardware as %s",
                           left_out->len ? ", " : "left out: ", found[i].info.id, same);
     }
@@ -235,7 +278,7 @@ static enum as_status devices_add_word(const char *word, const struct as_found_d
     int each = strcmp(word, "each") == 0, all = each || strcmp(word, "all") == 0, any = 0;
     enum as_status st = AS_OK;
     if (as_is_device_id(word) && found_n == 0)
-        return add_slot(slots, n, word, program, stop, err);
+        return add_slot(slots, n, word, "", program, stop, err);
     for (size_t i = 0; i < found_n && !st; i++) {
         int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
         if (found[i].why[0] || !(match || (all && !as_is_on_request(found[i].info.backend))))
@@ -243,7 +286,7 @@ static enum as_status devices_add_word(const char *word, const struct as_found_d
         if (each && as_found_same(found, found_n, i))
             continue;
         any = 1;
-        st = add_slot(slots, n, found[i].info.id, program, stop, err);
+        st = add_slot(slots, n, found[i].info.id, "", program, stop, err);
     }
     return st || any || all ? st : as_unknown_device(word, found, found_n, err);
 }

@@ -11,18 +11,19 @@
 /* Without a budget, trials beyond the rounds for a cell that stays wide. */
 enum { AS_EXTRA_TRIALS = 5 };
 
-struct as_slot { /* one device of the run */
-    struct as_device_info info;
-    char *topology; /* JSON, owned, may be NULL */
+struct as_slot {                /* one device of the run, in one process state; those without a state come first */
+    struct as_device_info info; /* with the state */
+    char *topology;             /* JSON, owned, may be NULL */
     struct as_worker worker;
     int is_open;
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
     int renewed;   /* workers that replaced one in good order (renewal.c), and what opening took in them */
     double renewing_s;
-    bool hung;     /* opening it got no answer in time */
-    bool lost;     /* it cannot be reopened: `resume` measures its cells */
-    double need_s; /* minimum cost of its trials, sentinels excluded */
-    int trials;    /* that need_s is of */
+    bool hung;         /* opening it got no answer in time */
+    char refused[256]; /* why it could not be opened in its process state at the start; "" it could */
+    bool lost;         /* it cannot be reopened: `resume` measures its cells */
+    double need_s;     /* minimum cost of its trials, sentinels excluded */
+    int trials;        /* that need_s is of */
 };
 
 struct as_progress {              /* of one cell, beside the cell itself */
@@ -131,6 +132,18 @@ void as_engine_renew_workers(struct as_engine *e, const size_t *order, size_t n)
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);
+/* Adds a slot, not opened, that describes a device of the list in a process state, unless there is one. */
+enum as_status as_slots_describe_state(struct as_slot **slots, size_t *n, const char *device, const char *state,
+                                       const char *refused, struct as_error *err);
+/* Adds a slot for an open device in a process state, unless there is one; refused like as_state_parse. Where the device
+ * cannot be opened in that state, the slot has the reason and the description without the state. */
+enum as_status as_slots_add_state(struct as_slot **slots, size_t *n, const char *device, const char *state,
+                                  const char *program, const volatile sig_atomic_t *stop, struct as_error *err);
+/* The same for the states of stored cells, whose devices are open. */
+enum as_status as_slots_add_states_of(struct as_slot **slots, size_t *n, const struct as_cell *cells, size_t cells_n,
+                                      const char *program, const volatile sig_atomic_t *stop, struct as_error *err);
+/* The slot of a cell's device and state; NULL: there is none. */
+struct as_slot *as_slot_of_cell(struct as_slot *slots, size_t n, const struct as_cell *cell);
 
 /* One run per user and machine at a time (lock.c). *lock is a descriptor to close, or -1 with a note: without a lock
  * runs may disturb each other, but results are safe. */

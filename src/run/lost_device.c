@@ -20,8 +20,8 @@ static enum as_status lost_device_lose(struct as_engine *e, struct as_slot *slot
 {
     struct as_buf text = AS_BUF_INIT;
     slot->lost = e->lost = true;
-    as_buf_printf(&text, "%s was lost and cannot be reopened: %s; 'assay resume' does its remaining measurements",
-                  slot->info.id, why);
+    as_buf_printf(&text, "%s%s%s was lost and cannot be reopened: %s; 'assay resume' does its remaining measurements",
+                  slot->info.id, slot->info.state[0] ? " with " : "", slot->info.state, why);
     as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
     for (size_t i = 0; i < e->cells_n; i++) {

@@ -23,10 +23,11 @@ static void planning_override_precision(struct as_suite *suite, double precision
 size_t as_budgets_of(const struct as_slot *slots, size_t n)
 {
     size_t cpus = 0;
-    for (size_t i = 0; i < n; i++)
+    size_t own = 0; /* a device in several process states is one */
+    for (size_t i = 0; i < n && !slots[i].info.state[0]; i++, own++)
         cpus += as_info_shares_host(&slots[i].info) &&
                 (slots[i].info.is_host_cpu || slots[i].info.capabilities & AS_CAP_HOST_KERNELS);
-    return n - cpus > 1 ? n - cpus : 1;
+    return own - cpus > 1 ? own - cpus : 1;
 }
 
 /* Several suites in one run: the tightest precision, the most trials, and the sum of budgets if all have one. */
@@ -81,9 +82,15 @@ static enum as_status planning_make_grid(const struct as_run_options *o, const s
         infos[i] = slots[i].info;
     enum as_status st = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
     free(infos);
-    for (size_t i = 0; i < slots_n && !st; i++)
+    for (size_t i = 0; i < slots_n && !st; i++) {
+        const size_t from = plan->n;
         for (size_t j = 0; j < o->suites_n && !st; j++)
             st = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
+        for (size_t k = from; k < plan->n && slots[i].refused[0]; k++) {
+            plan->cells[k].status = AS_CELL_UNSUPPORTED;
+            as_copy_text(plan->cells[k].reason, sizeof plan->cells[k].reason, slots[i].refused);
+        }
+    }
     if (!st && plan->n == 0)
         st = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
                      plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);
@@ -109,6 +116,22 @@ static enum as_status planning_open(const struct as_run_options *o, struct as_pl
     return st;
 }
 
+/* Workers for the process states that the suites ask for, behind those without a state. */
+static enum as_status planning_open_states(const struct as_run_options *o, struct as_planning *p, struct as_error *err)
+{
+    const size_t devices = p->slots_n;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < devices && !st; i++) {
+        struct as_state_list states = {0};
+        const struct as_device_info info = p->slots[i].info;
+        for (size_t j = 0; j < o->suites_n && !st; j++)
+            st = as_plan_states(&p->suites[j], &info, o->sets, o->sets_n, &states, err);
+        for (size_t k = 0; k < states.n && !st; k++)
+            st = as_slots_add_state(&p->slots, &p->slots_n, info.id, states.v[k], o->worker, o->stop, err);
+    }
+    return st;
+}
+
 enum as_status as_planning_make(const struct as_run_options *o, struct as_planning *p, struct as_error *err)
 {
     *p = (struct as_planning){.suites_n = o->suites_n};
@@ -121,7 +144,10 @@ enum as_status as_planning_make(const struct as_run_options *o, struct as_planni
     if (st)
         return st;
     planning_merge(&p->run, p->suites, o->suites_n, p->slots, p->slots_n, o);
-    return planning_make_grid(o, p->suites, p->slots, p->slots_n, p->run.precision, &p->plan, &p->sentinels_first, err);
+    st = planning_open_states(o, p, err);
+    return st ? st
+              : planning_make_grid(o, p->suites, p->slots, p->slots_n, p->run.precision, &p->plan, &p->sentinels_first,
+                                   err);
 }
 
 void as_planning_finish(struct as_planning *p)
@@ -154,7 +180,8 @@ enum as_status as_run_plan(const struct as_run_options *options, struct as_dry_r
         st = as_nomem(err, p.slots_n * sizeof *out->devices, "devices");
     if (!st) {
         for (size_t i = 0; i < p.slots_n; i++)
-            out->devices[out->devices_n++] = p.slots[i].info;
+            if (!p.slots[i].info.state[0])
+                out->devices[out->devices_n++] = p.slots[i].info;
         as_copy_text(out->suite, sizeof out->suite, p.name);
         out->precision = p.run.precision;
         out->trials = p.run.trials;

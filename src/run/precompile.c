@@ -37,6 +37,8 @@ static bool can_compile(const struct as_engine *e, const struct as_cell *cell)
     const struct as_probe *probe = as_probe_find(cell->probe);
     if (cell->status != AS_CELL_PLANNED || !probe || probe->not_ahead || !slot)
         return false;
+    if (slot->info.state[0]) /* the compilers have assay's environment */
+        return false;
     const struct as_backend *backend = as_backend_find(slot->info.backend);
     return backend && backend->open_compiler;
 }

@@ -53,6 +53,11 @@ static enum as_status repair_claimed(struct as_store *store, struct as_run *run,
     as_engine_find_sentinels(&e);
     if (!st)
         st = repair_slots_of(run, &e.slots, &e.slots_n, err);
+    for (size_t i = 0; i < e.cells_n && !st; i++) {
+        const char *state = as_axes_text(&e.cells[i].axes, AS_STATE_AXIS);
+        if (state[0])
+            st = as_slots_describe_state(&e.slots, &e.slots_n, e.cells[i].device, state, "", err);
+    }
     if (!st)
         st = as_engine_make(&e, err);
     if (!st)

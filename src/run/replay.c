@@ -11,16 +11,17 @@
 #include <unistd.h>
 
 /* Plans one cell with the sentinels of its device. */
-static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
+static enum as_status plan_replay(const struct as_cell *old, struct as_slot *slots, size_t n, struct as_plan *plan,
                                   struct as_error *err)
 {
+    const struct as_slot *slot = as_slot_of_cell(slots, n, old);
     plan->cells = calloc(1, sizeof *plan->cells);
     if (!plan->cells)
         return as_nomem(err, sizeof *plan->cells, "the plan");
-    enum as_status st = as_engine_plan_again(old, slot, plan->cells, err);
+    enum as_status st = as_engine_plan_again(old, slot ? slot : slots, plan->cells, err);
     plan->n = st ? 0 : 1;
     if (!st)
-        st = as_engine_add_sentinels(plan, slot, 1, old->precision, err);
+        st = as_engine_add_sentinels(plan, slots, n, old->precision, err);
     for (size_t i = 0; i < plan->n; i++)
         plan->cells[i].index = (int)i;
     return st;
@@ -73,7 +74,9 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     if (!st)
         st = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
     if (!st)
-        st = plan_replay(&old, e.slots, &plan, err);
+        st = as_slots_add_states_of(&e.slots, &e.slots_n, &old, 1, options->worker, options->stop, err);
+    if (!st)
+        st = plan_replay(&old, e.slots, e.slots_n, &plan, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
         st = as_lock_machine(options, &lock, err);
     if (!st)

@@ -25,7 +25,7 @@ static enum as_status devices_json(const struct as_slot *slots, size_t n, char *
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_char(&b, '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !slots[i].info.state[0]; i++) {
         struct as_buf info = AS_BUF_INIT;
         as_info_to_json(&slots[i].info, &info);
         as_buf_str(&b, i ? "," : "");
@@ -83,7 +83,8 @@ enum as_status as_engine_add_sentinels(struct as_plan *plan, const struct as_slo
     struct as_suite suite = {.grids = &grid, .grids_n = 1, .grid_devices = devices, .precision = precision};
     enum as_status st = as_grid_set(&grid, "what", "all", err);
     for (size_t i = 0; i < n && !st; i++)
-        st = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
+        if (!slots[i].info.state[0])
+            st = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
     return st;
 }
 

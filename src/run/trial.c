@@ -19,10 +19,7 @@ static const double BUDGET_TOLERANCE = 0.04;
 
 struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell)
 {
-    for (size_t i = 0; i < e->slots_n; i++)
-        if (strcmp(e->slots[i].info.id, cell->device) == 0)
-            return &e->slots[i];
-    return NULL;
+    return as_slot_of_cell(e->slots, e->slots_n, cell);
 }
 
 static size_t cells_done(const struct as_engine *e)

@@ -64,10 +64,14 @@ static json_t *do_open(struct worker *w, const json_t *order)
 {
     struct as_error err = {0};
     const char *id = json_string_value(json_object_get(order, "device"));
+    const char *state = json_string_value(json_object_get(order, AS_STATE_AXIS));
     close_device(w);
+    if (state && as_state_enter(id ? id : "", state, &err))
+        return refusal(&err);
     if (as_device_open(id ? id : "", &w->opened, &err))
         return refusal(&err);
     w->is_open = 1;
+    as_copy_text(w->opened.device.info.state, AS_STATE_SIZE, state ? state : "");
     as_sensing_open(&w->opened.device.info, &w->sensing);
     return worker_describe(&w->opened.device, &w->sensing);
 }

@@ -1,5 +1,6 @@
 #include "planned.h"
 
+#include "base/text.h"
 #include "device/device.h"
 
 #include <math.h>
@@ -7,8 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct planned_machine planned_machines[] = {
-    {"cpu", ""}, {"hip:0", "apu mi300a xnack"}, {"hip:0", "apu mi300a"}, {NULL, NULL}};
+const struct planned_machine planned_machines[] = {{"cpu", "", ""},
+                                                   {"hip:0", "apu mi300a xnack", ""},
+                                                   {"hip:0", "apu mi300a", ""},
+                                                   {"hip:0", "apu mi300a", "HSA_XNACK=0"},
+                                                   {"hip:0", "apu mi300a", "HSA_XNACK=1"},
+                                                   {"hip:0", "apu mi300a", "HSA_ENABLE_SDMA=0"},
+                                                   {NULL, NULL, NULL}};
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
 static const double GIB = 1 << 30;
@@ -103,11 +109,15 @@ enum as_status planned_open(const struct planned_machine *m, struct as_device_in
 {
     struct as_opened o;
     setenv("FAKE_HIP", m->stand_in, 1);
-    const enum as_status st = as_device_open(m->device, &o, err);
+    unsetenv("HSA_XNACK");
+    enum as_status st = m->state[0] ? as_state_enter(m->device, m->state, err) : AS_OK;
+    if (!st)
+        st = as_device_open(m->device, &o, err);
     if (st)
         return st;
     *info = o.device.info;
     as_device_close(&o);
+    as_copy_text(info->state, sizeof info->state, m->state);
     describe(info);
     return AS_OK;
 }

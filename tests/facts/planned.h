@@ -9,7 +9,7 @@
 
 /* device: what --device takes; stand_in: FAKE_HIP of it */
 struct planned_machine {
-    const char *device, *stand_in;
+    const char *device, *stand_in, *state; /* of the process: device/process_state.h */
 };
 extern const struct planned_machine planned_machines[]; /* ends with a NULL device */
 

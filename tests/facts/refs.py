@@ -62,7 +62,7 @@ def faults_of(row):
     for axis in row["axes"].split():
         name, _, value = axis.partition("=")
         if "probe=" in row["axes"]:  # cells of a probe: its axes have any value
-            if not re.fullmatch(r"[a-z_]+=[\w./+-]+", axis):
+            if not re.fullmatch(r"[a-z_]+=[\w./+=-]+", axis):
                 wrong.append(f"axis {axis}")
             continue
         if name not in AXES or not re.fullmatch(AXES[name], value):
@@ -151,7 +151,7 @@ def as_listed(name, row):
                 "units": int(row["units"]) if row["units"] else None}
     texts = {c: row[c] for c in COLUMNS if c not in ("fact", "value")}
     return {"refs": name, **texts, "low": ends[0], "high": ends[-1],
-            "axes": dict(a.split("=") for a in row["axes"].split()), "beside": [],
+            "axes": dict(a.split("=", 1) for a in row["axes"].split()), "beside": [],
             "line": int(row["line"]) if row["line"] else None}
 
 

@@ -34,7 +34,7 @@ static enum as_status answer(const struct planned_machine *m, const struct as_re
         st = as_ref_cells_make(&page, &cells, err);
     for (size_t i = 0; i < refs->n && !st; i++)
         answered[i] |= by_fact(&refs->v[i], facts, facts_n) || planned_has(&cells, &refs->v[i]);
-    fprintf(stderr, "# %s '%s': %zu cells, %zu facts\n", m->device, m->stand_in, measured, facts_n);
+    fprintf(stderr, "# %s '%s' %s: %zu cells, %zu facts\n", m->device, m->stand_in, m->state, measured, facts_n);
     as_ref_cells_finish(&cells);
     free(facts);
     as_plan_finish(&plan);

@@ -30,6 +30,8 @@ SMALL_GRIDS = {"elements": "1024", "cpu_threads": "0,1", "device_threads": "64"}
 # By probe, why a cell cannot be measured on it, and for which of its allocators; "" for any.
 UNSUPPORTED = (
     ("", "XNACK is on in this process", "hipMallocManaged"),  # whichever agent uses it
+    ("", "HSA_XNACK=1", "hipMallocManaged XNACK"),
+    ("", "HSA_XNACK=1", "malloc"),
     ("alloc", "'__managed__' cannot be timed", "__managed__"),
     ("bandwidth", "memory of this kind is capped at", "__managed__"),
     ("host_bandwidth", "is not aligned to 64 bytes", "__managed__"),
@@ -114,7 +116,7 @@ def is_of(section, roles, cell):
     """Whether the cell is one that the section asks for, as far as its words say."""
     axes, wanted = cell["axes"], {n for word in asked_for(section) for n in roles.get(word, {word})}
     given = {axes.get(axis) for axis in ("allocator", "from", "to")}
-    return all(axes.get(a) in section[a].split(",") for a in ("op", "scenario", "what", "step")
+    return all(axes.get(a) in section[a].split(",") for a in ("op", "scenario", "what", "step", "state")
                if section.get(a, "all") != "all") and (not wanted or wanted & {"all", "first"} or wanted & given)
 
 

@@ -76,6 +76,9 @@ static void plan_axes(const struct as_plan *plan, const struct share *s, struct 
         as_buf_printf(out, "%s%zu%s of %s", lead, n, n == AXIS_MOST ? " or more" : "", a->name);
         lead = ", ";
     }
+    const size_t states = plan_values(plan, s, AS_STATE_AXIS);
+    if (states > 1)
+        as_buf_printf(out, "%s%zu of " AS_STATE_AXIS, lead, states);
 }
 
 static size_t plan_count(const struct as_dry_run *d, bool supported)

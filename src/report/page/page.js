@@ -166,7 +166,7 @@
   function split(all, fields) {
     const varying = fields.filter(f => new Set(all.map(r => r[f])).size > 1), groups = new Map();
     for (const r of all) {
-      const key = varying.map(f => r[f]).join(', ');
+      const key = varying.map(f => r[f]).filter(v => v !== '–').join(', '); // a dash: the cell has no such axis
       if (!groups.has(key)) groups.set(key, []);
       groups.get(key).push(r);
     }

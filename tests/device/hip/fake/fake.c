@@ -11,7 +11,9 @@
  *   fail=N     the N-th call for memory, streams or modules fails once with hipErrorNotSupported; see driver_base.c
  *   apu        devices and host have one memory
  *   mi300a     their name is that of an APU whose memory has a cache; they report an L2 cache of 4 MiB
- *   xnack      page faults are replayed
+ *   xnack      page faults are replayed, unless HSA_XNACK=0; HSA_XNACK=1 does the same without the word
+ *   stateless  hipInit fails with HSA_XNACK=1
+ *   sdma       copies of the runtime take a hundred times as long as by kernels, which HSA_ENABLE_SDMA=0 makes it use
  *   unknown    the chip is one that nobody has heard of      cdna3, rdna3, rdna2   it is one of another kind
  * FAKE_HIP_ONCE names a file that is removed by the one that does what FAKE_HIP says: "hang" the first wait after a
  * launch of "count" never ends, "lose" the device is lost in it, "abort" the compiler ends the process, as the real one
@@ -47,8 +49,11 @@ void fake_forget(void)
 
 API hipError_t hipInit(unsigned int flags)
 {
+    const char *replay = getenv("HSA_XNACK");
     if (fake_asked("nameless"))
         return 31337;
+    if (fake_asked("stateless") && replay && strcmp(replay, "1") == 0)
+        return hipErrorNotSupported;
     if (fake_asked("none") || (fake_devices() == 0 && !fake_asked("zero")))
         return hipErrorNoDevice;
     return flags ? hipErrorInvalidValue : hipSuccess;
@@ -152,13 +157,20 @@ static const struct fake_attribute everywhere[] = {
     {hipDeviceAttributeWallClockRate, 100000},
 };
 
+/* As the process was started: chips of RDNA cannot. */
+static bool replays(void)
+{
+    const char *set = getenv("HSA_XNACK");
+    return !fake_asked("rdna") && (set && *set ? strcmp(set, "1") == 0 : fake_asked("xnack"));
+}
+
 API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
 {
     const struct fake_attribute by_words[] = {
         {hipDeviceAttributeWarpSize, fake_asked("rdna") ? 32 : 64},
         {hipDeviceAttributeIntegrated, fake_asked("apu")},
         {hipDeviceAttributeL2CacheSize, fake_asked("mi300a") ? 4 << 20 : 1 << 20},
-        {hipDeviceAttributePageableMemoryAccess, fake_asked("xnack")},
+        {hipDeviceAttributePageableMemoryAccess, replays()},
         {hipDeviceAttributeManagedMemory, !fake_asked("plain")},
         {hipDeviceAttributeConcurrentManagedAccess, !fake_asked("plain")},
         {hipDeviceAttributeFineGrainSupport, !fake_asked("plain")},
@@ -175,7 +187,7 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
 API hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_t *properties, int device)
 {
     const char *target = fake_asked("unknown") ? "gfx; rm -rf /"
-                         : fake_asked("xnack") ? "gfx942:sramecc+:xnack+"
+                         : replays()           ? "gfx942:sramecc+:xnack+"
                          : fake_asked("cdna3") ? "gfx942:sramecc+:xnack-"
                          : fake_asked("rdna3") ? "gfx1100"
                          : fake_asked("rdna2") ? "gfx1030"

@@ -40,13 +40,21 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool counting; /* a launch of "count" was not waited for */
 
+/* 0.1 GB/s: no host copies so slowly. */
+static const double ENGINE_NS_PER_BYTE = 10;
+
 /* Without the lock. */
 static void perform(struct work *w)
 {
+    const char *sdma = getenv("HSA_ENABLE_SDMA");
     if (w->what == LAUNCH)
         fake_run(&w->launch);
-    else if (w->what == COPY)
+    else if (w->what == COPY) {
+        const double end = fake_now() + 1e-9 * ENGINE_NS_PER_BYTE * (double)w->bytes;
         memmove(w->to, w->from, w->bytes);
+        while (fake_asked("sdma") && !(sdma && strcmp(sdma, "0") == 0) && fake_now() < end)
+            usleep(20);
+    }
 }
 
 static void *stream_main(void *context)

@@ -1,0 +1,174 @@
+"""States of processes: environment variables of a runtime as an axis, from the plan to the page. The stand-in for HIP behaves by
+them: copies by its engines are slow unless HSA_ENABLE_SDMA=0, and kernels reach malloc's memory with HSA_XNACK=1 alone.
+
+ASSAY_FAKE_HIP is the stand-in's folder."""
+import json
+import os
+import sqlite3
+
+import harness
+from harness import FAILED, MEASURED, SHORT, USAGE, expect, expect_refused
+
+COPY, BANDWIDTH = "copy", "bandwidth"
+SDMA, XNACK = ("HSA_ENABLE_SDMA=0", "HSA_ENABLE_SDMA=1"), ("HSA_XNACK=0", "HSA_XNACK=1")
+SUITE = f"""[suite]
+title = States
+budget = 0
+trials = 2
+precision = 100%
+[copy]
+from = host
+to = first
+how = engine
+direction = one
+size = 256KiB,1MiB
+[copy.sdma]
+from = host
+to = first
+how = engine
+direction = one
+size = 256KiB,1MiB
+state = {",".join(SDMA)}
+[bandwidth.xnack]
+op = triad
+level = sweep
+size = 64KiB
+threads = 0
+allocator = managed,pageable
+touch = cpu
+state = {", ".join(XNACK)}
+"""
+SLOW = 0.1  # GB/s: what the stand-in's engines give at most
+
+
+def hip(assay, **more):
+    more = {"FAKE_HIP": "apu mi300a sdma", **more}
+    return {"LD_LIBRARY_PATH": os.environ["ASSAY_FAKE_HIP"], "XDG_CACHE_HOME": assay.path("cache"), **more}
+
+
+def suite(assay):
+    with open(assay.path("states.ini"), "w", encoding="utf-8") as f:
+        f.write(SUITE)
+    return [assay.path("states.ini"), "--device", "hip:0"]
+
+
+def state(cell):
+    return cell["axes"].get("state", "")
+
+
+def copies(cells, of):
+    return [c for c in cells if c["probe"] == COPY and state(c) == of]
+
+
+def run_suite(assay):
+    done = assay.run("run", *suite(assay), env=hip(assay))
+    expect(done.code in MEASURED, "it measures", done)
+    return assay.cells()
+
+
+def test_plan_counts_each_state(assay):
+    done = assay.run("plan", *suite(assay), "--json", env=hip(assay))
+    head, *cells = [json.loads(line) for line in done.out.splitlines()]
+    expect(head["cells"] == 9 and head["unsupported"] == 3 and len(head["devices"]) == 1, "cells of both states", head)
+    expect({state(c) for c in cells} == {"", *SDMA, *XNACK}, "and no others", cells)
+    done = assay.run("plan", *suite(assay), env=hip(assay))
+    expect("3 of state" in done.out, "the table says so", done)
+
+
+def test_each_cell_is_measured_in_its_state(assay):
+    cells = run_suite(assay)
+    for of, slow in ((SDMA[0], False), (SDMA[1], True), ("", True)):
+        values = [c["median"] for c in copies(cells, of)]
+        expect(len(values) == 2 and all((v <= SLOW) == slow for v in values), f"copies with '{of}'", values)
+    reach = {(c["axes"]["allocator"], state(c)): c for c in cells if c["probe"] == BANDWIDTH}
+    for allocator, of in (("malloc", XNACK[1]), ("hipMallocManaged XNACK", XNACK[1]), ("hipMallocManaged", XNACK[0])):
+        expect(reach[allocator, of]["status"] in ("ok", "wide"), "what kernels reach then", reach)
+    expect("HSA_XNACK=1" in reach["malloc", XNACK[0]]["reason"], "and what they do not", reach)
+
+
+def test_facts_and_views_tell_them_apart(assay):
+    run_suite(assay)
+    facts = json.loads(assay.run("facts", "--all", "--json").out)
+    facts = facts["facts"] if isinstance(facts, dict) else facts
+    changed = [f for f in facts if f["id"].startswith("state.copy.")]
+    expect(len(changed) == 1 and changed[0]["verdict"] == "supported", "one fact, of the largest size", changed)
+    expect("1 MiB" in changed[0]["sentence"] and changed[0]["act"].startswith(f"Set {SDMA[0]}:"), "what to set", changed)
+    expect(changed[0]["gain_high"] < 1, "the engines are slower", changed)
+    own = [f for f in facts if f["id"].startswith("copy.engine")]
+    expect(own and all("state" not in f and f["value"] <= SLOW for f in own), "the machine's own copies are the plain ones", own)
+    advice = assay.run("advise")
+    expect(f"Set {SDMA[0]}" in " ".join(advice.out.split()), "advice", advice)
+    shown = assay.run("show", "last", COPY)
+    expect(all(s in shown.out for s in SDMA), "the table", shown)
+    page = assay.path("page.html")
+    expect(assay.run("report", "-o", page).code == 0, "a page")
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    expect(all(s in text for s in (*SDMA, *XNACK)), "has them all")
+    exported = assay.run("export", "--format", "csv")
+    expect(SDMA[0] in exported.out, "so has the table of cells", exported)
+
+
+def test_a_cell_is_measured_again_in_its_state(assay):
+    cell = copies(run_suite(assay), SDMA[0])[0]
+    done = assay.run("replay", str(cell["id"]), "--no-wait", env=hip(assay))
+    expect(done.code in (*MEASURED, harness.REGRESSION), "replayed", done)
+    again = copies(assay.cells(2), SDMA[0])
+    expect(len(again) == 1 and again[0]["median"] > SLOW, "by kernels", again)
+
+
+def spoil(assay, cell, axes):
+    """Takes the cell's trials away, and leaves its run unfinished."""
+    store = sqlite3.connect(assay.store)
+    store.execute("DELETE FROM trials WHERE cell_id = ?", (cell["id"],))
+    store.execute("UPDATE cells SET status = 'planned', n = 0, trials_done = 0, median = NULL, axes = ? WHERE id = ?",
+                  (json.dumps(axes), cell["id"]))
+    store.execute("UPDATE runs SET state = 'interrupted'")
+    store.commit()
+    store.close()
+
+
+def test_resume_measures_in_the_state(assay):
+    cell = copies(run_suite(assay), SDMA[0])[0]
+    spoil(assay, cell, cell["axes"])
+    done = assay.run("resume", env=hip(assay))
+    expect(done.code in MEASURED, "resumed", done)
+    values = [c["median"] for c in copies(assay.cells(), SDMA[0])]
+    expect(len(values) == 2 and min(values) > SLOW, "by kernels", values)
+
+
+def test_a_store_sets_no_other_variable(assay):
+    """A worker's environment is not for a file to choose."""
+    cell = copies(run_suite(assay), SDMA[0])[0]
+    for value, why in (("LD_PRELOAD=/tmp/x.so", "LD_PRELOAD"), ("HSA_XNACK=1;id", "letters or digits"),
+                       ("HSA_XNACK", "VARIABLE=VALUE"), ("CUDA_MANAGED_FORCE_DEVICE_ALLOC=1", "does not read")):
+        spoil(assay, cell, {**cell["axes"], "state": value})
+        done = assay.run("resume", env=hip(assay))
+        expect(done.code not in MEASURED and why in " ".join(done.err.split()), f"'{value}' is refused", done)
+
+
+def test_states_on_the_command_line(assay):
+    def plan(value, device="hip:0"):
+        return assay.run("plan", COPY, "--set", f"state={value}", "--device", device, env=hip(assay))
+    for value, *why in (("LD_PRELOAD=x", "'LD_PRELOAD'", "HSA_ENABLE_SDMA"), ("HSA_XNAK=1", "did you mean 'HSA_XNACK'"),
+                        ("HSA_XNACK", "VARIABLE=VALUE"), ("HSA_XNACK=", "letters or digits"), ("HSA_XNACK=1,", "VARIABLE"),
+                        ("HSA_XNACK=1+HSA_XNACK=0", "twice"), ("HSA_XNACK=" + 40 * "1", "characters"),
+                        ("=1", "VARIABLE=VALUE"), (",".join(f"HSA_XNACK={i}" for i in range(9)), "more than 8 states")):
+        expect_refused(plan(value), USAGE, *why)
+    expect_refused(plan("HSA_XNACK=1", "cpu"), USAGE, "no device of this run")
+    both = plan("HSA_XNACK=1+HSA_ENABLE_SDMA=0,HSA_ENABLE_SDMA=0+HSA_XNACK=1")
+    expect(both.code == harness.OK and "of state" not in both.out, "an order of variables is no other state", both)
+
+
+def test_a_state_in_which_the_device_cannot_be_opened(assay):
+    """It costs the cells of that state, with the reason."""
+    done = assay.run("run", *suite(assay), env=hip(assay, FAKE_HIP="apu mi300a sdma stateless"))
+    expect(done.code in MEASURED, "the others are measured", done)
+    for cell in assay.cells():
+        if state(cell) == XNACK[1]:
+            expect(cell["status"] == "unsupported" and "hipInit" in cell["reason"], "says why", cell)
+    expect(len(copies(assay.cells(), SDMA[0])) == 2, "with the cells of other states")
+
+
+if __name__ == "__main__":
+    harness.main(globals())
