@@ -13,7 +13,8 @@
      "the suite's)", false},                                                                                           \
     {"set", 's', "AXIS=VALUES",                                                                                        \
      "values of an axis: size=1KiB..1GiB x4, op=triad,copy, latency.size=64KiB, or allocator=pinned, a role or a name "\
-     "of 'assay list roles'; state=HSA_XNACK=0,HSA_XNACK=1 measures in processes with this environment", true},                                                                                   \
+     "of 'assay list roles'; state=HSA_XNACK=0,HSA_XNACK=1 measures in processes with this "                           \
+     "environment", true},                                                                                             \
     {"precision", 0, "P",                                                                                              \
      "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "    \
      "differ between probes; see 'assay list suites')", false},                                                        \
