@@ -57,6 +57,25 @@ static bool find_version(const char *text, char *out, size_t size)
     return false;
 }
 
+/* How kernels reach memory that the host's allocator gave: by address translation services, which read the host's page
+ * tables; by heterogeneous memory management, which mirrors them; or not at all, where only managed memory moves. */
+static const char *unified_memory(const struct as_gpu *gpu)
+{
+    if (as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
+        return ", ATS";
+    if (as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS))
+        return ", HMM";
+    return as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) ? ", UVM" : "";
+}
+
+static void append_unified_memory(struct as_device_info *info, const struct as_gpu *gpu)
+{
+    const size_t n = strlen(info->driver);
+    const bool direct = as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST) != 0;
+    snprintf(info->driver + n, sizeof info->driver - n, "%s%s", unified_memory(gpu),
+             direct ? ", managed memory reached by the host" : "");
+}
+
 static void cuda_info_fill_driver(struct as_device_info *info, const struct as_cu_api *api)
 {
     struct as_buf file = AS_BUF_INIT;
@@ -82,6 +101,7 @@ static void cuda_info_fill_names(struct as_device_info *info, const struct as_gp
     as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, "NVIDIA");
     cuda_info_fill_driver(info, as_cu_of(gpu));
+    append_unified_memory(info, gpu);
     if (as_cu_of(gpu)->cuDeviceGetUuid_v2(&uuid, gpu->here.device))
         return;
     unsigned char u[sizeof uuid.bytes];

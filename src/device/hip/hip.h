@@ -51,6 +51,9 @@ void as_hip_bind(struct as_hip_backend *backend);
 void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found);
 /* A device attribute, 0 if unknown to the runtime or negative. */
 unsigned as_hip_count(const struct as_hip_api *api, int id, int attribute);
+/* ", CPX, NPS4": how the kernel's driver has partitioned the chip and its memory, from files below root ("" for the
+ * running system); "" where it does not say. */
+void as_hip_partition_text(const char *root, const char *bus_id, char *out, size_t size);
 /* Parses a target's name. environment: the value of HSA_XNACK or NULL, used if the name does not specify XNACK. */
 void as_hip_parse_target(const char *name, const char *environment, struct as_hip_target *out);
 void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_target *out);

@@ -12,16 +12,43 @@ static unsigned hip_info_count_of(const struct as_hip_device *hip, int attribute
     return as_hip_count(as_hip_of(&hip->gpu), hip->gpu.here.device, attribute);
 }
 
+/* A mode is one word of capitals and digits. */
+static void append_mode(const char *root, const char *bus_id, const char *file, char *out, size_t size)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    char path[256];
+    struct as_buf text = AS_BUF_INIT;
+    snprintf(path, sizeof path, "%.128s/sys/bus/pci/devices/%.24s/%s", root, bus_id, file);
+    if (as_buf_read_file(&text, path, 64, NULL) == AS_OK) {
+        const char *mode = as_buf_get(&text);
+        const size_t n = strspn(mode, letters), used = strlen(out);
+        if (n && n <= 8 && mode[n + strspn(mode + n, " \n")] == 0)
+            snprintf(out + used, size - used, ", %.*s", (int)n, mode);
+    }
+    as_buf_finish(&text);
+}
+
+void as_hip_partition_text(const char *root, const char *bus_id, char *out, size_t size)
+{
+    out[0] = 0;
+    if (!bus_id[0] || bus_id[strspn(bus_id, "0123456789abcdefABCDEF:.")])
+        return;
+    append_mode(root, bus_id, "current_compute_partition", out, size);
+    append_mode(root, bus_id, "current_memory_partition", out, size);
+}
+
 /* The driver's version, with settings that affect memory in this process. */
 static void hip_info_fill_driver(struct as_device_info *info, const struct as_hip_device *hip)
 {
     static const char *const replays[] = {
         [AS_HIP_XNACK_NONE] = "", [AS_HIP_XNACK_OFF] = ", XNACK off", [AS_HIP_XNACK_ON] = ", XNACK on"};
     int version = 0;
+    char modes[32];
+    as_hip_partition_text("", info->bus_id, modes, sizeof modes);
     if (as_hip_of(&hip->gpu)->hipRuntimeGetVersion(&version) || version < 0)
         version = 0;
-    snprintf(info->driver, sizeof info->driver, "HIP %d.%d.%d%s", version / 10000000, version / 100000 % 100,
-             version % 100000, replays[hip->target.xnack]);
+    snprintf(info->driver, sizeof info->driver, "HIP %d.%d.%d%s%s", version / 10000000, version / 100000 % 100,
+             version % 100000, replays[hip->target.xnack], modes);
 }
 
 /* Some runtimes fill the bytes with the hexadecimal digits of the chip's id, others with the id. */

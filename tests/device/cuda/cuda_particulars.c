@@ -88,6 +88,27 @@ static void test_integrated(void **state)
     o.dev.device->close(&o.dev);
 }
 
+/* Which of the ways by which kernels reach the host's memory. */
+static void test_unified_memory(void **state)
+{
+    static const struct {
+        const char *words, *said;
+    } cases[] = {{"runs", ", HMM"},
+                 {"grace", ", ATS, managed memory reached by the host"},
+                 {"uvm", ", UVM"},
+                 {"plain", "CUDA 13.0"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct opened o = {.backend = gpu.backend};
+        fake(cases[i].words);
+        open_device(&o, 2);
+        const char *driver = o.dev.info.driver;
+        assert_true(strlen(driver) >= strlen(cases[i].said));
+        assert_string_equal(driver + strlen(driver) - strlen(cases[i].said), cases[i].said);
+        o.dev.device->close(&o.dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +116,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_half_way, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_integrated, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_unified_memory, gpu_setup, gpu_teardown),
     };
     setenv("ASSAY_CACHE", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,10 @@
 #include "../check.h"
 #include "device/hip/hip.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static const struct {
     const char *name, *environment, *arch;
     unsigned generation;
@@ -36,8 +40,45 @@ static void test_names(void **state)
     }
 }
 
+static void plant(const char *folder, const char *file, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* As the kernel's driver shows them; what is no mode is left out. */
+static void test_partitions(void **state)
+{
+    static const char bus_id[] = "0000:0a:03.0", compute[] = "current_compute_partition";
+    char root[] = "/tmp/assay-partition-XXXXXX", folder[256], out[32], command[512];
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/sys/bus/pci/devices/%s", root, bus_id);
+    snprintf(command, sizeof command, "mkdir -p '%s'", folder);
+    assert_int_equal(system(command), 0);
+    as_hip_partition_text(root, bus_id, out, sizeof out);
+    assert_string_equal(out, "");
+    plant(folder, compute, "CPX\n");
+    as_hip_partition_text(root, bus_id, out, sizeof out);
+    assert_string_equal(out, ", CPX");
+    plant(folder, "current_memory_partition", "NPS4\n");
+    as_hip_partition_text(root, bus_id, out, sizeof out);
+    assert_string_equal(out, ", CPX, NPS4");
+    plant(folder, compute, "<script>\n");
+    as_hip_partition_text(root, bus_id, out, sizeof out);
+    assert_string_equal(out, ", NPS4");
+    as_hip_partition_text(root, "../../0000:0a:03.0", out, sizeof out);
+    assert_string_equal(out, "");
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_partitions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

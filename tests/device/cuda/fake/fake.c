@@ -8,6 +8,8 @@
  *   fault      the next wait ends with an illegal address, and the context is lost
  *   nopeer     no device reaches another    peererror peer access cannot be switched on
  *   plain      attributes of everything newer than plain memory are 0
+ *   grace      kernels read the page tables of the host, which reaches managed memory on the device
+ *   uvm        kernels reach no memory of malloc
  *   noaccess   mapped memory cannot be made accessible
  *   runs       any module is taken; see launch.c for what its kernels do
  *   fail=N     the N-th call that works in a context fails once with CUDA_ERROR_NOT_SUPPORTED; see driver_base.c
@@ -159,6 +161,15 @@ static const int newer[] = {
 
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
+    if (attribute == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES ||
+        attribute == CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST) {
+        *value = fake_asked("grace");
+        return CUDA_SUCCESS;
+    }
+    if (attribute == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS && fake_asked("uvm")) {
+        *value = 0;
+        return CUDA_SUCCESS;
+    }
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
         if (newer[i] == attribute) {
             *value = !fake_asked("plain");
