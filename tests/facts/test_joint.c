@@ -104,12 +104,46 @@ static void test_wrong_node(void **unused)
     made_end(&m);
 }
 
+/* Cells of process states: compared with each other, and apart from those of the machine as it is. */
+static void test_states(void **unused)
+{
+    struct made m;
+    (void)unused;
+    made_gpu_minimal(&m);
+    made_add(&m, "copy", "GB/s", 800, "from=host to=own direction=one how=engine size=1048576 state=A=0");
+    made_add(&m, "copy", "GB/s", 850, "from=host to=own direction=one how=engine size=536870912 state=A=0");
+    made_add(&m, "copy", "GB/s", 58, "from=host to=own direction=one how=engine size=536870912 state=A=1");
+    made_add(&m, "copy", "GB/s", 50, "from=host to=own direction=one how=engine size=1048576 state=A=1");
+    made_add(&m, "copy", "GB/s", 57, "from=host to=own direction=one how=engine size=536870912");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "state.copy.host.own.A_1", 58.0 / 850, 1e-9);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_int_equal(f->evidence_n, 2);
+    made_says(f, "850 GB/s");
+    assert_memory_equal(f->act, "Set A=0: ", strlen("Set A=0: "));
+    made_near(&m, "copy.engine.host.own", 57, 1e-9); /* not the faster one of another state */
+    assert_null(made_find(&m, "copy.engine.host.own@A=0"));
+    made_end(&m);
+    made_add(&m, "copy", "GB/s", 850, "from=host to=own direction=one how=engine size=536870912 state=A=0");
+    made_derive(&m); /* what only a state gives is a fact of that state, and compared with nothing */
+    assert_null(made_find(&m, "copy.engine.host.own"));
+    made_says(made_near(&m, "copy.engine.host.own@A=0", 850, 1e-9), "With A=0: ");
+    assert_null(made_find(&m, "state.copy.host.own.A_0"));
+    made_add(&m, "copy", "GB/s", 849, "from=host to=own direction=one how=engine size=536870912");
+    m.cells[0].sum.ci = m.cells[1].sum.ci = (struct as_interval){849, 850};
+    made_derive(&m);
+    made_verdict(&m, "state.copy.host.own.A_0", AS_REFUTED);
+    made_says(made_get(&m, "state.copy.host.own.A_0"), "no difference");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy_or_direct),
         cmocka_unit_test(test_ridges),
         cmocka_unit_test(test_wrong_node),
+        cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
