@@ -105,7 +105,8 @@ static void check_cell(const struct as_cell *c, const struct as_device_info *inf
         fail_msg("%s: %s claims memory with %g bytes", info->name, c->probe, size);
     if (strcmp(as_axes_text(&c->axes, "allocator"), "thp") == 0)
         fail_msg("%s: %s plans huge pages", info->id, c->probe);
-    if (strcmp(as_axes_text(&c->axes, "type"), "f64") == 0 && !(info->capabilities & AS_CAP_FP64))
+    const bool by_cpu = strcmp(as_axes_text(&c->axes, "agent"), "cpu") == 0;
+    if (strcmp(as_axes_text(&c->axes, "type"), "f64") == 0 && !by_cpu && !(info->capabilities & AS_CAP_FP64))
         fail_msg("%s: %s plans f64", info->name, c->probe);
 }
 
