@@ -17,7 +17,7 @@ from harness import MEASURED, OK, expect  # noqa: E402
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
 BELIEVED, FACTOR, SHARE = 0.25, 4.0, 102.0
-EXPLAINED = 10  # cells of a run
+EXPLAINED = 4  # cells of a run
 DIGITS = 4  # of a number with a decimal point
 LAST = 40  # units of the last digit that half an interval may be: 35 by the rule, and the interval is rounded
 UNIT = r"(?:[nµm]?s|[kMGT]?B/s|[KMGT]i?B|[kMG]?Hz|[kMGT]?(?:FLOP|OP)/s|cycles|[kMG]? ?updates(?:/s)?|[kM]? ?pages/s|B/cycle|ops/cycle|[x×])"

@@ -8,7 +8,7 @@ import harness  # noqa: E402  (beside the robust tests)
 from harness import OK, expect  # noqa: E402
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
-WIDTHS = (40, 60, 80, 120)
+WIDTHS = (40, 60, 120)
 OF_RUNS = (("show",), ("show", "last"), ("show", "last", "latency"), ("show", "last", "bandwidth"), ("show", "last", "c2c"),
            ("show", "last", "alloc"), ("show", "--refs", "mi300x"), ("advise",), ("advise", "--all"), ("facts",), ("history",),
            ("doctor",), ("list", "runs"), ("explain", "5"), ("compare", "1", "1"))

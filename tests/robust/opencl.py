@@ -31,6 +31,7 @@ SMALL = {
     "matmul": "path=dot,tiled,naive type=f32,s8 size=64", "mix": "", "numerics": "", "occupancy": "", "onchip": "", "onchip_bandwidth": "",
     "onchip_lines": "", "page_events": "what=faults pages=16 allocator=device", "power": "",
     "residual": "side=device op=read touched=1MiB size=64KiB pass=1 allocator=device", "roofline": "type=f64 width=best",
+    "sync": "op=max path=native memory=global elements=1024 threads=64",
     "tlb": "pages=16 stride=page allocator=device", "topology": "place=memory",
 }
 # What needs a CPU's or another API's instructions, or measures one for minutes: no OpenCL kernel of its own.

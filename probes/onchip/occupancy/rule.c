@@ -206,7 +206,7 @@ static void occupancy_say_parts(struct as_rule_context *c, const struct resource
     if (!f)
         return;
     as_fact_number(f, hi, (struct as_interval){lo, hi});
-    as_fact_say(f, "The %s of each %s are in %s equal part%s; a %s has all of its own in one", r->pieces,
+    as_fact_say(f, "The %s of each %s are in %s equal part%s; those of a %s are in one of them", r->pieces,
                 as_unit_name(c), occupancy_range(lo, hi, text, sizeof text), hi > 1 ? "s" : "", r->user);
     as_fact_evidence(f, found->all.lo_cell);
 }
