@@ -74,8 +74,10 @@ enum { BUFFER_LEAST = 1 << 20, UNKNOWN_L2 = 4 << 20 };
 static uint64_t async_copy_buffer(const struct as_device_info *info, bool in_memory)
 {
     uint64_t l2 = as_info_cache(info, 2), half = (l2 ? l2 : UNKNOWN_L2) / 2;
-    if (in_memory)
-        return 2 * power_of_2_up_to(as_info_memory_least(info, NULL, 1) - 1);
+    if (in_memory) { /* of four times the L2 a quarter may still hit: replacement need not be by age */
+        const uint64_t set = power_of_2_up_to(as_info_memory_set(info));
+        return set < as_info_memory_least(info, NULL, 1) ? 2 * set : set;
+    }
     return power_of_2_up_to(half > BUFFER_LEAST ? half : BUFFER_LEAST);
 }
 
