@@ -85,7 +85,8 @@ def meson_build(name, compiler, options, arguments, env, tally):
     is_set_up = os.path.exists(os.path.join(folder, "build.ninja"))
     if not is_set_up:
         shutil.rmtree(folder, ignore_errors=True)
-    for step in ([] if is_set_up else [setup]) + [compile_]:
+    # An earlier configuration is renewed first: its list of targets lacks new ones.
+    for step in [["ninja", "-C", folder, "build.ninja"] if is_set_up else setup, compile_]:
         say(f"{name}: {step[0]} with {compiler}")
         targets = wanted_targets(folder, arguments) if step is compile_ else []
         done = low_priority.run(step + targets, cwd=TOP, env=dict(env, CC=compiler))

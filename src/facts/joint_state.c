@@ -103,6 +103,18 @@ static void describe(const struct as_cell *cell, bool in_sentence, struct as_buf
         as_buf_printf(out, "%s%.40s to %.40s", lead, as_cell_axis(cell, "from"), as_cell_axis(cell, "to"));
         lead = ", ";
     }
+    if (as_cell_axis(cell, "touch")[0]) {
+        as_buf_printf(out, "%sfirst touch by %.40s", lead, as_cell_axis(cell, "touch"));
+        lead = ", ";
+    }
+    if (as_cell_axis(cell, "threads")[0]) {
+        const double threads = as_cell_axis_number(cell, "threads");
+        if (threads > 0)
+            as_buf_printf(out, "%s%.0f thread%s", lead, threads, threads == 1 ? "" : "s");
+        else
+            as_buf_printf(out, "%sall threads", lead);
+        lead = ", ";
+    }
     if (as_cell_size(cell) > 0) {
         as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size);
         as_buf_printf(out, "%s%s", lead, size);
@@ -183,7 +195,7 @@ static void derive_state_changes(struct as_rule_context *c)
     for (size_t i = 0; i < c->in_states_n; i++) {
         const struct as_cell *cell = c->in_states[i], *base = base_of(c, i);
         const double size = as_cell_size(cell), pages = as_cell_axis_number(cell, "pages");
-        if (base)
+        if (base && base->sum.median > 0 && cell->sum.median > 0) /* of counts of 0 there is no ratio */
             all[n++] = (struct compared){cell, base, size > 0 ? size : pages > 0 ? pages : 0};
     }
     if (n > 1)

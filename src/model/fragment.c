@@ -23,6 +23,15 @@ static int *numbers_of(const char *text, size_t n)
     return list;
 }
 
+/* One more than the largest number. */
+static size_t room_of(const int *list, size_t n)
+{
+    int most = -1;
+    for (size_t i = 0; i < n; i++)
+        most = list[i] > most ? list[i] : most;
+    return (size_t)(most + 1);
+}
+
 static size_t size_in(const json_t *notes, const char *name)
 {
     const json_int_t v = json_integer_value(json_object_get(notes, name));
@@ -39,7 +48,7 @@ bool as_fragment_of(const struct as_cell *cell, struct as_fragment *out)
         out->places = numbers_of(json_string_value(json_object_get(notes, "places")), n);
     }
     json_decref(notes);
-    if (out->lanes && out->places)
+    if (out->lanes && out->places && room_of(out->lanes, n) * room_of(out->places, n) <= AS_FRAGMENT_ROOM * n)
         return true;
     as_fragment_finish(out);
     return false;

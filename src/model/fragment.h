@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-enum { AS_FRAGMENT_ELEMENTS = 1 << 16 };
+/* Lanes times places are at most so many times the elements: copies and unused places take some. */
+enum { AS_FRAGMENT_ELEMENTS = 1 << 16, AS_FRAGMENT_ROOM = 4 };
 
 /* Element (row, column) is at index row * columns + column of both lists. */
 struct as_fragment {

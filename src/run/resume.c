@@ -153,7 +153,9 @@ static enum as_status drop_others(struct as_engine *e, struct as_error *err)
         st = as_identity_device(e->run, e->slots[i].info.id, &then, err);
         if (!st)
             as_identity_differs(&then, &e->slots[i].info, &differs);
-        st = st == AS_NOTFOUND ? AS_OK : st ? st : note_driver(e, &then, &e->slots[i].info, err);
+        /* the stored description is that of no state */
+        const bool compares = !st && !e->slots[i].info.state[0];
+        st = st == AS_NOTFOUND ? AS_OK : compares ? note_driver(e, &then, &e->slots[i].info, err) : st;
         if (differs.len) {
             as_buf_printf(&why, "%s%s", why.len ? "; " : "", as_buf_get(&differs));
             remove_slot(e, i);

@@ -13,9 +13,9 @@ static void test_read(void **state)
 {
     struct as_fragment f;
     (void)state;
-    assert_true(reads("{\"rows\":2,\"columns\":3,\"lanes\":\"0 0 1 1 - 31\",\"places\":\"0 1 0 1 - 12\"}", &f));
+    assert_true(reads("{\"rows\":2,\"columns\":3,\"lanes\":\"0 0 1 1 - 2\",\"places\":\"0 1 0 1 - 7\"}", &f));
     assert_true(f.rows == 2 && f.columns == 3);
-    assert_true(f.lanes[0] == 0 && f.lanes[4] == -1 && f.lanes[5] == 31 && f.places[5] == 12);
+    assert_true(f.lanes[0] == 0 && f.lanes[4] == -1 && f.lanes[5] == 2 && f.places[5] == 7);
     as_fragment_finish(&f);
     assert_true(as_fragment_has_note("lanes") && as_fragment_has_note("places") && !as_fragment_has_note("bits"));
 }
@@ -31,6 +31,7 @@ static void test_damaged(void **state)
         "{\"rows\":2,\"columns\":2,\"lanes\":\"0 -1 1 1\",\"places\":\"0 1 0 1\"}",
         "{\"rows\":1,\"columns\":1,\"lanes\":\"99999999999999999999\",\"places\":\"0\"}",
         "{\"rows\":1,\"columns\":1,\"lanes\":\"2147483647\",\"places\":\"0\"}",
+        "{\"rows\":1,\"columns\":1,\"lanes\":\"65535\",\"places\":\"65535\"}",
         "{\"rows\":1,\"columns\":1,\"lanes\":\"\",\"places\":\"0\"}",
         "{\"rows\":1,\"columns\":1,\"lanes\":0,\"places\":0}",
         "{\"rows\":-1,\"columns\":-1,\"lanes\":\"0\",\"places\":\"0\"}",

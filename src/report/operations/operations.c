@@ -1,6 +1,7 @@
 #include "report/operations/operations.h"
 
 #include "base/text.h"
+#include "device/process_state.h"
 #include "probe/view_role.h"
 
 #include <jansson.h>
@@ -21,7 +22,7 @@ static const char *operations_op_of(const struct as_cell *c)
 bool as_operation_cell(const struct as_cell *c)
 {
     return (as_has_role(c, AS_VIEW_OPERATION_THROUGHPUT) || as_has_role(c, AS_VIEW_OPERATION_LATENCY)) &&
-           operations_op_of(c)[0];
+           operations_op_of(c)[0] && !as_axes_get(&c->axes, AS_STATE_AXIS); /* the machine's own state */
 }
 
 static bool operations_measured(const struct as_cell *c)

@@ -1,6 +1,7 @@
 /* Matrix units on the page: instruction rates against documented ones, GEMM over size by path, numerics, operand
  * layout, and gains from fusion. */
 #include "base/text.h"
+#include "device/process_state.h"
 #include "probe/view_role.h"
 #include "report/page/markup.h"
 #include "report/page/matrix_draw.h"
@@ -27,7 +28,8 @@ struct place {
 
 static bool matrix_is_of(const struct as_cell *c, const char *device, enum as_view_role role)
 {
-    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_report_is_measured(c);
+    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_report_is_measured(c) &&
+           !as_axes_get(&c->axes, AS_STATE_AXIS);
 }
 
 static bool matrix_has(const struct as_report_run *run, const char *device, enum as_view_role role)
