@@ -255,8 +255,6 @@ enum as_status as_slots_add_states_of(struct as_slot **slots, size_t *n, const s
         const char *state = as_axes_text(&cells[i].axes, AS_STATE_AXIS);
         if (state[0] && find_slot(*slots, *n, cells[i].device, ""))
             st = as_slots_add_state(slots, n, cells[i].device, state, program, stop, err);
-        if (st == AS_USAGE || st == AS_UNSUPPORTED) /* of another build: its cells have no slot, the others do */
-            st = AS_OK;
     }
     return st;
 }

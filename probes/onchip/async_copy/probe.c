@@ -75,8 +75,11 @@ static uint64_t async_copy_buffer(const struct as_device_info *info, bool in_mem
 {
     uint64_t l2 = as_info_cache(info, 2), half = (l2 ? l2 : UNKNOWN_L2) / 2;
     if (in_memory) { /* of four times the L2 a quarter may still hit: replacement need not be by age */
-        const uint64_t set = power_of_2_up_to(as_info_memory_set(info));
-        return set < as_info_memory_least(info, NULL, 1) ? 2 * set : set;
+        const uint64_t least = 2 * power_of_2_up_to(as_info_memory_least(info, NULL, 1) - 1);
+        uint64_t set = power_of_2_up_to(as_info_memory_set(info));
+        while (set > least && set > info->memory_free / 2)
+            set /= 2;
+        return set > least ? set : least;
     }
     return power_of_2_up_to(half > BUFFER_LEAST ? half : BUFFER_LEAST);
 }

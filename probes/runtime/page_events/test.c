@@ -7,7 +7,6 @@
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
