@@ -86,7 +86,7 @@ static const struct row {
     {"atomic.global", "atom.relaxed.sys.global.add.f64 %0, [%3+%2], %0;", F64, 0, 0},
     {"atomic.global", "red.relaxed.gpu.global.add.f64 [%3+%2], %0;", F64, 0, 0},
     {"atomic.local", "atom.shared.exch.b32 %0, [%4+%2], %0;", U32, 0, 0},
-    {"atomic.local", "atom.shared.cas.b32 %0, [%4+%2], %0, %0;", U32, 0, 0},
+    {"atomic.local swap.local", "atom.shared.cas.b32 %0, [%4+%2], %0, %0;", U32, 0, 0},
     {"fma.f16", "fma.rn.f16x2 %0, %0, %1, %1;", U32, 0, 0},
     {"fma.f16", "fma.rn.bf16x2 %0, %0, %1, %1;", U32, 0, 0},
     {"fma.f32", "fma.rn.f32 %0, %0, %1, %1;", F32, 0, 0},
