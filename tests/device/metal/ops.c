@@ -192,7 +192,7 @@ static void test_wrong_spelling(void **state)
         {"exp2_32", "exp_32"},
         {"shlc32", "shrc32"},
         {"bfidyn32", "bfilen32"},
-        {"imulw16", "imul16"},
+        {"imulhi16", "imul16"},
         {"prefix_sum32", "prefix_esum32"},
         {"prefix_esum16", "prefix_sum16"},
         {"prefix_fsum32", "prefix_fesum32"},
