@@ -287,9 +287,7 @@ static void derive_operands(struct as_rule_context *c)
         if (!f)
             break;
         f->verdict = f->ci.hi < 1 ? AS_SUPPORTED : f->ci.lo > 1 ? AS_REFUTED : AS_UNDECIDED;
-        as_fact_say(
-            f,
-            "{op} runs at {value} of its rate when it reads three different registers instead of one");
+        as_fact_say(f, "{op} runs at {value} of its rate when it reads three different registers instead of one");
     }
     free(pairs);
 }
