@@ -171,10 +171,9 @@ static void curve_make(struct curve *curve, const struct as_cell *const *cells, 
         }
         curve_insert(curve, cells[k]);
     }
-    for (size_t k = 0; !best && k < curve->n; k++)
-        best = curve->v[k];
     for (size_t k = 0; k < curve->n; k++)
-        best = curve->v[k]->sum.median > best->sum.median ? curve->v[k] : best;
+        if (!best || curve->v[k]->sum.median > best->sum.median)
+            best = curve->v[k];
     const struct as_interval ci = best ? as_cell_interval(best) : AS_NO_INTERVAL;
     curve->enough = (struct as_interval){ENOUGH * ci.lo, ENOUGH * ci.hi};
 }
