@@ -105,7 +105,7 @@ static void say_device_first(struct as_advice *a, const struct as_advice_choice 
     as_fact_value_text(most->value, most->ci, most->cell->unit, value, sizeof value);
     as_noted_text(most->value / before->value, as_ratio_interval(most->value, most->ci, before->value, before->ci), "x",
                   " as fast", "", ratio, sizeof ratio);
-    as_advice_say(a, ". Let the device touch '%s' first where you must use it: the CPU then streams at %s, %s",
+    as_advice_say(a, ". If you need '%s', let the device touch it first: the CPU then streams at %s, %s",
                   most->allocator, value, ratio);
     as_advice_add_number(a, most->cell, "triad by the CPU, '%s', the device first", most->allocator);
 }

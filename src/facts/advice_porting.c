@@ -87,10 +87,10 @@ bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic
 bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     static const char *const wanted[][2] = {{"touch", "cpu"}, {"agent", "device"}, {"pass", "1"}, {NULL, NULL}};
-    static const struct porting_words words = {"Prefetch managed memory that the CPU wrote",
+    static const struct porting_words words = {"Prefetch managed memory where that overlaps other work (its own time is not counted)",
                                                "Do not prefetch managed memory",
                                                "Whether prefetching managed memory helps is inconclusive",
-                                               "after it, not counting it, the device's first pass over"};
+                                               "the device's first pass over"};
     struct as_pair p;
     (void)t;
     if (!porting_pair(c, "migration", "managed", "managed_prefetch", wanted, &p))
@@ -134,7 +134,7 @@ static void porting_add_numbers(const struct as_rule_context *c, struct as_advic
     }
 }
 
-/* What is decided goes to the first list: "two buffers in turn 0.800x (0.790 to 0.810x; heartwall, 'managed')"; of the
+/* What is decided goes to the first list: "double buffering 0.800x (0.790 to 0.810x; heartwall, 'managed')"; of the
  * rest the name goes to the second. */
 static void porting_list_fact(const struct as_fact *f, const char *name, struct as_buf *decided, struct as_buf *unclear)
 {
@@ -180,9 +180,8 @@ static void porting_say_applications(struct as_advice *a, size_t faster, size_t 
         as_advice_say(a, "Whether applications are faster with one allocation is inconclusive");
         return;
     }
-    as_advice_say(a, "%s: unified takes, of the time with copies, %s",
-                  slower > faster ? "Keep copies where the kernels are slower without" : "Port to one allocation",
-                  as_buf_get(decided));
+    as_advice_say(a, "%s: time with one allocation against time with copies: %s",
+                  slower > faster ? "Keep explicit copies" : "Use one allocation", as_buf_get(decided));
     if (unclear->len)
         as_advice_say(a, "; inconclusive: %s", as_buf_get(unclear));
 }
@@ -208,7 +207,7 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
     }
     porting_say_applications(a, faster, slower, &decided, &unclear);
     if (isfinite(saved))
-        as_advice_say(a, "; it saves up to %.0f%% of peak memory", 100 * saved);
+        as_advice_say(a, "; one allocation saves up to %.0f%% of peak memory", 100 * saved);
     as_buf_finish(&decided);
     as_buf_finish(&unclear);
     return n > 0;
@@ -217,9 +216,9 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
 static const struct {
     const char *strategy, *says;
 } porting_strategies[] = {
-    {"double-buffering", "two buffers in turn"},       {"memory-check", "counting free memory first"},
-    {"partial-transfers", "copies part by part"},      {"stack", "kernels that read the stack"},
-    {"static", "static variables for managed memory"}, {"hidden-allocator", "a container that grows"},
+    {"double-buffering", "double buffering"},   {"memory-check", "a check of free memory"},
+    {"partial-transfers", "partial transfers"}, {"stack", "variables on the stack"},
+    {"static", "static managed variables"},     {"hidden-allocator", "a growing container"},
 };
 
 bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -237,7 +236,7 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
     }
     const bool any = decided.len || unclear.len;
     if (decided.len)
-        as_advice_say(a, "Of the time without it each strategy takes: %s", as_buf_get(&decided));
+        as_advice_say(a, "Time with each strategy against time without: %s", as_buf_get(&decided));
     if (unclear.len)
         as_advice_say(a, "%s: %s", decided.len ? "; inconclusive" : "What these strategies gain is inconclusive",
                       as_buf_get(&unclear));

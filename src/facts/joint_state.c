@@ -131,7 +131,7 @@ static void put_side(const struct as_cell *cell, struct as_buf *out)
     if (state_of(cell)[0])
         as_buf_printf(out, " with %s", state_of(cell));
     else
-        as_buf_str(out, " without it");
+        as_buf_str(out, " by default");
 }
 
 static void say_change(struct as_fact *f, const struct compared *p)
@@ -149,12 +149,12 @@ static void say_change(struct as_fact *f, const struct compared *p)
     if (f->verdict == AS_SUPPORTED)
         as_fact_say(f, "%.120s: %s, %s the %s", as_buf_get(&what), as_buf_get(&first), times, as_buf_get(&second));
     else
-        as_fact_say(f, "%.120s: %s and %s, %s", as_buf_get(&what), as_buf_get(&first), as_buf_get(&second),
-                    f->verdict == AS_REFUTED ? "which is no difference" : "whose difference is inconclusive");
+        as_fact_say(f, "%.120s: %s and %s: %s", as_buf_get(&what), as_buf_get(&first), as_buf_get(&second),
+                    f->verdict == AS_REFUTED ? "no difference" : "inconclusive");
     if (side && state_of(better)[0]) {
         as_buf_clear(&what);
         describe(p->cell, true, &what);
-        as_fact_act(f, "Set %s: {gain} for %.90s", state_of(better), as_buf_get(&what));
+        as_fact_act(f, "Set %s: {gain} better for %.90s", state_of(better), as_buf_get(&what));
     }
     as_buf_finish(&what);
     as_buf_finish(&first);
@@ -207,9 +207,9 @@ static void derive_state_changes(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_state[] = {
     {"process state", derive_state_changes,
-     "median of a cell in a process state over that of the cell that differs in nothing else: in the first state of "
-     "the "
-     "same variables, else in assay's own environment; of several sizes the largest",
+     "median of a cell in a process state over that of the cell with the same axes, where allocators of one role count "
+     "as equal: in the first state of the same variables, else in assay's own environment; of several sizes the "
+     "largest",
      "both measured again in fresh processes, with another ratio"},
     {0},
 };

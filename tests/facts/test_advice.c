@@ -181,7 +181,7 @@ static void test_cpu_heavy_on_device(void **unused)
          "Of 3 allocators measured that the CPU can access, use 'own' or 'pinned', which are statistically tied: with "
          "'own' the CPU streams at 208 GB/s (");
     says(a, "'shared' is 1.15x slower");
-    says(a, ". Let the device touch 'shared' first where you must use it: the CPU then streams at 208 GB/s (");
+    says(a, ". If you need 'shared', let the device touch it first: the CPU then streams at 208 GB/s (");
     says(a, ". A dependent CPU load from 'own' takes 240 ns (");
     assert_int_equal(a->numbers_n, 5);
 }
@@ -439,9 +439,9 @@ static void test_prefetch(void **unused)
     add("cuda:0", "migration", "GB/s", 2000, PASS("1", "cuMemAllocManaged prefetch"));
     add("cuda:0", "migration", "GB/s", 3000, PASS("2", "cuMemAllocManaged"));
     add("cuda:0", "migration", "GB/s", 3000, PASS("2", "cuMemAllocManaged prefetch"));
-    says(get_advice("cuda:0", "prefetch"),
-         "Prefetch managed memory that the CPU wrote: after it, not counting it, the device's first pass over 256 MiB "
-         "runs at 2.00 TB/s (");
+    says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory where that overlaps other work (its own time is "
+                                           "not counted): the device's first pass over 256 MiB "
+                                           "runs at 2.00 TB/s (");
     says(get_advice("cuda:0", "prefetch"), ": 100x as fast");
 }
 
@@ -468,14 +468,13 @@ static void test_applications_and_strategies(void **unused)
     application(100, 1e8, APP("nn", "explicit", "memory-check", "own"));
     application(100, 1e8, APP("nn", "unified", "none", "managed"));
     const struct as_advice *a = get_advice("hip:0", "applications");
-    says(
-        a,
-        "Port to one allocation: unified takes, of the time with copies, 0.800x (0.789 to 0.811x; hotspot, 'managed')");
+    says(a, "Use one allocation: time with one allocation against time with copies: 0.800x (0.789 to 0.811x; hotspot, "
+            "'managed')");
     says(a, "1.20x (1.18 to 1.22x; heartwall, 'managed')");
-    says(a, "'managed'); inconclusive: nn; it saves up to 40% of peak memory");
+    says(a, "'managed'); inconclusive: nn; one allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
-    says(a, "Of the time without it each strategy takes: two buffers in turn 0.500x");
-    says(a, "heartwall, 'managed'); inconclusive: counting free memory first; not measured: copies part by part, ");
+    says(a, "Time with each strategy against time without: double buffering 0.500x");
+    says(a, "heartwall, 'managed'); inconclusive: a check of free memory; not measured: partial transfers, ");
 }
 
 int main(void)

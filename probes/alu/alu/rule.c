@@ -217,7 +217,7 @@ static void alu_add_fill(struct as_rule_context *c, const struct curve *curve)
     as_fact_evidence(f, curve->v[less]);
 }
 
-/* The longest loop at full speed, and the shortest: of a short one turns cost more. */
+/* The longest loop at full speed, and the shortest: short loops pay more for each turn. */
 static void alu_add_code(struct as_rule_context *c, const struct curve *curve)
 {
     size_t first = 0, last = curve->n;

@@ -33,7 +33,11 @@ static void emulated_add_cost(struct as_rule_context *c, const struct as_cell *c
         return;
     snprintf(faster, sizeof faster, " as fast as %.24s", other);
     snprintf(slower, sizeof slower, " slower than %.24s", other);
-    as_fact_say(f, "{op} runs %s", as_fact_ratio_text(f, faster, slower, "", text, sizeof text));
+    as_fact_ratio_text(f, faster, slower, "", text, sizeof text);
+    if (f->verdict == AS_UNDECIDED)
+        as_fact_say(f, "{op} and %.24s are statistically tied: %s", other, text);
+    else
+        as_fact_say(f, "{op} runs %s", text);
 }
 
 static void emulated_add_accuracy(struct as_rule_context *c, const struct as_cell *cell)

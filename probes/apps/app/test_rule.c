@@ -37,11 +37,11 @@ UNIT_TEST(test_apps)
     made_verdict(&m, "app.hotspot.cuMemAllocManaged", AS_SUPPORTED);
     const struct as_fact *f = made_get(&m, "app.hotspot.cuMemAllocManaged");
     made_says(f, "hotspot on cuMemAllocManaged: unified takes 0.800x ");
-    made_says(f, ", with 40% less peak memory, because copies are 30% of the explicit time");
+    made_says(f, ", with 40% less peak memory; copies are 30% of the explicit time");
     assert_non_null(strstr(f->act, "Use one allocation for CPU and device: with copies, hotspot takes 1.25x"));
     made_verdict(&m, "app.nn.cuMemHostAlloc", AS_REFUTED);
     f = made_get(&m, "app.nn.cuMemHostAlloc");
-    made_says(f, " as long as explicit, because copies are 20% of the explicit time"); /* memory was not counted */
+    made_says(f, " as long as explicit; copies are 20% of the explicit time"); /* memory was not counted */
     assert_non_null(strstr(f->act, "Copy between host and device explicitly: nn takes 1.50x"));
     assert_null(made_find(&m, "app.backprop.cuMemHostAlloc")); /* no explicit version beside it */
 }
@@ -54,8 +54,8 @@ UNIT_TEST(test_why)
     add_with_kernels("app=nn version=host strategy=none allocator=cuMemAlloc size=1048576", 700, 0, 0, 0);
     made_derive(&m);
     made_says(made_get(&m, "app.nn.managed"),
-              "nn on managed: unified takes 2.00x (1.97 to 2.03x) as long as explicit, because copies are 20% of the "
-              "explicit time and kernels take 3.00x as long in this memory");
+              "nn on managed: unified takes 2.00x (1.97 to 2.03x) as long as explicit; copies are 20% of the explicit "
+              "time; kernels take 3.00x as long in this memory");
     made_near(&m, "host.app.nn", 7, 1e-9);
     made_says(made_get(&m, "host.app.nn"), "by one thread of the CPU as by the device (explicit, cuMemAlloc)");
 }

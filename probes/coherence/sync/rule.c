@@ -63,9 +63,14 @@ static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_SYNC_EMULATED, pair->b, pair->a, NULL);
     if (!f)
         return;
-    as_fact_say(f, "64-bit atomic {op} by two words in %s is %s than native%s, result {result}, on {elements} elements",
+    as_fact_say(f,
+                f->verdict == AS_UNDECIDED
+                    ? "64-bit atomic {op} by two words in %s and native are statistically tied: %s%s, result {result}, "
+                      "on {elements} elements"
+                    : "64-bit atomic {op} by two words in %s is %s than native%s, result {result}, on {elements} "
+                      "elements",
                 sync_memory(c, pair->a), as_fact_ratio_text(f, " slower", " faster", "", ratio, sizeof ratio),
-                as_cell_is(pair->a, "threads", "1") ? " by one thread" : "");
+                as_cell_is(pair->a, "threads", "1") ? ", one thread" : "");
 }
 
 static void derive_sync(struct as_rule_context *c)

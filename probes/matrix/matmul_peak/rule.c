@@ -115,7 +115,7 @@ static void add_latency(struct as_rule_context *c, const struct as_cell *cell, c
     struct as_fact *f = as_fact_add(c, AS_FACT_MATMUL_LATENCY, cell, AS_BY(.instruction = as_buf_get(&name)));
     if (f) {
         as_fact_number(f, latency->value, latency->ci);
-        as_fact_say(f, "%s can add to the result of the one before after {value}", as_buf_get(&name));
+        as_fact_say(f, "%s takes {value} from accumulator to accumulator", as_buf_get(&name));
         as_fact_evidence(f, cell);
     }
     as_buf_finish(&name);

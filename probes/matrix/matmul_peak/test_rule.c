@@ -63,7 +63,7 @@ UNIT_TEST(test_latency)
         .name = "latency", .unit = "cycles", .value = 33, .ci = {32.9, 33.1}, .trials = 3, .lower_is_better = true};
     assert_int_equal(as_cell_set_metrics(c, &latency, 1, NULL), AS_OK);
     made_derive(&m);
-    made_says(made_near(&m, "matmul.latency.mma_m16n8k16_f16_f32", 33, 1e-9), "after 33.0 cycles");
+    made_says(made_near(&m, "matmul.latency.mma_m16n8k16_f16_f32", 33, 1e-9), "takes 33.0 cycles");
 }
 
 int main(void)

@@ -118,7 +118,7 @@ static void async_copy_add_gain(struct as_rule_context *c, const struct as_cell 
     if (!f)
         return;
     as_fact_say(f, "Bandwidth from %s to %s by %s, against loads through registers: %s", from, as_shared_memory_name(c),
-                async_copy_name(path), as_fact_ratio_text(f, " as high", " lower", "", text, sizeof text));
+                async_copy_name(path), as_fact_noted_text(f, "", "", text, sizeof text));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
         as_fact_act(f, "Fill %s by %s: {gain} the bandwidth of loads through registers", as_shared_memory_name(c),

@@ -333,7 +333,7 @@ static void add_node(struct as_rule_context *c, const struct as_cell *cell, cons
     snprintf(note, sizeof note, "%s, %.0f page%s", fault_who(cell, text, sizeof text), pages, pages == 1 ? "" : "s");
     as_fact_say(f,
                 f->verdict == AS_UNDECIDED ? "Page faults on node %s and on the nearest node are statistically tied: %s"
-                                           : "A page fault on node %s takes %s",
+                                           : "Page faults on node %s take %s",
                 as_cell_axis(cell, "node"),
                 as_fact_ratio_text(f, " as long as on the nearest node", " less time than on the nearest node", note,
                                    ratio, sizeof ratio));

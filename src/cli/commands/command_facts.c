@@ -292,16 +292,17 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
     return st;
 }
 
-/* The last run with a fact about the subject, not searched beyond some; out stays empty where there is none. */
+enum { RUNS_SEARCHED = 32 };
+
+/* The last run with a fact about the subject, among so many; out stays empty where there is none. */
 static enum as_status last_about(struct as_store *store, const char *subject, struct as_report_run *out,
                                  struct as_error *err)
 {
-    enum { SEARCHED = 32 };
     struct as_run *runs = NULL;
     size_t n = 0;
     bool found = false;
     enum as_status st = as_store_runs(store, &runs, &n, err);
-    for (size_t i = n; i > 0 && n - i < SEARCHED && !found && !st; i--) {
+    for (size_t i = n; i > 0 && n - i < RUNS_SEARCHED && !found && !st; i--) {
         char id[24];
         snprintf(id, sizeof id, "%lld", (long long)runs[i - 1].id);
         st = as_report_load(store, id, out, err);
@@ -339,10 +340,11 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
             if (!as_probe_find(run))
                 as_hint_probe(run, err);
             if (strcmp(err->text, why.text) == 0)
-                as_fail(err, st,
-                        "there is no run '%s', and none of the last runs has a fact about it; 'assay facts' lists the "
-                        "subjects",
-                        run);
+                as_fail(
+                    err, st,
+                    "there is no run '%s', and none of the last %d runs has a fact about it; 'assay facts' lists the "
+                    "subjects",
+                    run, RUNS_SEARCHED);
         }
         *subject = run;
     }
