@@ -4,7 +4,7 @@ BUILD = build
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (about 8 minutes)"
-	@echo "make check   what a change has to pass besides: sanitizers, fuzzers, kernels for all GPUs, lint (about 25 minutes)"
+	@echo "make check   what a change must also pass: sanitizers, fuzzers, kernels for all GPUs, lint (about 25 minutes)"
 	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64 and macOS: a part of make check"
 	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
 	@echo "make macos   compiled and linked for Macs with Apple's and Intel's processors: a part of make lint"

@@ -9,8 +9,7 @@
 /* "near", then the numbers of nodes; nodes without CPUs too. */
 extern const char *const as_node_words[];
 #define AS_NODE_AXIS                                                                                                   \
-    AS_WORD_AXIS("node", as_node_words, "near",                                                                        \
-                 "NUMA node of the memory; near: that of the first touch, for a device its nearest")
+    AS_WORD_AXIS("node", as_node_words, "near", "NUMA node of the memory; near: by default, which the note node says")
 
 /* The requested node; -1: near, or there is no such axis. */
 int as_node_wanted(const struct as_axes *a);

@@ -123,7 +123,7 @@ static double counters_of_device(const char *root, const struct as_device_info *
     const bool read = counters_device_file(root, info, name, path, sizeof path) &&
                       !as_buf_read_file(&text, path, FILE_MAX, NULL) && sscanf(as_buf_get(&text), "%llu", &bytes) == 1;
     if (!read)
-        snprintf(why, why_size, "the kernel has no number '%s' for the device", name);
+        snprintf(why, why_size, "the kernel driver does not export '%s' for the device", name);
     as_buf_finish(&text);
     return read ? (double)bytes : NAN;
 }

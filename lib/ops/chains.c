@@ -76,7 +76,8 @@ static enum as_status has_operation(const struct as_device_info *info, const str
     if (dialect == AS_DIALECT_OPENCL && has_subgroups(info, op, err))
         return AS_UNSUPPORTED;
     if (op->group_reference && (warp < LANES_LEAST || warp > AS_OP_GROUP_MOST || (warp & (warp - 1))))
-        return as_fail(err, AS_UNSUPPORTED, "%s needs a power of two of lanes, %d to %d; this device has %u", op->name,
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%s needs a subgroup size that is a power of two from %d to %d; here it is %u", op->name,
                        (int)LANES_LEAST, (int)AS_OP_GROUP_MOST, warp);
     return AS_OK;
 }

@@ -36,10 +36,10 @@ static const struct {
     {"tensor fp8", "tensor operations on 8-bit floats"},
     {"tensor fragments", "tensor operations with all operands in cooperative tensors"},
     {"subgroups", "subgroups in kernels"},
-    {"subgroup ballot", "ballots of subgroups"},
-    {"subgroup shuffle", "shuffles of subgroups"},
-    {"subgroup arithmetic", "products and logic of subgroups"},
-    {"subgroup clustered", "reductions of parts of subgroups"},
+    {"subgroup ballot", "subgroup ballots"},
+    {"subgroup shuffle", "subgroup shuffles"},
+    {"subgroup arithmetic", "non-uniform subgroup arithmetic"},
+    {"subgroup clustered", "clustered subgroup reductions"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

@@ -13,7 +13,7 @@
 enum { AS_STATE_SIZE = 48 /* of an axis value */, AS_STATES_MAX = 8 /* of one device in a run */ };
 
 /* Writes the canonical text of a state for the backend of this device ("hip:0") or of this name ("hip"): variables in
- * the order of its table. AS_USAGE: not a state, or a variable that no backend reads, with the nearest that one does.
+ * the order of its table. AS_USAGE: malformed, or an unknown variable; names the nearest known one.
  * AS_UNSUPPORTED: variables of another backend. */
 enum as_status as_state_parse(const char *device, const char *text, char out[static AS_STATE_SIZE],
                               struct as_error *err);

@@ -191,7 +191,8 @@ static void ends_add_act(struct as_fact *f, const struct as_ends *e, const struc
     if (as_fact_side(f) != (e->lower_is_better ? 1 : -1))
         return;
     if (ends_is_of_device(base))
-        as_fact_act(f, "Use '%s' for memory that the CPU uses much: %s is {gain} slower in '%s'", other, op, allocator);
+        as_fact_act(f, "Use '%s' for memory that the CPU uses heavily: %s is {gain} slower in '%s'", other, op,
+                    allocator);
     else
         as_fact_act(f, "Avoid CPU access to '%s' memory%s: %s is {gain} slower than in '%s'", allocator,
                     as_cell_is(cell, "touch", "device") ? " that the device touched first" : "", op, other);

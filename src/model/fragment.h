@@ -20,7 +20,7 @@ struct as_fragment {
  * of a damaged store; nothing to free then. */
 bool as_fragment_of(const struct as_cell *cell, struct as_fragment *out);
 void as_fragment_finish(struct as_fragment *f);
-/* Is it a note that the fragment says? */
+/* Is it a note that as_fragment_of reads, so that views need not list it? */
 bool as_fragment_has_note(const char *name);
 
 #endif

@@ -41,8 +41,8 @@ static enum as_status check_state(const char *state, const struct as_device_info
 {
     if (strcmp(state, info->state) == 0)
         return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED, "it belongs to processes %s%s, and this one is %s%s",
-                   state[0] ? "with " : "in assay's own environment", state, info->state[0] ? "with " : "in that",
+    return as_fail(err, AS_UNSUPPORTED, "it was measured %s%s, and this is a process %s%s",
+                   state[0] ? "with " : "in no process state", state, info->state[0] ? "with " : "in none",
                    info->state);
 }
 

@@ -1,6 +1,6 @@
 """Every experiment of the sources has a row in docs/sources.md whose measurements and facts exist: sources.py ROOT PLANNED
 
-The program PLANNED says which of the measurements and facts that rows name nothing plans.
+The program PLANNED prints the measurements and facts named in rows that no suite or grid plans.
 """
 import csv
 import os
@@ -36,7 +36,7 @@ def faults_of(source, fields):
         return [f"{source}: a row of {len(fields)} fields: {fields[0]}"]
     experiment, _, cells, facts, state = fields
     wrong = [] if STATE.match(state) else [f"the state '{state}' has no reason or is none"]
-    wrong += [f"'{c}' is no measurement" for c in re.findall(r"`([^`]*)`", cells) if not CELL.match(c)]
+    wrong += [f"'{c}' is not a measurement" for c in re.findall(r"`([^`]*)`", cells) if not CELL.match(c)]
     if re.sub(r"`[^`]*`|[,\s]", "", cells + facts):
         wrong.append("text beside measurements and facts")
     if state.startswith("complete") and not cells and not facts:

@@ -1,17 +1,14 @@
 /* Advice on synthetic cells: what valid cells support, and nothing without them. */
 #include "made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 #include "facts/advice.h"
 #include "model/metrics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.share = 0.01};
 static struct as_device_info infos[2];
@@ -116,9 +113,8 @@ static void says(const struct as_advice *a, const char *what)
     assert_true(a->numbers_n > 0);
 }
 
-static void test_without_cells_commands_are_named(void **unused)
+UNIT_TEST(test_without_cells_commands_are_named)
 {
-    (void)unused;
     triad("hip:0", 100, "own", 0, "cpu");
     triad("hip:0", 90, "pinned", 0, "cpu")->status = AS_CELL_REJECTED;
     fault("hip:0", 500, "device-major", "managed");
@@ -133,9 +129,8 @@ static void test_without_cells_commands_are_named(void **unused)
     }
 }
 
-static void test_allocators_by_side(void **unused)
+UNIT_TEST(test_allocators_by_side)
 {
-    (void)unused;
     triad("hip:0", 1000, "managed", 0, "cpu");
     triad("hip:0", 3500, "own", 0, "cpu");
     triad("hip:0", 2000, "pinned", 0, "cpu");
@@ -166,9 +161,8 @@ static void by_cpu(double value, const char *allocator, const char *touch, int t
 }
 
 /* The CPU in a device's memory, at the best number of threads. */
-static void test_cpu_heavy_on_device(void **unused)
+UNIT_TEST(test_cpu_heavy_on_device)
 {
-    (void)unused;
     by_cpu(181, "shared", "cpu", 9);
     by_cpu(174, "shared", "cpu", 24);
     by_cpu(208, "shared", "device", 24);
@@ -187,9 +181,8 @@ static void test_cpu_heavy_on_device(void **unused)
 }
 
 /* Memory that the CPU cannot touch says nothing about who should touch first. */
-static void test_only_memory_that_both_touch(void **unused)
+UNIT_TEST(test_only_memory_that_both_touch)
 {
-    (void)unused;
     triad("hip:0", 3500, "own", 0, "cpu");
     triad("hip:0", 9000, "own", 0, "device");
     triad("hip:0", 2000, "pinned", 0, "cpu");
@@ -201,9 +194,8 @@ static void test_only_memory_that_both_touch(void **unused)
 }
 
 /* Intervals that allow more than the threshold decide nothing; the widest pair is quoted. */
-static void test_undecided_first_touch(void **unused)
+UNIT_TEST(test_undecided_first_touch)
 {
-    (void)unused;
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 2001, "pinned", 0, "device");
     triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
@@ -213,9 +205,8 @@ static void test_undecided_first_touch(void **unused)
     says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
 }
 
-static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
+UNIT_TEST(test_atomics_where_plain_accesses_are_not_coherent)
 {
-    (void)unused;
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 1000, "managed", 0, "cpu");
     add_lost_updates(0, "pinned", "add");
@@ -225,9 +216,8 @@ static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
         "no updates");
 }
 
-static void test_short_lives(void **unused)
+UNIT_TEST(test_short_lives)
 {
-    (void)unused;
     infos[1].allocators[1].on_demand = true;
     life(10, 10, "own", "32");
     life(15, 90, "pinned", "32");
@@ -244,9 +234,8 @@ static void test_short_lives(void **unused)
 
 /* An allocation that returns faster than memory can be populated is ranked apart: "79200x slower" than it says nothing.
  */
-static void test_promised_memory(void **unused)
+UNIT_TEST(test_promised_memory)
 {
-    (void)unused;
     life(500, 500, "own", "32");
     life(900, 900, "managed", "32");
     life(510, 510, "own", "134217728");
@@ -256,9 +245,8 @@ static void test_promised_memory(void **unused)
     assert_null(strstr(get_advice("hip:0", "short-lived")->sentence, "slower"));
 }
 
-static void test_prefaults(void **unused)
+UNIT_TEST(test_prefaults)
 {
-    (void)unused;
     fault("hip:0", 900, "device-major", "managed");
     fault("hip:0", 110, "device-minor", "managed");
     fault("hip:0", 270, "cpu-all", "managed");
@@ -274,9 +262,8 @@ static void test_prefaults(void **unused)
 }
 
 /* A touch of present pages takes longer than what is left of the faults: that is no effect to advise on. */
-static void test_prefaults_that_are_drowned(void **unused)
+UNIT_TEST(test_prefaults_that_are_drowned)
 {
-    (void)unused;
     fault("hip:0", 900, "device-major", "managed");
     fault("hip:0", 110, "device-minor", "managed");
     add("hip:0", "fault", "ns", 54000, "scenario=device-major;what=control;allocator=managed;pages=10000;access=store");
@@ -285,26 +272,23 @@ static void test_prefaults_that_are_drowned(void **unused)
     says(get_advice("hip:0", "pre-fault"), "the device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
 }
 
-static void test_prefaults_that_do_not_pay(void **unused)
+UNIT_TEST(test_prefaults_that_do_not_pay)
 {
-    (void)unused;
     fault("hip:0", 900, "device-major", "managed");
     fault("hip:0", 800, "device-minor", "managed");
     fault("hip:0", 270, "cpu-one", "managed");
     says(get_advice("hip:0", "pre-fault"), "let the device fault");
 }
 
-static void test_prefaults_that_may_pay(void **unused)
+UNIT_TEST(test_prefaults_that_may_pay)
 {
-    (void)unused;
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 1001, "cpu-all", "mmap");
     says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is inconclusive");
 }
 
-static void test_copies(void **unused)
+UNIT_TEST(test_copies)
 {
-    (void)unused;
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 50, "pinned", 0, "cpu");
     triad("hip:0", 4100, "managed", 0, "cpu");
@@ -324,9 +308,8 @@ static void test_copies(void **unused)
     assert_int_equal(a->numbers_n, 7); /* device memory read once */
 }
 
-static void test_undecided_copies(void **unused)
+UNIT_TEST(test_undecided_copies)
 {
-    (void)unused;
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
@@ -335,9 +318,8 @@ static void test_undecided_copies(void **unused)
 
 /* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
  * there. */
-static void test_copies_that_do_not_cross(void **unused)
+UNIT_TEST(test_copies_that_do_not_cross)
 {
-    (void)unused;
     infos[1].bus_bandwidth = 63e9;
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4100, "managed", 0, "cpu");
@@ -350,9 +332,8 @@ static void test_copies_that_do_not_cross(void **unused)
     says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
 }
 
-static void test_counters(void **unused)
+UNIT_TEST(test_counters)
 {
-    (void)unused;
     add_lost_updates(0, "pinned", "add");
     add_lost_updates(500, "pinned", "plain");
     says(get_advice("hip:0", "counter"), "They may, with atomic updates: none was lost in 'pinned'");
@@ -364,9 +345,8 @@ static void test_counters(void **unused)
     says(get_advice("hip:0", "counter"), "unknown: there is no valid control without atomics");
 }
 
-static void test_a_wide_scope_is_told_from_a_narrow_one(void **unused)
+UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)
 {
-    (void)unused;
     add_lost_updates(0, "managed", "add");
     lost_at(9, "managed", "add", "device");
     add_lost_updates(5, "pinned", "add");
@@ -379,17 +359,15 @@ static void test_a_wide_scope_is_told_from_a_narrow_one(void **unused)
 }
 
 /* The worst scope of an allocator, as a whole count with one prefix. */
-static void test_every_scope_loses(void **unused)
+UNIT_TEST(test_every_scope_loses)
 {
-    (void)unused;
     lost_at(9, "pinned", "add", "device");
     add_lost_updates(3512345.5, "pinned", "add");
     says(get_advice("hip:0", "counter"), "'pinned' (u64, scopes device and system: up to 3.51 million lost)");
 }
 
-static void test_lost_updates_are_loud(void **unused)
+UNIT_TEST(test_lost_updates_are_loud)
 {
-    (void)unused;
     add_lost_updates(0, "pinned", "add");
     add_lost_updates(7, "managed", "add");
     add_lost_updates(0, "managed", "plain");
@@ -406,9 +384,8 @@ static void test_lost_updates_are_loud(void **unused)
     as_buf_finish(&json);
 }
 
-static void test_page_size(void **unused)
+UNIT_TEST(test_page_size)
 {
-    (void)unused;
 #define CHASE(size, allocator) "size=" size " pattern=random allocator=" allocator " stride=64 instrument=timed"
     infos[0].allocators_n = 2;
     infos[0].allocators[0] = (struct as_allocator){.name = "mmap", .role = AS_ROLE_BASE_PAGES};
@@ -430,9 +407,8 @@ static void test_page_size(void **unused)
     says(get_advice("cpu", "page-size"), "Keep base pages: ");
 }
 
-static void test_prefetch(void **unused)
+UNIT_TEST(test_prefetch)
 {
-    (void)unused;
 #define PASS(pass, allocator) "allocator=" allocator ";touch=cpu;agent=device;pass=" pass ";size=268435456"
     infos[1] = (struct as_device_info){.id = "cuda:0", .backend = "cuda"};
     add("cuda:0", "migration", "GB/s", 20, PASS("1", "cuMemAllocManaged"));
@@ -453,9 +429,8 @@ static void application(double ms, double peak, const char *axes)
     assert_int_equal(as_cell_set_metrics(cell, &of, 1, NULL), AS_OK);
 }
 
-static void test_applications_and_strategies(void **unused)
+UNIT_TEST(test_applications_and_strategies)
 {
-    (void)unused;
 #define APP(app, version, strategy, allocator)                                                                         \
     "app=" app " version=" version " strategy=" strategy " allocator=" allocator " size=67108864"
     application(100, 1e8, APP("hotspot", "explicit", "none", "own"));

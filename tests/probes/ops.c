@@ -333,7 +333,7 @@ static void test_which_groups(void **state)
         d.sequence = as_op_alone(as_op_find("iadd32"), 0);
         assert_int_equal(as_chains_apply(&info, &d, &err), AS_APPLIES);
     }
-    assert_non_null(strstr(err.text, "this device has 128"));
+    assert_non_null(strstr(err.text, "here it is 128"));
 }
 
 /* Four warp instructions per cycle; SMs before sm_70 have no such bound. */

@@ -3,16 +3,13 @@
 #include "page_asserts.h"
 #include "report/page/page.h"
 #include "synth.h"
+#include "tests/unit_test.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_buf page_of(const char *scenario)
 {

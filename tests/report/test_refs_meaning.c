@@ -3,18 +3,15 @@
  * absolute values of operands, cost an instruction nothing and do not count. Texts in each dialect are compared with
  * our reference by other tests. */
 #include "report/operations/operations.h"
+#include "tests/unit_test.h"
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "lib/ops/ops_reference.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { LANES = 32, TIMES = 500 };
 
@@ -522,9 +519,8 @@ static void check_name(const char *group, const char *published)
     used[m - meanings] = true;
 }
 
-static void test_names(void **state)
+UNIT_TEST(test_names)
 {
-    (void)state;
     struct as_error err = {0};
     struct as_refs refs;
     for (size_t i = 0; as_refs_name(i); i++) {
@@ -547,9 +543,8 @@ static void test_names(void **state)
 }
 
 /* Differences are detected. */
-static void test_differences(void **state)
+UNIT_TEST(test_differences)
 {
-    (void)state;
     static const char *const pairs[][3] = {{"", "shl32", "rot32"},
                                            {"", "imad32_64", "imadw64"},
                                            {"", "bitwise32", "xor32"},

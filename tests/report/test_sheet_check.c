@@ -3,16 +3,12 @@
 #include "base/text.h"
 #include "report/sheet/sheet_check.h"
 #include "stats/order.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ROWS = 4 };
 
@@ -71,9 +67,8 @@ static struct as_check checked(struct as_machine_sheet *base, struct as_machine_
 }
 
 /* Higher rates and lower times are better. */
-static void test_directions(void **state)
+UNIT_TEST(test_directions)
 {
-    (void)state;
     struct as_machine_sheet a = made("cpu", ROWS, 1, 0.001), b = made("cpu", ROWS, 0.8, 0.001);
     struct as_check c = checked(&a, &b);
     static const enum as_check_verdict verdicts[ROWS] = {AS_CHECK_WORSE, AS_CHECK_BETTER, AS_CHECK_WORSE,
@@ -90,9 +85,8 @@ static void test_directions(void **state)
 }
 
 /* Within the tolerance nothing is worse, and wide intervals decide nothing. */
-static void test_noise(void **state)
+UNIT_TEST(test_noise)
 {
-    (void)state;
     struct as_machine_sheet a = made("cpu", ROWS, 1, 0.001), b = made("cpu", ROWS, 0.99, 0.001),
                             wide = made("cpu", ROWS, 0.8, 0.3);
     struct as_check c = checked(&a, &b);
@@ -111,9 +105,8 @@ static void test_noise(void **state)
 }
 
 /* One run on either side cannot say that a guest's memory became slower by a fifth, five can. */
-static void test_several_runs(void **state)
+UNIT_TEST(test_several_runs)
 {
-    (void)state;
     struct as_machine_sheet one = runs_of_guest(1, 1, 0), slow_one = runs_of_guest(1, 0.8, 0),
                             base = runs_of_guest(5, 1, 0.005), slow = runs_of_guest(5, 0.8, 0.005),
                             same = runs_of_guest(5, 1.004, 0.004);
@@ -136,9 +129,8 @@ static void test_several_runs(void **state)
 }
 
 /* What varies on one side varies on the other too: a single run may lie as far off as the base's runs differ. */
-static void test_one_run_against_many(void **state)
+UNIT_TEST(test_one_run_against_many)
 {
-    (void)state;
     struct as_machine_sheet base = made("cpu", ROWS, 1, 0.001), now = made("cpu", ROWS, 0.85, 0.001);
     for (int i = 1; i < 6; i++) {
         struct as_machine_sheet more = made("cpu", ROWS, i % 2 ? 0.93 : 1.07, 0.001);
@@ -153,9 +145,8 @@ static void test_one_run_against_many(void **state)
 }
 
 /* A run against itself is the same, however little one run says; against another with its numbers it is not. */
-static void test_itself(void **state)
+UNIT_TEST(test_itself)
 {
-    (void)state;
     struct as_machine_sheet a = made("cpu", ROWS, 1, 0.3), b = made("cpu", ROWS, 1, 0.3);
     struct as_check c = checked(&a, &b);
     assert_int_equal(c.counts[AS_CHECK_UNDECIDED], ROWS);
@@ -211,9 +202,8 @@ static size_t worse_after(double first, double again, as_others_fn others, const
 }
 
 /* What the run that measured again does not show is not worse, nor is what others may have slowed down. */
-static void test_measured_again(void **state)
+UNIT_TEST(test_measured_again)
 {
-    (void)state;
     assert_int_equal(worse_after(0.8, 0.8, no_others, "cuda:0"), 1); /* the rate; the time became better */
     assert_int_equal(worse_after(0.8, 1, no_others, "cuda:0"), 0);
     assert_int_equal(worse_after(0.8, 0.97, no_others, "cuda:0"), 0);
@@ -239,9 +229,8 @@ static struct as_machine_sheet series(const double *scale, size_t n)
     return m;
 }
 
-static void test_changes(void **state)
+UNIT_TEST(test_changes)
 {
-    (void)state;
     static const double scale[] = {1, 1.002, 1.3, 0.999, 1, 0.9, 0.901, 0.899};
     enum { RUNS = sizeof scale / sizeof *scale };
     struct as_machine_sheet m = series(scale, RUNS);
@@ -259,9 +248,8 @@ static void test_changes(void **state)
 }
 
 /* A second run narrows the interval; another run may lie further off than the machine's number. */
-static void test_joined(void **state)
+UNIT_TEST(test_joined)
 {
-    (void)state;
     static const double scale[] = {1, 1.001, 0.999};
     double last = INFINITY;
     for (size_t n = 1; n <= 3; n++) {
@@ -299,9 +287,8 @@ static struct as_machine_sheet half_agreeing(size_t runs)
 }
 
 /* Runs that agree never know less than the first of them did, whatever other lines do. */
-static void test_agreeing_runs(void **state)
+UNIT_TEST(test_agreeing_runs)
 {
-    (void)state;
     static const size_t runs[] = {2, 3, 5};
     struct as_machine_sheet one = half_agreeing(1);
     for (size_t n = 0; n < sizeof runs / sizeof *runs; n++) {
@@ -318,9 +305,8 @@ static void test_agreeing_runs(void **state)
 }
 
 /* A line that goes to and fro has two states: no run is alone, no third value is made up. */
-static void test_states(void **state)
+UNIT_TEST(test_states)
 {
-    (void)state;
     static const double scale[] = {3.9, 1, 1.01, 0.99, 1, 3.92, 1, 1.01, 3.9, 1}, few[] = {3.9, 1, 1.01};
     static const struct {
         const double *scale;
@@ -347,9 +333,8 @@ static void test_states(void **state)
 }
 
 /* Another state than the base's is worse, until the checked machine shows both; the base's number stays its own. */
-static void test_states_checked(void **state)
+UNIT_TEST(test_states_checked)
 {
-    (void)state;
     struct as_machine_sheet base = made("cpu", 2, 1, 0.005), now = made("cpu", 2, 3.9, 0.005),
                             back = made("cpu", 2, 1, 0.005);
     struct as_check c = checked(&base, &now);
@@ -370,9 +355,8 @@ static void test_states_checked(void **state)
 
 /* Of a line that only some runs have, these alone count; a run without an interval counts where none has one. The same
  * run again says nothing new. */
-static void test_runs_of_a_line(void **state)
+UNIT_TEST(test_runs_of_a_line)
 {
-    (void)state;
     struct as_machine_sheet one = made("cpu", 1, 1, 0.001), two = made("cpu", ROWS, 1, 0.001),
                             three = made("cpu", ROWS, 0.6, 0.001);
     struct as_error err;
@@ -399,9 +383,8 @@ static void test_runs_of_a_line(void **state)
 }
 
 /* What follows the core's clock is carried over to the clock of the base. */
-static void test_clock(void **state)
+UNIT_TEST(test_clock)
 {
-    (void)state;
     struct as_machine_sheet a = made("cpu", ROWS, 1, 0.001), b = made("cpu", ROWS, 1, 0.001);
     a.clock_hz = 4e9;
     b.clock_hz = 3.6e9;
@@ -475,9 +458,8 @@ static void draw_tau(double tau[ROWS], struct as_rng *rng)
 }
 
 /* Without any tolerance a machine that did not change is found worse in about 1% of checks, for any trials and runs. */
-static void test_false_alarms(void **state)
+UNIT_TEST(test_false_alarms)
 {
-    (void)state;
     enum { CHECKS = 2000 };
     static const struct {
         size_t base, now, trials;
@@ -531,9 +513,8 @@ static double joined_coverage(size_t runs, double times, struct as_rng *rng, dou
 }
 
 /* A prior that counts no further than the line's own runs allow does not make intervals too narrow. */
-static void test_joined_coverage(void **state)
+UNIT_TEST(test_joined_coverage)
 {
-    (void)state;
     static const size_t runs[] = {1, 2, 3, 5, 12};
     struct as_rng rng;
     as_rng_seed(&rng, 21);
@@ -547,9 +528,8 @@ static void test_joined_coverage(void **state)
     }
 }
 
-static void test_lines_of_one_side(void **state)
+UNIT_TEST(test_lines_of_one_side)
 {
-    (void)state;
     struct as_machine_sheet a = made("cuda:0", ROWS, 1, 0.001), b = made("cuda:1", 3, 1, 0.001),
                             cpu = made("cpu", 1, 1, 0.001);
     struct as_check c = checked(&a, &b); /* the only device of the backend on each side */

@@ -1,4 +1,4 @@
-"""No line of text for people is longer than the terminal, of any command at any width from 40 columns on."""
+"""Text output of the commands below fits a terminal of 40, 60 and 120 columns."""
 import os
 import sys
 import unicodedata
@@ -32,7 +32,7 @@ def expect_fits(assay, commands, codes=(OK,)):
 
 
 def test_runs(assay):
-    """On what samples have: two GPUs, everything wide, an interrupted run."""
+    """On what samples have: two GPUs, long texts, an interrupted run."""
     for sample in ("h100-pair", "h200-quick", "h200-upm"):
         store = os.path.join(SAMPLES, f"{sample}.db")
         commands = [(*words, "--store", store) for words in OF_RUNS]
@@ -58,7 +58,7 @@ def test_build(assay):
 
 
 def test_pipes_are_not_broken(assay):
-    """Where no width is known, a line is one thing, for grep."""
+    """Where no width is known lines are not broken, so that grep finds them."""
     whole = assay.run("help", "run", env={"COLUMNS": ""}).out
     expect(max(map(columns, whole.splitlines())) > 60, "help as written", whole)
     csv = assay.run("history", "--csv", "--store", os.path.join(SAMPLES, "h200-quick.db"), env={"COLUMNS": "40"})

@@ -181,8 +181,8 @@ static bool emulated_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     if (s->worst > s->op->bound && s->op->bound > 0)
-        snprintf(why, why_size, "a result is 2^%.2f from the exact one, relatively; the bound is 2^%.2f",
-                 log2(s->worst), log2(s->op->bound));
+        snprintf(why, why_size, "a relative error of 2^%.2f exceeds the bound, 2^%.2f", log2(s->worst),
+                 log2(s->op->bound));
     else if (s->worst > s->op->bound)
         snprintf(why, why_size, "a result is not the exact one");
     else

@@ -48,7 +48,7 @@ static void emulated_add_accuracy(struct as_rule_context *c, const struct as_cel
     if (!f)
         return;
     as_fact_number(f, v.value, v.ci);
-    as_fact_say(f, "Results of {op} have at least {value} right, by exact arithmetic");
+    as_fact_say(f, "{op} is accurate to {value} on the operands tested, by exact arithmetic");
     as_fact_evidence(f, cell);
 }
 

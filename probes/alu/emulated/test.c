@@ -167,8 +167,8 @@ UNIT_TEST(test_checks)
 {
     assert_true(is_right("e8m48_mul", NONE, NULL));
     assert_true(is_right("i128_mul_pieces", NONE, NULL));
-    assert_false(is_right("e8m48_mul", A_RESULT, "from the exact one"));
-    assert_false(is_right("fp59_add", A_RESULT, "the bound is 2^-48"));
+    assert_false(is_right("e8m48_mul", A_RESULT, "exceeds the bound"));
+    assert_false(is_right("fp59_add", A_RESULT, "the bound, 2^-48"));
     assert_false(is_right("i64_wide", A_RESULT, "not the exact one"));
     assert_false(is_right("fp59_add", A_CHAIN, "other numbers than the host's"));
 }

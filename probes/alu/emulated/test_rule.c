@@ -31,7 +31,7 @@ UNIT_TEST(test_accuracy)
     assert_int_equal(as_cell_set_metrics(made_add(m, "emulated", "OP/s", 1e12, "op=e8m48_add"), &v, 1, &err), AS_OK);
     made_derive(m);
     made_near(m, "emulated.e8m48_add.accuracy", 46.9, 1e-9);
-    made_says(made_get(m, "emulated.e8m48_add.accuracy"), "Results of e8m48_add have at least 46.9");
+    made_says(made_get(m, "emulated.e8m48_add.accuracy"), "e8m48_add is accurate to 46.9 bits");
     made_free(m);
 }
 

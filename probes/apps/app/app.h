@@ -13,7 +13,7 @@ enum {
     APP_PARTS = 4096 /* partial sums of a reduction */
 };
 
-/* What a port does about a difficulty of the explicit version; of each application a set per version. */
+/* Porting strategies; each application has a set of them per version. */
 enum app_strategy {
     APP_NONE,
     APP_DOUBLE_BUFFERING,  /* two buffers in turn: the host writes one while the device reads the other */

@@ -34,7 +34,7 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS(
         "version", version_words, "all",
         "explicit: host arrays copied to device memory and back; unified: one allocation for both sides; host: "
-        "one thread of the CPU alone, the peer"),
+        "one thread of the CPU, without a device"),
     AS_WORD_AXIS(
         "strategy", strategy_words, "all",
         "none; two buffers in turn; count free memory before allocating; copy parts of arrays; a kernel reads a "

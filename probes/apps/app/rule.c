@@ -177,7 +177,7 @@ static void derive_strategies(struct as_rule_context *c)
     free(cells);
 }
 
-/* ---- the peer ---- */
+/* ---- without a device ---- */
 
 /* The fastest version on the device. */
 static const struct as_cell *app_fastest(const struct as_rule_context *c, const struct as_cell *host)

@@ -113,7 +113,7 @@ UNIT_TEST(test_nodes)
     made_near(&m, "atomics.cpu.1024.u64", 100e6, 1e-9);
     made_says(
         made_near(&m, "atomics.node.1.cpu.1024.u64.mmap", 0.4, 1e-9),
-        "Atomic updates by the CPU of 1024 elements of u64 on node 1 are 2.50x slower than on the nearest node (");
+        "Atomic updates by the CPU of 1024 elements of u64 on node 1 are 2.50x slower than by default placement (");
     made_near(&m, "atomics.node.8.cpu.1024.u64.mmap", 1.2, 1e-9);
     made_end(&m);
 }

@@ -18,10 +18,10 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("path", path_words, "native",
                  "native: a 64-bit atomic; two_words: two 32-bit words under a lock of 32-bit atomics"),
     AS_WORD_AXIS("result", result_words, "kept", "kept: the next update depends on the old value; dropped: no result"),
-    AS_WORD_AXIS("memory", memory_words, "global", "where elements are; a barrier is of shared memory"),
+    AS_WORD_AXIS("memory", memory_words, "global", "where the elements are; barriers: shared only"),
     AS_COUNT_AXIS("elements", 1, 1 << 20, "1024", "elements, a power of two; shared: per workgroup"),
     AS_COUNT_AXIS("threads", 1, 1024, "256", "threads per workgroup"),
-    AS_WORD_AXIS("compute_units", units_words, "every", "compute units with a workgroup each"),
+    AS_WORD_AXIS("compute_units", units_words, "every", "a workgroup on one compute unit, or on every one"),
     {0},
 };
 static const char *const quick[] = {
@@ -64,7 +64,7 @@ static enum as_applies sync_applies(const struct as_device_info *info, const str
     if (s.elements & (s.elements - 1))
         return as_pruned(err, "axis 'elements': '%llu' is not a power of two", (unsigned long long)s.elements);
     if (s.barrier && (s.two_words || s.kept || !s.shared || s.elements != 1))
-        return as_pruned(err, "a barrier has native, dropped, shared, and one element");
+        return as_pruned(err, "op=barrier needs path=native, result=dropped, memory=shared and elements=1");
     if (s.barrier && info->is_host_cpu)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (s.threads > info->threads)
@@ -121,8 +121,9 @@ static enum as_status sync_able(struct state *s, struct as_error *err)
     if (!st)
         st = dev->memory->read(dev, s->array, 0, &able, sizeof able, err);
     if (!st && !able)
-        return as_fail(err, AS_UNSUPPORTED, "atomics of this device's kernels have no %s",
-                       s->shape.two_words ? "orders, which a lock needs" : "minimum and maximum of 64 bits");
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have %s",
+                       s->shape.two_words ? "relaxed atomics only: a lock needs acquire and release"
+                                          : "no 64-bit atomic minimum and maximum");
     return st;
 }
 

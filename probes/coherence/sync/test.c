@@ -97,7 +97,7 @@ UNIT_TEST(test_wrong)
         const enum as_status st = toy_prepare(&toy, &as_probe_sync, axes, &v, &err);
         assert_int_equal(st, f == NOT_ABLE ? AS_UNSUPPORTED : AS_OK);
         if (f == NOT_ABLE)
-            assert_non_null(strstr(err.text, "no minimum and maximum of 64 bits"));
+            assert_non_null(strstr(err.text, "no 64-bit atomic minimum and maximum"));
         for (uint64_t reps = 10; reps <= 1000 && !st; reps *= 10) {
             assert_int_equal(as_probe_sync.sample(v.state, reps, &out, &err), AS_OK);
             assert_true(out.value > UPDATE_NS - 1e-6 && out.value < UPDATE_NS + 1e-6);

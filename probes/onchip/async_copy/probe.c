@@ -102,12 +102,12 @@ static enum as_applies async_copy_path_applies(const struct as_device_info *info
 {
     const enum as_dialect dialect = as_dialect_find(info->dialect);
     if (p->dialect != AS_DIALECT_N && p->dialect != dialect)
-        return as_pruned(err, "path %s is not one of this device's", p->word);
+        return as_pruned(err, "this device has no path %s", p->word);
     if (p->least && as_arch_number(info) < p->least)
         return as_inapplicable(err, "path %s needs an architecture from sm_%u on, this is %s", p->word, p->least,
                                info->arch);
     if (strncmp(info->arch, p->chips, strlen(p->chips)) != 0)
-        return as_inapplicable(err, "path %s is one of %s, this is %s", p->word, p->chips, info->arch);
+        return as_inapplicable(err, "path %s needs %s, this is %s", p->word, p->chips, info->arch);
     return AS_APPLIES;
 }
 

@@ -137,11 +137,11 @@ static void occupancy_say_contradiction(struct as_rule_context *c, const struct 
     if (!f)
         return;
     f->verdict = AS_UNDECIDED;
-    as_fact_say(
-        f,
-        "How many %s a %s holds is inconclusive: resident %ss of one measurement need at least %s, another %s than %s",
-        r->what, as_unit_name(c), as_workgroup_name(c), amount(b->lo, r->unit, lo, sizeof lo),
-        r->unit[0] ? "less" : "fewer", amount(b->hi, r->unit, hi, sizeof hi));
+    as_fact_say(f,
+                "How many %s each %s holds is inconclusive: resident %ss of one measurement need at least %s, another "
+                "%s than %s",
+                r->what, as_unit_name(c), as_workgroup_name(c), amount(b->lo, r->unit, lo, sizeof lo),
+                r->unit[0] ? "less" : "fewer", amount(b->hi, r->unit, hi, sizeof hi));
     as_fact_evidence(f, b->lo_cell);
     as_fact_evidence(f, b->hi_cell);
 }

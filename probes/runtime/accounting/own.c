@@ -49,7 +49,7 @@ enum as_status as_accounting_file_get(size_t bytes, void **out, struct as_error 
     snprintf(path, sizeof path, "%.200s/assay-mapped-XXXXXX", folder && folder[0] ? folder : "/tmp");
     const int file = mkstemp(path);
     if (file < 0)
-        return as_fail(err, AS_FAILED, "no file '%s': %s", path, strerror(errno));
+        return as_fail(err, AS_FAILED, "cannot create '%s': %s", path, strerror(errno));
     unlink(path);
     void *at =
         ftruncate(file, (off_t)bytes) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

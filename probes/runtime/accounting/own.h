@@ -14,7 +14,8 @@ enum own as_accounting_own(const char *allocator);
 
 /* At most half of the stack that this process may have; 0 if that is not known. */
 uint64_t as_accounting_stack_most(void);
-/* Calls steps with so many bytes of the calling thread's stack, whose whole pages have been dropped. */
+/* Calls steps with so many bytes of the calling thread's stack. Its whole pages are dropped first, so that they fault
+ * again. */
 enum as_status as_accounting_on_stack(size_t bytes, enum as_status (*steps)(void *user, void *at, struct as_error *err),
                                       void *user, struct as_error *err);
 /* A new file, already without a name, mapped and shared; as_accounting_file_release unmaps it. */

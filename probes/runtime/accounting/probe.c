@@ -43,9 +43,9 @@ static enum as_applies accounting_applies(const struct as_device_info *info, con
     if (cpu && moment == DEVICE_TOUCHED)
         return AS_PRUNED; /* the device is the CPU */
     if (!cpu && as_accounting_own(as_axes_text(a, "allocator")))
-        return as_pruned(err, "the CPU's own memory is counted beside the CPU");
+        return as_pruned(err, "alloca and file are measured on device cpu only");
     if ((counter == COUNTER_VRAM || counter == COUNTER_GTT) && !as_counters_have_files("", info))
-        return as_pruned(err, "the kernel has no files of the device's memory");
+        return as_pruned(err, "the kernel driver exports no memory counters of this device");
     if (allocator && allocator->why_not[0])
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (moment == CPU_TOUCHED && allocator && !allocator->host_access)
@@ -179,7 +179,7 @@ static enum as_status accounting_go(struct state *s, struct as_error *err)
         return accounting_steps(s, err);
     const enum as_status st = as_accounting_on_stack(s->bytes, accounting_steps_at, s, err);
     if (!st && s->moment == FREED)
-        as_counters_read("", s->dev, &s->after); /* now it is */
+        as_counters_read("", s->dev, &s->after); /* after the frame has returned, when the stack is free again */
     return st;
 }
 

@@ -15,9 +15,9 @@ static const char *const what_words[] = {"fault", "first", "control", NULL};
 static const char *const access_words[] = {"store", "load", NULL};
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("scenario", as_fault_scenario_words, "all",
-                 "one CPU thread, 12 of more, all of them, the device, the device after the CPU touched the pages, one "
-                 "CPU thread "
-                 "after the device touched them, up to 12 CPU threads and then the device: the time of both"),
+                 "cpu-one: one CPU thread; cpu-12: 12 on CPUs with more; cpu-all: all; device-major: the device; "
+                 "device-minor: the device after the CPU; cpu-after-device: one CPU thread after the device; "
+                 "cpu-then-device: up to 12 CPU threads, then the device, the time of both"),
     AS_WORD_AXIS("what", what_words, "fault",
                  "newly mapped memory; memory new to this process; present pages, the control"),
     AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),

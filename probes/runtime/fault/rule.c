@@ -332,10 +332,11 @@ static void add_node(struct as_rule_context *c, const struct as_cell *cell, cons
     f->verdict = as_verdict_above(f->ci, 1);
     snprintf(note, sizeof note, "%s, %.0f page%s", fault_who(cell, text, sizeof text), pages, pages == 1 ? "" : "s");
     as_fact_say(f,
-                f->verdict == AS_UNDECIDED ? "Page faults on node %s and on the nearest node are statistically tied: %s"
-                                           : "Page faults on node %s take %s",
+                f->verdict == AS_UNDECIDED
+                    ? "Page faults on node %s and by default placement are statistically tied: %s"
+                    : "Page faults on node %s take %s",
                 as_cell_axis(cell, "node"),
-                as_fact_ratio_text(f, " as long as on the nearest node", " less time than on the nearest node", note,
+                as_fact_ratio_text(f, " as long as by default placement", " less time than by default placement", note,
                                    ratio, sizeof ratio));
     as_fact_evidence(f, cell);
     as_fact_evidence(f, near);

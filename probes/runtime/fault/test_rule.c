@@ -129,7 +129,7 @@ UNIT_TEST(test_nodes)
     made_near(&m, "fault.throughput.cpu-one.mmap", 4e6, 1e-9);
     assert_null(made_find(&m, "fault.latency.cpu-one.mmap"));
     made_says(made_near(&m, "fault.node.2.cpu-one.mmap", 2, 1e-9),
-              "Page faults on node 2 take 2.00x as long as on the nearest node (1.97 to 2.03x; one CPU thread, mmap, "
+              "Page faults on node 2 take 2.00x as long as by default placement (1.97 to 2.03x; one CPU thread, mmap, "
               "10000 pages)");
 }
 

@@ -55,7 +55,7 @@ struct state {
 
 /* ---- which cells ---- */
 
-/* Those of the CPU, in memory that it can access. */
+/* Only misses of CPUs are counted, so one must be able to access the memory. */
 static enum as_applies misses_apply(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));

@@ -68,8 +68,8 @@ const struct as_command as_command_run = {
         "numbers "
         "are printed to stdout at the end. With --json stdout gets one event per line, among them 'line' for each line "
         "of "
-        "the data sheet that is new, has narrowed by half, has moved out of its interval or is withdrawn; the last one "
-        "of a line is the number of the run.",
+        "the data sheet that is new, has narrowed by half, has moved out of its interval or is withdrawn; the last "
+        "event of a line has its final number.",
     .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
                "assay run quick --budget 30s --json\nassay run full --dry-run",
     .options = run_options,

@@ -73,7 +73,7 @@ static void append_unified_memory(struct as_device_info *info, const struct as_g
     const size_t n = strlen(info->driver);
     const bool direct = as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST) != 0;
     snprintf(info->driver + n, sizeof info->driver - n, "%s%s", unified_memory(gpu),
-             direct ? ", managed memory reached by the host" : "");
+             direct ? ", host access to managed memory on the device" : "");
 }
 
 static void cuda_info_fill_driver(struct as_device_info *info, const struct as_cu_api *api)

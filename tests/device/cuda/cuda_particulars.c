@@ -94,7 +94,7 @@ static void test_unified_memory(void **state)
     static const struct {
         const char *words, *said;
     } cases[] = {{"runs", ", HMM"},
-                 {"grace", ", ATS, managed memory reached by the host"},
+                 {"grace", ", ATS, host access to managed memory on the device"},
                  {"uvm", ", UVM"},
                  {"plain", "CUDA 13.0"}};
     (void)state;
