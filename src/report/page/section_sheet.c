@@ -4,6 +4,7 @@
 #include "report/map/map.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/page/sheet_cells.h"
 #include "report/sheet/machine_runs.h"
 #include "report/sheet/sheet.h"
 #include "report/sheet/sheet_header.h"
@@ -12,115 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* linked: the page has the measurement that it rests on. */
-static void sheet_value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row, bool linked)
-{
-    if (!row) {
-        as_html_cell(b, "v", "–");
-        as_html_open(b, "td", NULL);
-        return;
-    }
-    const struct as_number n = as_sheet_number(row);
-    struct as_buf width = AS_BUF_INIT;
-    as_html_cite(b, "td", "v", device, row->of, row->value);
-    if (linked)
-        as_html_cell_link(b, row->cell);
-    as_page_number(b, &n);
-    if (linked)
-        as_html_close(b, "a");
-    as_html_open(b, "td", NULL);
-    as_number_precision(&n, &width);
-    if (width.len)
-        as_buf_printf(b, "%s%s%s", as_number_has_interval(&n) ? "±" : "", as_buf_get(&width),
-                      as_number_has_interval(&n) && row->wide ? " ~" : "");
-    as_buf_finish(&width);
-}
-
-/* Where another run of the machine lies. */
-static void another_of(struct as_buf *b, const struct as_sheet_row *row, const struct as_line_runs *runs)
-{
-    const struct as_number n = {.value = row->value, .ci = runs->another, .unit = row->unit};
-    struct as_buf text = AS_BUF_INIT;
-    if (as_number_form(&n) == AS_NUMBER_VALUE)
-        as_number_precision(&n, &text);
-    else
-        as_number_text(&n, &text);
-    as_html_cell(b, NULL, as_buf_get(&text));
-    b->failed |= text.failed;
-    as_buf_finish(&text);
-}
-
-/* The source of a figure, as its tooltip. class: of the column, NULL for none. */
-static void source_cell(struct as_buf *b, const char *class, const struct as_ref *ref)
-{
-    struct as_buf text = AS_BUF_INIT;
-    if (ref)
-        as_buf_printf(&text, "%s: %s", ref->source, ref->conditions);
-    else
-        as_buf_str(&text, "reported by driver or OS, or computed from that");
-    as_html_start(b, "td");
-    if (class)
-        as_html_attribute(b, "class", class);
-    as_html_attribute(b, "title", as_buf_get(&text));
-    as_html_started(b);
-    b->failed |= text.failed;
-    as_buf_finish(&text);
-}
-
 static bool has_shares(const struct as_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n; i++)
         if (isfinite(as_sheet_share(&sheet->rows[i])))
             return true;
     return false;
-}
-
-static void specified_of(struct as_buf *b, const struct as_sheet_row *row)
-{
-    if (as_sheet_shows_specified(row)) {
-        source_cell(b, NULL, row->specified_by);
-        as_page_value(b, row->specified, row->unit);
-    } else
-        as_html_open(b, "td", NULL);
-}
-
-static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
-{
-    const double share = as_sheet_share(row);
-    as_html_open(b, "td", NULL);
-    if (isfinite(share)) {
-        as_buf_printf(b, "%.0f%%", 100 * share);
-        as_html_open(b, "td", "bars");
-        as_html_tag(b, "svg", "class='bar' viewBox='0 0 100 8' preserveAspectRatio='none' aria-hidden='true'");
-        as_html_tag(b, "rect/", "class='all' width='100' height='8'");
-        as_html_tag(b, "rect/", "width='%.1f' height='8'", fmin(100, 100 * share));
-        as_html_close(b, "svg");
-    } else
-        as_html_open(b, "td", "bars");
-}
-
-static void published_of(struct as_buf *b, const struct as_sheet_row *row)
-{
-    struct as_buf text = AS_BUF_INIT;
-    if (row->published) {
-        source_cell(b, "published", row->published);
-        as_sheet_published(row, &text);
-        as_buf_html(b, as_buf_get(&text));
-    } else
-        as_html_open(b, "td", "published");
-    as_buf_finish(&text);
-}
-
-static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
-{
-    as_html_open(b, "td", NULL);
-    if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
-        as_page_number(b, &(struct as_number){.value = row->value / first->value,
-                                              .ci = as_ratio_interval(row->value, row->ci, first->value, first->ci),
-                                              .unit = "x"});
-        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "" : " ≈");
-    } else
-        as_buf_str(b, "–");
 }
 
 /* The names that the runs have for a device, each once. */
@@ -212,18 +110,18 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
     as_html_cell(b, "l", row->shown);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
-        sheet_value_of(b, device, own, own && own->cell && (!runs || as_report_cell(&p->runs[r], own->cell)));
+        as_sheet_value_cells(b, device, own, own && own->cell && (!runs || as_report_cell(&p->runs[r], own->cell)));
         if (runs)
-            another_of(b, row, runs);
+            as_sheet_another_cell(b, row, runs);
         if (r)
-            ratio_of(b, base, own);
+            as_sheet_ratio_cell(b, base, own);
     }
     if (p->n == 1 && as_sheet_has_specified(sheets))
-        specified_of(b, row);
+        as_sheet_specified_cell(b, row);
     if (p->n == 1 && has_shares(sheets))
-        sheet_share_of(b, row);
+        as_sheet_share_cells(b, row);
     if (p->n == 1 && as_sheet_has_published(sheets))
-        published_of(b, row);
+        as_sheet_published_cell(b, row);
     if (p->n == 1) /* beside another sheet a long one has a line of its own */
         as_html_cell(b, strlen(row->remark) > REMARK_SHORT ? "l long" : "l", row->remark);
     as_buf_char(b, '\n');

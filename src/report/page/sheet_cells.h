@@ -1,0 +1,20 @@
+/* The cells of a line of the data sheet on the page; a row's columns that have nothing to say are empty. */
+#ifndef AS_REPORT_PAGE_SHEET_CELLS_H
+#define AS_REPORT_PAGE_SHEET_CELLS_H
+
+#include "base/buf.h"
+#include "report/sheet/machine_runs.h"
+#include "report/sheet/sheet.h"
+
+/* Value and width. row NULL: there is none. linked: the page has the measurement that it rests on. */
+void as_sheet_value_cells(struct as_buf *b, const char *device, const struct as_sheet_row *row, bool linked);
+/* Where another run of the machine lies. */
+void as_sheet_another_cell(struct as_buf *b, const struct as_sheet_row *row, const struct as_line_runs *runs);
+void as_sheet_specified_cell(struct as_buf *b, const struct as_sheet_row *row);
+/* The share of what is specified, in percent and as a bar. */
+void as_sheet_share_cells(struct as_buf *b, const struct as_sheet_row *row);
+void as_sheet_published_cell(struct as_buf *b, const struct as_sheet_row *row);
+/* The row's value over the first's; NULL: there is none. */
+void as_sheet_ratio_cell(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row);
+
+#endif
