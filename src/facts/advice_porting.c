@@ -87,10 +87,10 @@ bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic
 bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     static const char *const wanted[][2] = {{"touch", "cpu"}, {"agent", "device"}, {"pass", "1"}, {NULL, NULL}};
-    static const struct porting_words words = {"Prefetch managed memory where that overlaps other work (its own time is not counted)",
-                                               "Do not prefetch managed memory",
-                                               "Whether prefetching managed memory helps is inconclusive",
-                                               "the device's first pass over"};
+    static const struct porting_words words = {
+        "Prefetch managed memory where that overlaps other work (its own time is not counted)",
+        "Do not prefetch managed memory", "Whether prefetching managed memory helps is inconclusive",
+        "the device's first pass over"};
     struct as_pair p;
     (void)t;
     if (!porting_pair(c, "migration", "managed", "managed_prefetch", wanted, &p))
