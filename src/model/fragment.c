@@ -48,8 +48,12 @@ bool as_fragment_of(const struct as_cell *cell, struct as_fragment *out)
         out->places = numbers_of(json_string_value(json_object_get(notes, "places")), n);
     }
     json_decref(notes);
-    if (out->lanes && out->places && room_of(out->lanes, n) * room_of(out->places, n) <= AS_FRAGMENT_ROOM * n)
-        return true;
+    if (out->lanes && out->places) {
+        out->lanes_n = room_of(out->lanes, n);
+        out->places_n = room_of(out->places, n);
+        if (out->lanes_n * out->places_n <= AS_FRAGMENT_ROOM * n)
+            return true;
+    }
     as_fragment_finish(out);
     return false;
 }

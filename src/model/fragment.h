@@ -12,8 +12,9 @@ enum { AS_FRAGMENT_ELEMENTS = 1 << 16, AS_FRAGMENT_ROOM = 4 };
 /* Element (row, column) is at index row * columns + column of both lists. */
 struct as_fragment {
     size_t rows, columns;
-    int *lanes;  /* -1: in no lane, as in shared memory */
-    int *places; /* among the elements that a lane holds, or of the whole in shared memory; -1: nowhere */
+    int *lanes;               /* -1: in no lane, as in shared memory */
+    int *places;              /* among the elements that a lane holds, or of the whole in shared memory; -1: nowhere */
+    size_t lanes_n, places_n; /* one more than the largest of each */
 };
 
 /* From the notes "rows", "columns", "lanes" and "places". false: the cell has none, or they do not fit each other, as

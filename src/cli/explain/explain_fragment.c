@@ -23,33 +23,25 @@ static void explain_row(const struct as_fragment *f, size_t row, const struct as
     as_buf_finish(&text);
 }
 
-static int most_in(const int *list, size_t n)
-{
-    int most = -1;
-    for (size_t i = 0; i < n; i++)
-        most = list[i] > most ? list[i] : most;
-    return most;
-}
-
-/* The elements of a lane in order of their places. at: scratch for as many. */
-static void explain_lane(const struct as_fragment *f, int lane, size_t *at, int places,
-                         const struct as_table_style *style, struct as_buf *out)
+/* The elements of a lane in order of their places. at: scratch for as many as there are places. */
+static void explain_lane(const struct as_fragment *f, size_t lane, size_t *at, const struct as_table_style *style,
+                         struct as_buf *out)
 {
     const size_t n = f->rows * f->columns;
     struct as_buf text = AS_BUF_INIT;
     char name[32];
-    for (int p = 0; p < places; p++)
+    for (size_t p = 0; p < f->places_n; p++)
         at[p] = n;
     for (size_t i = 0; i < n; i++)
-        if (f->lanes[i] == lane && f->places[i] >= 0)
+        if (f->lanes[i] == (int)lane && f->places[i] >= 0)
             at[f->places[i]] = i;
-    for (int p = 0; p < places; p++) {
+    for (size_t p = 0; p < f->places_n; p++) {
         if (at[p] == n)
             as_buf_printf(&text, "%s-", p ? " " : "");
         else
             as_buf_printf(&text, "%s%zu,%zu", p ? " " : "", at[p] / f->columns, at[p] % f->columns);
     }
-    snprintf(name, sizeof name, "lane %d", lane);
+    snprintf(name, sizeof name, "lane %zu", lane);
     as_explain_member(out, name, as_buf_get(&text), style);
     out->failed |= text.failed;
     as_buf_finish(&text);
@@ -57,16 +49,14 @@ static void explain_lane(const struct as_fragment *f, int lane, size_t *at, int 
 
 void as_explain_fragment(const struct as_fragment *f, const struct as_table_style *style, struct as_buf *out)
 {
-    const size_t n = f->rows * f->columns;
-    const int lanes = most_in(f->lanes, n) + 1, places = most_in(f->places, n) + 1;
-    size_t *at = places > 0 ? calloc((size_t)places, sizeof *at) : NULL;
+    size_t *at = f->places_n ? calloc(f->places_n, sizeof *at) : NULL;
     as_text_title(out, "Elements by row and column, as lane.place", style);
     for (size_t row = 0; row < f->rows; row++)
         explain_row(f, row, style, out);
-    if (lanes > 0 && at)
+    if (f->lanes_n && at)
         as_text_title(out, "Elements by lane, as row,column of places 0, 1, ...", style);
-    for (int lane = 0; lane < lanes && at; lane++)
-        explain_lane(f, lane, at, places, style, out);
-    out->failed |= places > 0 && !at;
+    for (size_t lane = 0; lane < f->lanes_n && at; lane++)
+        explain_lane(f, lane, at, style, out);
+    out->failed |= f->places_n && !at;
     free(at);
 }
