@@ -168,7 +168,9 @@ static bool is_said(const struct as_fact_list *facts, const struct as_fact *f)
 
 static void add_change(struct as_rule_context *c, const struct compared *p)
 {
-    struct as_fact *f = as_fact_add(c, AS_FACT_STATE, p->cell, AS_BY(.probe = p->cell->probe, .unit = "x"));
+    const char *base = state_of(p->base)[0] ? state_of(p->base) : "default";
+    struct as_fact *f =
+        as_fact_add(c, AS_FACT_STATE, p->cell, AS_BY(.probe = p->cell->probe, .unit = "x", .other = base));
     if (!f)
         return;
     if (is_said(c->facts, f)) { /* of a larger size */

@@ -56,7 +56,7 @@ enum as_fact_states {
     FIELD(OP, op, NULL)                                                                                                \
     FIELD(OPERATION, operation, NULL)                                                                                  \
     FIELD(ORDER, order, "1|2|3|4|5|6|7|8")                                                                             \
-    FIELD(OTHER, other, NULL) /* operation of a pair */                                                                \
+    FIELD(OTHER, other, NULL) /* second of a pair */                                                                   \
     FIELD(PART, part, "part")                                                                                          \
     FIELD(PATH, path, NULL)                                                                                            \
     FIELD(PATTERN, pattern, NULL)                                                                                      \

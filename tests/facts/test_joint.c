@@ -116,7 +116,7 @@ static void test_states(void **unused)
     made_add(&m, "copy", "GB/s", 50, "from=host to=own direction=one how=engine size=1048576 state=A=1");
     made_add(&m, "copy", "GB/s", 57, "from=host to=own direction=one how=engine size=536870912");
     made_derive(&m);
-    const struct as_fact *f = made_near(&m, "state.copy.host.own.engine.A_1", 58.0 / 850, 1e-9);
+    const struct as_fact *f = made_near(&m, "state.copy.host.own.engine.A_1.A_0", 58.0 / 850, 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_int_equal(f->evidence_n, 2);
     made_says(f, "850 GB/s");
@@ -127,11 +127,11 @@ static void test_states(void **unused)
     made_add(&m, "page_events", "events", 0, "what=faults allocator=own touch=cpu state=A=0");
     made_add(&m, "page_events", "events", 9, "what=faults allocator=own touch=cpu state=A=1");
     made_derive(&m); /* each first touch has its own fact; of a count of 0 there is no ratio */
-    made_near(&m, "state.host_bandwidth.triad.own.cpu.0.A_1", 0.5, 1e-9);
-    made_says(made_near(&m, "state.host_bandwidth.triad.own.device.0.A_1", 0.25, 1e-9),
+    made_near(&m, "state.host_bandwidth.triad.own.cpu.0.A_1.A_0", 0.5, 1e-9);
+    made_says(made_near(&m, "state.host_bandwidth.triad.own.device.0.A_1.A_0", 0.25, 1e-9),
               "first touch by device, all threads");
-    assert_null(made_find(&m, "state.page_events.faults.own.cpu.A_1"));
-    f = made_get(&m, "state.copy.host.own.engine.A_1");
+    assert_null(made_find(&m, "state.page_events.faults.own.cpu.A_1.A_0"));
+    f = made_get(&m, "state.copy.host.own.engine.A_1.A_0");
     assert_memory_equal(f->act, "Set A=0: ", strlen("Set A=0: "));
     made_near(&m, "copy.engine.host.own", 57, 1e-9); /* not the faster one of another state */
     assert_null(made_find(&m, "copy.engine.host.own@A=0"));
@@ -140,12 +140,12 @@ static void test_states(void **unused)
     made_derive(&m); /* what only a state gives is a fact of that state, and compared with nothing */
     assert_null(made_find(&m, "copy.engine.host.own"));
     made_says(made_near(&m, "copy.engine.host.own@A=0", 850, 1e-9), "With A=0: ");
-    assert_null(made_find(&m, "state.copy.host.own.engine.A_0"));
+    assert_null(made_find(&m, "state.copy.host.own.engine.A_0.default"));
     made_add(&m, "copy", "GB/s", 849, "from=host to=own direction=one how=engine size=536870912");
     m.cells[0].sum.ci = m.cells[1].sum.ci = (struct as_interval){849, 850};
     made_derive(&m);
-    made_verdict(&m, "state.copy.host.own.engine.A_0", AS_REFUTED);
-    made_says(made_get(&m, "state.copy.host.own.engine.A_0"), "no difference");
+    made_verdict(&m, "state.copy.host.own.engine.A_0.default", AS_REFUTED);
+    made_says(made_get(&m, "state.copy.host.own.engine.A_0.default"), "no difference");
     made_end(&m);
 }
 
