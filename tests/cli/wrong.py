@@ -35,6 +35,9 @@ REFUSED = [
     (["run", "--seed", "-3"], 2, ["--seed", "is not within 0 to 18446744073709551615"]),
     (["run", "latency", "--set", "--store", "w.db"], 2, ["'--set' needs AXIS=VALUES, not '--store'"]),
     (["run", "./no-such.ini"], 2, ["no-such.ini"]),
+    *[(command.split(), 2, ["there is no store"]) for command in (
+        "show x", "show x latency", "facts cache", "facts latency", "facts 1 cache", "advise x", "advise cpu", "export x", "explain cell 5",
+        "compare 1 2", "check --against 1", "resume 1", "replay 5", "report 1", "delete 1", "list runs", "history L2")],
     (["run", "./bad.ini"], 2, ["line 1: neither a [section]"]),
     (["run", "./long.ini"], 2, ["line 2: longer than 198 characters; divide"]),
     (["run", "--trials", "0"], 2, ["--trials", "1 to 100"]),

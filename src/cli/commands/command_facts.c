@@ -331,7 +331,7 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
         st = as_default_run(store, NULL, &taken, err);
     if (!st)
         st = as_report_load(store, run ? run : taken.text, out, err);
-    if (st == AS_NOTFOUND && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
+    if (st == AS_NOTFOUND && store && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
         struct as_error why = *err;
         st = last_about(store, run, out, err);
         if (!st && !out->facts_n) {
