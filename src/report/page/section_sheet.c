@@ -387,10 +387,20 @@ static enum as_status sheets_of(struct as_page *p, const bool *cpus)
     return st;
 }
 
+/* A heading has something below it. */
+static enum as_status sheets_or_none(struct as_page *p, const bool *cpus)
+{
+    const size_t before = p->out->len;
+    const enum as_status st = sheets_of(p, cpus);
+    if (!st && p->out->len == before)
+        as_html_paragraph(p->out, "lead", "No line of the data sheet was measured.");
+    return st;
+}
+
 enum as_status as_page_sheets(struct as_page *p)
 {
     as_html_part(p->out, p->n == 2, "sheet", "Data sheet", NULL);
-    const enum as_status st = sheets_of(p, NULL);
+    const enum as_status st = sheets_or_none(p, NULL);
     as_html_part_end(p->out, p->n == 2);
     return st;
 }
@@ -399,7 +409,7 @@ enum as_status as_page_sheets_of(struct as_page *p, bool cpus)
 {
     as_html_section(p->out, cpus ? "sheet" : "sheet-devices", cpus ? "Data sheet of the CPU" : "Data sheet of the GPU",
                     NULL);
-    const enum as_status st = sheets_of(p, &cpus);
+    const enum as_status st = sheets_or_none(p, &cpus);
     as_html_section_end(p->out);
     return st;
 }
