@@ -87,14 +87,20 @@ bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic
 bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     static const char *const wanted[][2] = {{"touch", "cpu"}, {"agent", "device"}, {"pass", "1"}, {NULL, NULL}};
-    static const struct porting_words words = {
-        "Prefetch managed memory where that overlaps other work (its own time is not counted)",
-        "Do not prefetch managed memory", "Whether prefetching managed memory helps is inconclusive",
-        "the device's first pass over"};
+    char took[64] = "", value[32], do_it[160];
     struct as_pair p;
     (void)t;
     if (!porting_pair(c, "migration", "managed", "managed_prefetch", wanted, &p))
         return false;
+    const double seconds = as_cell_note(p.b, "handover_seconds");
+    if (seconds > 0)
+        snprintf(took, sizeof took, ", %s,",
+                 as_fact_value_text(seconds * 1e9, AS_NO_INTERVAL, "ns", value, sizeof value));
+    snprintf(do_it, sizeof do_it,
+             "Prefetch managed memory where that overlaps other work (its own time%s is not counted)", took);
+    const struct porting_words words = {do_it, "Do not prefetch managed memory",
+                                        "Whether prefetching managed memory helps is inconclusive",
+                                        "the device's first pass over"};
     porting_say_pair(a, &p, false, &words);
     return true;
 }

@@ -419,6 +419,10 @@ UNIT_TEST(test_prefetch)
                                            "not counted): the device's first pass over 256 MiB "
                                            "runs at 2.00 TB/s (");
     says(get_advice("cuda:0", "prefetch"), ": 100x as fast");
+    m.cells[1].detail = strdup("{\"handover_seconds\":0.012}");
+    free(advice);
+    advice = NULL;
+    says(get_advice("cuda:0", "prefetch"), "(its own time, 12.0 ms, is not counted)");
 }
 
 static void application(double ms, double peak, const char *axes)

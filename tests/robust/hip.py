@@ -32,6 +32,8 @@ UNSUPPORTED = (
     ("", "XNACK is on in this process", "hipMallocManaged"),  # whichever agent uses it
     ("", "HSA_XNACK=1", "hipMallocManaged XNACK"),
     ("", "HSA_XNACK=1", "malloc"),
+    ("", "the CPU cannot access this memory", "hipMemCreate"),
+    ("", "only by copies", "hipMemCreate"),
     ("alloc", "'__managed__' cannot be timed", "__managed__"),
     ("bandwidth", "memory of this kind is capped at", "__managed__"),
     ("host_bandwidth", "is not aligned to 64 bytes", "__managed__"),

@@ -35,6 +35,7 @@ struct state {
     unsigned passes;
     bool touched_by_device, read_by_device, wrong;
     bool reached;                       /* by the host, in place */
+    double handover;                    /* seconds of the last change of sides, in which the driver may move pages */
     uint64_t words, key, before, after; /* of LOOKS pages, those that the host has */
     uint64_t *host_sums;                /* a line per thread */
 };
@@ -92,7 +93,9 @@ static enum as_status launch_cpu(struct state *s, struct as_kernel *kernel, uint
                                  struct as_error *err)
 {
     struct as_timing t;
+    const double began = as_now();
     enum as_status st = s->dev->memory->map(s->dev, s->memory, err);
+    s->handover = as_now() - began;
     if (!st && !s->memory->host)
         st = as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     if (st)
@@ -113,7 +116,9 @@ static enum as_status launch_device(struct state *s, struct as_kernel *kernel, c
                                     double *seconds, struct as_error *err)
 {
     struct as_timing t;
+    const double began = as_now();
     enum as_status st = s->memory->host ? s->dev->memory->unmap(s->dev, s->memory, err) : AS_OK;
+    s->handover = as_now() - began;
     if (st)
         return st;
     struct as_launch l = as_launch_of(kernel, args, 3, s->groups, GROUP);
@@ -223,7 +228,7 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
     struct state *s = state;
     const struct as_memory_desc desc = {
         .allocator = as_axes_text(s->tc->axes, "allocator"), .bytes = s->words * 8, .node = -1, .fresh = true};
-    double seconds = 0;
+    double seconds = 0, handover = 0;
     (void)reps;
     s->key++;
     enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->memory, err);
@@ -233,13 +238,16 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
     if (!st)
         st = touch(s, err);
     s->before = look(s, at);
-    for (unsigned i = 0; i < s->passes && !st; i++)
+    for (unsigned i = 0; i < s->passes && !st; i++) {
         st = pass(s, &seconds, err);
+        handover = i == 0 ? s->handover : handover;
+    }
     s->after = look(s, at);
     if (s->memory)
         give_back(s);
     if (st)
         return st;
+    as_note_number(s->tc, "handover_seconds", handover);
     if (at) {
         as_note_number(s->tc, "host_share_before", (double)s->before / LOOKS);
         as_note_number(s->tc, "host_share_after", (double)s->after / LOOKS);

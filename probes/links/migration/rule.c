@@ -32,9 +32,23 @@ static void migration_subject(const struct as_cell *cell, char *out, size_t size
                                             : "the CPU");
 }
 
+/* ", after a prefetch of 12.0 ms"; "" of memory that is not prefetched to its reader. */
+static const char *prefetch_text(const struct as_cell *first, char out[static 64])
+{
+    const enum as_role role = as_allocator_role(first->device, as_cell_axis(first, "allocator"));
+    const enum as_role wanted =
+        as_cell_is(first, "agent", "cpu") ? AS_ROLE_MANAGED_PREFETCH_HOST : AS_ROLE_MANAGED_PREFETCH;
+    const double took = as_cell_note(first, "handover_seconds");
+    char value[32];
+    out[0] = '\0';
+    if (role == wanted && took > 0)
+        snprintf(out, 64, ", after a prefetch of %s", as_fact_value_text(took * 1e9, AS_NO_INTERVAL, "ns", value, 32));
+    return out;
+}
+
 static void add_first(struct as_rule_context *c, const struct as_cell *first, const char *subject, const char *object)
 {
-    char value[160], note[64];
+    char value[160], note[64], prefetch[64];
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_MIGRATION_FIRST, first, AS_BY(.object = object));
     if (!f)
         return;
@@ -42,7 +56,8 @@ static void add_first(struct as_rule_context *c, const struct as_cell *first, co
     note[0] = '\0';
     if (after >= 0 && after <= 1)
         snprintf(note, sizeof note, "then %.0f%% of the pages are on the host", 100 * after);
-    as_fact_say(f, "First pass of %s: %s", subject, as_fact_noted_text(f, "", note, value, sizeof value));
+    as_fact_noted_text(f, "", note, value, sizeof value);
+    as_fact_say(f, "First pass of %s: %s%s", subject, value, prefetch_text(first, prefetch));
 }
 
 /* Why the first pass is slower: by where the pages were before and after the passes. */

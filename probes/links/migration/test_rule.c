@@ -31,10 +31,35 @@ UNIT_TEST(test_passes)
     made_end(&m);
 }
 
+/* A prefetch is named where it was for the reader, and only there. */
+UNIT_TEST(test_prefetch)
+{
+    static const char handed[] = "{\"handover_seconds\":0.012}";
+    static const struct {
+        const char *axes;
+        bool said;
+    } rows[] = {
+        {"allocator=cuMemAllocManaged prefetch to host;touch=device;agent=cpu;pass=1;size=268435456", true},
+        {"allocator=cuMemAllocManaged prefetch to host;touch=cpu;agent=device;pass=1;size=268435456", false},
+        {"allocator=cuMemAllocManaged prefetch;touch=cpu;agent=device;pass=1;size=268435456", true},
+        {"allocator=cuMemAllocManaged prefetch;touch=device;agent=cpu;pass=1;size=268435456", false},
+        {"allocator=cuMemAllocManaged;touch=cpu;agent=device;pass=1;size=268435456", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda"}};
+        made_add(&m, "migration", "GB/s", 60, rows[i].axes)->detail = strdup(handed);
+        made_derive(&m);
+        assert_int_equal(m.facts_n, 1);
+        assert_int_equal(strstr(m.facts[0].sentence, ", after a prefetch of 12.0 ms") != NULL, rows[i].said);
+        made_end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_prefetch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,30 +71,40 @@ static int release_mapped(const struct as_gpu *gpu, struct as_gpu_block *b)
     return code;
 }
 
-/* Newer functions take a location in place of a device; libraries have one or both. */
+/* Newer functions take a location in place of a device; libraries have one or both. The allocator's flags are the type
+ * of the location. */
+static CUmemLocation location_of(const struct as_gpu *gpu, const struct as_gpu_block *b)
+{
+    const bool host = b->how->flags == CU_MEM_LOCATION_TYPE_HOST;
+    return (CUmemLocation){host ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE, host ? 0 : gpu->here.device};
+}
+
+static int device_of(const CUmemLocation *where)
+{
+    return where->type == CU_MEM_LOCATION_TYPE_HOST ? CU_DEVICE_CPU : where->id;
+}
+
 static enum as_status advise(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(gpu);
-    bool host = b->how->flags == CU_MEM_LOCATION_TYPE_HOST;
-    const CUmemLocation where = {host ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
-                                 host ? 0 : gpu->here.device};
+    const CUmemLocation where = location_of(gpu, b);
     CUresult code = CUDA_ERROR_NOT_SUPPORTED;
     if (api->cuMemAdvise_v2)
         code = api->cuMemAdvise_v2(b->address, b->bytes, b->how->option, where);
     else if (api->cuMemAdvise)
-        code = api->cuMemAdvise(b->address, b->bytes, b->how->option, host ? CU_DEVICE_CPU : gpu->here.device);
+        code = api->cuMemAdvise(b->address, b->bytes, b->how->option, device_of(&where));
     return as_gpu_check(gpu, code, "cuMemAdvise", err);
 }
 
 static enum as_status prefetch(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(gpu);
-    const CUmemLocation where = {CU_MEM_LOCATION_TYPE_DEVICE, gpu->here.device};
+    const CUmemLocation where = location_of(gpu, b);
     CUresult code = CUDA_ERROR_NOT_SUPPORTED;
     if (api->cuMemPrefetchAsync_v2)
         code = api->cuMemPrefetchAsync_v2(b->address, b->bytes, where, 0, gpu->stream);
     else if (api->cuMemPrefetchAsync)
-        code = api->cuMemPrefetchAsync(b->address, b->bytes, gpu->here.device, gpu->stream);
+        code = api->cuMemPrefetchAsync(b->address, b->bytes, device_of(&where), gpu->stream);
     enum as_status st = as_gpu_check(gpu, code, "cuMemPrefetchAsync", err);
     return st ? st : as_gpu_check(gpu, api->cuStreamSynchronize(gpu->stream), "cuMemPrefetchAsync", err);
 }
@@ -130,6 +140,10 @@ static enum as_status cuda_allocators_get_static(struct as_gpu *gpu, struct as_g
 #define MANAGED                                                                                                        \
     .get = cuda_allocators_get_managed, .release = cuda_allocators_release_plain,                                      \
     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .on_demand = true
+#define PREFETCHED(where)                                                                                              \
+    cuda_allocators_get_managed, cuda_allocators_release_plain, prefetch, NEEDS(CONCURRENT_MANAGED_ACCESS),            \
+        .why_not = "its managed memory cannot be prefetched", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,        \
+        .most = AS_GPU_MANAGED_MOST, .flags = CU_MEM_LOCATION_TYPE_##where
 #define ADVISED(what, where)                                                                                           \
     MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "it supports no advice on managed memory", .settle = advise, \
                                                .option = CU_MEM_ADVISE_SET_##what,                                     \
@@ -148,9 +162,8 @@ const struct as_gpu_allocator as_cu_allocators[] = {
     {"cuMemAllocManaged prefer host", ADVISED(PREFERRED_LOCATION, HOST)},
     {"cuMemAllocManaged read mostly", ADVISED(READ_MOSTLY, DEVICE)},
     {"cuMemAllocManaged accessed by device", ADVISED(ACCESSED_BY, DEVICE)},
-    {"cuMemAllocManaged prefetch", cuda_allocators_get_managed, cuda_allocators_release_plain, prefetch,
-     NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "its managed memory cannot be prefetched",
-     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .settle_again = true},
+    {"cuMemAllocManaged prefetch", PREFETCHED(DEVICE), .again = AS_GPU_AFTER_HOST},
+    {"cuMemAllocManaged prefetch to host", PREFETCHED(HOST), .again = AS_GPU_BEFORE_HOST},
     {"cuMemHostAlloc", as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
      .why_not = "it does not see host memory", .sources = AS_GPU_FROM_HOST, .coherent = true},
     {"cuMemHostAlloc write-combined", as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),

@@ -11,6 +11,7 @@ const struct as_role_name as_cu_roles[] = {
     {AS_ROLE_MANAGED_READ_MOSTLY, "cuMemAllocManaged read mostly"},
     {AS_ROLE_MANAGED_ACCESSED, "cuMemAllocManaged accessed by device"},
     {AS_ROLE_MANAGED_PREFETCH, "cuMemAllocManaged prefetch"},
+    {AS_ROLE_MANAGED_PREFETCH_HOST, "cuMemAllocManaged prefetch to host"},
     {AS_ROLE_PINNED, "cuMemHostAlloc"},
     {AS_ROLE_PINNED_WC, "cuMemHostAlloc write-combined"},
     {AS_ROLE_REGISTERED, "cuMemHostRegister malloc"},

@@ -203,6 +203,8 @@ static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *me
         return st;
     if (b->host) {
         st = as_gpu_settle(gpu, err);
+        if (!st && b->how->again == AS_GPU_BEFORE_HOST)
+            st = b->how->settle(gpu, b, err);
         mem->host = st ? NULL : b->host;
         look_at_pages(mem);
         return st;
@@ -233,7 +235,7 @@ static enum as_status gpu_memory_unmap(struct as_device *dev, struct as_memory *
     enum as_status st = as_gpu_alive(gpu, err);
     if (!st && b->staging)
         st = gpu_copy(gpu, b, 0, NULL, b->staging, b->bytes, err);
-    else if (!st && b->how->settle_again)
+    else if (!st && b->how->again == AS_GPU_AFTER_HOST)
         st = b->how->settle(gpu, b, err);
     free(b->staging);
     b->staging = NULL;

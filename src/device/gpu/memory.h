@@ -9,6 +9,7 @@ struct as_gpu_block {
     const struct as_gpu_allocator *how;
     struct as_gpu_place home;
     unsigned long long address;   /* device address */
+    void *physical;               /* handle of memory that is mapped to the address; NULL: none */
     void *host;                   /* host address; NULL: only through a copy */
     void *staging;                /* the copy while it is mapped */
     uint64_t bytes;               /* as requested */
@@ -25,6 +26,9 @@ struct as_gpu_block {
 /* Of a static variable on a device in the host's memory: below what 32-bit relocations reach. */
 #define AS_GPU_STATIC_IN_HOST (UINT64_C(1536) << 20)
 
+/* When settle is repeated. */
+enum as_gpu_again { AS_GPU_ONCE, AS_GPU_AFTER_HOST, AS_GPU_BEFORE_HOST };
+
 enum as_gpu_source { AS_GPU_FROM_DEVICE = 1, AS_GPU_FROM_HOST = 2 };
 
 struct as_gpu_allocator {
@@ -33,22 +37,22 @@ struct as_gpu_allocator {
      * behind. */
     enum as_status (*get)(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
     int (*release)(const struct as_gpu *gpu, struct as_gpu_block *b);
-    /* (optional) moves managed memory to its intended location: part of get, and repeated after host access */
+    /* (optional) advises on managed memory or moves it to its intended location: part of get, and repeated */
     enum as_status (*settle)(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
     int needs; /* device attribute that must not be 0, and its meaning; 0: none */
     const char *needs_name, *why_not;
     unsigned flags; /* of the API's function */
     int option;     /* for the backend */
     enum as_gpu_source sources;
-    uint64_t most;     /* bytes, 0: all free memory */
-    bool on_demand;    /* backed at first touch, if the device can fault */
-    bool anywhere;     /* may also lie on another device */
-    bool granted;      /* another device can access it only if granted when it was mapped */
-    bool coherent;     /* the host and a running kernel use it in place */
-    bool in_order;     /* in stream order: done only when the stream is */
-    bool plain;        /* process memory unknown to the library */
-    bool is_static;    /* not allocated at run time */
-    bool settle_again; /* repeat settle after host access */
+    enum as_gpu_again again;
+    uint64_t most;  /* bytes, 0: all free memory */
+    bool on_demand; /* backed at first touch, if the device can fault */
+    bool anywhere;  /* may also lie on another device */
+    bool granted;   /* another device can access it only if granted when it was mapped */
+    bool coherent;  /* the host and a running kernel use it in place */
+    bool in_order;  /* in stream order: done only when the stream is */
+    bool plain;     /* process memory unknown to the library */
+    bool is_static; /* not allocated at run time */
 };
 
 extern const struct as_memory_ops as_gpu_memory_ops;

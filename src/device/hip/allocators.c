@@ -58,18 +58,110 @@ static enum as_status hip_allocators_get_managed(struct as_gpu *gpu, struct as_g
     return st || !b->how->settle ? st : b->how->settle(gpu, b, err);
 }
 
+/* Whom advice and prefetches are for. The allocator's flags: FOR_HOST, or the device. */
+enum { FOR_DEVICE, FOR_HOST };
+static int device_for(const struct as_gpu *gpu, const struct as_gpu_block *b)
+{
+    return b->how->flags == FOR_HOST ? hipCpuDeviceId : gpu->here.device;
+}
+
+/* The moved pages are there when it returns. */
 static enum as_status prefetch(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_hip_api *api = as_hip_of(gpu);
     if (!api->hipMemPrefetchAsync)
         return as_fail(err, AS_UNSUPPORTED, "hip: this runtime cannot prefetch");
-    hipError_t code = api->hipMemPrefetchAsync(b->host, b->bytes, gpu->here.device, gpu->stream);
-    return as_gpu_check(gpu, code, "hipMemPrefetchAsync", err);
+    hipError_t code = api->hipMemPrefetchAsync(b->host, b->bytes, device_for(gpu, b), gpu->stream);
+    const enum as_status st = as_gpu_check(gpu, code, "hipMemPrefetchAsync", err);
+    return st ? st : AS_GPU_DO(gpu, err, stream_synchronize, gpu->stream);
+}
+
+/* One function per advice, since an allocator's option is the XNACK mode. */
+static enum as_status advise(struct as_gpu *gpu, const struct as_gpu_block *b, hipMemoryAdvise advice,
+                             struct as_error *err)
+{
+    const struct as_hip_api *api = as_hip_of(gpu);
+    if (!api->hipMemAdvise)
+        return as_fail(err, AS_UNSUPPORTED, "hip: this runtime takes no advice");
+    hipError_t code = api->hipMemAdvise(b->host, b->bytes, advice, device_for(gpu, b));
+    return as_gpu_check(gpu, code, "hipMemAdvise", err);
+}
+
+static enum as_status advise_preferred(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    return advise(gpu, b, hipMemAdviseSetPreferredLocation, err);
+}
+
+static enum as_status advise_read_mostly(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    return advise(gpu, b, hipMemAdviseSetReadMostly, err);
+}
+
+static enum as_status advise_accessed(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    return advise(gpu, b, hipMemAdviseSetAccessedBy, err);
+}
+
+static enum as_status advise_coarse(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    return advise(gpu, b, hipMemAdviseSetCoarseGrain, err);
 }
 
 static int hip_allocators_release_plain(const struct as_gpu *gpu, struct as_gpu_block *b)
 {
     return b->address ? as_hip_of(gpu)->hipFree(as_hip_pointer(b->address)) : hipSuccess;
+}
+
+/* Creates physical memory, reserves an address range, maps it and grants access. b->taken is set while the range is
+ * reserved, b->page_size while memory is mapped. */
+static enum as_status get_mapped(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    const struct as_hip_api *api = as_hip_of(gpu);
+    const hipMemAllocationProp where = {.type = hipMemAllocationTypePinned,
+                                        .location = {hipMemLocationTypeDevice, b->home.device}};
+    const hipMemAccessDesc access[] = {
+        {where.location, hipMemAccessFlagsProtReadWrite},
+        {{hipMemLocationTypeDevice, gpu->here.device}, hipMemAccessFlagsProtReadWrite},
+    };
+    hipMemGenericAllocationHandle_t handle = NULL;
+    void *address = NULL;
+    size_t page = 0;
+    if (!api->hipMemGetAllocationGranularity || !api->hipMemCreate || !api->hipMemRelease ||
+        !api->hipMemAddressReserve || !api->hipMemAddressFree || !api->hipMemMap || !api->hipMemUnmap ||
+        !api->hipMemSetAccess)
+        return as_fail(err, AS_UNSUPPORTED, "hip: this runtime has no virtual memory management");
+    hipError_t code = api->hipMemGetAllocationGranularity(&page, &where, hipMemAllocationGranularityMinimum);
+    if (code || page == 0)
+        return as_gpu_check(gpu, code ? code : hipErrorNotSupported, "hipMemGetAllocationGranularity", err);
+    const uint64_t bytes = as_gpu_round_up(b->bytes, page);
+    enum as_status st = as_gpu_check(gpu, api->hipMemCreate(&handle, bytes, &where, 0), "hipMemCreate", err);
+    if (st)
+        return st;
+    b->physical = handle;
+    st = as_gpu_check(gpu, api->hipMemAddressReserve(&address, bytes, 0, NULL, 0), "hipMemAddressReserve", err);
+    b->taken = st ? 0 : bytes;
+    b->address = (uintptr_t)address;
+    if (!st)
+        st = as_gpu_check(gpu, api->hipMemMap(address, bytes, 0, handle, 0), "hipMemMap", err);
+    if (st)
+        return st;
+    b->page_size = page;
+    const size_t n = b->home.device == gpu->here.device ? 1 : 2;
+    return as_gpu_check(gpu, api->hipMemSetAccess(address, bytes, access, n), "hipMemSetAccess", err);
+}
+
+static int release_mapped(const struct as_gpu *gpu, struct as_gpu_block *b)
+{
+    const struct as_hip_api *api = as_hip_of(gpu);
+    hipError_t code = hipSuccess;
+    if (b->page_size)
+        code = api->hipMemUnmap(as_hip_pointer(b->address), b->taken);
+    if (b->taken && !code)
+        code = api->hipMemAddressFree(as_hip_pointer(b->address), b->taken);
+    if (!b->physical)
+        return code;
+    const hipError_t released = api->hipMemRelease(b->physical);
+    return code ? code : released;
 }
 
 /* Only a kernel knows the address of its static variable: in some versions of the runtime the exported symbol is a
@@ -121,21 +213,36 @@ static enum as_status hip_allocators_get_static(struct as_gpu *gpu, struct as_gp
         .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                       \
         .most = AS_GPU_MANAGED_MOST, .coherent = true
 
+#define SETTLED(how, for_whom)                                                                                         \
+    hip_allocators_get_managed, hip_allocators_release_plain, how, NEEDS(ConcurrentManagedAccess),                     \
+        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .flags = for_whom
+#define ADVISED(how, for_whom)                                                                                         \
+    SETTLED(how, for_whom), .why_not = "it supports no advice on managed memory", .coherent = true
+#define PREFETCHED(for_whom)                                                                                           \
+    SETTLED(prefetch, for_whom), .why_not = "its managed memory cannot be prefetched", .coherent = true
+
 /* option: the XNACK mode in which the entry is unavailable; AS_HIP_XNACK_NONE: always available. */
 const struct as_gpu_allocator as_hip_allocators[] = {
     {"hipMalloc", hip_allocators_get_plain, hip_allocators_release_plain, .sources = AS_GPU_FROM_DEVICE,
      .anywhere = true},
     {"hipMallocAsync", get_pooled, release_pooled, NEEDS(MemoryPoolsSupported), .why_not = "it has no memory pools",
      .sources = AS_GPU_FROM_DEVICE, .in_order = true},
+    {"hipMemCreate", get_mapped, release_mapped, NEEDS(VirtualMemoryManagementSupported),
+     .why_not = "it has no virtual memory management", .sources = AS_GPU_FROM_DEVICE, .anywhere = true,
+     .granted = true},
     {"hipExtMallocWithFlags fine-grained", get_fine, hip_allocators_release_plain, NEEDS(FineGrainSupport),
      .why_not = "it has no fine-grained memory", .flags = hipDeviceMallocFinegrained, .sources = AS_GPU_FROM_DEVICE,
      .anywhere = true},
     {"hipMallocManaged", MANAGED, .option = AS_HIP_XNACK_ON},
     {"hipMallocManaged XNACK", MANAGED, .option = AS_HIP_XNACK_OFF, .on_demand = true},
-    {"hipMallocManaged prefetch", hip_allocators_get_managed, hip_allocators_release_plain, prefetch,
-     NEEDS(ConcurrentManagedAccess), .why_not = "its managed memory cannot be prefetched",
-     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .coherent = true,
-     .settle_again = true},
+    {"hipMallocManaged prefer device", ADVISED(advise_preferred, FOR_DEVICE)},
+    {"hipMallocManaged prefer host", ADVISED(advise_preferred, FOR_HOST)},
+    {"hipMallocManaged read mostly", ADVISED(advise_read_mostly, FOR_DEVICE)},
+    {"hipMallocManaged accessed by device", ADVISED(advise_accessed, FOR_DEVICE)},
+    {"hipMallocManaged coarse-grained", SETTLED(advise_coarse, FOR_DEVICE),
+     .why_not = "it supports no advice on managed memory"},
+    {"hipMallocManaged prefetch", PREFETCHED(FOR_DEVICE), .again = AS_GPU_AFTER_HOST},
+    {"hipMallocManaged prefetch to host", PREFETCHED(FOR_HOST), .again = AS_GPU_BEFORE_HOST},
     {"hipHostMalloc", PINNED, .coherent = true},
     {"hipHostMalloc coherent", PINNED, .flags = hipHostMallocCoherent, .coherent = true},
     {"hipHostMalloc non-coherent", PINNED, .flags = hipHostMallocNonCoherent},
@@ -176,13 +283,15 @@ void as_hip_list_allocators(struct as_device *dev)
         const struct as_gpu_allocator *a = &as_hip_allocators[i];
         struct as_allocator *out = &dev->info.allocators[i];
         bool fine = a->get == get_fine;
-        *out = (struct as_allocator){.host_access = (a->sources & AS_GPU_FROM_HOST) != 0 || one_memory,
+        *out = (struct as_allocator){.host_access = (a->sources & AS_GPU_FROM_HOST) != 0 || (one_memory && !a->granted),
                                      .on_demand = a->on_demand,
                                      .coherent = a->coherent || (fine && one_memory)};
         as_copy_text(out->name, sizeof out->name, a->name);
         out->role = as_role_in(as_hip_roles, a->name);
         say_why_not(hip, a, out);
-        if (hip->gpu.in_host_memory && !out->host_access)
+        if (a->granted)
+            as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host can access it only through a copy");
+        else if (hip->gpu.in_host_memory && !out->host_access)
             as_copy_text(out->no_sharing, sizeof out->no_sharing,
                          "the device has the host's memory, but a value written there was not read by the host");
     }

@@ -67,7 +67,21 @@
     X(hipError_t, hipGetDeviceProperties, (struct hipDeviceProp_t * properties, int device))                           \
     X(hipError_t, hipMallocAsync, (void **address, size_t bytes, hipStream_t stream))                                  \
     X(hipError_t, hipFreeAsync, (void *address, hipStream_t stream))                                                   \
-    X(hipError_t, hipMemPrefetchAsync, (const void *address, size_t bytes, int device, hipStream_t stream))
+    X(hipError_t, hipMemPrefetchAsync, (const void *address, size_t bytes, int device, hipStream_t stream))            \
+    X(hipError_t, hipMemAdvise, (const void *address, size_t bytes, hipMemoryAdvise advice, int device))               \
+    X(hipError_t, hipMemGetAllocationGranularity,                                                                      \
+      (size_t * granularity, const hipMemAllocationProp *property, hipMemAllocationGranularity_flags which))           \
+    X(hipError_t, hipMemCreate,                                                                                        \
+      (hipMemGenericAllocationHandle_t * handle, size_t bytes, const hipMemAllocationProp *property,                   \
+       unsigned long long flags))                                                                                      \
+    X(hipError_t, hipMemRelease, (hipMemGenericAllocationHandle_t handle))                                             \
+    X(hipError_t, hipMemAddressReserve,                                                                                \
+      (void **address, size_t bytes, size_t alignment, void *wanted, unsigned long long flags))                        \
+    X(hipError_t, hipMemAddressFree, (void *address, size_t bytes))                                                    \
+    X(hipError_t, hipMemMap,                                                                                           \
+      (void *address, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle, unsigned long long flags))  \
+    X(hipError_t, hipMemUnmap, (void *address, size_t bytes))                                                          \
+    X(hipError_t, hipMemSetAccess, (void *address, size_t bytes, const hipMemAccessDesc *access, size_t count))
 
 /* Not in the headers that the test compares with. */
 #define AS_HIP_NEWER(X) X(hipError_t, hipGetDevicePropertiesR0600, (struct hipDeviceProp_t * properties, int device))

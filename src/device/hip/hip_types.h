@@ -15,6 +15,12 @@ typedef int hipDeviceAttribute_t;
 typedef int hipFunction_attribute;
 typedef int hipStreamCaptureMode;
 typedef int hipMemcpyKind;
+typedef int hipMemoryAdvise;
+typedef int hipMemLocationType;
+typedef int hipMemAllocationType;
+typedef int hipMemAllocationHandleType;
+typedef int hipMemAllocationGranularity_flags;
+typedef int hipMemAccessFlags;
 typedef int hiprtcResult;
 
 typedef void *hipDeviceptr_t;
@@ -30,6 +36,31 @@ typedef struct as_gpu_compilation *hiprtcProgram;
 typedef struct hipUUID_t {
     char bytes[16];
 } hipUUID;
+
+typedef struct ihipMemGenericAllocationHandle *hipMemGenericAllocationHandle_t;
+
+typedef struct hipMemLocation {
+    hipMemLocationType type;
+    int id;
+} hipMemLocation;
+
+/* As runtimes have it that report hipDeviceAttributeVirtualMemoryManagementSupported; before, the order was another. */
+typedef struct hipMemAllocationProp {
+    hipMemAllocationType type;
+    hipMemAllocationHandleType requestedHandleType;
+    hipMemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType;
+        unsigned char gpuDirectRDMACapable;
+        unsigned short usage;
+    } allocFlags;
+} hipMemAllocationProp;
+
+typedef struct hipMemAccessDesc {
+    hipMemLocation location;
+    hipMemAccessFlags flags;
+} hipMemAccessDesc;
 
 /* Filled by the runtime and read only in target.c. */
 struct hipDeviceProp_t;
@@ -103,6 +134,14 @@ enum {
     hipEventBlockingSync = 1,
     hipEventDisableTiming = 2,
     hipMemAttachGlobal = 1,
+    hipMemAdviseSetReadMostly = 1,
+    hipMemAdviseSetPreferredLocation = 3,
+    hipMemAdviseSetAccessedBy = 5,
+    hipMemAdviseSetCoarseGrain = 100,
+    hipMemLocationTypeDevice = 1,
+    hipMemAllocationTypePinned = 1,
+    hipMemAccessFlagsProtReadWrite = 3,
+    hipMemAllocationGranularityMinimum = 0,
     hipMemcpyDefault = 4,
     hipHostMallocMapped = 2,
     hipHostMallocCoherent = 0x40000000,
@@ -110,11 +149,12 @@ enum {
     hipDeviceMallocFinegrained = 1,
 };
 #define hipHostMallocNonCoherent 0x80000000u
+#define hipCpuDeviceId (-1)
 
 enum { HIPRTC_SUCCESS = 0, HIPRTC_ERROR_OUT_OF_MEMORY = 1 };
 
 /* Not in the headers that the test compares with. */
-enum { hipDeviceAttributeWallClockRate = 10017 };
+enum { hipDeviceAttributeVirtualMemoryManagementSupported = 89, hipDeviceAttributeWallClockRate = 10017 };
 /* Offset of the target's name in the structs of hipGetDeviceProperties and hipGetDevicePropertiesR0600. */
 enum { AS_HIP_TARGET_AT = 396, AS_HIP_TARGET_AT_R0600 = 1160, AS_HIP_TARGET_BYTES = 256 };
 

@@ -59,9 +59,16 @@ static void test_unknown_chip(void **state)
 /* What can be used on a GPU that does not replay page faults, and on a chip that shares the host's memory and does. */
 static const char *const on_card[] = {"hipMalloc",
                                       "hipMallocAsync",
+                                      "hipMemCreate",
                                       "hipExtMallocWithFlags fine-grained",
                                       "hipMallocManaged",
+                                      "hipMallocManaged prefer device",
+                                      "hipMallocManaged prefer host",
+                                      "hipMallocManaged read mostly",
+                                      "hipMallocManaged accessed by device",
+                                      "hipMallocManaged coarse-grained",
                                       "hipMallocManaged prefetch",
+                                      "hipMallocManaged prefetch to host",
                                       "hipHostMalloc",
                                       "hipHostMalloc coherent",
                                       "hipHostMalloc non-coherent",
@@ -70,9 +77,16 @@ static const char *const on_card[] = {"hipMalloc",
                                       NULL};
 static const char *const on_apu[] = {"hipMalloc",
                                      "hipMallocAsync",
+                                     "hipMemCreate",
                                      "hipExtMallocWithFlags fine-grained",
                                      "hipMallocManaged XNACK",
+                                     "hipMallocManaged prefer device",
+                                     "hipMallocManaged prefer host",
+                                     "hipMallocManaged read mostly",
+                                     "hipMallocManaged accessed by device",
+                                     "hipMallocManaged coarse-grained",
                                      "hipMallocManaged prefetch",
+                                     "hipMallocManaged prefetch to host",
                                      "hipHostMalloc",
                                      "hipHostMalloc coherent",
                                      "hipHostMalloc non-coherent",
@@ -176,6 +190,40 @@ static void test_apu(void **state)
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
+/* Was the last prefetch or advice for the host? */
+static bool settled_for_host(void)
+{
+    return fake_live_of(stand_in.library, "fake_driver_settled_for") < 0;
+}
+
+/* Advice is given once, for the side that its name says; prefetches also come before the use of that side. */
+static void test_advice(void **state)
+{
+    static const struct {
+        const char *allocator;
+        bool host;
+    } rows[] = {{"hipMallocManaged prefer device", false},  {"hipMallocManaged prefer host", true},
+                {"hipMallocManaged read mostly", false},    {"hipMallocManaged accessed by device", false},
+                {"hipMallocManaged coarse-grained", false}, {"hipMallocManaged prefetch", false},
+                {"hipMallocManaged prefetch to host", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_memory *m = NULL, *other = NULL;
+        struct as_error err = {0};
+        check_ok(gpu_get(rows[i].allocator, 4096, NULL, &m, &err), &err);
+        assert_int_equal(settled_for_host(), rows[i].host);
+        /* another block's advice, for the other side */
+        const char *away = rows[i].host ? "hipMallocManaged prefer device" : "hipMallocManaged prefer host";
+        check_ok(gpu_get(away, 4096, NULL, &other, &err), &err);
+        check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
+        assert_int_equal(settled_for_host() == rows[i].host, strstr(rows[i].allocator, "to host") != NULL);
+        check_ok(gpu.dev.memory->unmap(&gpu.dev, m, &err), &err);
+        assert_int_equal(settled_for_host() == rows[i].host, strstr(rows[i].allocator, "prefetch") != NULL);
+        gpu.dev.memory->free(&gpu.dev, m);
+        gpu.dev.memory->free(&gpu.dev, other);
+    }
+}
+
 /* A page of process memory is one base page, whatever the system's policy: what is counted per page holds of it. */
 static void test_pages_of_process_memory(void **state)
 {
@@ -245,6 +293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_memory_in_place, gpu_setup, gpu_teardown),
         cmocka_unit_test(test_unsure_reads),
         cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_advice, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_code, gpu_setup, gpu_teardown),
     };

@@ -175,6 +175,7 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
         {hipDeviceAttributeConcurrentManagedAccess, !fake_asked("plain")},
         {hipDeviceAttributeFineGrainSupport, !fake_asked("plain")},
         {hipDeviceAttributeMemoryPoolsSupported, !fake_asked("plain")},
+        {hipDeviceAttributeVirtualMemoryManagementSupported, !fake_asked("plain")},
     };
     const int d = fake_real(device);
     return fake_attribute(by_words, sizeof by_words / sizeof *by_words, attribute, d, value) ||

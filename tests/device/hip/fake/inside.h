@@ -17,6 +17,9 @@ AS_HIP_OPTIONAL(DECLARE)
 AS_HIP_NEWER(DECLARE)
 AS_HIPRTC_REQUIRED(DECLARE)
 
+/* For tests: the device that the last prefetch or advice was for. */
+API int fake_driver_settled_for(void);
+
 enum { UNITS = 2, GROUP_MOST = 1024, LOCAL_BYTES = 64 << 10 };
 
 /* A kernel as the compiled program describes it; see on_host.h. */

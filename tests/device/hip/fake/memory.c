@@ -48,11 +48,33 @@ API hipError_t hipFreeAsync(void *address, hipStream_t stream)
     return stream ? drop(address, __func__, 1u << DEVICE_MEMORY) : fake_broke(__func__, hipErrorInvalidValue);
 }
 
+/* The device that the last prefetch or advice was for. */
+static int settled_for;
+API int fake_driver_settled_for(void)
+{
+    return settled_for;
+}
+
+static hipError_t settle(const void *address, size_t bytes, int device, const char *what)
+{
+    const struct block *b = fake_find(address, bytes);
+    settled_for = device;
+    return (device == hipCpuDeviceId || fake_real(device) >= 0) && b && b->kind == MANAGED
+               ? hipSuccess
+               : fake_broke(what, hipErrorInvalidValue);
+}
+
 API hipError_t hipMemPrefetchAsync(const void *address, size_t bytes, int device, hipStream_t stream)
 {
     CAN_FAIL();
-    const struct block *b = fake_find(address, bytes);
-    return device >= 0 && stream && b && b->kind == MANAGED ? hipSuccess : fake_broke(__func__, hipErrorInvalidValue);
+    return stream ? settle(address, bytes, device, __func__) : fake_broke(__func__, hipErrorInvalidValue);
+}
+
+API hipError_t hipMemAdvise(const void *address, size_t bytes, hipMemoryAdvise advice, int device)
+{
+    CAN_FAIL();
+    const bool known = (advice >= 1 && advice <= 6) || advice == hipMemAdviseSetCoarseGrain;
+    return known ? settle(address, bytes, device, __func__) : fake_broke(__func__, hipErrorInvalidValue);
 }
 
 API hipError_t hipFree(void *address)
@@ -95,4 +117,89 @@ API hipError_t hipHostGetDevicePointer(void **address, void *host, unsigned int 
     *address = host;
     return !flags && b && (b->kind == PINNED || b->kind == REGISTERED) ? hipSuccess
                                                                        : fake_broke(__func__, hipErrorInvalidValue);
+}
+
+/* ---- memory that is mapped; a handle is a block of its own, as large as the memory ---- */
+
+enum { GRANULARITY = 2 << 20 };
+
+static bool good_property(const hipMemAllocationProp *p)
+{
+    return p->type == hipMemAllocationTypePinned && p->location.type == hipMemLocationTypeDevice &&
+           fake_real(p->location.id) >= 0 && !p->win32HandleMetaData;
+}
+
+API hipError_t hipMemGetAllocationGranularity(size_t *granularity, const hipMemAllocationProp *property,
+                                              hipMemAllocationGranularity_flags which)
+{
+    CAN_FAIL();
+    *granularity = GRANULARITY;
+    return which || !good_property(property) ? fake_broke(__func__, hipErrorInvalidValue) : hipSuccess;
+}
+
+API hipError_t hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t bytes, const hipMemAllocationProp *property,
+                            unsigned long long flags)
+{
+    CAN_FAIL();
+    void *at = NULL;
+    if (flags || bytes % GRANULARITY || !good_property(property))
+        return fake_broke(__func__, hipErrorInvalidValue);
+    const hipError_t code = add(&at, bytes, POOLED, 0);
+    *handle = at;
+    return code;
+}
+
+/* Earlier than the mapping is gone it may not be released: not all runtimes keep the memory. */
+API hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle)
+{
+    return drop(handle, __func__, 1u << POOLED);
+}
+
+API hipError_t hipMemAddressReserve(void **address, size_t bytes, size_t alignment, void *wanted,
+                                    unsigned long long flags)
+{
+    CAN_FAIL();
+    if (bytes % GRANULARITY || alignment || wanted || flags)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    return add(address, bytes, RESERVED, 0);
+}
+
+API hipError_t hipMemAddressFree(void *address, size_t bytes)
+{
+    const struct block *b = fake_find(address, bytes);
+    return b && b->size == bytes ? drop(address, __func__, 1u << RESERVED) : fake_broke(__func__, hipErrorInvalidValue);
+}
+
+API hipError_t hipMemMap(void *address, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle,
+                         unsigned long long flags)
+{
+    struct block *b = fake_find(address, bytes), *memory = fake_find(handle, bytes);
+    CAN_FAIL();
+    if (offset || flags || !b || b->kind != RESERVED || b->mapped || !memory || memory->mapped)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    b->owner = memory;
+    b->mapped = memory->mapped = bytes;
+    return hipSuccess;
+}
+
+API hipError_t hipMemUnmap(void *address, size_t bytes)
+{
+    struct block *b = fake_find(address, bytes);
+    if (!b || b->mapped != bytes)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    ((struct block *)b->owner)->mapped = b->mapped = 0;
+    b->owner = NULL;
+    return hipSuccess;
+}
+
+API hipError_t hipMemSetAccess(void *address, size_t bytes, const hipMemAccessDesc *access, size_t count)
+{
+    const struct block *b = fake_find(address, bytes);
+    CAN_FAIL();
+    if (!b || b->mapped != bytes || !count)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    for (size_t i = 0; i < count; i++)
+        if (access[i].flags != hipMemAccessFlagsProtReadWrite || fake_real(access[i].location.id) < 0)
+            return fake_broke(__func__, hipErrorInvalidValue);
+    return hipSuccess;
 }
