@@ -391,6 +391,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
         return AS_OK;
     }
     m.reference = reference;
+    as_trial_offer_power(&m.tc, sensing);
     if ((st = make_room(&m, err)))
         goto done;
     as_watch_begin(&m.watch, sensing, 0);
