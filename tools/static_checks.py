@@ -189,5 +189,5 @@ def aarch64(top, tally):
 
 
 def macos(top, tally):
-    """Compiled and linked for Macs."""
+    """Compiled and linked for Macs with Apple's processors; tools/macos.py does so for Intel's too."""
     macos_build.macos(top, tally)
