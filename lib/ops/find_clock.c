@@ -76,9 +76,10 @@ static void keep_fit(struct as_clock_fit *fits, size_t *n, const struct as_clock
 static size_t find_fits(const double *seconds, size_t n, const struct as_clock_range *range, struct as_clock_fit *fits)
 {
     unsigned most = (unsigned)(n >= SPARE ? n - n / 4 : n);
+    const size_t steps = n < LEAST ? 0 : 1 + (size_t)(log(range->high / range->low) / STEP);
     size_t found = 0;
-    for (double at = range->low; at <= range->high && n >= LEAST; at *= 1 + STEP) {
-        const struct as_clock_fit fit = match(seconds, n, at);
+    for (size_t i = 0; i < steps; i++) {
+        const struct as_clock_fit fit = match(seconds, n, range->low * exp(STEP * (double)i));
         found = fit.chains > most ? 0 : found;
         most = fit.chains > most ? fit.chains : most;
         if (fit.chains == most)
