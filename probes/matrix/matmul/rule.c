@@ -231,8 +231,8 @@ struct judgement {
 static struct judgement judge_unit(const struct signals *s)
 {
     struct judgement j = {.verdict = AS_UNDECIDED};
-    bool known[SIGNALS];
-    enum as_fact_verdict says[SIGNALS];
+    bool known[SIGNALS] = {false};
+    enum as_fact_verdict says[SIGNALS] = {AS_UNDECIDED, AS_UNDECIDED, AS_UNDECIDED};
     read_signals(s, known, says);
     for (size_t i = 0; i < SIGNALS; i++) {
         j.known += known[i];
@@ -250,9 +250,10 @@ static struct judgement judge_unit(const struct signals *s)
 static void say_agreement(const struct judgement *j, const struct signals *s, struct as_buf *text)
 {
     static const char *const names[SIGNALS] = {"throughput", "older path", "power"};
-    static const char *const points[] = {[AS_SUPPORTED] = "unit", [AS_REFUTED] = "ALU", [AS_UNDECIDED] = "undecided"};
-    bool known[SIGNALS];
-    enum as_fact_verdict says[SIGNALS];
+    static const char *const points[] = {
+        [AS_SUPPORTED] = "unit", [AS_REFUTED] = "ALU", [AS_UNDECIDED] = "inconclusive"};
+    bool known[SIGNALS] = {false};
+    enum as_fact_verdict says[SIGNALS] = {AS_UNDECIDED, AS_UNDECIDED, AS_UNDECIDED};
     read_signals(s, known, says);
     if (j->for_unit == j->known || j->against == j->known) {
         as_buf_printf(text, "; %zu of 3 signals agree", j->known);

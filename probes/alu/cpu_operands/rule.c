@@ -82,7 +82,7 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
 static void operands_derive(struct as_rule_context *c)
 {
     struct cpu_cells p = {.c = c};
-    p.n = as_cells_of(c, "operands", &p.cells);
+    p.n = as_cells_of(c, "cpu_operands", &p.cells);
     for (size_t i = 0; i < p.n; i++)
         if (operands_is_mixture(p.cells[i]))
             p.densest = fmax(p.densest, operands_density(p.cells[i]));
@@ -94,7 +94,7 @@ static void operands_derive(struct as_rule_context *c)
     free(p.cells);
 }
 
-const struct as_rule as_rules_operands[] = {
+const struct as_rule as_rules_cpu_operands[] = {
     {"instructions by operand", operands_derive,
      "cycles per instruction of chains from one operand to another, and of independent instructions; of two in turn, "
      "the "

@@ -11,7 +11,7 @@ static struct as_cell *operands_cell(const char *form, const char *what, double 
 {
     char axes[120];
     snprintf(axes, sizeof axes, "instruction=%s what=%s", form, what);
-    return made_add(&m, "operands", "cycles", cycles, axes);
+    return made_add(&m, "cpu_operands", "cycles", cycles, axes);
 }
 
 static void mixed(const char *a, const char *b, int first, int second, double cycles)

@@ -1,5 +1,5 @@
-/* operands: latency of CPU instructions from each input operand to each output, their throughput, and the ports that
- * two of them share. See method.md. */
+/* cpu_operands: latency of CPU instructions from each input operand to each output, their throughput, and the ports
+ * that two of them share. See method.md. */
 #include "device/shared_host.h"
 #include "lib/ops/pairs.h"
 
@@ -34,7 +34,7 @@ static enum as_applies operands_applies(const struct as_device_info *info, const
     if (!as_info_shares_host(info))
         return as_inapplicable(err, "this device's times are simulated, without core cycles");
     if (!as_pair_kernels[0].form)
-        return as_inapplicable(err, "there is no table of instructions for this CPU architecture");
+        return as_inapplicable(err, "no instructions are listed for this CPU architecture");
     if (!k)
         return AS_PRUNED;
     return as_cpu_has(k->needs, missing, sizeof missing) ? AS_APPLIES
@@ -107,8 +107,8 @@ static void operands_finish(void *state)
     as_native_finish(&s->native);
 }
 
-const struct as_probe as_probe_operands = {
-    .name = "operands",
+const struct as_probe as_probe_cpu_operands = {
+    .name = "cpu_operands",
     .title = "CPU instructions by operand",
     .question = "How long does each output of an instruction wait for each input, and which instructions share ports?",
     .metric = "cycles",

@@ -1,4 +1,4 @@
-/* Probe operands: which cells apply, its table, and its cells on this machine's CPU. */
+/* Probe cpu_operands: which cells apply, its table, and its cells on this machine's CPU. */
 #include "lib/ops/pairs.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct as_probe as_probe_operands;
+extern const struct as_probe as_probe_cpu_operands;
 
 /* Every chain names its operands once, and is longer than its link; mixtures have a throughput of both. */
 UNIT_TEST(test_table)
@@ -36,7 +36,8 @@ UNIT_TEST(test_not_on_a_gpu)
     struct as_error err = {0};
     toy_init_sm90(&t, NULL);
     if (as_pair_kernels[0].form)
-        assert_int_equal(toy_applies(&t, &as_probe_operands, "instruction=imul_r64_r64 what=2to1", &err), AS_PRUNED);
+        assert_int_equal(toy_applies(&t, &as_probe_cpu_operands, "instruction=imul_r64_r64 what=2to1", &err),
+                         AS_PRUNED);
 }
 
 /* Every kernel of the table that this CPU can run ends, with the instructions that it should have. */
@@ -48,7 +49,7 @@ UNIT_TEST(test_all_run)
         snprintf(axes, sizeof axes, "allocator=malloc instruction=%s what=%s", k->form, k->what);
         if (!as_cpu_has(k->needs, missing, sizeof missing))
             continue;
-        if (real_trial(&as_probe_operands, "cpu", axes, 1, 256, &r))
+        if (real_trial(&as_probe_cpu_operands, "cpu", axes, 1, 256, &r))
             assert_true(r.sample.value > 0 && r.sample.seconds > 0);
     }
     real_or_skip();
