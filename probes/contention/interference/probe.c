@@ -42,11 +42,10 @@ static const char *const quick[] = {
     "victim=device op=read aggressor=chase allocator=pinned",
     "victim=device op=h2d,d2h aggressor=read allocator=pinned",
     NULL};
-#define PRIORITIES "priority=nice_19,sched_idle,qos_user_interactive,qos_user_initiated,qos_utility,qos_background"
 static const char *const full[] = {
     "victim=cpu op=read,chase aggressor=none,read,write,write_nt,atomic,chase allocator=largest_pages,device",
     "victim=cpu op=chase aggressor=read,write,atomic buffers=shared allocator=largest_pages,pinned",
-    "victim=cpu op=chase aggressor=write allocator=largest_pages " PRIORITIES,
+    "victim=cpu op=chase aggressor=write priority=all allocator=largest_pages",
     "victim=cpu op=chase aggressor=write load=10,20,40,60,80 allocator=largest_pages,pinned",
     "victim=cpu op=chase aggressor=write threads=1,4,16,64 allocator=largest_pages",
     "victim=cpu op=read,chase aggressor=write size=4MiB,16MiB,256MiB allocator=largest_pages,device",
@@ -55,7 +54,7 @@ static const char *const full[] = {
     "victim=device op=read,chase aggressor=read,write,write_nt,chase allocator=pinned",
     "victim=device op=read,chase aggressor=write,atomic buffers=shared allocator=pinned",
     "victim=device op=h2d,d2h aggressor=none,read,write,chase allocator=pinned",
-    "victim=device op=read,h2d aggressor=write allocator=pinned " PRIORITIES,
+    "victim=device op=read,h2d aggressor=write priority=all allocator=pinned",
     "victim=device op=read aggressor=write load=10,20,40,60,80 allocator=pinned",
     "victim=device op=read aggressor=write threads=1,4,16,64 allocator=pinned",
     NULL};
