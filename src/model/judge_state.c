@@ -68,7 +68,7 @@ void as_judge_set_state(struct as_cell *cell, int trials_asked, const struct as_
         as_buf_printf(&why, "%s%sone trial %s: %s", cell->reason, cell->reason[0] ? "; " : "",
                       broken->status == AS_CELL_TIMEOUT       ? "timed out"
                       : broken->status == AS_CELL_UNSUPPORTED ? "was unsupported"
-                                                              : as_cell_status_word(broken->status),
+                                                              : as_cell_status_said(broken->status),
                       broken->reason);
         as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
     }

@@ -31,6 +31,9 @@ UNIT_TEST(test_queues)
     f = made_near(&m, "concurrency.priority", 6, 1e-9);
     made_says(f, "a kernel in a high-priority queue finishes 6.00x sooner (");
     assert_int_equal(f->evidence_n, 2);
+    made_acts(&m, "concurrency.rate", "Launch small kernels in one queue: 16 queues are 1.25x");
+    made_acts(&m, "concurrency.priority",
+              "Put urgent kernels into a high-priority queue: behind work that fills the device they take 6.00x");
     m.cells[0].sum.median = 25e3; /* all 16 */
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
@@ -46,6 +49,9 @@ UNIT_TEST(test_queues)
     made_says(made_get(&m, "concurrency.rate"),
               "Empty kernels round-robin in 16 streams run 1.25x slower than in one stream");
     made_says(made_get(&m, "concurrency.priority"), "in a high-priority stream");
+    made_add(&m, "concurrency", "ns", 1000, "what=rate queues=32 priority=same");
+    made_derive(&m);
+    made_acts(&m, "concurrency.rate", "Spread small kernels over streams: 32 streams run them 2.00x");
     made_end(&m);
 }
 
