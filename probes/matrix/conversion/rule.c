@@ -1,6 +1,8 @@
 /* What numbers past the range of a short format become. */
 #include "facts/rule.h"
+#include "find.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct {
@@ -9,17 +11,20 @@ static const struct {
 
 static void conversion_add(struct as_rule_context *c, const struct as_cell *cell, size_t input)
 {
-    struct as_fact *f = as_fact_add(c, AS_FACT_CONVERSION_SATURATES, cell, AS_BY(.what = inputs[input].property));
+    const bool saturates = cell->sum.median == CONVERSION_LARGEST;
+    const double result = saturates ? as_cell_note(cell, "result") : NAN;
+    struct as_fact *f = NULL;
+    if (isfinite(result) || !saturates) /* a cell may know that it saturates, but have no note of the number */
+        f = as_fact_add(c, AS_FACT_CONVERSION_SATURATES, cell, AS_BY(.what = inputs[input].property));
     if (!f)
         return;
-    const double result = as_cell_note(cell, "result");
     as_fact_evidence(f, cell);
     f->verdict = isfinite(result) ? AS_SUPPORTED : AS_REFUTED;
     if (isfinite(result)) {
         as_fact_number(f, result, (struct as_interval){result, result});
         as_fact_say(f, "{op} saturates: %s becomes %g", inputs[input].what, result);
     } else
-        as_fact_say(f, "{op} does NOT saturate: %s becomes no finite number of the format", inputs[input].what);
+        as_fact_say(f, "{op} does NOT saturate: %s becomes infinity or NaN", inputs[input].what);
 }
 
 static void conversion_derive(struct as_rule_context *c)

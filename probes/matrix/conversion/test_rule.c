@@ -12,6 +12,7 @@ UNIT_TEST(test_published)
     made_add(&m, "conversion", "", 2, "op=f32_e4m3 property=overflow")->detail = strdup("{\"result\":448}");
     made_add(&m, "conversion", "", 2, "op=f32_e4m3 property=infinity")->detail = strdup("{\"result\":448}");
     made_add(&m, "conversion", "", 1, "op=f32_f16 property=overflow");
+    made_add(&m, "conversion", "", 2, "op=f32_e5m2 property=overflow"); /* of which number is not noted */
     made_add(&m, "conversion", "", 2, "op=f32_e4m3 property=rounding");
     made_derive(&m);
     made_near(&m, "conversion.f32_e4m3.overflow", 448, 0);
@@ -20,6 +21,7 @@ UNIT_TEST(test_published)
     made_says(made_get(&m, "conversion.f32_e4m3.infinity"), "f32_e4m3 saturates: infinity becomes 448");
     made_verdict(&m, "conversion.f32_f16.overflow", AS_REFUTED);
     assert_null(made_find(&m, "conversion.f32_f16.infinity"));
+    assert_null(made_find(&m, "conversion.f32_e5m2.overflow"));
 }
 
 int main(void)
