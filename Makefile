@@ -7,7 +7,7 @@ help:
 	@echo "make check   what a change must also pass: sanitizers, fuzzers, kernels for all GPUs, lint (about 25 minutes)"
 	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64 and macOS: a part of make check"
 	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
-	@echo "make macos   compiled and linked for Macs with Apple's and Intel's processors: a part of make lint"
+	@echo "make macos   compiled and linked for Macs with Apple's and Intel's processors; make lint has the first"
 	@echo "make dist    archives that run on any Linux since 2014, in build-dist/; make dist-test runs them on old systems"
 	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
@@ -39,7 +39,7 @@ arm:
 
 macos:
 	@tools/setup.sh check
-	@python3 tools/run_tests.py macos
+	@python3 tools/macos.py
 
 dist:
 	@tools/setup.sh check

@@ -6,6 +6,7 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import acts
 import fact_ids
 import kernel_names
 import layers as layers_check
@@ -106,8 +107,9 @@ def names(top, tally):
 
 
 def facts(top, tally):
-    """Readers that take the id of a fact apart instead of comparing its fields."""
+    """Readers that take the id of a fact apart instead of comparing its fields, and advice without a test."""
     check_texts("facts", fact_ids, top, tally)
+    check_texts("acts", acts, top, tally)
 
 
 def tidy(top, tally):
@@ -187,5 +189,5 @@ def aarch64(top, tally):
 
 
 def macos(top, tally):
-    """Compiled and linked for Macs."""
+    """Compiled and linked for Macs with Apple's processors; tools/macos.py does so for Intel's too."""
     macos_build.macos(top, tally)

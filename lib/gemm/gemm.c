@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_tensor[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_tensor[],
+    as_kernel_gemm_wmma[];
 
 const char *const as_gemm_path_words[] = {"library", "wgmma_pair", "wgmma", "tensor", "mma",
-                                          "dot",     "tiled",      "naive", NULL};
+                                          "wmma",    "dot",        "tiled", "naive",  NULL};
 const char *const as_gemm_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
                                           "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
@@ -29,26 +30,27 @@ struct made {
     unsigned arch;          /* minimum CUDA architecture; 0: any device */
     bool only;              /* and excludes later ones */
     unsigned cluster, workgroup_size;
-    uint64_t shared_bytes;
-    unsigned matrix; /* matrix instructions in its loop */
+    unsigned stages, pitch; /* of the ring in shared memory: bytes per row */
+    unsigned matrix;        /* matrix instructions in its loop */
 };
 #define BIT(t) (1u << AS_GEMM_##t)
 #define HALVES (BIT(BF16) | BIT(F16))
 #define BYTES (BIT(E4M3) | BIT(E5M2) | BIT(S8))
 #define ALUS (BIT(F64) | BIT(F32) | HALVES | BYTES | BIT(E4M3FNUZ) | BIT(E5M2FNUZ))
-#define RING(stages, rows, bytes) ((stages) * (rows) * (bytes))
 static const struct made kernels[AS_GEMM_PATHS] = {
     [AS_GEMM_PAIR] = {"gemm_wgmma", as_kernel_gemm_wgmma, 256, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 2, 384,
-                      RING(4, 128 + 256, 128) + 1024, 4},
+                      4, 128, 4},
     [AS_GEMM_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1, 384,
-                       RING(4, 128 + 256, 128) + 1024, 4},
+                       4, 128, 4},
     [AS_GEMM_TENSOR] = {"gemm_tensor", as_kernel_gemm_tensor, 64, 64, 64,
-                        BIT(F32) | HALVES | BIT(E4M3) | BIT(E5M2) | BIT(S8), 0, false, 1, 128, 0, 0},
+                        BIT(F32) | HALVES | BIT(E4M3) | BIT(E5M2) | BIT(S8), 0, false, 1, 128, 0, 0, 0},
     [AS_GEMM_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false, 1,
-                     256, RING(4, 128 + 128, 64), 16},
-    [AS_GEMM_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
-    [AS_GEMM_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0},
-    [AS_GEMM_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
+                     256, 4, 64, 16},
+    [AS_GEMM_WMMA] = {"gemm_mma", as_kernel_gemm_wmma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BIT(S8), 80, false,
+                      1, 256, 4, 96, 16},
+    [AS_GEMM_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0, 0},
+    [AS_GEMM_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0, 0},
+    [AS_GEMM_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0, 0},
 };
 
 struct as_gemm_desc as_gemm_asked(const struct as_axes *axes)
@@ -113,6 +115,8 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
                 dot ? "OpenCL" : "CUDA", info->dialect[0] ? info->dialect : "none");
     else if (dot && !(info->capabilities & AS_CAP_DOT_4X8))
         as_fail(err, AS_UNSUPPORTED, "the device does not announce cl_khr_integer_dot_product");
+    else if (d->path == AS_GEMM_WMMA && d->epilogue != AS_GEMM_PLAIN)
+        return as_pruned(err, "results of path wmma have no known layout to fuse an epilogue into");
     else if (arch < least)
         as_fail(err, AS_UNSUPPORTED, "path %s has %s from sm_%u on, this is %s", path, type, least, info->arch);
     else if (k->only && arch != least)
@@ -123,7 +127,7 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
     return AS_INAPPLICABLE;
 }
 
-/* The tile of a path for a type. */
+/* The usual tile of a path for a type, and its step along K. */
 static void find_tile(const struct as_device_info *info, const struct as_gemm_desc *d, uint64_t tile[3])
 {
     const struct as_gemm_shape *shape = as_gemm_by_unit(info, d) ? as_gemm_unit_shape(info) : NULL;
@@ -199,12 +203,12 @@ static enum as_status build_simple(struct as_gemm *p, struct as_error *err)
 {
     const struct as_gemm_desc *d = &p->desc;
     const struct as_gemm_format *f = &as_gemm_formats[d->type == AS_GEMM_TF32 ? AS_GEMM_F32 : d->type];
-    char defines[96];
+    char defines[96], tiled[32] = "";
     bool alu = d->path >= AS_GEMM_TILED;
+    if (d->path == AS_GEMM_TILED && !as_info_only_host_kernels(&p->dev->info))
+        snprintf(tiled, sizeof tiled, " -DTILED -DRUN=%u", p->tile.m / 16);
     snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d%s", f->define, (int)d->epilogue,
-             d->path == AS_GEMM_DOT     ? " -DTILED -DDOT"
-             : d->path == AS_GEMM_TILED ? " -DTILED"
-                                        : "");
+             d->path == AS_GEMM_DOT ? " -DTILED -DDOT" : tiled);
     const struct as_program_desc desc = {.name = "gemm_simple",
                                          .source = as_kernel_gemm_simple,
                                          .defines = defines,
@@ -220,8 +224,9 @@ static enum as_status build_matrix(struct as_gemm *p, struct as_error *err)
     const struct as_gemm_format *f = &as_gemm_formats[p->desc.type];
     const struct made *k = &kernels[p->desc.path];
     char defines[128];
-    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%d -DCLUSTER=%u", f->define, f->out_bytes,
-             p->desc.type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue, k->cluster);
+    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%d -DCLUSTER=%u -DTILE_M=%u -DTILE_N=%u",
+             f->define, f->out_bytes, p->desc.type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue,
+             k->cluster, p->tile.m / k->cluster, p->tile.n);
     const struct as_program_desc desc = {.name = k->name, .source = k->source, .defines = defines};
     return as_buffers_keep_program(&p->own, &desc, &p->program, err);
 }
@@ -260,14 +265,14 @@ static void set_wgmma(struct as_gemm *p)
     const struct made *k = &kernels[d->path];
     const unsigned bytes = as_gemm_formats[d->type].in_bytes, columns = k->k_bytes / bytes;
     const size_t compute_units = p->dev->info.compute_units ? p->dev->info.compute_units : 1;
-    p->tensors[0] = (struct as_tensor){p->a, bytes, d->k, d->m, columns, k->m / k->cluster, 128};
-    p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, k->n / k->cluster, 128};
+    p->tensors[0] = (struct as_tensor){p->a, bytes, d->k, d->m, columns, p->tile.m / k->cluster, 128};
+    p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, p->tile.n / k->cluster, 128};
     for (size_t i = 0; i < 2; i++)
         p->args[i] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &p->tensors[i]};
     p->args[2] = as_memory_arg(p->d);
     p->args[3] = as_memory_arg(p->bias);
-    p->args[4] = as_u32_arg(d->m / k->m);
-    p->args[5] = as_u32_arg(d->n / k->n);
+    p->args[4] = as_u32_arg(d->m / p->tile.m);
+    p->args[5] = as_u32_arg(d->n / p->tile.n);
     p->args[6] = as_u32_arg(d->k / columns);
     p->launch.workgroups = compute_units / k->cluster * k->cluster;
 }
@@ -276,10 +281,8 @@ static void set_others(struct as_gemm *p)
 {
     const struct as_gemm_desc *d = &p->desc;
     const struct as_device_info *info = &p->dev->info;
-    uint64_t tile[3];
-    find_tile(info, d, tile);
-    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_gemm_batch(d);
-    bool mma = d->path == AS_GEMM_MMA || d->path == AS_GEMM_TENSOR;
+    uint64_t tiles[] = {d->m / p->tile.m, d->n / p->tile.n}, batch = as_gemm_batch(d);
+    bool mma = d->path == AS_GEMM_MMA || d->path == AS_GEMM_WMMA || d->path == AS_GEMM_TENSOR;
     p->args[0] = as_memory_arg(p->a);
     p->args[1] = as_memory_arg(p->b);
     p->args[2] = as_memory_arg(p->d);
@@ -307,16 +310,30 @@ static void set_cores(struct as_gemm *p)
     p->launch.args_n = sizeof args / sizeof *args;
 }
 
-static void set_launch(struct as_gemm *p)
+/* Warps of paths mma and wmma compute 64 x 32 each. */
+static unsigned threads_of(const struct as_gemm *p)
+{
+    const enum as_gemm_path path = p->desc.path;
+    return path == AS_GEMM_MMA || path == AS_GEMM_WMMA ? p->tile.m / 64 * (p->tile.n / 32) * 32
+                                                       : kernels[path].workgroup_size;
+}
+
+/* Bytes of shared memory; with room to align what TMA fills. */
+static uint64_t ring_of(const struct as_gemm *p)
 {
     const struct made *k = &kernels[p->desc.path];
+    return (uint64_t)k->stages * (p->tile.m / k->cluster + p->tile.n) * k->pitch + (k->cluster && k->only ? 1024 : 0);
+}
+
+static void set_launch(struct as_gemm *p)
+{
     const struct as_gemm_shape *unit =
         as_gemm_by_unit(&p->dev->info, &p->desc) ? as_gemm_unit_shape(&p->dev->info) : NULL;
     p->launch = (struct as_launch){.kernel = p->kernel,
                                    .args = p->args,
                                    .args_n = 7,
-                                   .workgroup_size = unit ? unit->threads : k->workgroup_size,
-                                   .shared_bytes = unit ? 0 : k->shared_bytes,
+                                   .workgroup_size = unit ? unit->threads : threads_of(p),
+                                   .shared_bytes = unit ? 0 : ring_of(p),
                                    .work = {.bytes = (double)as_gemm_bytes(&p->desc)}};
     if (p->desc.path == AS_GEMM_PAIR || p->desc.path == AS_GEMM_WGMMA)
         set_wgmma(p);
@@ -354,6 +371,9 @@ enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const s
     *p = (struct as_gemm){.dev = dev, .own = {.dev = dev}, .desc = *desc};
     if (desc->path == AS_GEMM_LIBRARY && !dev->gemm) /* before drawing operands, which takes a second */
         return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", dev->info.backend);
+    struct as_gemm_tile tiles[AS_GEMM_TILES_MAX];
+    (void)as_gemm_tiles(&dev->info, desc, tiles);
+    p->tile = tiles[0];
     enum as_status st = gemm_build(p, err);
     if (!st)
         st = as_gemm_operands(p, err);
@@ -362,7 +382,18 @@ enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const s
     if (desc->path == AS_GEMM_LIBRARY)
         return create_library(p, err);
     set_launch(p);
-    return AS_OK;
+    return as_gemm_choose_tile(p, err);
+}
+
+enum as_status as_gemm_take_tile(struct as_gemm *p, struct as_error *err)
+{
+    const enum as_gemm_path path = p->desc.path;
+    enum as_status st = kernels[path].arch ? build_matrix(p, err) : build_simple(p, err);
+    if (!st)
+        st = as_buffers_keep_kernel(&p->own, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
+    if (!st)
+        set_launch(p);
+    return st;
 }
 
 enum as_status as_gemm_run(struct as_gemm *p, uint64_t reps, struct as_timing *out, struct as_error *err)
@@ -376,8 +407,12 @@ enum as_status as_gemm_run(struct as_gemm *p, uint64_t reps, struct as_timing *o
 void as_gemm_note(const struct as_gemm *p, struct as_trial_context *tc)
 {
     struct as_kernel_info info;
+    char tile[32];
     if (p->cores)
         as_note(tc, "instruction", as_gemm_cores_name(p));
+    snprintf(tile, sizeof tile, "%u x %u", p->tile.m, p->tile.n);
+    if (p->tile.m > 1)
+        as_note(tc, "tile", tile);
     if (p->library)
         as_note(tc, "library", p->dev->gemm->name(p->library));
     if (!p->kernel || !p->dev->program->kernel_info ||
@@ -389,9 +424,22 @@ void as_gemm_note(const struct as_gemm *p, struct as_trial_context *tc)
     }
 }
 
+/* Conversions of operands: those of the kernel's code beyond what results need, which is one per pair of 16 bits. */
+static void note_conversions(const struct as_gemm *p, struct as_trial_context *tc)
+{
+    const bool converts_results = kernels[p->desc.path].matrix && as_gemm_formats[p->desc.type].out_bytes == 2;
+    const double results =
+        converts_results && !p->cores ? (double)p->tile.m * p->tile.n / (double)p->launch.workgroup_size / 2 : 0;
+    uint64_t n;
+    struct as_error err = {0};
+    if (p->kernel && !as_kernel_count(p->dev, p->kernel, "convert", &n, &err))
+        as_note_number(tc, "conversions", fmax(0, (double)n - results));
+}
+
 void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc)
 {
     char text[160];
+    note_conversions(p, tc);
     if (p->cores) {
         enum as_gate_state gate = as_gemm_cores_gate(p, text, sizeof text);
         as_judge_code(tc, gate, text);

@@ -15,6 +15,7 @@ enum as_gemm_path {
     AS_GEMM_WGMMA,
     AS_GEMM_TENSOR, /* tensor operation of the language: matmul2d of Metal 4 */
     AS_GEMM_MMA,    /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
+    AS_GEMM_WMMA,   /* the same unit by the language's matrix fragments, of unspecified layout (CUDA) */
     AS_GEMM_DOT,    /* as tiled, with the API's four-byte dot product */
     AS_GEMM_TILED,  /* vector ALU, cache blocked */
     AS_GEMM_NAIVE,
@@ -61,6 +62,10 @@ double as_gemm_flop(const struct as_gemm_desc *desc);
 /* Bytes of operands and result. */
 uint64_t as_gemm_bytes(const struct as_gemm_desc *desc);
 
+/* Rows and columns of d; 1 where a path has no tiles. */
+struct as_gemm_tile {
+    unsigned m, n;
+};
 struct as_gemm_cores;
 enum { AS_GEMM_PACKED = 4 };   /* blocks of path mma on a CPU: packed a and b, accumulators, offsets to subtract */
 enum { AS_GEMM_DRAWN = 1024 }; /* values that operands are drawn from */
@@ -77,6 +82,7 @@ struct as_gemm {
     double drawn[AS_GEMM_DRAWN], drawn_bias[AS_GEMM_DRAWN];
     struct as_launch launch;
     struct as_arg args[8];
+    struct as_gemm_tile tile;    /* of d per workgroup, of those that the path has the fastest */
     struct as_gemm_cores *cores; /* path mma on a CPU */
     struct as_memory *packed[AS_GEMM_PACKED];
 };
@@ -115,6 +121,17 @@ enum as_status as_gemm_fill(struct as_device *dev, struct as_program *program, s
 /* Table index of an element of a, b or the bias, as in simple.kernel. */
 uint32_t as_gemm_index(uint64_t place, uint32_t seed);
 enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };
+
+/* ---- tiles.c: which tile of d a workgroup computes, on GPUs ---- */
+
+enum { AS_GEMM_TILES_MAX = 4 };
+/* Those of a path that divide the sizes, the usual one first; returns how many. */
+size_t as_gemm_tiles(const struct as_device_info *info, const struct as_gemm_desc *d,
+                     struct as_gemm_tile out[AS_GEMM_TILES_MAX]);
+/* Program, kernel and launch of p->tile. */
+enum as_status as_gemm_take_tile(struct as_gemm *p, struct as_error *err);
+/* Times those that the path has, and takes the fastest; the times are kept for later trials of the same product. */
+enum as_status as_gemm_choose_tile(struct as_gemm *p, struct as_error *err);
 
 /* ---- unit.c: path mma by an instruction of the table, on GPUs of AMD and Apple ---- */
 

@@ -191,7 +191,7 @@ static double operands_gelu(double x)
 
 static bool by_unit(const struct as_gemm_desc *d)
 {
-    return d->path <= AS_GEMM_MMA && d->type != AS_GEMM_F32;
+    return d->path <= AS_GEMM_WMMA && d->type != AS_GEMM_F32;
 }
 
 /* Each step rounds or truncates the sum to one ulp of the largest partial sum; rounding of products mostly cancels. */

@@ -30,6 +30,7 @@ struct as_chains {
     size_t ends_bytes;
     void *end[2];         /* host copies: results, and their reference */
     struct as_tick *tick; /* the clock, where kernels have no cycle counter; else NULL */
+    double empty_s;       /* of a launch without turns; 0 with a counter, NAN where it does not count */
     char wrong[200];      /* why the last sample is invalid; "": it is valid */
 };
 

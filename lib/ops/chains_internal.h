@@ -20,6 +20,8 @@ enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *tc, 
  * one was not slower. *seconds: of both launches. */
 enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half, double *whole, double *seconds,
                               struct as_error *err);
+/* Cycles per step, or seconds without a counter, from such a pair, without loop overhead where possible. */
+double as_chains_step(const struct as_chains *c, uint32_t turns, double half, double whole);
 double as_chains_results(const struct as_chains *c); /* per compute unit and step */
 
 #endif

@@ -237,34 +237,52 @@ static void native_tell(const struct as_native_trial *v, struct as_trial_context
 
 static enum as_status native_build(struct as_native_trial *v, struct as_error *err)
 {
-    const struct as_program_desc program = {.name = v->op->name, .host = host_kernels};
+    const struct as_program_desc program = {.name = v->body->name, .host = host_kernels};
     as_buffers_open(&v->own, v->dev, &program, err);
     v->ticks = as_buffers_memory(&v->own, NULL, ROUNDS * TIMED * sizeof(uint64_t), err);
     v->kernel = as_buffers_kernel(&v->own, "time_rounds", err);
     return v->own.status;
 }
 
+static enum as_status native_ready(struct as_native_trial *v, struct as_trial_context *tc, struct as_error *err)
+{
+    const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
+    v->dev = tc->dev;
+    v->seed = tc->seed;
+    v->tick = adds ? as_native_body(adds, 1) : NULL;
+    if (!v->body || !v->tick || tc->dev->info.allocators_n == 0)
+        return as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of it");
+    tc->host_work = true;
+    tc->min_reps = LEAST_TURNS;
+    return native_build(v, err);
+}
+
+enum as_status as_native_prepare_body(struct as_native_trial *v, struct as_trial_context *tc,
+                                      const struct as_native *native, const struct as_native_body *body,
+                                      struct as_error *err)
+{
+    static const float one = 1; /* of all lanes: no instruction is slower for it */
+    v->native = native;
+    v->body = body;
+    for (size_t i = 0; i < sizeof v->start / sizeof one; i++)
+        memcpy((unsigned char *)&v->start + i * sizeof one, &one, sizeof one);
+    return native_ready(v, tc, err);
+}
+
 enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *tc,
                                  const struct as_native_desc *desc, struct as_error *err)
 {
-    const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
     struct as_rng rng;
     v->op = desc->op;
-    v->dev = tc->dev;
     v->native = as_native_find(desc->op->name, desc->width);
     v->body = v->native ? as_native_body(v->native, desc->chains) : NULL;
-    v->tick = adds ? as_native_body(adds, 1) : NULL;
-    v->seed = tc->seed;
-    if (!v->body || !v->tick || tc->dev->info.allocators_n == 0)
-        return as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of %s", desc->op->name);
+    enum as_status st = native_ready(v, tc, err);
+    if (st)
+        return st;
     as_rng_seed(&rng, tc->seed);
     as_native_draw(v->native, v->op, &rng, &v->start);
-    tc->host_work = true;
-    tc->min_reps = LEAST_TURNS;
-    enum as_status st = native_build(v, err);
-    if (!st)
-        native_tell(v, tc);
-    return st;
+    native_tell(v, tc);
+    return AS_OK;
 }
 
 void as_native_finish(struct as_native_trial *v)

@@ -91,6 +91,10 @@ struct as_native_trial {
 };
 enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *tc,
                                  const struct as_native_desc *desc, struct as_error *err);
+/* The same for a body that is of no operation; `native` has its lanes. */
+enum as_status as_native_prepare_body(struct as_native_trial *v, struct as_trial_context *tc,
+                                      const struct as_native *native, const struct as_native_body *body,
+                                      struct as_error *err);
 /* operations: results per step of all chains. */
 enum as_status as_native_measure(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
                                  struct as_error *err);

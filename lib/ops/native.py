@@ -3,7 +3,8 @@
 CPU.ini has a section per operation of the other files (see ops.py) that CPUs have, named without the type. Its keys, each
 optionally followed by a type ("x86v.f32"; an empty one: not this type):
   x86   scalar x86-64 instructions, separated by semicolons
-  x86v  vectors of 128 and 256 bits, and of 512 unless there is x86z
+  x86v  vectors of 128, 256 and 512 bits, unless there is x86x, x86y or x86z for that width; a subgroup operation (group = yes)
+        takes the register as the subgroup
   a64   scalar aarch64 instructions; a64v vectors of 128 bits; sve vectors of SVE, of any length: p0 enables all lanes, p1 is
         scratch, and every operand has lanes as wide as the widest one's
   ...link  instructions that turn a result $r into an operand $a, if the types differ or results would converge.
@@ -40,14 +41,14 @@ NEEDS = (
     (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"),
     (r"vpmullq$|vcvtt?p[sd]2u?qq$|vcvtu?qq2", "AVX512DQ"),
     (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
-     r"vrsqrt14", "AVX512F"),
+     r"vrsqrt14|vshuf[if]|valign[dq]|vpcmpltud$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"),
 )
 SVE2 = {"eor3", "urhadd"}  # instructions that SVE has since its second version
 SIZE = {"q": 64, "d": 32, "w": 16, "b": 8}
 
 
 class X86:
-    name, keys, guard = "x86", {0: ("x86",), 128: ("x86v",), 256: ("x86v",), 512: ("x86z", "x86v")}, "__x86_64__"
+    name, keys, guard = "x86", {0: ("x86",), 128: ("x86x", "x86v"), 256: ("x86y", "x86v"), 512: ("x86z", "x86v")}, "__x86_64__"
     general = {"b": ("rbx", "rbp"), "c": "rsi", "r": "rdx", "apart": "rcx"}
     vector = {"b": (12, 13), "c": 14, "t": 15, "r": 15, "apart": 15}
     most = {True: 8, False: 12}
@@ -200,7 +201,7 @@ class Row:
         if not self.text:
             return
         self.link, self.want = self.get(self.key + "link"), self.get(self.key + "want")
-        if not self.link and self.key == "x86z":
+        if not self.link and self.key in ("x86x", "x86y", "x86z"):
             self.link = self.get("x86vlink")
         self.text_apart = self.get(self.key + "apart") or self.text
         self.linkop = self.get("linkop") if self.link else None
@@ -267,7 +268,8 @@ class Row:
 
     def apart(self, k):
         regs = self.regs(self.register("apart", "a"), self.machine.chain(self.is_general("d"), k), 0)
-        regs["t"] = None if self.machine is X86 else regs["t"]
+        if self.machine is X86:  # the second operand of odd steps is free
+            regs["t"] = X86.vector["b"][1] if self.vectors and not self.is_general("a") and not self.is_general("d") else None
         return self.spell(self.text_apart, regs)
 
     # ---- kernels ----

@@ -42,6 +42,28 @@ static union as_op_value lane_of(const struct as_native *n, const unsigned char 
     return v;
 }
 
+/* A register is the subgroup of a subgroup operation, whose lanes see one another. */
+static bool native_check_lanes(const struct as_native *n, const struct as_op *op, const struct as_native_operands *x,
+                               const unsigned char *result, char *why, size_t size)
+{
+    const unsigned lanes = as_native_lanes(n);
+    union as_op_value abc[SLOT][3] = {{{0}}};
+    const union as_op_value(*const all)[3] = (const union as_op_value(*)[3])abc;
+    for (unsigned l = 0; l < lanes; l++) {
+        abc[l][0] = lane_of(n, x->states[0], op->type, l);
+        abc[l][1] = lane_of(n, x->others[0], op->btype, l);
+        abc[l][2] = lane_of(n, x->others[2], op->ctype, l);
+    }
+    for (unsigned l = 0; l < lanes; l++) {
+        const union as_op_value r = lane_of(n, result, op->result, l);
+        const bool agrees = op->group_reference ? as_op_agrees(op, AS_DIALECT_HOST, all, l, lanes, &r, why, size)
+                                                : as_op_agrees(op, AS_DIALECT_HOST, all + l, 0, 1, &r, why, size);
+        if (!agrees)
+            return false;
+    }
+    return true;
+}
+
 static bool native_check_once(const struct as_native *n, const struct as_op *op, struct as_rng *rng, char *why,
                               size_t size)
 {
@@ -56,14 +78,8 @@ static bool native_check_once(const struct as_native *n, const struct as_op *op,
         as_native_draw(n, op, rng, &x);
         memcpy(result, x.states[0], SLOT);
         n->once(result, x.others, 1);
-        for (unsigned l = 0; l < lanes; l++) {
-            const union as_op_value abc[1][3] = {{lane_of(n, x.states[0], op->type, l),
-                                                  lane_of(n, x.others[0], op->btype, l),
-                                                  lane_of(n, x.others[2], op->ctype, l)}};
-            const union as_op_value r = lane_of(n, result, op->result, l);
-            if (!as_op_agrees(op, AS_DIALECT_HOST, abc, 0, 1, &r, why, size))
-                return false;
-        }
+        if (!native_check_lanes(n, op, &x, result, why, size))
+            return false;
     }
     return true;
 }

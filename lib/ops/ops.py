@@ -163,6 +163,12 @@ class Operation:
                 return (self.hidden if dialect == "hip" else self.expression)(self.get(key))
         return None
 
+    def on_nvidia(self):
+        """Does NVIDIA's OpenCL use the assembly of CUDA, of all its architectures and as exact as OpenCL C?"""
+        error = [float(self.get(key, "0", d)) for key in ("ulp", "abs") for d in ("cuda", "opencl")]
+        return (self.get("ptx") and not self.get("group") and not self.get("min.cuda")
+                and error[0] <= error[1] and error[2] <= error[3])
+
     def head(self):
         lines = ["#if 0"]
         for dialect in (*DIALECTS, "host"):
@@ -175,6 +181,9 @@ class Operation:
             if dialect == "hip" and self.get("gcn11"):
                 lines += ["#ifndef __GFX9__",
                           f"#define OP$(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",
+                          f"#define OP$(d, a, b, c) {text}", "#endif"]
+            elif dialect == "opencl" and self.on_nvidia():
+                lines += ["#ifdef __NV_CL_C_VERSION", f"#define OP$(d, a, b, c) {self.text('cuda')}", "#else",
                           f"#define OP$(d, a, b, c) {text}", "#endif"]
             else:
                 lines.append(f"#define OP$(d, a, b, c) {text}")

@@ -1,6 +1,7 @@
 #include "tick.h"
 
 #include "chains_internal.h"
+#include "find_clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,14 +22,6 @@ struct as_tick {
     uint32_t turns, turns_min;
 };
 
-enum as_status as_tick_needed(const struct as_device_info *info, struct as_error *err)
-{
-    if ((info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) || info->is_host_cpu || info->unit_fma)
-        return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED,
-                   "kernels of this device have no cycle counter, and no operation of known rate tells its clock");
-}
-
 static struct as_chains_desc tick_desc_of(const struct as_device_info *info, bool every_unit)
 {
     if (info->is_host_cpu)
@@ -39,17 +32,27 @@ static struct as_chains_desc tick_desc_of(const struct as_device_info *info, boo
                                    .every_unit = every_unit};
 }
 
-static void tick_note(struct as_trial_context *tc)
+/* Operations per cycle and compute unit; notes where that is known from. */
+static enum as_status known_rate(struct as_trial_context *tc, double *each, struct as_error *err)
 {
     char text[80];
     const struct as_device_info *info = &tc->dev->info;
+    *each = info->is_host_cpu ? 1 : info->unit_fma;
     if (info->is_host_cpu)
         as_note(tc, "cycles", "by calibration: one dependent addition per cycle");
-    else {
+    else if (info->unit_fma) {
         snprintf(text, sizeof text, "by calibration: %u ffma32 per %s and cycle", info->unit_fma,
                  as_info_words(info)->compute_unit);
         as_note(tc, "cycles", text);
+    } else {
+        const enum as_status st = as_clock_find(tc, err);
+        if (st)
+            return st;
+        *each = tc->dev->found.fma;
+        as_note(tc, "cycles", tc->dev->found.how);
+        as_note_number(tc, "clock_off", tc->dev->found.off);
     }
+    return AS_OK;
 }
 
 enum as_status as_tick_turns(as_tick_pair_fn pair, void *user, uint64_t most, uint64_t *turns, struct as_error *err)
@@ -70,18 +73,17 @@ enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc
 {
     const struct as_device_info *info = &tc->dev->info;
     *out = NULL;
-    enum as_status st = as_tick_needed(info, err);
-    if (st || (info->capabilities & AS_CAP_CYCLES))
-        return st;
+    if (info->capabilities & AS_CAP_CYCLES)
+        return AS_OK;
     const struct as_chains_desc d = tick_desc_of(info, every_unit);
     struct as_tick *t = calloc(1, sizeof *t);
     if (!t)
         return as_nomem(err, sizeof *t, "a clock");
-    t->each = info->is_host_cpu ? 1 : info->unit_fma;
     t->turns = t->turns_min = TURNS_CORE;
     *out = t;
-    tick_note(tc);
-    st = as_chains_make(&t->chains, tc, &d, err);
+    enum as_status st = known_rate(tc, &t->each, err);
+    if (!st)
+        st = as_chains_make(&t->chains, tc, &d, err);
     if (!st && !info->is_host_cpu)
         st = as_chains_enough(&t->chains, &t->turns_min, err);
     t->turns = t->turns_min;
@@ -96,8 +98,7 @@ enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, st
     enum as_status st = as_chains_pair(&t->chains, &turns, &half, &whole, &took, err);
     if (st)
         return st;
-    const double steps = (double)turns * (t->chains.desc.steps / 2);
-    *hz = steps * as_chains_results(&t->chains) / t->each / (whole - half);
+    *hz = as_chains_results(&t->chains) / t->each / as_chains_step(&t->chains, turns, half, whole);
     if (took > 0 && (took < 0.5 * seconds || took > 2 * seconds))
         t->turns = (uint32_t)fmax(fmin(turns * seconds / took, TURNS_MAX), t->turns_min);
     return AS_OK;

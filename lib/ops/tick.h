@@ -1,6 +1,6 @@
 /* The clock of a device whose kernels have no cycle counter: operations of known rate, timed beside each sample. On a
- * CPU an addition in a dependent chain takes one cycle. On a GPU whose rate of fused multiply-adds is published
- * (as_device_info.unit_fma), fully occupied compute units do that many per cycle. */
+ * CPU an addition in a dependent chain takes one cycle. On a GPU fully occupied compute units do a number of fused
+ * multiply-adds per cycle that is published (as_device_info.unit_fma) or was found (find_clock.h). */
 #ifndef AS_LIB_OPS_TICK_H
 #define AS_LIB_OPS_TICK_H
 
@@ -9,9 +9,9 @@
 struct as_chains;
 struct as_tick;
 
-/* AS_UNSUPPORTED with the reason if neither a counter nor a known rate gives the clock. */
-enum as_status as_tick_needed(const struct as_device_info *info, struct as_error *err);
-/* *out is NULL if kernels can read a cycle counter. every_unit: the sample runs on all compute units, else on one. */
+/* *out is NULL if kernels can read a cycle counter. every_unit: the sample runs on all compute units, else on one.
+ * Notes where cycles come from, and by which factor the clock may be off ("clock_off"), which widens the cell's
+ * interval. */
 enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc, bool every_unit,
                                struct as_error *err);
 /* Clock in Hz, right after a sample of that length; takes about as long. */

@@ -30,7 +30,8 @@ struct as_backend {
     bool portable;                     /* a vendor-neutral API: another backend may drive the same devices */
     bool on_request;                   /* its devices are used only if requested by name, and never listed */
     bool single;                       /* the id of its first device is the backend's name, without a number */
-    /* (optional) Environment variables that decide how its runtime manages and copies memory; ends with NULL. */
+    /* (optional) Environment variables that decide how its runtime manages and copies memory, or what kernels
+     * read; ends with NULL. */
     const char *const *environment;
     const char *unbuilt; /* why this backend is not built in (all slots are NULL); NULL if it is */
 };

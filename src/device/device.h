@@ -73,9 +73,13 @@ struct as_work {
 };
 
 enum as_launch_flag {
-    AS_LAUNCH_BARRIER = 1u << 0, /* CPU: a barrier between repetitions (the kernel is called with reps = 1) */
-    AS_LAUNCH_GRAPH = 1u << 1,   /* with AS_CAP_GRAPHS: the repetitions are the nodes of one graph, recorded before the
-                                    clock starts */
+    AS_LAUNCH_BARRIER = 1u << 0,  /* CPU: a barrier between repetitions (the kernel is called with reps = 1) */
+    AS_LAUNCH_GRAPH = 1u << 1,    /* with AS_CAP_GRAPHS: the repetitions are the nodes of one graph, recorded before the
+                                     clock starts */
+    AS_LAUNCH_TOGETHER = 1u << 2, /* with AS_CAP_TOGETHER: repetitions that need not wait for one another, submitted as
+                                     one: branches of a graph, recorded before the clock starts, one for each further
+                                     queue (as_queue_ops.queues); commands of a concurrent encoder; an out-of-order
+                                     queue */
 };
 
 struct as_launch {
@@ -242,6 +246,13 @@ struct as_vendor_gemm_ops {
     const char *(*name)(const struct as_vendor_gemm *gemm); /* library, version and chosen algorithm */
 };
 
+/* The clock of a device whose kernels have no cycle counter, found once per process. */
+struct as_found_clock {
+    double fma; /* f32 fused multiply-adds per compute unit and cycle; 0: not found yet */
+    double off; /* the clock by it may be off by this factor; at least 1 */
+    char how[160];
+};
+
 struct as_device {
     struct as_device_info info;
     const struct as_device_ops *device;
@@ -250,7 +261,8 @@ struct as_device {
     const struct as_queue_ops *queue;
     const struct as_vendor_gemm_ops *gemm; /* (optional) */
     struct as_arenas *arenas;              /* memory kept between trials (arena.h); NULL if none */
-    struct as_code_identity code;          /* of the programs built since this was last zeroed */
+    struct as_found_clock found;
+    struct as_code_identity code; /* of the programs built since this was last zeroed */
     void *ctx;
 };
 

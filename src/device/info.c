@@ -40,6 +40,7 @@ static const struct {
     {"subgroup shuffle", "subgroup shuffles"},
     {"subgroup arithmetic", "non-uniform subgroup arithmetic"},
     {"subgroup clustered", "clustered subgroup reductions"},
+    {"concurrent commands", "concurrent commands in one submission"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

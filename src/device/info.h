@@ -41,6 +41,7 @@ enum as_capability {
     AS_CAP_SUBGROUP_SHUFFLE = 1u << 25,
     AS_CAP_SUBGROUP_ARITHMETIC = 1u << 26, /* non-uniform */
     AS_CAP_SUBGROUP_CLUSTERED = 1u << 27,
+    AS_CAP_TOGETHER = 1u << 28, /* kernels submitted as one need not wait for one another */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as in stores; NULL for an unknown bit */
 /* The bits in words: "a compiler for kernels, copy engines". */

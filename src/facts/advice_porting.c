@@ -155,17 +155,12 @@ static void porting_list_fact(const struct as_fact *f, const char *name, struct 
                   as_noted_text(f->value, f->ci, "x", "", note, text, sizeof text));
 }
 
-/* The share of peak memory that the unified version saves, by a fact's two cells; NAN: unknown, or within the
- * intervals. */
+/* The share of peak memory that the unified version saves; NAN: unknown, or within the interval. */
 static double porting_saved(const struct as_rule_context *c, const struct as_fact *f)
 {
-    const struct as_cell *unified = f->evidence_n == 2 ? as_rule_cell(c, f->evidence[0]) : NULL,
-                         *apart = unified ? as_rule_cell(c, f->evidence[1]) : NULL;
-    struct as_metric_value with, without;
-    return apart && as_cell_metric(unified, "peak_memory", &with) && as_cell_metric(apart, "peak_memory", &without) &&
-                   with.ci.hi < without.ci.lo
-               ? 1 - with.value / without.value
-               : NAN;
+    const struct as_cell *unified = f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL;
+    struct as_metric_value peak;
+    return unified && as_cell_metric(unified, "peak_against_explicit", &peak) && peak.ci.hi < 1 ? 1 - peak.value : NAN;
 }
 
 /* The applications of facts, each once: those before the i-th have another name. */

@@ -20,6 +20,11 @@ const char *as_cell_status_word(enum as_cell_status s)
     return (unsigned)s < AS_CELL_STATUS_N ? status_words[s] : "unknown";
 }
 
+const char *as_cell_status_said(enum as_cell_status s)
+{
+    return s == AS_CELL_WIDE ? "imprecise" : s == AS_CELL_PLANNED ? "not measured" : as_cell_status_word(s);
+}
+
 enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err)
 {
     for (unsigned i = 0; i < AS_CELL_STATUS_N; i++)

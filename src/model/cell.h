@@ -64,7 +64,8 @@ enum as_cell_status {
     AS_CELL_SKIPPED,
     AS_CELL_STATUS_N,
 };
-const char *as_cell_status_word(enum as_cell_status s);
+const char *as_cell_status_word(enum as_cell_status s); /* as stores and exports name it */
+const char *as_cell_status_said(enum as_cell_status s); /* as texts for people name it */
 enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err);
 
 /* Why an interval is wider than requested (enum as_wide): "time, contention"; "" for none. */

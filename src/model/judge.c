@@ -338,6 +338,15 @@ static const struct as_trial *broken_of(const struct as_trials *t)
     return broken;
 }
 
+/* The farthest that a clock by calibration may be off in a trial (lib/ops/tick.h); 1 for numbers not in cycles. */
+static double clock_off(const struct as_cell *cell, const struct as_trials *t)
+{
+    double off = 1;
+    for (size_t i = 0; i < t->n && strstr(cell->unit, "cycle"); i++)
+        off = as_trial_counts(&t->v[i]) ? fmax(off, as_detail_number(t->v[i].detail, "clock_off")) : off;
+    return off;
+}
+
 static size_t count_trials(const struct as_trials *t)
 {
     size_t n = 0;
@@ -434,7 +443,8 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
         const struct as_disturbance d = {context->own_power ? 0 : as_gates_throttled(trials->v, trials->n),
-                                         as_gates_shared(trials->v, trials->n), count_trials(trials)};
+                                         as_gates_shared(trials->v, trials->n), count_trials(trials),
+                                         clock_off(cell, trials)};
         as_judge_set_state(cell, j->trials_asked, &e, &d, broken);
         return set_metrics(j, k, cell, trials, context->further, err);
     }

@@ -16,12 +16,20 @@ static void judge_state_widen(struct as_cell *cell, const struct as_estimate *e,
     cell->causes |= (d->throttled ? AS_WIDE_CLOCK : 0) | (d->shared ? AS_WIDE_CONTENTION : 0);
 }
 
+/* A clock by calibration may be off in all trials alike, which their scatter does not show. */
+static bool judge_state_unsure(struct as_cell *cell, const struct as_disturbance *d)
+{
+    cell->sum.ci.lo /= d->clock_off;
+    cell->sum.ci.hi *= d->clock_off;
+    return d->clock_off > 1 && 2 * as_cell_width(cell) > cell->precision;
+}
+
 /* "interval width 12%, 2% requested: time, modes" */
 static void say_wide(struct as_cell *cell, int trials_asked, const struct as_estimate *e,
                      const struct as_disturbance *d)
 {
     struct as_buf b = AS_BUF_INIT;
-    if (e->wide)
+    if (e->wide || d->clock_off > 1)
         as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell),
                       100 * cell->precision);
     as_causes_text(cell->causes, &b);
@@ -49,14 +57,16 @@ void as_judge_set_state(struct as_cell *cell, int trials_asked, const struct as_
                         const struct as_disturbance *d, const struct as_trial *broken)
 {
     struct as_buf why = AS_BUF_INIT;
+    const bool unsure = judge_state_unsure(cell, d);
     cell->reason[0] = 0;
     if (as_gates_failed(cell)) {
         cell->status = AS_CELL_REJECTED;
         cell->causes = 0;
         as_gates_reason(cell, &why);
         as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
-    } else if ((e->wide || d->throttled || d->shared) && isfinite(cell->precision)) {
+    } else if ((e->wide || unsure || d->throttled || d->shared) && isfinite(cell->precision)) {
         cell->status = AS_CELL_WIDE;
+        cell->causes |= unsure ? AS_WIDE_CLOCK : 0;
         judge_state_widen(cell, e, d);
         say_wide(cell, trials_asked, e, d);
     } else {
@@ -68,7 +78,7 @@ void as_judge_set_state(struct as_cell *cell, int trials_asked, const struct as_
         as_buf_printf(&why, "%s%sone trial %s: %s", cell->reason, cell->reason[0] ? "; " : "",
                       broken->status == AS_CELL_TIMEOUT       ? "timed out"
                       : broken->status == AS_CELL_UNSUPPORTED ? "was unsupported"
-                                                              : as_cell_status_word(broken->status),
+                                                              : as_cell_status_said(broken->status),
                       broken->reason);
         as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
     }

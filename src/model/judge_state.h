@@ -8,8 +8,9 @@
 /* Sensor readings of the device during counting trials. */
 struct as_disturbance {
     int throttled;
-    size_t shared; /* trials beside another process */
-    size_t trials; /* counting trials */
+    size_t shared;    /* trials beside another process */
+    size_t trials;    /* counting trials */
+    double clock_off; /* by this factor the clock may be off in which the number counts; 1: it is sure */
 };
 
 /* Sets status, causes and reason after the gates. broken: the last trial without samples, or NULL. */

@@ -18,10 +18,14 @@ const struct as_metric as_demand_metrics[] = {
     {"device_memory_busy", "%", false, "share of time that the device's memory was busy, the driver's average", NULL},
     {"bus_received", "GB/s", false, "received by the device over its PCIe link", NULL},
     {"bus_sent", "GB/s", false, "sent by the device over its PCIe link", NULL},
-    {"cpu_power", "W", true, "power of the chip's CPU cores", NULL},
-    {"gpu_power", "W", true, "power of the chip's GPU", NULL},
+    {"cpu_power", "W", true, "power of the CPU: its package (RAPL), or the chip's CPU cores (Apple)", NULL},
+    {"gpu_power", "W", true, "power of the GPU: NVML's scope GPU, or the chip's GPU (Apple)", NULL},
     {"ane_power", "W", true, "power of the chip's neural engine", NULL},
-    {"dram_power", "W", true, "power of the chip's memory", NULL},
+    {"dram_power", "W", true, "power of the memory: RAPL's domain, or the chip's memory (Apple)", NULL},
+    {"cores_power", "W", true, "power of the CPU's cores, by RAPL", NULL},
+    {"platform_power", "W", true, "power of the whole platform, by RAPL's domain psys", NULL},
+    {"device_memory_power", "W", true, "power of the GPU's memory, by NVML's scope memory", NULL},
+    {"module_power", "W", true, "power of the module with CPU and GPU, by NVML's scope module", NULL},
     {0},
 };
 

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-enum { AS_METRICS_MAX = 18 };
+enum { AS_METRICS_MAX = 24 };
 
 /* Memory traffic measured by sensors while a cell is sampled (sensor/demand.h); any cell may have them. Terminated
  * by a NULL name. */

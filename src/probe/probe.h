@@ -77,6 +77,10 @@ struct as_trial_context {
     uint64_t seed;   /* of this trial */
     int trial;       /* number of the trial */
     double deadline; /* as_now() time when the trial should end; long preparations check it */
+    /* (optional) what the device's sensor reads at this moment, in W; NAN if it cannot. NULL: there is no sensor whose
+     * readings may come at any time. */
+    double (*power_now)(const struct as_trial_context *tc);
+    void *sensing; /* the worker's, for power_now */
     /* filled by prepare */
     uint64_t footprint; /* bytes touched by a sample */
     bool claims_memory; /* claims to measure DRAM: the footprint gate applies; as the probe's memory_claim says */

@@ -253,7 +253,8 @@ static enum as_quantity_found from_source(const struct as_quantity_subject *s, c
 
 static void scale_value(struct as_quantity_value *n, double by, const char *unit)
 {
-    n->counted = n->value;
+    by *= n->of->counts;
+    n->counted = n->value * n->of->counts; /* both count what the quantity calls an operation */
     as_copy_text(n->counted_unit, sizeof n->counted_unit, n->unit);
     n->value *= by;
     n->ci.lo *= by;
@@ -272,7 +273,7 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
     else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units)
         scale_value(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
     else if (strcmp(n->unit, "ops/cycle") == 0 && strcmp(n->of->unit, "OP/s") == 0 && s->info && s->info->compute_units)
-        scale_value(n, s->clock_hz * s->info->compute_units * n->of->counts, "OP/s");
+        scale_value(n, s->clock_hz * s->info->compute_units, "OP/s");
 }
 
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says

@@ -142,6 +142,7 @@ static const struct {
     {"Apple M4*", "rigel"},
     {"Apple M[12]*|Apple A*", "metal_benchmarks"},
     {"*MI300A*", "mi300a"},
+    {"*Zen 4*|AMD EPYC 9[0-6]?4 *", "zen4"},
 };
 
 const char *as_refs_about(const struct as_device_info *info)

@@ -5,9 +5,10 @@
 #include <math.h>
 
 extern const struct as_demand_source as_demand_uncore, as_demand_resctrl, as_demand_gpm, as_demand_amdgpu,
-    as_demand_amc, as_demand_rails;
-const struct as_demand_source *const as_demand_sources[] = {
-    &as_demand_uncore, &as_demand_resctrl, &as_demand_gpm, &as_demand_amdgpu, &as_demand_amc, &as_demand_rails, NULL};
+    as_demand_amc, as_demand_rails, as_demand_rapl, as_demand_scopes;
+const struct as_demand_source *const as_demand_sources[] = {&as_demand_uncore, &as_demand_resctrl, &as_demand_gpm,
+                                                            &as_demand_amdgpu, &as_demand_amc,     &as_demand_rails,
+                                                            &as_demand_rapl,   &as_demand_scopes,  NULL};
 
 void as_demand_open(struct as_demand *d, const char *root, const struct as_device_info *info, struct as_buf *available,
                     struct as_buf *why_not)
@@ -44,7 +45,7 @@ void as_demand_tick(struct as_demand *d)
 void as_demand_end(struct as_demand *d, struct as_demand_seen *out)
 {
     const double seconds = as_now() - d->began;
-    *out = (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     d->began = NAN;
     if (!(seconds > 0))
         return;

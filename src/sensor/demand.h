@@ -13,7 +13,9 @@ struct as_demand_seen {
     double device_memory;               /* share of the peak bandwidth of the device's memory, 0 to 1 */
     double device_busy;                 /* share of time that the device's memory was busy, 0 to 1 */
     double bus_received, bus_sent;      /* bytes/s over the device's PCIe link, from the device's side */
-    double cpu_power, gpu_power, ane_power, dram_power; /* watts of a chip's components */
+    /* Watts by rail. cpu_power is a package's, cores_power its cores', platform_power the whole machine's. */
+    double cpu_power, gpu_power, ane_power, dram_power;
+    double cores_power, platform_power, device_memory_power, module_power;
 };
 
 struct as_demand_source {

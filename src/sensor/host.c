@@ -151,6 +151,19 @@ static void find_temperature(struct host *h, struct as_buf *why_not)
 
 /* ---- power ---- */
 
+/* The platform's domain contains the packages. */
+static bool is_platform(const struct host *h, int zone)
+{
+    char path[PATH_SIZE], name[8] = "";
+    snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:%d/name", h->root, zone);
+    FILE *f = fopen(path, "re");
+    if (f && !fgets(name, sizeof name, f))
+        name[0] = 0;
+    if (f)
+        fclose(f);
+    return strncmp(name, "psys", 4) == 0;
+}
+
 static void find_packages(struct host *h, struct as_buf *why_not)
 {
     char path[PATH_SIZE];
@@ -161,6 +174,8 @@ static void find_packages(struct host *h, struct as_buf *why_not)
         snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:%d/energy_uj", h->root, i);
         as_copy_text(c->path, sizeof c->path, path);
         snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:%d/max_energy_range_uj", h->root, i);
+        if (is_platform(h, i))
+            continue;
         if (!host_read_number(c->path, &now)) {
             if (errno == EACCES || errno == EPERM)
                 why = "RAPL can be read by root only";

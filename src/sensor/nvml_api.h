@@ -17,8 +17,9 @@ enum {
     NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link, before Hopper */,
     NVML_FIELD_NVLINK_SPEED_OF = 164 /* of the link that the scope names */,
     NVML_FIELD_C2C_LINKS = 170,
-    NVML_FIELD_POWER_INSTANT = 186 /* mW */
+    NVML_FIELD_POWER_INSTANT = 186 /* mW, of the scope */
 };
+enum { NVML_SCOPE_GPU, NVML_SCOPE_MODULE, NVML_SCOPE_MEMORY };
 enum nvml_value_type {
     NVML_VALUE_DOUBLE,
     NVML_VALUE_UNSIGNED_INT,

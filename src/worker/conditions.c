@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "model/metrics.h"
 #include "refs/bounds.h"
+#include "sensor/sensor.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,6 +48,21 @@ enum as_status as_trial_check_pages(const struct as_trial_context *tc, struct as
         return AS_OK;
     return as_fail(err, AS_UNSUPPORTED, "\"%s\" got pages of %.0f bytes: the system had no huge pages left", a->name,
                    page);
+}
+
+static double power_now(const struct as_trial_context *tc)
+{
+    struct as_sensor_reading now;
+    as_sensing_read(tc->sensing, AS_SENSOR_QUICK, &now);
+    return now.power_w;
+}
+
+void as_trial_offer_power(struct as_trial_context *tc, struct as_sensing *sensing)
+{
+    if (!sensing->sensor || !sensing->sensor->background || sensing->sensor->is_mean)
+        return;
+    tc->sensing = sensing;
+    tc->power_now = power_now;
 }
 
 void as_trial_note_readings(struct as_trial_context *tc, const struct as_readings *r)

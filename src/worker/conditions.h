@@ -11,6 +11,9 @@ enum as_status as_trial_take_bound(struct as_trial_context *tc, const struct as_
 double as_trial_bound_at(const struct as_trial_context *tc, const struct as_probe *probe, double clock_hz);
 /* AS_UNSUPPORTED: huge pages were requested and base pages came, whose number would be another quantity. */
 enum as_status as_trial_check_pages(const struct as_trial_context *tc, struct as_error *err);
+/* Lets the probe read the sensor's power, unless its readings are averages between two of them. */
+struct as_sensing;
+void as_trial_offer_power(struct as_trial_context *tc, struct as_sensing *sensing);
 /* Notes power and throttle reasons for facts and the data sheet, which see cells and not their trials. */
 void as_trial_note_readings(struct as_trial_context *tc, const struct as_readings *r);
 

@@ -116,16 +116,17 @@ static enum as_status look_at_known(struct sampler *m, double target, double *se
     return st;
 }
 
-/* One repetition suffices only where two samples agree: a first one may wait for what a process does once. */
+/* Repetitions suffice only where two samples agree: one may wait for what a process does once, or for a neighbour. */
 static enum as_status take_shorter(struct sampler *m, struct as_sample *s, struct as_error *err)
 {
     const double first_s = s->seconds;
-    const enum as_status st = now_of(m->dev) < m->share_end ? take_sample(m, s, err) : AS_OK;
+    const enum as_status st = now_of(m->dev) < m->hard_end ? take_sample(m, s, err) : AS_OK;
     s->seconds = fmin(s->seconds, first_s);
     return st;
 }
 
-/* Repetitions are raised until a sample is long enough for the timer; calibration samples are discarded. */
+/* Repetitions are raised until a sample is long enough for the timer; calibration samples are discarded. They may go on
+ * behind the trial's share, since samples that are far too short tell the timer's time. */
 static enum as_status measure_calibrate(struct sampler *m, struct as_error *err)
 {
     double target = m->tc.sample_s > 0 ? m->tc.sample_s : SAMPLE_S;
@@ -137,10 +138,10 @@ static enum as_status measure_calibrate(struct sampler *m, struct as_error *err)
         m->reps = clamp_reps(m, (double)known->reps);
         st = look_at_known(m, target, &seconds, err);
     }
-    while (!st && seconds < 0.6 * target && m->reps < m->tc.max_reps && now_of(m->dev) < m->share_end) {
+    while (!st && seconds < 0.6 * target && m->reps < m->tc.max_reps && now_of(m->dev) < m->hard_end) {
         struct as_sample s;
         st = take_sample(m, &s, err);
-        if (!st && s.seconds >= 0.6 * target && m->reps == 1)
+        if (!st && s.seconds >= 0.6 * target)
             st = take_shorter(m, &s, err);
         seconds = s.seconds;
         if (st || seconds >= 0.6 * target)
@@ -391,6 +392,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
         return AS_OK;
     }
     m.reference = reference;
+    as_trial_offer_power(&m.tc, sensing);
     if ((st = make_room(&m, err)))
         goto done;
     as_watch_begin(&m.watch, sensing, 0);

@@ -71,7 +71,9 @@ void as_outcome_note_demand(struct as_trial_context *tc, const struct as_demand_
                              100 * seen->device_busy,  1e-9 * seen->bus_received,
                              1e-9 * seen->bus_sent,    seen->cpu_power,
                              seen->gpu_power,          seen->ane_power,
-                             seen->dram_power};
+                             seen->dram_power,         seen->cores_power,
+                             seen->platform_power,     seen->device_memory_power,
+                             seen->module_power};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (isfinite(values[i]))
             as_note_number(tc, as_demand_metrics[i].name, values[i]);

@@ -114,6 +114,13 @@ void made_says(const struct as_fact *f, const char *text)
         fail_msg("%s: '%s' is not in: %s", f->id, text, f->sentence);
 }
 
+void made_acts(const struct made *m, const char *id, const char *text)
+{
+    const char *act = made_get(m, id)->act;
+    if (!strstr(act, text))
+        fail_msg("%s: '%s' is not in: %s", id, text, act);
+}
+
 void made_end(struct made *m)
 {
     for (size_t i = 0; i < m->n; i++)

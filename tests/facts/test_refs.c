@@ -57,7 +57,8 @@ static void test_figures_that_are_built_in(void **unused)
     assert_string_equal(as_refs_name(2), "mi300a");
     assert_string_equal(as_refs_name(6), "rigel");
     assert_string_equal(as_refs_name(7), "m4pro");
-    assert_null(as_refs_name(8));
+    assert_string_equal(as_refs_name(8), "zen4");
+    assert_null(as_refs_name(9));
     assert_int_equal(as_refs_load("mi300a", &refs, &err), AS_OK);
     assert_true(refs.n > 60);
     const struct as_ref *f = find_ref("device", "latency of L2");

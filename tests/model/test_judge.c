@@ -118,6 +118,35 @@ static void test_all_well(void **state)
     assert_true(s->judge.reference_hz == 4e9);
 }
 
+/* A clock that may be off by a factor widens what counts in its cycles, and says so; nothing else. */
+static void test_clock_by_calibration(void **state)
+{
+    static const struct {
+        const char *unit, *note;
+        double off;
+        bool wide;
+    } rows[] = {{"ops/cycle", "{\"clock_off\": 1.2}", 1.2, true},
+                {"cycles", "{\"clock_off\": 1.001}", 1.001, false},
+                {"cycles", "{\"clock_off\": 1.5}", 1.5, true},
+                {"GB/s", "{\"clock_off\": 1.5}", 1, false}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct scene *s = *state;
+        finish(s);
+        set_up(s);
+        strcpy(s->cells[0].unit, rows[r].unit);
+        judge(s);
+        const struct as_interval sure = s->cells[0].sum.ci;
+        s->trials[0].v[1].detail = strdup(rows[r].note); /* the farthest of all trials counts */
+        judge(s);
+        const struct as_cell *c = &s->cells[0];
+        if (fabs(c->sum.ci.lo * rows[r].off - sure.lo) > 1e-9 || fabs(c->sum.ci.hi / rows[r].off - sure.hi) > 1e-9)
+            fail_msg("row %zu: %g to %g of %g to %g", r, c->sum.ci.lo, c->sum.ci.hi, sure.lo, sure.hi);
+        assert_int_equal(c->status, rows[r].wide ? AS_CELL_WIDE : AS_CELL_OK);
+        assert_int_equal(c->causes, rows[r].wide ? AS_WIDE_CLOCK : 0);
+        assert_true(!rows[r].wide || strstr(c->reason, "requested: clock"));
+    }
+}
+
 /* A value within the interval's uncertainty is not impossible. */
 static void test_interval_that_reaches_the_bound(void **state)
 {
@@ -435,6 +464,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
     const struct CMUnitTest tests[] = {
+        TEST(test_clock_by_calibration),
         TEST(test_all_well),
         TEST(test_interval_that_reaches_the_bound),
         TEST(test_gates),

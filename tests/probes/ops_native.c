@@ -36,7 +36,8 @@ static void test_table(void **state)
         const struct as_op *op = as_op_find(n->op);
         assert_non_null(op);
         assert_ptr_equal(as_native_find(n->op, n->width), n); /* so it stands there once */
-        assert_true(op->reference != NULL);
+        assert_true((op->reference != NULL) != (op->group_reference != NULL));
+        assert_true(op->reference || n->width != AS_NATIVE_SCALAR); /* a register is the subgroup */
         size_t widest =
             as_op_bytes(op->type) > as_op_bytes(op->result) ? as_op_bytes(op->type) : as_op_bytes(op->result);
         const unsigned bytes[AS_NATIVE_WIDTHS] = {0, 16, 32, 64, as_cpu_features().sve_bytes};
@@ -300,12 +301,41 @@ static void test_which_cells(void **state)
     assert_non_null(strstr(err.text, "simulated"));
 }
 
+/* A wrong direction, another lane, and a scan that is exclusive where an inclusive one is meant. */
+static void test_planted_subgroups(void **state)
+{
+    static const char *const pairs[][2] = {{"quad_up32", "quad_down32"},
+                                           {"quad_xor32", "quad_rotate32"},
+                                           {"shuffle_rotate32", "shuffle_xor32"},
+                                           {"prefix_esum32", "prefix_sum32"},
+                                           {"reduce_min32", "reduce_max32"}};
+    size_t ran = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char why[200];
+        const struct as_native *n = as_native_find(pairs[i][0], AS_NATIVE_256);
+        if (!n || !as_cpu_has(n->needs, why, sizeof why))
+            continue;
+        assert_true(as_native_check(n, as_op_find(pairs[i][0]), &n->bodies[0], 1, why, sizeof why));
+        assert_false(as_native_check(n, as_op_find(pairs[i][1]), &n->bodies[0], 1, why, sizeof why));
+        ran++;
+    }
+    if (!ran)
+        skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_all_agree),     cmocka_unit_test(test_all_code),
-        cmocka_unit_test(test_planted_errors), cmocka_unit_test(test_planted_code),  cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_about),          cmocka_unit_test(test_planted_lanes),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_all_agree),
+        cmocka_unit_test(test_all_code),
+        cmocka_unit_test(test_planted_errors),
+        cmocka_unit_test(test_planted_code),
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_about),
+        cmocka_unit_test(test_planted_lanes),
+        cmocka_unit_test(test_planted_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ def test_page_of_the_h200(assay):
 
 def test_tables_of_the_h200(assay):
     shown = read(assay, "show", "last")
-    expect("131 measurements: 122 ok, 3 wide, 6 unsupported" in shown, "the count", shown[:400])
+    expect("131 measurements: 122 ok, 3 imprecise, 6 unsupported" in shown, "the count", shown[:400])
     same = read(assay, "compare", "1", "1")
     expect(same.startswith("a and b are the same run") and same.count("\n") == 1, "a run does not differ from itself", same[-300:])
 

@@ -23,7 +23,7 @@ SMALL = {
     "app": "size=1MiB allocator=device", "async_copy": "", "attention": "path=scalar length=128 heads=1", "bandwidth": "op=read,dot,triad level=sweep size=1MiB threads=0 allocator=first", "c2c": "peer=device,compute_unit",
     "cluster_memory": "",
     "codegen": "op=atomic_add type=u32", "concurrency": "", "conversion": "", "copy": "from=host,device to=device,pinned how=all size=1MiB",
-    "emulated": "op=f32_add,e8m48_mul,i128_mul",
+    "emulated": "op=f32_add,e8m48_mul,i128_mul", "emulated_gemm": "",
     "fault": "scenario=device-major pages=16 allocator=device", "fusion": "path=tiled type=f32 size=128 operation=bias_gelu",
     "interference": "victim=device op=read,chase aggressor=none,read size=64KiB allocator=device", "l2_latency": "",
     "latency": "size=64KiB pattern=random allocator=first", "launch": "", "layout": "", "link": "peer=host how=all size=1MiB allocator=pinned",
@@ -35,7 +35,7 @@ SMALL = {
     "tlb": "pages=16 stride=page allocator=device", "topology": "place=memory",
 }
 # What needs a CPU's or another API's instructions, or measures one for minutes: no OpenCL kernel of its own.
-ELSEWHERE = {"calibrate", "clockstate", "matmul_peak", "matmul_rate", "refill"}
+ELSEWHERE = {"calibrate", "clockstate", "cpu_operands", "matmul_peak", "matmul_rate", "refill"}
 
 
 def gpu(assay, words=""):

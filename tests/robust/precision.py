@@ -58,6 +58,16 @@ def test_a_section_of_its_own(assay):
     expect(wide["detail"]["isolated"].startswith("same"), "alone it differs by less than that", wide["detail"])
 
 
+def test_a_launch_that_stalls(assay):
+    """While the repetitions are found: it does not show that they suffice."""
+    stalled = {"seed": 1, "execute": False, "machine": {"clocks": [3e9]}, "launch_ns": 500, "info": harness.ONE_THREAD,
+               "levels": [{"size": 0, "ns": 1, "gbs": 10}],
+               "faults": [{"do": "slow", "factor": 1e6, "launch": 3, "probe": "latency"}]}
+    assay.null(stalled, "latency", "--set", "size=4KiB", "--budget", "5s")
+    trials = [t for c in assay.cells() for t in c["trials"]]
+    expect(trials and all(t["sample_s"] > 1e-3 for t in trials), "samples are long enough for the timer", trials)
+
+
 def test_done_is_done(assay):
     """Cells that are as narrow as asked get no further trials, however much time is left."""
     text = SUITE.replace("[latency]\nsize = 4KiB\n", "").replace("256KiB", "64KiB..2MiB x2").replace("2s", "60s")

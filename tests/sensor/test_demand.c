@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-extern const struct as_demand_source as_demand_uncore, as_demand_resctrl, as_demand_gpm, as_demand_amdgpu;
+extern const struct as_demand_source as_demand_uncore, as_demand_resctrl, as_demand_gpm, as_demand_amdgpu,
+    as_demand_rapl, as_demand_scopes;
 static const struct as_device_info cpu = {.backend = "cpu", .vendor = "any"},
                                    nvidia = {.backend = "cuda", .bus_id = "0000:01:00.0"},
                                    amd = {.backend = "hip", .bus_id = "0000:03:00.0"};
@@ -73,7 +74,7 @@ static void *opened(const struct as_demand_source *s, const struct as_device_inf
 
 static struct as_demand_seen nothing(void)
 {
-    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
 static void test_nothing_is_there(void **state)
@@ -238,10 +239,73 @@ static void test_gpm(void **state)
     as_demand_gpm.close(ctx);
 }
 
+#define RAPL "/sys/class/powercap/intel-rapl:"
+
+static void put_domain(const char *zone, const char *name, const char *uj)
+{
+    char path[96];
+    snprintf(path, sizeof path, RAPL "%s/name", zone);
+    write_under_root(path, name);
+    snprintf(path, sizeof path, RAPL "%s/energy_uj", zone);
+    write_under_root(path, uj);
+    snprintf(path, sizeof path, RAPL "%s/max_energy_range_uj", zone);
+    write_under_root(path, "100000000\n");
+}
+
+/* Packages add up; the platform contains them and is apart; a counter wraps around. */
+static void test_rapl(void **state)
+{
+    (void)state;
+    refused(&as_demand_rapl, &cpu, "no RAPL domains");
+    put_domain("0", "package-0\n", "1000000\n");
+    put_domain("0:0", "core\n", "500000\n");
+    put_domain("0:1", "dram\n", "99000000\n");
+    put_domain("0:2", "uncore\n", "1\n");
+    put_domain("1", "package-1\n", "2000000\n");
+    put_domain("2", "psys\n", "7000000\n");
+    void *ctx = opened(&as_demand_rapl, &cpu);
+    as_demand_rapl.begin(ctx);
+    put_domain("0", "package-0\n", "5000000\n");
+    put_domain("0:0", "core\n", "2500000\n");
+    put_domain("0:1", "dram\n", "1000000\n");
+    put_domain("1", "package-1\n", "8000000\n");
+    put_domain("2", "psys\n", "47000000\n");
+    struct as_demand_seen seen = nothing();
+    as_demand_rapl.end(ctx, 2, &seen);
+    assert_true(fabs(seen.cpu_power - 5) < 1e-9 && fabs(seen.cores_power - 1) < 1e-9);
+    assert_true(fabs(seen.dram_power - 1) < 1e-9 && fabs(seen.platform_power - 20) < 1e-9);
+    assert_true(isnan(seen.gpu_power) && isnan(seen.module_power));
+    put_domain("1", "package-1\n", "wrong\n"); /* a part would be taken for all */
+    seen = nothing();
+    as_demand_rapl.end(ctx, 2, &seen);
+    assert_true(isnan(seen.cpu_power) && fabs(seen.cores_power - 1) < 1e-9);
+    as_demand_rapl.close(ctx);
+}
+
+static void test_scopes(void **state)
+{
+    (void)state;
+    setenv("FAKE_NVML", "self", 1);
+    refused(&as_demand_scopes, &nvidia, "does not report power by scope");
+    setenv("FAKE_NVML", "scopes", 1);
+    void *ctx = opened(&as_demand_scopes, &nvidia);
+    struct as_demand_seen seen = nothing();
+    as_demand_scopes.begin(ctx);
+    as_demand_scopes.tick(ctx, 0.05); /* values of earlier work */
+    as_demand_scopes.end(ctx, 0.06, &seen);
+    assert_true(isnan(seen.gpu_power));
+    as_demand_scopes.tick(ctx, 0.15);
+    as_demand_scopes.tick(ctx, 0.2);
+    as_demand_scopes.end(ctx, 0.3, &seen);
+    assert_true(seen.gpu_power == 400 && seen.module_power == 600 && seen.device_memory_power == 80);
+    as_demand_scopes.close(ctx);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_nothing_is_there), TEST(test_resctrl), TEST(test_amdgpu),
-                                       TEST(test_hostile_events),   TEST(test_uncore),  TEST(test_gpm)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing_is_there), TEST(test_resctrl), TEST(test_amdgpu), TEST(test_hostile_events),
+        TEST(test_uncore),           TEST(test_gpm),     TEST(test_rapl),   TEST(test_scopes)};
     return cmocka_run_group_tests_name("memory traffic", tests, NULL, NULL);
 }

@@ -100,6 +100,8 @@ static void test_everything_there(void **state)
     write_under_root("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "100000000\n");
     write_under_root("/sys/class/powercap/intel-rapl:1/energy_uj", "1000000\n");
     write_under_root("/sys/class/powercap/intel-rapl:1/max_energy_range_uj", "100000000\n");
+    write_under_root("/sys/class/powercap/intel-rapl:2/name", "psys\n"); /* contains both packages */
+    write_under_root("/sys/class/powercap/intel-rapl:2/energy_uj", "500000000\n");
     void *ctx = opened(&why_not);
     assert_null(strstr(as_buf_get(&why_not), "clock: "));
     assert_null(strstr(as_buf_get(&why_not), "power: "));

@@ -109,8 +109,6 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
                                info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
     if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->compute_units)
         return as_inapplicable(err, "the number of compute units is unknown");
-    if (!d.rate_only && as_tick_needed(info, err))
-        return AS_INAPPLICABLE;
     return AS_APPLIES;
 }
 

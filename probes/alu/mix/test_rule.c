@@ -54,6 +54,7 @@ static void test_pipes(void **unused)
                      "alone they cost 0.250 cycles (0.249 to 0.251 cycles) and 0.500 cycles (0.499 to 0.501 cycles)");
     assert_int_equal(apart->verdict, AS_SUPPORTED);
     assert_int_equal(apart->evidence_n, 3);
+    made_acts(&m, "pipes.ffma32.iadd32", "Mix operations of different pipes: interleaved, ffma32 and iadd32 run 1.5");
     const struct as_fact *hidden = made_get(&m, "pipes.ffma32.fadd32");
     made_says(hidden, "are bound by issue");
     assert_int_equal(hidden->verdict, AS_UNDECIDED);

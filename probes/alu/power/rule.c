@@ -1,7 +1,9 @@
 /* Energy per operation: the slope of power over rate as more compute units work. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,15 +38,30 @@ static struct line power_fit(const double *x, const double *y, size_t n)
     return l;
 }
 
+/* Of the whole board; NAN unknown. Stores of before the metric have the last trial's. */
+static double watts_of(const struct as_cell *cell, struct as_interval *ci)
+{
+    struct as_metric_value m;
+    const bool found = as_cell_metric(cell, "power_w", &m);
+    *ci = found ? m.ci : AS_NO_INTERVAL;
+    return found ? m.value : as_cell_note(cell, "power_w");
+}
+
+static bool is_idle(const struct as_cell *cell)
+{
+    return as_cell_axis_number(cell, "share") == 0;
+}
+
 static void add_energy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     double x[POINTS_MAX], y[POINTS_MAX];
     const struct as_cell *used[POINTS_MAX], *busiest = NULL;
     size_t k = 0;
     for (size_t i = 0; i < n && k < POINTS_MAX; i++) {
-        const double watts = as_cell_note(cells[i], "power_w");
+        struct as_interval unused;
+        const double watts = watts_of(cells[i], &unused);
         if (strcmp(as_cell_axis(cells[i], "op"), op) != 0 || as_cell_axis_number(cells[i], "warps") != 0 ||
-            !(watts > 0))
+            is_idle(cells[i]) || !(watts > 0))
             continue;
         busiest = !busiest || cells[i]->sum.median > busiest->sum.median ? cells[i] : busiest;
         used[k] = cells[i];
@@ -58,15 +75,49 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
         isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, AS_FACT_POWER_ENERGY, busiest, NULL) : NULL;
     if (!f)
         return;
-    char rate[96];
+    char rate[96], clock[64] = "";
+    struct as_interval unused;
     const struct as_interval ci = {1e12 * (l.slope - l.error), 1e12 * (l.slope + l.error)};
     as_fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "Each {op} costs {value}: at %s the board draws %.0f W, extrapolated to idle %.0f W",
+    if (busiest->clock_hz > 0)
+        snprintf(clock, sizeof clock, " and %.2f GHz", busiest->clock_hz / 1e9);
+    as_fact_say(f, "Each {op} costs {value}: at %s%s the board draws %.0f W, extrapolated to idle %.0f W",
                 as_fact_value_text(busiest->sum.median, as_cell_interval(busiest), busiest->unit, rate, sizeof rate),
-                as_cell_note(busiest, "power_w"), l.base);
+                clock, watts_of(busiest, &unused), l.base);
     for (size_t i = 0; i < k; i++)
         as_fact_evidence(f, used[i]);
+}
+
+/* Without work, and with a single warp: the ends of the curve below full compute units. */
+static void add_ends(struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
+{
+    const struct as_cell *idle = NULL, *warp = NULL;
+    struct as_interval ci;
+    for (size_t i = 0; i < n; i++) {
+        const bool least = as_cell_axis_number(cells[i], "warps") == 1 && as_cell_axis_number(cells[i], "share") == 1;
+        idle = is_idle(cells[i]) ? cells[i] : idle;
+        warp = least && watts_of(cells[i], &ci) > 0 ? cells[i] : warp;
+    }
+    struct as_fact *f = idle ? as_fact_add(c, AS_FACT_POWER_IDLE, idle, NULL) : NULL;
+    if (f) {
+        as_fact_number(f, idle->sum.median, as_cell_interval(idle));
+        as_fact_say(f, "Idle the board draws {value}");
+        as_fact_evidence(f, idle);
+    }
+    f = warp ? as_fact_add(c, AS_FACT_POWER_WARP, warp, NULL) : NULL;
+    if (!f)
+        return;
+    const double watts = watts_of(warp, &ci);
+    as_fact_number(f, watts, ci);
+    if (idle)
+        as_fact_say(f, "With one warp at work the board draws {value}, %.1f W more than idle",
+                    watts - idle->sum.median);
+    else
+        as_fact_say(f, "With one warp at work the board draws {value}");
+    as_fact_evidence(f, warp);
+    if (idle)
+        as_fact_evidence(f, idle);
 }
 
 static void power_derive(struct as_rule_context *c)
@@ -81,13 +132,14 @@ static void power_derive(struct as_rule_context *c)
         if (first)
             add_energy(c, cells, n, op);
     }
+    add_ends(c, cells, n);
     free(cells);
 }
 
 const struct as_rule as_rules_power[] = {
     {"energy", power_derive,
      "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
-     "the interval is that of the slope",
+     "the interval is that of the slope; power without work and with one warp as the sensor reads it",
      "a meter at the board's supply with another slope; points that deviate from the line"},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,10 +26,48 @@ UNIT_TEST(test_which_cells)
     assert_int_equal(toy_applies(&gpu, &as_probe_power, axes, &err), AS_INAPPLICABLE);
 }
 
+static double watts = 77;
+static double power_now(const struct as_trial_context *tc)
+{
+    (void)tc;
+    return watts;
+}
+
+/* The idle cell launches nothing, and its number is what the sensor reads. */
+UNIT_TEST(test_idle)
+{
+    struct toy gpu;
+    struct toy_trial v;
+    struct as_error err = {0};
+    struct as_sample out;
+    char why[80];
+    toy_init_sm90(&gpu, NULL);
+    snprintf(gpu.dev.info.sensor, sizeof gpu.dev.info.sensor, "nvml");
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, "op=ffma64 share=0 warps=0", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, "op=ffma32 share=0 warps=1", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, "op=ffma32 share=0 warps=0", &err), AS_APPLIES);
+    assert_int_equal(toy_prepare(&gpu, &as_probe_power, "op=ffma32 share=0 warps=0", &v, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "cannot be read at any time"));
+    toy_finish(&as_probe_power, &v);
+    toy_axes(&v.axes, "op=ffma32 share=0 warps=0");
+    assert_string_equal(as_probe_metric(&as_probe_power, &v.axes).unit, "W");
+    v.tc = (struct as_trial_context){.dev = &gpu.dev, .axes = &v.axes, .power_now = power_now};
+    assert_int_equal(as_probe_prepare(&as_probe_power, &v.tc, &v.state, &err), AS_OK);
+    assert_int_equal(as_probe_power.sample(v.state, 1, &out, &err), AS_OK);
+    assert_true(out.value == 77);
+    assert_true(as_probe_power.check(v.state, why, sizeof why));
+    watts = NAN;
+    assert_int_equal(as_probe_power.sample(v.state, 1, &out, &err), AS_FAILED);
+    toy_finish(&as_probe_power, &v);
+    assert_int_equal(gpu.launches, 0);
+    assert_int_equal(gpu.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* The rule of energy per operation: a known line is found, and insufficient data gives no fact. */
+#include "model/metrics.h"
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -65,9 +66,30 @@ UNIT_TEST(test_no_slope)
     made_end(&m);
 }
 
+/* An idle board at 118 W, 0.8 W more with one warp; neither is on the line of full compute units. */
+UNIT_TEST(test_ends)
+{
+    struct made m = {.share = 0.001};
+    for (unsigned share = 25; share <= 100; share += 25)
+        point(&m, "ffma32", share, 30e12 * share / 100, 120 + 150.0 * share / 100 + (share % 50 ? 0.2 : -0.2));
+    made_add(&m, "power", "W", 118, "op=ffma32 share=0 warps=0");
+    struct as_cell *warp = made_add(&m, "power", "FLOP/s", 60e9, "op=ffma32 share=1 warps=1");
+    struct as_error err = {0};
+    const struct as_metric_value watts = {
+        .name = "power_w", .unit = "W", .lower_is_better = true, .trials = 3, .value = 118.8, .ci = {118.5, 119.1}};
+    assert_int_equal(as_cell_set_metrics(warp, &watts, 1, &err), AS_OK);
+    made_derive(&m);
+    made_says(made_near(&m, "power.idle", 118, 1e-9), "Idle the board draws 118");
+    const struct as_fact *f = made_near(&m, "power.warp", 118.8, 1e-9);
+    made_says(f, "0.8 W more than idle");
+    assert_true(f->ci.lo == 118.5 && f->ci.hi == 119.1);
+    assert_int_equal(made_near(&m, "power.energy.ffma32", 5, 0.01)->evidence_n, 4);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_line), cmocka_unit_test(test_not_enough),
-                                       cmocka_unit_test(test_no_slope)};
+                                       cmocka_unit_test(test_ends), cmocka_unit_test(test_no_slope)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

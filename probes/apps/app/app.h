@@ -26,6 +26,18 @@ enum app_strategy {
 };
 #define APP_SET(strategy) (1u << (strategy))
 
+/* What the time of a run goes to. All but APP_COMPUTE and APP_TRANSFER are disjoint. */
+enum app_phase {
+    APP_ALLOCATE,
+    APP_INPUT,    /* the host's first touch and its writes; what a growing array costs */
+    APP_TRANSFER, /* copies; mappings */
+    APP_KERNEL,
+    APP_OUTPUT,
+    APP_FREE,
+    APP_COMPUTE, /* transfers, kernels and the host's part between them */
+    APP_PHASES
+};
+
 struct app_array {
     uint64_t bytes;           /* 0: the application has no such array */
     uint64_t first_bytes;     /* what the host has of it at first, until as_app_grow; 0: all */
@@ -51,8 +63,8 @@ struct app_run {
     uint64_t result;       /* digest of the output */
     enum as_status status; /* of the first call that failed; later calls do nothing */
     struct as_error *err;
-    double transfer_s, kernel_s, compute_s; /* compute: transfers, kernels and the host's part between them */
-    struct counter_samples *samples;        /* (optional) of the memory in use, stepped after each call */
+    double spent[APP_PHASES];        /* seconds */
+    struct counter_samples *samples; /* (optional) of the memory in use, stepped after each call */
 };
 
 struct app {
@@ -72,8 +84,9 @@ struct app {
 };
 extern const struct app as_app_hotspot, as_app_nn, as_app_backprop, as_app_srad, as_app_dwt2d, as_app_heartwall;
 
-/* The allocator of the process's own memory, which kernels can access; NULL: they cannot. */
-const char *as_app_pageable(const struct as_device_info *info);
+/* The device's first usable allocator of the role (kernels can access the process's own memory by the pageable one);
+ * NULL: it has none. */
+const char *as_app_allocator(const struct as_device_info *info, enum as_role role);
 
 /* Allocates, runs and frees. r: all but the results is set, and app->shape was called. Returns r->status. */
 enum as_status as_app_run(struct app_run *r, struct as_error *err);

@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "device/shared_host.h"
+#include "lib/arms/arms.h"
 #include "os/memory.h"
 #include "stats/stats.h"
 
@@ -55,16 +56,31 @@ static const char *const full[] = {"app=all version=explicit strategy=all alloca
 
 static const double SAMPLE_PERIOD_S = 1e-3;
 
-enum part { PART_COMPUTE, PART_TRANSFER, PART_KERNEL, PARTS };
-static const char *const part_names[PARTS] = {"compute", "transfer", "kernel"};
+static const char *const phase_names[APP_PHASES] = {
+    [APP_ALLOCATE] = "allocate", [APP_INPUT] = "input", [APP_TRANSFER] = "transfer", [APP_KERNEL] = "kernel",
+    [APP_OUTPUT] = "output",     [APP_FREE] = "free",   [APP_COMPUTE] = "compute"};
+
+/* What a cell is compared with runs right beside it, in random order: what differs between trials does so for all. */
+enum arm {
+    ARM_OWN,
+    ARM_APART, /* the explicit version in the device's memory */
+    ARM_PLAIN, /* the same without the strategy */
+    ARMS
+};
+static const struct {
+    const char *time, *peak; /* notes of the ratio of this cell to it */
+} arm_notes[ARMS] = {
+    [ARM_APART] = {"against_explicit", "peak_against_explicit"}, [ARM_PLAIN] = {"against_plain", "peak_against_plain"}};
 
 struct trial {
     struct as_buffers own;
-    struct app_run run;
+    struct app_run run[ARMS];
+    size_t arms, arm[ARMS]; /* those that run */
+    struct as_arms blocks;
     struct as_trial_context *tc;
     bool by_host;
-    struct counter_peaks peaks; /* of a run before those that are timed */
-    double seconds[PARTS][SAMPLES_MAX];
+    struct counter_peaks peaks[ARMS]; /* of a run before those that are timed */
+    double spent[APP_PHASES][SAMPLES_MAX], ratio[ARMS][SAMPLES_MAX];
     size_t n;
 };
 
@@ -91,7 +107,7 @@ static enum as_applies app_applies(const struct as_device_info *info, const stru
         return as_pruned(err, "the application has no such version");
     if (as_word_is(a, "version", "host"))
         return AS_APPLIES;
-    if (as_word_is(a, "strategy", "stack") && !as_app_pageable(info))
+    if (as_word_is(a, "strategy", "stack") && !as_app_allocator(info, AS_ROLE_PAGEABLE))
         return as_inapplicable(err, "its kernels cannot access the host's stack");
     if (allocator && allocator->why_not[0])
         return as_inapplicable(err, "%s", allocator->why_not);
@@ -108,25 +124,48 @@ static double app_patience(const struct as_device_info *info, const struct as_ax
 }
 
 /* A run whose memory is sampled, which is not timed. */
-static enum as_status app_find_peak(struct trial *t, struct as_error *err)
+static enum as_status app_find_peak(struct app_run *r, struct counter_peaks *peaks, struct as_error *err)
 {
     as_return_freed(); /* else arrays would lie in pages that are resident already */
-    enum as_status st = as_samples_start("", t->run.dev, SAMPLE_PERIOD_S, &t->run.samples, err);
+    enum as_status st = as_samples_start("", r->dev, SAMPLE_PERIOD_S, &r->samples, err);
     if (!st)
-        st = as_app_run(&t->run, err);
-    as_samples_stop(t->run.samples, &t->peaks);
-    t->run.samples = NULL;
+        st = as_app_run(r, err);
+    as_samples_stop(r->samples, peaks);
+    r->samples = NULL;
     return st;
 }
 
 /* The peer: no device takes part. */
-static enum as_status app_run_host(struct trial *t, struct as_error *err)
+static enum as_status app_run_host(struct app_run *r, struct as_error *err)
 {
-    const double start = as_now();
-    if (!t->run.app->reference(t->run.n, t->run.key, &t->run.result))
-        return as_nomem(err, 0, "the application on the host");
-    t->run.compute_s = as_now() - start;
-    return AS_OK;
+    return r->app->reference(r->n, r->key, &r->result) ? AS_OK : as_nomem(err, 0, "the application on the host");
+}
+
+/* Adds what the cell is compared with. Static variables hold two frames in turn, too, and are compared with managed
+ * memory. */
+static void app_add_arms(struct trial *t)
+{
+    const struct app_run own = t->run[ARM_OWN];
+    const struct as_device_info *info = &own.dev->info;
+    const bool is_static = own.strategy == APP_STATIC;
+    const char *device = as_app_allocator(info, AS_ROLE_DEVICE), *managed = as_app_allocator(info, AS_ROLE_MANAGED);
+    t->arms = 1;
+    if (t->by_host)
+        return;
+    if (own.unified && device && (own.strategy == APP_NONE || is_static)) {
+        t->run[ARM_APART] = own;
+        t->run[ARM_APART].unified = false;
+        t->run[ARM_APART].allocator = device;
+        t->run[ARM_APART].strategy = APP_NONE;
+        t->arm[t->arms++] = ARM_APART;
+    }
+    if (own.strategy != APP_NONE && (!is_static || managed)) {
+        t->run[ARM_PLAIN] = own;
+        t->run[ARM_PLAIN].allocator = is_static ? managed : own.allocator;
+        t->run[ARM_PLAIN].strategy =
+            is_static && (own.app->unified & APP_SET(APP_DOUBLE_BUFFERING)) ? APP_DOUBLE_BUFFERING : APP_NONE;
+        t->arm[t->arms++] = ARM_PLAIN;
+    }
 }
 
 static enum as_status app_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
@@ -139,46 +178,64 @@ static enum as_status app_prepare(struct as_trial_context *tc, void *state, stru
         return as_fail(err, AS_USAGE, "unknown application '%s'", as_axes_text(tc->axes, "app"));
     t->tc = tc;
     t->by_host = as_word_is(tc->axes, "version", "host");
-    t->run = (struct app_run){.app = apps[which],
-                              .dev = tc->dev,
-                              .allocator = as_axes_text(tc->axes, "allocator"),
-                              .unified = as_word_is(tc->axes, "version", "unified"),
-                              .strategy = (enum app_strategy)as_word_index(tc->axes, "strategy", strategy_words),
-                              .key = (uint32_t)tc->seed};
+    t->run[ARM_OWN] =
+        (struct app_run){.app = apps[which],
+                         .dev = tc->dev,
+                         .allocator = as_axes_text(tc->axes, "allocator"),
+                         .unified = as_word_is(tc->axes, "version", "unified"),
+                         .strategy = (enum app_strategy)as_word_index(tc->axes, "strategy", strategy_words),
+                         .key = (uint32_t)tc->seed};
     enum as_status st = as_check_room(tc->dev, 2 * size, size, err);
     if (st)
         return st;
     if (!t->by_host)
         as_buffers_open(&t->own, tc->dev, &program, err);
     for (size_t k = 0; !t->by_host && k < APP_KERNELS_MAX && apps[which]->kernels[k]; k++)
-        t->run.kernels[k] = as_buffers_kernel(&t->own, apps[which]->kernels[k], err);
+        t->run[ARM_OWN].kernels[k] = as_buffers_kernel(&t->own, apps[which]->kernels[k], err);
     if (t->own.status)
         return t->own.status;
-    apps[which]->shape(&t->run, size);
+    app_add_arms(t);
+    as_arms_start(&t->blocks, t->arms, (size_t)tc->trial, tc->seed);
     as_host_part(tc);
     tc->footprint = size;
     tc->min_reps = tc->max_reps = 1;
-    return t->by_host ? app_run_host(t, err) : app_find_peak(t, err);
+    for (size_t i = 0; i < t->arms && !st; i++) {
+        struct app_run *r = &t->run[t->arm[i]];
+        r->app->shape(r, size);
+        st = t->by_host ? app_run_host(r, err) : app_find_peak(r, &t->peaks[t->arm[i]], err);
+    }
+    return st;
+}
+
+static enum as_status app_measure(void *user, size_t i, double *seconds, struct as_error *err)
+{
+    struct trial *t = user;
+    struct app_run *r = &t->run[t->arm[i]];
+    r->key++; /* stale output fails */
+    const double start = as_now();
+    const enum as_status st = t->by_host ? app_run_host(r, err) : as_app_run(r, err);
+    *seconds = as_now() - start;
+    return st;
 }
 
 static enum as_status app_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct trial *t = state;
-    double parts[PARTS] = {0};
-    t->run.key++; /* stale output fails */
-    const double start = as_now();
-    for (uint64_t i = 0; i < reps; i++) {
-        const enum as_status st = t->by_host ? app_run_host(t, err) : as_app_run(&t->run, err);
-        if (st)
-            return st;
-        parts[PART_COMPUTE] += t->run.compute_s;
-        parts[PART_TRANSFER] += t->run.transfer_s;
-        parts[PART_KERNEL] += t->run.kernel_s;
+    double seconds[AS_ARMS_MAX] = {0};
+    (void)reps; /* always 1 */
+    const enum as_status st =
+        t->arms > 1 ? as_arms_run(&t->blocks, app_measure, t, seconds, err) : app_measure(t, ARM_OWN, seconds, err);
+    if (st)
+        return st;
+    out->value = seconds[0] * 1e9;
+    out->seconds = 0;
+    for (size_t i = 0; i < t->arms; i++) {
+        out->seconds += seconds[i];
+        if (t->n < SAMPLES_MAX)
+            t->ratio[t->arm[i]][t->n] = seconds[0] / seconds[i];
     }
-    out->seconds = as_now() - start;
-    out->value = out->seconds / (double)reps * 1e9;
-    for (size_t p = 0; p < PARTS && t->n < SAMPLES_MAX; p++)
-        t->seconds[p][t->n] = parts[p] / (double)reps;
+    for (size_t p = 0; p < APP_PHASES && t->n < SAMPLES_MAX; p++)
+        t->spent[p][t->n] = t->run[ARM_OWN].spent[p];
     t->n += t->n < SAMPLES_MAX;
     return AS_OK;
 }
@@ -189,34 +246,49 @@ static void app_note_peak(struct trial *t, const char *name, double bytes)
         as_note_number(t->tc, name, bytes);
 }
 
+static void app_note_ratios(struct trial *t)
+{
+    for (size_t i = 1; i < t->arms && t->n; i++) {
+        const size_t arm = t->arm[i];
+        as_note_number(t->tc, arm_notes[arm].time, as_median(t->ratio[arm], t->n));
+        app_note_peak(t, arm_notes[arm].peak, t->peaks[ARM_OWN].in_use / t->peaks[arm].in_use);
+    }
+}
+
 /* Once all samples are taken. */
 static void app_note(struct trial *t)
 {
+    const struct counter_peaks *peaks = &t->peaks[ARM_OWN];
     double of_node = NAN;
-    for (size_t p = 0; p < PARTS && t->n && !t->by_host; p++)
-        as_note_number(t->tc, part_names[p], as_median(t->seconds[p], t->n) * 1e9);
+    for (size_t p = 0; p < APP_PHASES && t->n && !t->by_host; p++)
+        as_note_number(t->tc, phase_names[p], as_median(t->spent[p], t->n) * 1e9);
     if (t->by_host)
         return;
-    app_note_peak(t, "peak_memory", t->peaks.in_use);
-    app_note_peak(t, "peak_vram", t->peaks.bytes[COUNTER_VRAM]);
-    app_note_peak(t, "peak_gtt", t->peaks.bytes[COUNTER_GTT]);
-    for (size_t k = 0; k < t->peaks.nodes_n; k++) {
+    app_note_ratios(t);
+    app_note_peak(t, "peak_memory", peaks->in_use);
+    app_note_peak(t, "peak_vram", peaks->bytes[COUNTER_VRAM]);
+    app_note_peak(t, "peak_gtt", peaks->bytes[COUNTER_GTT]);
+    for (size_t k = 0; k < peaks->nodes_n; k++) {
         char name[32];
-        snprintf(name, sizeof name, "rise_of_node_%d", t->peaks.node[k]);
-        app_note_peak(t, name, t->peaks.node_bytes[k]);
-        of_node = fmax(of_node, t->peaks.node_bytes[k]);
+        snprintf(name, sizeof name, "rise_of_node_%d", peaks->node[k]);
+        app_note_peak(t, name, peaks->node_bytes[k]);
+        of_node = fmax(of_node, peaks->node_bytes[k]);
     }
     app_note_peak(t, "peak_node", of_node);
 }
 
+/* All versions have the same input. */
 static bool app_check(void *state, char *why, size_t why_size)
 {
     struct trial *t = state;
+    const struct app_run *own = &t->run[ARM_OWN];
     uint64_t expected;
+    bool right = true;
     app_note(t);
-    if (!t->run.app->reference(t->run.n, t->run.key, &expected))
+    if (!own->app->reference(own->n, own->key, &expected))
         return as_check_no_memory(why, why_size);
-    const bool right = t->run.result == expected;
+    for (size_t i = 0; i < t->arms; i++)
+        right &= t->run[t->arm[i]].result == expected;
     snprintf(why, why_size, right ? "all of the output equals the host's" : "the output differs from the host's");
     return right;
 }
@@ -231,6 +303,14 @@ static const struct as_metric further[] = {
     {"transfer", "ns", true, "copies between the host's and the device's arrays; unified: mapping, if the API needs it",
      NULL},
     {"kernel", "ns", true, "kernels with their launches, on the host's clock", NULL},
+    {"allocate", "ns", true, "allocation of all arrays", NULL},
+    {"input", "ns", true, "the host's first touch and its writes of the input", NULL},
+    {"output", "ns", true, "the host reads the output", NULL},
+    {"free", "ns", true, "freeing all arrays", NULL},
+    {"against_explicit", "x", true, "total time over that of the explicit version, run beside it in each sample", NULL},
+    {"against_plain", "x", true, "total time over that without the strategy, run beside it in each sample", NULL},
+    {"peak_against_explicit", "x", true, "peak memory over that of the explicit version", NULL},
+    {"peak_against_plain", "x", true, "peak memory over that without the strategy", NULL},
     {"peak_memory", "B", true, "largest rise of the memory in use, of host and device, while the application runs",
      NULL},
     {"peak_vram", "B", true, "the same of the device's memory, by the kernel driver's file", NULL},

@@ -5,13 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The explicit version of the same problem; of several allocators the fastest. */
+/* As ported without a strategy. */
+static bool is_plain(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "strategy", "none");
+}
+
+/* The explicit version of the same problem without a strategy; of several allocators the fastest. */
 static const struct as_cell *app_explicit(const struct as_cell *const *cells, size_t n, const struct as_cell *unified)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = cells[i];
-        if (!as_cell_is(cell, "version", "explicit") || !as_cells_same(cell, unified, "app") ||
+        if (!as_cell_is(cell, "version", "explicit") || !is_plain(cell) || !as_cells_same(cell, unified, "app") ||
             !as_cells_same(cell, unified, "size"))
             continue;
         if (!best || cell->sum.median < best->sum.median)
@@ -20,63 +26,78 @@ static const struct as_cell *app_explicit(const struct as_cell *const *cells, si
     return best;
 }
 
-static double app_metric(const struct as_cell *cell, const char *name)
+/* "", or ", with 40% less peak memory" by this metric, where it is decided: system counters see others too. */
+static void say_memory(const struct as_cell *cell, const char *metric, struct as_buf *out)
 {
     struct as_metric_value v;
-    return as_cell_metric(cell, name, &v) ? v.value : NAN;
-}
-
-/* "", or ", with 40% less peak memory", where the intervals of the two lie apart: system counters see others too. */
-static void say_memory(const struct as_cell *a_cell, const struct as_cell *b_cell, struct as_buf *out)
-{
-    struct as_metric_value a, b;
-    if (!as_cell_metric(a_cell, "peak_memory", &a) || !as_cell_metric(b_cell, "peak_memory", &b))
+    if (!as_cell_metric(cell, metric, &v))
         return;
-    if (a.ci.hi < b.ci.lo)
-        as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - a.value / b.value));
-    else if (a.ci.lo > b.ci.hi)
-        as_buf_printf(out, ", with %.0f%% more peak memory", 100 * (a.value / b.value - 1));
+    if (v.ci.hi < 1)
+        as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - v.value));
+    else if (v.ci.lo > 1)
+        as_buf_printf(out, ", with %.0f%% more peak memory", 100 * (v.value - 1));
 }
 
-/* "; copies are 30% of the explicit time; kernels take 1.20x (1.18 to 1.22x) as long in this memory": what speaks for
- * either version, whichever wins */
-static void say_parts(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
+/* Phases that do not overlap. */
+static const struct {
+    const char *metric, *name;
+} phases[] = {{"allocate", "allocation"}, {"input", "input by the host"},   {"transfer", "copies"},
+              {"kernel", "kernels"},      {"output", "output to the host"}, {"free", "freeing"}};
+enum { PHASES = sizeof phases / sizeof *phases };
+/* A smaller share of the explicit version's time is no reason for a difference. */
+static const double PHASE_SHARE_MIN = 0.05;
+
+/* ", because of copies (-8.0 ms), kernels (+5.1 ms)": phases whose intervals in the two versions lie
+ * apart. */
+static void say_phases(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
 {
-    const double copies = app_metric(apart, "transfer") / apart->sum.median;
-    struct as_metric_value a, b;
-    char value[96];
-    if (isfinite(copies))
-        as_buf_printf(out, "; copies are %.0f%% of the explicit time", 100 * copies);
-    if (as_cell_metric(unified, "kernel", &a) && as_cell_metric(apart, "kernel", &b) && b.value > 0)
-        as_buf_printf(out, "; kernels take %s as long in this memory",
-                      as_fact_value_text(a.value / b.value, as_ratio_interval(a.value, a.ci, b.value, b.ci), "x", value,
-                                         sizeof value));
+    size_t said = 0;
+    for (size_t k = 0; apart && k < PHASES; k++) {
+        struct as_metric_value a, b;
+        if (!as_cell_metric(unified, phases[k].metric, &a) || !as_cell_metric(apart, phases[k].metric, &b))
+            continue;
+        const double more = a.value - b.value;
+        if (!(fabs(more) >= PHASE_SHARE_MIN * apart->sum.median) || !(a.ci.lo > b.ci.hi || a.ci.hi < b.ci.lo))
+            continue;
+        as_buf_printf(out, "%s%s (%s", said++ ? ", " : ", because of ", phases[k].name, more > 0 ? "+" : "-");
+        as_format_value_to(out, fabs(more), "ns", 2);
+        as_buf_str(out, ")");
+    }
+}
+
+/* A fact whose number is a metric of the cell; NULL without it. The other cell (NULL: none) is evidence, too. */
+static struct as_fact *app_fact(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                                const struct as_cell *other, const char *metric, const struct as_fact_fields *by)
+{
+    struct as_metric_value v;
+    struct as_fact *f = as_cell_metric(cell, metric, &v) ? as_fact_add(c, relation, cell, by) : NULL;
+    if (!f)
+        return NULL;
+    as_fact_number(f, v.value, v.ci);
+    f->verdict = as_verdict_above((struct as_interval){1 / f->ci.hi, 1 / f->ci.lo}, 1);
+    as_fact_evidence(f, cell);
+    if (other)
+        as_fact_evidence(f, other);
+    return f;
 }
 
 static void add_app(struct as_rule_context *c, const struct as_cell *unified, const struct as_cell *apart)
 {
     const char *app = as_cell_axis(unified, "app"), *allocator = as_cell_axis(unified, "allocator");
-    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_APP, unified, apart, AS_BY(.what = app));
+    struct as_fact *f = app_fact(c, AS_FACT_APP, unified, apart, "against_explicit", AS_BY(.what = app));
     struct as_buf text = AS_BUF_INIT;
     if (!f)
         return;
-    f->verdict = as_verdict_above((struct as_interval){1 / f->ci.hi, 1 / f->ci.lo}, 1);
-    say_memory(unified, apart, &text);
-    say_parts(unified, apart, &text);
+    say_memory(unified, "peak_against_explicit", &text);
+    say_phases(unified, apart, &text);
     as_fact_say(f, "%.20s on %.40s: unified takes {value} as long as explicit%s", app, allocator, as_buf_get(&text));
     as_buf_finish(&text);
-    as_fact_gain(f, apart->sum.median / unified->sum.median, as_cells_ratio(apart, unified));
+    as_fact_gain(f, 1 / f->value, (struct as_interval){1 / f->ci.hi, 1 / f->ci.lo});
     if (as_fact_side(f) > 0)
         as_fact_act(f, "Use one allocation for CPU and device: with copies, %.20s takes {gain} as long as in %.40s",
                     app, allocator);
     else if (as_fact_side(f) < 0)
         as_fact_act(f, "Copy between host and device explicitly: %.20s takes {gain} as long in %.40s", app, allocator);
-}
-
-/* As ported without a strategy. */
-static bool is_plain(const struct as_cell *cell)
-{
-    return as_cell_is(cell, "strategy", "none");
 }
 
 static void derive_apps(struct as_rule_context *c)
@@ -86,14 +107,8 @@ static void derive_apps(struct as_rule_context *c)
     const size_t all_n = as_cells_of(c, "app", &all);
     size_t n = as_cells_of(c, "app", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
-    for (size_t i = 0; i < n; i++) {
-        const bool is_static = as_cell_axis(cells[i], "strategy")[0] && as_cell_is(cells[i], "strategy", "static");
-        const struct as_cell *apart = as_cell_is(cells[i], "version", "unified") && (is_plain(cells[i]) || is_static)
-                                          ? app_explicit(all, all_n, cells[i])
-                                          : NULL;
-        if (apart)
-            add_app(c, cells[i], apart);
-    }
+    for (size_t i = 0; i < n; i++)
+        add_app(c, cells[i], app_explicit(all, all_n, cells[i]));
     free(all);
     free(cells);
 }
@@ -151,12 +166,11 @@ static void add_strategy(struct as_rule_context *c, const struct as_cell *with, 
 {
     const char *app = as_cell_axis(with, "app");
     struct as_buf text = AS_BUF_INIT;
-    struct as_fact *f =
-        as_fact_add_ratio(c, AS_FACT_APP_STRATEGY, with, without, AS_BY(.what = app, .scenario = compared[k].strategy));
+    struct as_fact *f = app_fact(c, AS_FACT_APP_STRATEGY, with, without, "against_plain",
+                                 AS_BY(.what = app, .scenario = compared[k].strategy));
     if (!f)
         return;
-    f->verdict = as_verdict_above((struct as_interval){1 / f->ci.hi, 1 / f->ci.lo}, 1);
-    say_memory(with, without, &text);
+    say_memory(with, "peak_against_plain", &text);
     as_fact_say(f, "%.20s on %.40s takes {value} as long %s as %s%s", app, as_cell_axis(with, "allocator"),
                 compared[k].with, compared[k].without, as_buf_get(&text));
     as_buf_finish(&text);
@@ -170,9 +184,8 @@ static void derive_strategies(struct as_rule_context *c)
     n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n; i++) {
         const size_t k = app_compared(cells[i]);
-        const struct as_cell *without = k < COMPARED ? app_without(c, cells[i], compared[k].other) : NULL;
-        if (without)
-            add_strategy(c, cells[i], without, k);
+        if (k < COMPARED)
+            add_strategy(c, cells[i], app_without(c, cells[i], compared[k].other), k);
     }
     free(cells);
 }
@@ -218,12 +231,13 @@ static void derive_host(struct as_rule_context *c)
 
 const struct as_rule as_rules_app[] = {
     {"applications", derive_apps,
-     "total time of the unified version over that of the explicit one, at the largest size that both have; supported "
-     "where unified is faster",
+     "total time of the unified version over that of the explicit one, which runs right beside it in each sample, at "
+     "the "
+     "largest size; supported where unified is faster",
      "a run of the other version that is faster and passes the same gates"},
     {"porting strategies", derive_strategies,
-     "total time with a strategy over that of the same application in the same memory without it; static variables "
-     "over managed memory; supported where the strategy is faster",
+     "total time with a strategy over that of the same application in the same memory without it, run right beside it; "
+     "static variables over managed memory; supported where the strategy is faster",
      "a run without the strategy that is faster and passes the same gates"},
     {"applications on the host", derive_host,
      "total time of one thread of the CPU over that of the fastest version on the device, of the same size",

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "device/host.h"
+#include "os/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,10 @@ static void app_watch(struct app_run *r)
         as_samples_step(r->samples);
 }
 
-const char *as_app_pageable(const struct as_device_info *info)
+const char *as_app_allocator(const struct as_device_info *info, enum as_role role)
 {
     for (size_t i = 0; i < info->allocators_n; i++)
-        if (info->allocators[i].role == AS_ROLE_PAGEABLE && !info->allocators[i].why_not[0])
+        if (info->allocators[i].role == role && !info->allocators[i].why_not[0])
             return info->allocators[i].name;
     return NULL;
 }
@@ -48,10 +49,14 @@ static void app_check_memory(struct app_run *r)
                             (unsigned long long)(wanted >> 20), (unsigned long long)(least >> 20));
 }
 
+/* Its pages come at first touch, as in a program that has just started: the heap may return used ones. */
 static void *app_host_array(struct app_run *r, uint64_t bytes)
 {
-    void *host = aligned_alloc(PAGE, (size_t)((bytes + PAGE - 1) / PAGE * PAGE));
-    if (!host)
+    const size_t whole = (size_t)((bytes + PAGE - 1) / PAGE * PAGE);
+    void *host = aligned_alloc(PAGE, whole);
+    if (host)
+        as_drop_pages(host, whole);
+    else
         r->status = as_nomem(r->err, (size_t)bytes, "an array of the host");
     return host;
 }
@@ -59,7 +64,8 @@ static void *app_host_array(struct app_run *r, uint64_t bytes)
 /* NULL after a failure */
 static struct as_memory *app_memory(struct app_run *r, const struct app_array *a, uint64_t bytes)
 {
-    const struct as_memory_desc desc = {.allocator = a->on_stack ? as_app_pageable(&r->dev->info) : r->allocator,
+    const struct as_memory_desc desc = {.allocator = a->on_stack ? as_app_allocator(&r->dev->info, AS_ROLE_PAGEABLE)
+                                                                 : r->allocator,
                                         .bytes = bytes,
                                         .node = -1,
                                         .fresh = true,
@@ -114,7 +120,7 @@ void *as_app_host(struct app_run *r, size_t array)
     if (r->unified && !a->host && !r->status) {
         const double start = as_now();
         r->status = r->dev->memory->map(r->dev, a->memory, r->err);
-        r->transfer_s += as_now() - start;
+        r->spent[APP_TRANSFER] += as_now() - start;
         a->host = r->status ? NULL : a->memory->host;
         if (!r->status && !a->host)
             r->status = as_fail(r->err, AS_UNSUPPORTED, "the CPU cannot access this memory");
@@ -152,7 +158,7 @@ void as_app_upload(struct app_run *r, size_t array, uint64_t at, uint64_t bytes)
         return;
     const double start = as_now();
     r->status = r->dev->memory->write(r->dev, a->memory, at, (const char *)a->host + at, bytes, r->err);
-    r->transfer_s += as_now() - start;
+    r->spent[APP_TRANSFER] += as_now() - start;
     app_watch(r);
 }
 
@@ -163,16 +169,18 @@ void as_app_download(struct app_run *r, size_t array, uint64_t at, uint64_t byte
         return;
     const double start = as_now();
     r->status = r->dev->memory->read(r->dev, a->memory, at, (char *)a->host + at, bytes, r->err);
-    r->transfer_s += as_now() - start;
+    r->spent[APP_TRANSFER] += as_now() - start;
     app_watch(r);
 }
 
+/* A thread of a CPU runs the work-items of a group one after the other: with many, each would stride over memory. */
 static struct as_launch app_launch_of(const struct app_run *r, size_t kernel, const struct as_arg *args, size_t n)
 {
     const struct as_device_info *info = &r->dev->info;
-    const size_t size = info->threads && info->threads < GROUP_THREADS ? info->threads : GROUP_THREADS;
-    return as_launch_of(r->kernels[kernel], args, n, (size_t)GROUPS * (info->compute_units ? info->compute_units : 1),
-                        size);
+    const size_t units = info->compute_units ? info->compute_units : 1,
+                 size = info->threads && info->threads < GROUP_THREADS ? info->threads : GROUP_THREADS;
+    return info->is_host_cpu ? as_launch_of(r->kernels[kernel], args, n, units, 1)
+                             : as_launch_of(r->kernels[kernel], args, n, GROUPS * units, size);
 }
 
 /* Gives the arrays to the device. */
@@ -180,7 +188,7 @@ static void app_hand_over(struct app_run *r)
 {
     const double start = as_now();
     app_unmap(r);
-    r->transfer_s += as_now() - start;
+    r->spent[APP_TRANSFER] += as_now() - start;
 }
 
 void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, size_t n)
@@ -191,7 +199,7 @@ void as_app_launch(struct app_run *r, size_t kernel, const struct as_arg *args, 
     const double start = as_now();
     if (!r->status)
         r->status = r->dev->queue->launch(r->dev, &l, &unused, r->err);
-    r->kernel_s += as_now() - start;
+    r->spent[APP_KERNEL] += as_now() - start;
     app_watch(r);
 }
 
@@ -213,7 +221,7 @@ void as_app_submit(struct app_run *r, size_t kernel, const struct as_arg *args, 
     if (!r->status)
         r->status = r->dev->queue->submit(r->dev, &l, r->err);
     r->running = !r->status;
-    r->kernel_s += as_now() - start;
+    r->spent[APP_KERNEL] += as_now() - start;
 }
 
 void as_app_wait(struct app_run *r)
@@ -224,8 +232,16 @@ void as_app_wait(struct app_run *r)
     const enum as_status st = r->dev->queue->wait(r->dev, AS_WAIT_BLOCK, r->err);
     r->status = r->status ? r->status : st;
     r->running = false;
-    r->kernel_s += as_now() - start;
+    r->spent[APP_KERNEL] += as_now() - start;
     app_watch(r);
+}
+
+/* A part of the run, whose transfers count as such. */
+static void app_spend(struct app_run *r, enum app_phase phase, void (*part)(struct app_run *r))
+{
+    const double start = as_now(), transfers = r->spent[APP_TRANSFER];
+    part(r);
+    r->spent[phase] += as_now() - start - (phase == APP_COMPUTE ? 0 : r->spent[APP_TRANSFER] - transfers);
 }
 
 enum as_status as_app_run(struct app_run *r, struct as_error *err)
@@ -234,21 +250,19 @@ enum as_status as_app_run(struct app_run *r, struct as_error *err)
     r->status = AS_OK;
     r->err = err;
     r->stack = stack;
-    r->transfer_s = r->kernel_s = 0;
+    memset(r->spent, 0, sizeof r->spent);
     if (r->strategy == APP_MEMORY_CHECK)
         app_check_memory(r);
     if (!r->status)
-        app_allocate(r);
+        app_spend(r, APP_ALLOCATE, app_allocate);
     if (!r->status)
-        r->app->input(r);
+        app_spend(r, APP_INPUT, r->app->input);
     app_watch(r);
-    const double start = as_now();
     if (!r->status)
-        r->app->compute(r);
-    r->compute_s = as_now() - start;
+        app_spend(r, APP_COMPUTE, r->app->compute);
     if (!r->status)
-        r->app->output(r);
+        app_spend(r, APP_OUTPUT, r->app->output);
     app_watch(r);
-    app_free(r);
+    app_spend(r, APP_FREE, app_free);
     return r->status;
 }

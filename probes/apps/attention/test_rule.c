@@ -27,6 +27,7 @@ UNIT_TEST(test_attention)
     made_near(&m, "attention.flash.16_heads", 3, 1e-6);
     made_says(made_get(&m, "attention.flash.16_heads"), "faster at 1 of 2 lengths, the shortest 8192");
     made_verdict(&m, "attention.flash.16_heads", AS_SUPPORTED);
+    made_acts(&m, "attention.flash.16_heads", "Fuse attention into one kernel: path flash runs 3.0");
     made_verdict(&m, "attention.flash.1_heads", AS_REFUTED);
     made_verdict(&m, "attention.scalar.16_heads", AS_REFUTED);
     made_says(made_get(&m, "attention.scalar.16_heads"), "faster at none");

@@ -326,19 +326,19 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
     as_curve_evidence(f, curve, p->first, past);
 }
 
-/* Median of latency x clock over the plateau, from cells with a known clock. */
+/* The plateau's latency at the median clock of its cells. */
 static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
     const bool is_memory = strcmp(level->name, "memory") == 0;
     const char *instrument = latency_instrument(c, curve->cells[p->first]);
     char text[160];
-    double cycles[CURVE_MAX];
+    double clock[CURVE_MAX];
     size_t n = 0;
     for (size_t i = p->first; i <= p->last; i++) {
         double hz = curve->cells[i]->clock_hz;
         if (isfinite(hz) && hz > 0)
-            cycles[n++] = curve->y[i] * hz * 1e-9;
+            clock[n++] = hz;
     }
     if (n == 0)
         return;
@@ -346,8 +346,8 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
                                     AS_BY(.object = level->name, .level = level->key));
     if (!f)
         return;
-    double median = as_median(cycles, n);
-    as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
+    const double by = as_median(clock, n) * 1e-9;
+    as_fact_number(f, p->level * by, (struct as_interval){p->ci.lo * by, p->ci.hi * by});
     as_fact_say(f, "A dependent load %s %s takes %s", is_memory ? "from" : "that hits",
                 level->said[0] ? level->said : level->name, as_fact_noted_text(f, "", instrument, text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);

@@ -59,6 +59,7 @@ static void test_cache(void **state)
         assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
         made_holds(made_get(&m, "tlb.reach"), 6 * MiB);
         assert_int_equal(made_near(&m, "tlb.cost", 1.5, 0.01)->verdict, AS_SUPPORTED);
+        made_acts(&m, "tlb.cost", "Use huge pages for random access: over ");
         assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* reported maximum: 2.3 GHz */
         made_says(made_get(&m, "clock.core"), "at 3.40 GHz in 90% of cells, above its reported maximum of 2.30 GHz");
         made_end(&m);
@@ -174,6 +175,7 @@ static void test_cache_claims(void **state)
     add_curve(&m, "thp", "random", INFINITY, 2);
     made_derive(&m);
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
+    made_acts(&m, "cache.L3.size", "Size tiles for the measured L3: ");
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
     m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: inconclusive */

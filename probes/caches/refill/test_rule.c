@@ -225,6 +225,7 @@ UNIT_TEST(test_alias)
     made_near(&m, "refill.alias", 1.75, 1e-9);
     made_verdict(&m, "refill.alias", AS_SUPPORTED);
     made_says(made_get(&m, "refill.alias"), "7.0 cycles) longer");
+    made_acts(&m, "refill.alias", "Avoid loads 4 KiB above recent stores: such a load takes 2.40x");
     plant(64, 8, 64);
     add("alias", 2048, 0, 0, 1.25, "{}");
     add("alias", 4096, 0, 0, 1.25, "{}");

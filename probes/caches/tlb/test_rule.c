@@ -125,6 +125,7 @@ UNIT_TEST(test_huge_pages)
     made_derive(&m);
     made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
     const struct as_fact *f = made_near(&m, "tlb.gain.thp.4096", 3.7, 1e-9);
+    made_acts(&m, f->id, "Use huge pages for random access: loads from 16384 pages run 3.70x");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     made_says(made_get(&m, "tlb.gain.thp.4096"), "from 16384 pages 3.70x");
     assert_null(made_find(&m, "tlb.gain.thp.0"));

@@ -43,6 +43,8 @@ UNIT_TEST(test_rates_and_what_is_kept)
     made_says(f, "the CPU keeps 12.5% of its rate alone (12.3 to 12.7%) with 4 CPU threads and 64 device threads "
                  "(lowest of 2 pairs; "
                  "highest 50%)");
+    made_acts(&m, "atomics.shared.cpu.1024.u64.pinned",
+              "Do not let CPU and device update the same array: the CPU is 8.0");
     f = made_near(&m, "atomics.shared.device.1024.u64.pinned", 0.8, 1e-9);
     assert_int_equal(f->evidence_n, 2);
     made_end(&m);

@@ -23,8 +23,12 @@ UNIT_TEST(test_costs)
     made_says(made_near(&m, "c2c.min", 50, 0),
               "The nearest pair of 3, CPUs 0 and 2, has a one-way latency of 50.0 ns (");
     made_says(made_get(&m, "c2c.median"), "median of 3 pairs, by cas)");
+    made_acts(&m, "c2c.max",
+              "Pin threads that exchange data to nearby CPUs: a cache line takes 2.80x (2.78 to 2.82x) as long between "
+              "CPUs 0 and 3 as between 0 and 2");
     made_near(&m, "c2c.unit.min", 310, 0);
     made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* in the same memory */
+    assert_string_equal(made_get(&m, "c2c.unit.max")->act, "");         /* nobody pins threads to compute units */
     made_end(&m);
 }
 

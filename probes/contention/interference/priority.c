@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const priority_words[] = {"normal", "nice_19", "sched_idle", NULL};
+const char *const priority_words[] = {
+    "normal",      "nice_19",        "sched_idle", "qos_user_interactive", "qos_user_initiated",
+    "qos_utility", "qos_background", NULL};
 
 #if defined(__linux__)
 
@@ -24,6 +26,27 @@ static int set_idle(void)
 }
 static const struct priority priorities[] = {
     {"normal", "normal priority", NULL}, {"nice_19", "nice +19", set_nice}, {"sched_idle", "SCHED_IDLE", set_idle}};
+
+#elif defined(__APPLE__)
+
+#include <pthread/qos.h>
+
+/* A QoS class decides which cores a thread may use, beside its share of them: background means efficiency cores. */
+#define QOS(name, class)                                                                                               \
+    static int set_##name(void)                                                                                        \
+    {                                                                                                                  \
+        return pthread_set_qos_class_self_np(class, 0);                                                                \
+    }
+QOS(user_interactive, QOS_CLASS_USER_INTERACTIVE)
+QOS(user_initiated, QOS_CLASS_USER_INITIATED)
+QOS(utility, QOS_CLASS_UTILITY)
+QOS(background, QOS_CLASS_BACKGROUND)
+static const struct priority priorities[] = {
+    {"normal", "normal priority", NULL},
+    {"qos_user_interactive", "QoS class user-interactive", set_user_interactive},
+    {"qos_user_initiated", "QoS class user-initiated", set_user_initiated},
+    {"qos_utility", "QoS class utility", set_utility},
+    {"qos_background", "QoS class background", set_background}};
 
 #else
 

@@ -23,27 +23,29 @@ static const struct as_axis axes[] = {
         .zero = "all but one"),
     AS_WORD_AXIS("buffers", buffers_words, "separate",
                  "each side its own, or both the same lines, whose content the aggressor leaves as it is"),
-    AS_WORD_AXIS("priority", priority_words, "normal", "scheduling priority of the aggressor's CPU threads"),
+    AS_WORD_AXIS("priority", priority_words, "normal",
+                 "scheduling priority of the aggressor's CPU threads: of Linux, or the QoS classes of macOS"),
     AS_COUNT_AXIS("load", 1, 100, "100", "percent of the time in which the aggressor works; 100: without gaps"),
     AS_SIZE_AXIS("size", 65536, 0, "64MiB", "bytes of each buffer"),
     AS_ALLOCATOR_AXIS("allocator", "first",
                       "the device's memory, the host's end of a copy, and core beside core both buffers"),
     {0},
 };
-static const char *const quick[] = {"victim=cpu op=read,chase aggressor=none,read,write allocator=largest_pages,device",
-                                    "victim=cpu op=chase aggressor=write_nt,atomic allocator=largest_pages",
-                                    "victim=cpu op=chase aggressor=write priority=sched_idle allocator=largest_pages",
-                                    "victim=cpu op=read aggressor=h2d,d2h allocator=pinned",
-                                    "victim=cpu op=chase aggressor=read allocator=pinned",
-                                    "victim=device op=read aggressor=none,read,write allocator=device",
-                                    "victim=device op=read aggressor=write priority=sched_idle allocator=device",
-                                    "victim=device op=read aggressor=chase allocator=pinned",
-                                    "victim=device op=h2d,d2h aggressor=read allocator=pinned",
-                                    NULL};
+static const char *const quick[] = {
+    "victim=cpu op=read,chase aggressor=none,read,write allocator=largest_pages,device",
+    "victim=cpu op=chase aggressor=write_nt,atomic allocator=largest_pages",
+    "victim=cpu op=chase aggressor=write priority=sched_idle,qos_background allocator=largest_pages",
+    "victim=cpu op=read aggressor=h2d,d2h allocator=pinned",
+    "victim=cpu op=chase aggressor=read allocator=pinned",
+    "victim=device op=read aggressor=none,read,write allocator=device",
+    "victim=device op=read aggressor=write priority=sched_idle,qos_background allocator=device",
+    "victim=device op=read aggressor=chase allocator=pinned",
+    "victim=device op=h2d,d2h aggressor=read allocator=pinned",
+    NULL};
 static const char *const full[] = {
     "victim=cpu op=read,chase aggressor=none,read,write,write_nt,atomic,chase allocator=largest_pages,device",
     "victim=cpu op=chase aggressor=read,write,atomic buffers=shared allocator=largest_pages,pinned",
-    "victim=cpu op=chase aggressor=write priority=nice_19,sched_idle allocator=largest_pages",
+    "victim=cpu op=chase aggressor=write priority=all allocator=largest_pages",
     "victim=cpu op=chase aggressor=write load=10,20,40,60,80 allocator=largest_pages,pinned",
     "victim=cpu op=chase aggressor=write threads=1,4,16,64 allocator=largest_pages",
     "victim=cpu op=read,chase aggressor=write size=4MiB,16MiB,256MiB allocator=largest_pages,device",
@@ -52,7 +54,7 @@ static const char *const full[] = {
     "victim=device op=read,chase aggressor=read,write,write_nt,chase allocator=pinned",
     "victim=device op=read,chase aggressor=write,atomic buffers=shared allocator=pinned",
     "victim=device op=h2d,d2h aggressor=none,read,write,chase allocator=pinned",
-    "victim=device op=read,h2d aggressor=write priority=nice_19,sched_idle allocator=pinned",
+    "victim=device op=read,h2d aggressor=write priority=all allocator=pinned",
     "victim=device op=read aggressor=write load=10,20,40,60,80 allocator=pinned",
     "victim=device op=read aggressor=write threads=1,4,16,64 allocator=pinned",
     NULL};
@@ -129,7 +131,7 @@ static enum as_applies interference_applies(const struct as_device_info *info, c
     else if (copies && !(info->capabilities & AS_CAP_COPY))
         as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
     else if (!as_interference_priority(as_axes_text(a, "priority")))
-        as_fail(err, AS_UNSUPPORTED, "this system has no priority '%s'", as_axes_text(a, "priority"));
+        return as_pruned(err, "this system has no such priority for a thread");
     else if (allocator_serves(info, a, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;

@@ -31,6 +31,7 @@ UNIT_TEST(test_device)
     made_says(made_near(&m, "interference.victim.device.h2d.write." REST(8, normal), 80, 1e-9),
               "The device keeps 80.0% of its host-to-device bandwidth");
     made_says(made_get(&m, "interference.victim.device.h2d.write." REST(8, normal)), "while 8 CPU threads write");
+    made_acts(&m, "interference.victim.device.h2d.write." REST(8, normal), "Do not stream on both sides at once: ");
     made_verdict(&m, "interference.victim.device.h2d.write." REST(8, normal), AS_SUPPORTED);
     made_says(made_near(&m, "interference.victim.device.chase.read." REST(0, normal), 1.4, 1e-9),
               "A pointer chase by the device takes 1.40x as long");

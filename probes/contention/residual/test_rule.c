@@ -61,6 +61,7 @@ UNIT_TEST(test_evicted)
               "Eviction begins at 16 to 64 MiB: the CPU's first linear pass over 16 MiB slows down after another "
               "core read 64 MiB or less");
     made_says(made_near(&m, ID("slowdown_64mib"), 1.31, 1e-9), "as long after another core read 64 MiB as after");
+    made_acts(&m, ID("slowdown_512mib"), "Finish with cached data before another core streams through memory: ");
     made_says(made_near(&m, ID("slowdown_512mib"), 1.63, 1e-9), "as long after another core read 512 MiB as after");
     assert_null(made_find(&m, ID("slowdown"))); /* the largest footprint has its own fact already */
     made_says(made_near(&m, ID("rewarm_512mib"), 100 * (1 - 1.2 / 1.63), 1e-9),

@@ -22,6 +22,11 @@ UNIT_TEST(test_copies)
     made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "MiB, copy kernel)");
     made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "Copies both ways between own and pinned: ");
     made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "pageable host memory");
+    made_acts(&m, "copy.kernel.pinned.own", "From 'pinned' to 'own', use the copy engine: 1.04x");
+    m.cells[3].sum.median = 60;
+    m.cells[3].sum.ci = (struct as_interval){59, 61};
+    made_derive(&m);
+    made_acts(&m, "copy.kernel.pinned.own", "From 'pinned' to 'own', use a copy kernel: 1.20x");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
     m.info.bus_bandwidth = 63e9;                    /* each way */
     made_add(&m, "copy", "GB/s", 2000, "from=own to=own direction=one how=engine size=268435456");
@@ -34,10 +39,29 @@ UNIT_TEST(test_copies)
     made_end(&m);
 }
 
+/* Pageable against pinned memory, and both ways at once against each alone. */
+UNIT_TEST(test_host_link)
+{
+    struct made m;
+    made_gpu_minimal(&m);
+    made_add(&m, "copy", "GB/s", 50, "from=cuMemHostAlloc to=cuMemAlloc direction=one how=engine size=268435456");
+    made_add(&m, "copy", "GB/s", 9, "from=host to=cuMemAlloc direction=one how=engine size=268435456");
+    made_add(&m, "copy", "GB/s", 80, "from=cuMemAlloc to=cuMemHostAlloc direction=both how=engine size=268435456");
+    made_derive(&m);
+    made_acts(&m, "copy.engine.host.cuMemAlloc", "Pin host memory for copies: copies from it run at 5.56x (5.4");
+    assert_string_equal(made_get(&m, "copy.engine.both.cuMemAlloc.cuMemHostAlloc")->act, ""); /* one way is missing */
+    made_add(&m, "copy", "GB/s", 54, "from=cuMemAlloc to=cuMemHostAlloc direction=one how=engine size=268435456");
+    made_derive(&m);
+    made_acts(&m, "copy.engine.both.cuMemAlloc.cuMemHostAlloc",
+              "Do not expect full bandwidth both ways on the host link: each direction is 1.30x");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_host_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

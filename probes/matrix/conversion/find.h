@@ -22,6 +22,8 @@ enum conversion_property {
     CONVERSION_EXPLAINED,
     CONVERSION_PROPERTIES
 };
+/* Of overflow and infinity: the answer "largest finite number". */
+enum { CONVERSION_LARGEST = 2 };
 struct conversion_found {
     double value[CONVERSION_PROPERTIES];
     char text[CONVERSION_PROPERTIES][120];

@@ -126,9 +126,13 @@ static enum as_status conversion_prepare(struct as_trial_context *tc, void *stat
     if (!st)
         st = as_conversion_find(&by, &s->found, err);
     s->seconds = as_now() - start;
-    if (!st)
-        as_note(tc, "found", s->found.text[s->property]);
-    return st;
+    if (st)
+        return st;
+    const bool past = s->property == CONVERSION_OVERFLOW || s->property == CONVERSION_INFINITY;
+    as_note(tc, "found", s->found.text[s->property]);
+    if (past && s->found.value[s->property] == CONVERSION_LARGEST)
+        as_note_number(tc, "result", as_number_largest(by.to));
+    return AS_OK;
 }
 
 static enum as_status conversion_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)

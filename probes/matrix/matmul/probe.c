@@ -9,10 +9,10 @@ static const char *const operand_words[] = {"random", "zero", NULL};
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS(
-        "path", as_gemm_path_words, "all",
-        "vendor library; matrix units by wgmma (clusters of two or single), tensor (Metal 4) or mma; vector ALU, "
-        "blocked (dot, four bytes at a time, or tiled) or naive"),
+    AS_WORD_AXIS("path", as_gemm_path_words, "all",
+                 "vendor library; matrix units by wgmma (clusters of two or single), tensor (Metal 4), mma or wmma "
+                 "(CUDA); vector ALU, "
+                 "blocked (dot, four bytes at a time, or tiled) or naive"),
     AS_WORD_AXIS("type", as_gemm_type_words, "f32",
                  "operand type; accumulators are s32 for s8, f64 for f64, else f32; results of 16 and 8-bit types are "
                  "rounded to 16 bits"),

@@ -1,33 +1,19 @@
 /* GEMM facts: which types are accelerated, which units execute them, and how close our own kernels come to the vendor's
  * library. */
-#include "facts/rule.h"
 #include "base/text.h"
+#include "facts/matmul_types.h"
+#include "model/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A type counts as accelerated from this multiple of the rate of the next wider type. Half the width lets twice as many
- * multipliers stand on the same area and moves half the bytes, so dedicated hardware comes near 2. Formats that only
- * read fewer bytes, or save some instructions around the same multipliers, stay well below 1.5 in GEMMs that are bound
- * by arithmetic. 1.5 lies between the two, and is also the bar of the published study of Apple's tensor path. */
-static const double ACCELERATED = 1.5;
 /* If the newer path gains less than this, the older one uses the same units. */
 static const double SAME_UNIT = 1.5;
 /* Below this share of the library's rate our own kernels would say more about themselves than about the device. */
 static const double RESPECTED = 0.9;
 
-enum { WIDER = 2, PATHS_MAX = 8 };
-static const struct number_type {
-    const char *word;
-    const char *wider[WIDER]; /* the next wider type, or the one after that if it was not measured */
-    const char *vector;       /* the only vector ALU type to compare with; NULL: the fastest one */
-} types[] = {
-    {"e4m3", {"f16", "bf16"}, NULL}, {"e5m2", {"f16", "bf16"}, NULL}, {"s8", {"f16", "bf16"}, "s8"},
-    {"f16", {"tf32", "f32"}, NULL},  {"bf16", {"tf32", "f32"}, NULL}, {"tf32", {"f32", NULL}, "f32"},
-    {"f32", {"f64", NULL}, "f32"},   {"f64", {NULL, NULL}, "f64"},
-};
-enum { TYPES = sizeof types / sizeof *types };
+enum { PATHS_MAX = 8 };
 static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", NULL},
                          *const new_paths[] = {"wgmma", "wgmma_pair", "tensor", NULL},
                          *const old_paths[] = {"mma", NULL}, *const library_paths[] = {"library", NULL},
@@ -121,7 +107,7 @@ static const char *matmul_path_of(const struct as_cell *cell)
 
 /* ---- against the next wider type ---- */
 
-static void add_accelerated(const struct gemms *p, const struct number_type *t, const char *wider, struct both at)
+static void add_accelerated(const struct gemms *p, const struct as_matmul_type *t, const char *wider, struct both at)
 {
     static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
                                        [AS_REFUTED] = "NOT accelerated",
@@ -129,7 +115,7 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;
-    f->verdict = as_verdict_above(f->ci, ACCELERATED);
+    f->verdict = as_verdict_above(f->ci, AS_MATMUL_ACCELERATED);
     bool same = strcmp(matmul_path_of(at.a), matmul_path_of(at.b)) == 0;
     as_fact_say(f, "%s GEMMs of size %s run at {value} the rate of %s (%s%s%s): %s", t->word,
                 as_cell_axis(at.a, "size"), wider, same ? "both by " : matmul_path_of(at.a), same ? "" : " against ",
@@ -144,17 +130,6 @@ static void add_accelerated(const struct gemms *p, const struct number_type *t, 
 }
 
 /* ---- which unit ---- */
-
-/* NULL where the vector ALU's rate for comparable numbers is unknown. */
-static const struct as_cell *matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct number_type *t)
-{
-    const struct as_cell *best = NULL;
-    for (size_t i = 0; i < n; i++)
-        if ((!t->vector || strcmp(as_cell_axis(roofs[i], "type"), t->vector) == 0) &&
-            as_is_higher_roof(roofs[i], best, t->word))
-            best = roofs[i];
-    return best;
-}
 
 /* The fastest sustained GEMM of a type, by one of the paths, with a power reading. During bursts the sensor also
  * averages the pauses. */
@@ -182,11 +157,18 @@ static double energy_ratio(const struct as_cell *a, const struct as_cell *b, str
     return power * b->sum.median / a->sum.median;
 }
 
+/* Three signals of whether GEMMs have a unit of their own: the rate against the vector ALU's peak, the rate against the
+ * older path, and the energy per operation against ordinary arithmetic, with the rails that the power comes from. */
+enum { THROUGHPUT, OLDER_PATH, POWER, SIGNALS };
 struct signals {
     struct both above, older, power;
+    enum as_fact_verdict older_above; /* does the older path exceed the vector ALU's peak? */
     double energy;
     struct as_interval energy_ci;
 };
+
+/* Without arithmetic units of its own a path takes the energy of ordinary arithmetic, but for operands. */
+static const double SAME_ENERGY = 1 / 1.5;
 
 /* "; 27.6x less energy per operation (25.0 to 30.5x) than tiled" */
 static void say_energy(const struct signals *s, struct as_buf *text)
@@ -201,18 +183,89 @@ static void say_energy(const struct signals *s, struct as_buf *text)
                   matmul_path_of(s->power.b));
 }
 
-/* A separate matrix unit if the rate exceeds what the vector ALU can do; the vector ALU if it does not and the older
- * path is not far behind. */
-static enum as_fact_verdict judge_unit(const struct signals *s)
+/* " (GPU 640 W, its memory 85 W)" of the rails that moved. */
+static void say_rails(const struct as_cell *cell, struct as_buf *text)
 {
-    enum as_fact_verdict above = as_verdict_above(as_cells_ratio(s->above.a, s->above.b), 1);
-    if (above != AS_REFUTED)
-        return above;
-    bool newer_gains = s->older.a && as_verdict_above(as_cells_ratio(s->older.a, s->older.b), SAME_UNIT) != AS_REFUTED;
-    return newer_gains ? AS_UNDECIDED : AS_REFUTED;
+    static const struct {
+        const char *metric, *word;
+    } rails[] = {{"gpu_power", "GPU"},          {"device_memory_power", "its memory"},
+                 {"module_power", "module"},    {"cpu_power", "CPU"},
+                 {"dram_power", "DRAM"},        {"ane_power", "neural engine"},
+                 {"platform_power", "platform"}};
+    const char *apart = " (";
+    for (size_t i = 0; i < sizeof rails / sizeof *rails; i++) {
+        struct as_metric_value v;
+        if (!as_cell_metric(cell, rails[i].metric, &v))
+            continue;
+        as_buf_printf(text, "%s%s %.3g W", apart, rails[i].word, v.value);
+        apart = ", ";
+    }
+    as_buf_str(text, apart[1] == '(' ? "" : ")");
 }
 
-static void say_unit(struct as_fact *f, const char *type, const struct signals *s)
+/* Which signals there are, and what each says: supported for a matrix unit, refuted for the vector ALU. An older path
+ * that is as fast stands for the same unit, whichever that is. */
+static void read_signals(const struct signals *s, bool known[SIGNALS], enum as_fact_verdict says[SIGNALS])
+{
+    known[THROUGHPUT] = true;
+    says[THROUGHPUT] = as_verdict_above(as_cells_ratio(s->above.a, s->above.b), 1);
+    known[OLDER_PATH] = s->older.a != NULL;
+    if (s->older.a) {
+        says[OLDER_PATH] = as_verdict_above(as_cells_ratio(s->older.a, s->older.b), SAME_UNIT);
+        says[OLDER_PATH] = says[OLDER_PATH] == AS_REFUTED ? s->older_above : says[OLDER_PATH];
+    }
+    known[POWER] = s->energy > 0;
+    if (s->energy > 0) {
+        const enum as_fact_verdict dear = as_verdict_above(s->energy_ci, SAME_ENERGY);
+        says[POWER] = dear == AS_REFUTED ? AS_SUPPORTED : dear == AS_SUPPORTED ? AS_REFUTED : AS_UNDECIDED;
+    }
+}
+
+struct judgement {
+    enum as_fact_verdict verdict;
+    size_t known, for_unit, against;
+};
+
+/* A rate above the vector ALU's peak decides alone, since the ALU cannot reach it. Below it, the other signals must
+ * not speak for a unit. */
+static struct judgement judge_unit(const struct signals *s)
+{
+    struct judgement j = {.verdict = AS_UNDECIDED};
+    bool known[SIGNALS] = {false};
+    enum as_fact_verdict says[SIGNALS] = {AS_UNDECIDED, AS_UNDECIDED, AS_UNDECIDED};
+    read_signals(s, known, says);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        j.known += known[i];
+        j.for_unit += known[i] && says[i] == AS_SUPPORTED;
+        j.against += known[i] && says[i] == AS_REFUTED;
+    }
+    if (says[THROUGHPUT] == AS_SUPPORTED)
+        j.verdict = AS_SUPPORTED;
+    else if (says[THROUGHPUT] == AS_REFUTED && !j.for_unit && !(known[OLDER_PATH] && says[OLDER_PATH] == AS_UNDECIDED))
+        j.verdict = AS_REFUTED;
+    return j;
+}
+
+/* "; 3 of 3 signals agree", or which way each points. */
+static void say_agreement(const struct judgement *j, const struct signals *s, struct as_buf *text)
+{
+    static const char *const names[SIGNALS] = {"throughput", "older path", "power"};
+    static const char *const points[] = {
+        [AS_SUPPORTED] = "unit", [AS_REFUTED] = "ALU", [AS_UNDECIDED] = "inconclusive"};
+    bool known[SIGNALS] = {false};
+    enum as_fact_verdict says[SIGNALS] = {AS_UNDECIDED, AS_UNDECIDED, AS_UNDECIDED};
+    read_signals(s, known, says);
+    if (j->for_unit == j->known || j->against == j->known) {
+        as_buf_printf(text, "; %zu of 3 signals agree", j->known);
+        return;
+    }
+    as_buf_str(text, "; signals differ:");
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (known[i])
+            as_buf_printf(text, "%s %s %s", i ? "," : "", names[i], points[says[i]]);
+}
+
+static void say_unit(struct as_fact *f, const char *type, const struct signals *s, const struct judgement *j)
 {
     static const char *const says[] = {[AS_SUPPORTED] = "run on a matrix unit",
                                        [AS_REFUTED] = "could run on the vector ALU",
@@ -227,8 +280,11 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                       as_fact_value_text(s->older.a->sum.median / s->older.b->sum.median,
                                          as_cells_ratio(s->older.a, s->older.b), "x", value, sizeof value),
                       matmul_path_of(s->older.a), matmul_path_of(s->older.b));
-    if (s->energy > 0)
+    if (s->energy > 0) {
         say_energy(s, &text);
+        say_rails(s->power.a, &text);
+    }
+    say_agreement(j, s, &text);
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
 }
@@ -239,29 +295,35 @@ static void matmul_add_unit(const struct gemms *p, const char *type, const struc
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_UNIT, s->above.a, s->above.b, AS_BY(.type = type));
     if (!f)
         return;
-    f->verdict = judge_unit(s);
-    say_unit(f, type, s);
+    const struct judgement j = judge_unit(s);
+    f->verdict = j.verdict;
+    say_unit(f, type, s, &j);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         if (cells[i])
             as_fact_evidence(f, cells[i]);
 }
 
-static void look_at_unit(const struct gemms *p, const char *type, const struct as_cell *roof)
+static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, const struct as_cell *roof)
 {
+    const char *type = t->word;
+    /* ordinary arithmetic has no tf32: it does the same in f32 */
+    const char *ordinary = t->vector ? t->vector : type;
     struct signals s = {.older = largest(p, type, new_paths, type, old_paths),
-                        .power = {best_with_power(p, type, own_paths), best_with_power(p, type, ordinary_paths)},
+                        .power = {best_with_power(p, type, own_paths), best_with_power(p, ordinary, ordinary_paths)},
                         .energy = NAN};
     struct both same = largest(p, type, NULL, type, NULL);
     if (!same.a || !roof)
         return;
     s.above = (struct both){same.a, roof};
+    if (s.older.a)
+        s.older_above = as_verdict_above(as_cells_ratio(s.older.b, roof), 1);
     if (s.power.a && s.power.b)
         s.energy = energy_ratio(s.power.a, s.power.b, &s.energy_ci);
     else
         s.power = (struct both){NULL, NULL};
     /* a CPU's dot products are vector instructions: without a matrix unit there is nothing to say */
     const bool is_cpu = p->c->info && p->c->info->capabilities & AS_CAP_HOST_KERNELS;
-    if (!is_cpu || judge_unit(&s) == AS_SUPPORTED)
+    if (!is_cpu || judge_unit(&s).verdict == AS_SUPPORTED)
         matmul_add_unit(p, type, &s);
 }
 
@@ -299,9 +361,9 @@ static void add_library(const struct gemms *p, const char *type)
                 type, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
 }
 
-static void compare_with_wider(const struct gemms *p, const struct number_type *t)
+static void compare_with_wider(const struct gemms *p, const struct as_matmul_type *t)
 {
-    for (size_t w = 0; w < WIDER && t->wider[w]; w++) {
+    for (size_t w = 0; w < AS_MATMUL_WIDER && t->wider[w]; w++) {
         struct both at = by_like_paths(p, t->word, t->wider[w]);
         if (!at.a)
             continue;
@@ -360,11 +422,11 @@ static void derive_matmul(struct as_rule_context *c)
     size_t n = as_cells_of(c, "matmul", &p.cells), roofs_n = as_cells_of(c, "roofline", &roofs);
     sort_cells(&p, n);
     sort_by_size(&p);
-    for (size_t t = 0; t < TYPES && p.n; t++) {
-        compare_with_wider(&p, &types[t]);
-        look_at_unit(&p, types[t].word, matmul_ceiling(roofs, roofs_n, &types[t]));
-        look_at_older(&p, types[t].word);
-        add_library(&p, types[t].word);
+    for (const struct as_matmul_type *t = as_matmul_types; t->word && p.n; t++) {
+        compare_with_wider(&p, t);
+        look_at_unit(&p, t, as_matmul_ceiling(roofs, roofs_n, t));
+        look_at_older(&p, t->word);
+        add_library(&p, t->word);
     }
     free(roofs);
     free(p.by_size);
@@ -374,10 +436,10 @@ static void derive_matmul(struct as_rule_context *c)
 const struct as_rule as_rules_matmul[] = {
     {"matrix multiplication", derive_matmul,
      "the fastest valid GEMM of random operands in bursts, at the largest common size: a type is accelerated from 1.5 "
-     "times the next wider type's rate on, among paths measured with both; it has a matrix unit where that is above "
-     "the peak of the vector ALU, and "
-     "none where it is below and the older path is within 1.5 times; energy from the device's sensor; own kernels "
-     "compared with the library's",
+     "times the next wider type's rate on, among paths measured with both; three signals "
+     "judge its unit: a rate above the peak of the vector ALU, which decides; a gain of 1.5 times over the older path, "
+     "or an older path above that peak; less than 1/1.5 of the energy per operation of ordinary arithmetic, sustained, "
+     "by the device's sensor; own kernels compared with the library's",
      "a faster GEMM of the wider type, or on the vector ALU, that passes the same gates"},
     {0},
 };

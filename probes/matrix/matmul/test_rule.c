@@ -36,6 +36,7 @@ UNIT_TEST(test_emulated)
     made_near(&m, "matmul.accelerated.e4m3", 13.9 / 14.8, 1e-6);
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "NOT accelerated");
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "(both by tiled)");
+    made_acts(&m, "matmul.accelerated.e4m3", "Do not expect e4m3 GEMMs to be faster than f16: f16 runs at 1.06x");
     made_verdict(&m, "matmul.accelerated.f16", AS_REFUTED); /* no tf32: compared with f32 */
     made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
     made_near(&m, "matmul.unit.f16", 14.8 / 32, 1e-6);
@@ -82,6 +83,7 @@ UNIT_TEST(test_matrix_unit)
     made_derive(&m);
     made_verdict(&m, "matmul.accelerated.e4m3", AS_SUPPORTED);
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "the rate of f16 (both by wgmma): accelerated");
+    made_acts(&m, "matmul.accelerated.e4m3", "Use e4m3 GEMMs where their precision suffices: they run at 1.99x");
     made_verdict(&m, "matmul.accelerated.f16", AS_SUPPORTED);
     made_verdict(&m, "matmul.unit.f16", AS_SUPPORTED);
     made_near(&m, "matmul.unit.f16", 900.0 / 130, 1e-6);
@@ -92,6 +94,77 @@ UNIT_TEST(test_matrix_unit)
     made_near(&m, "matmul.library.f16", 753.0 / 749, 1e-6);
     made_verdict(&m, "matmul.library.f16", AS_SUPPORTED);
     made_holds(made_get(&m, "matmul.library.f16"), 1);
+}
+
+/* Rigel's three signals on its own chip: below the ceiling, hardly above the older path, and the energy of ordinary
+ * arithmetic on the GPU's rail alone. */
+static void signals(double older, double tiled_watts)
+{
+    gemm("tensor", "f16", 4096, 14.8);
+    gemm("mma", "f16", 4096, older);
+    made_add(&m, "roofline", "FLOP/s", 32e12, "type=f16 threads=0 width=best");
+    held("tensor", 4096, 14.8, 15);
+    m.cells[m.n - 1].metrics = strdup("[{\"name\":\"gpu_power\",\"unit\":\"W\",\"better\":\"less\",\"counts\":null,"
+                                      "\"trials\":3,\"value\":14,\"ci_low\":13,\"ci_high\":15}]");
+    held("tiled", 4096, 13, tiled_watts);
+    made_derive(&m);
+}
+
+UNIT_TEST(test_signals)
+{
+    signals(13, 14);
+    made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
+    made_says(made_get(&m, "matmul.unit.f16"), "; 3 of 3 signals agree");
+    made_end(&m);
+    signals(13, 60); /* a fifth of the energy: not the same arithmetic */
+    made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput ALU, older path ALU, power unit");
+    made_end(&m);
+    signals(5, 14);
+    made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput ALU, older path unit, power ALU");
+}
+
+/* A verdict per path and type: the same type is native by one and emulated by another. */
+UNIT_TEST(test_paths)
+{
+    gemm("wgmma", "f16", 1024, 400);
+    gemm("wgmma", "f16", 4096, 700);
+    gemm("wgmma", "e4m3", 4096, 1350)->detail = strdup("{\"conversions\":0,\"code_matrix\":4}");
+    gemm("mma", "f16", 1024, 300);
+    gemm("mma", "f16", 4096, 400);
+    gemm("mma", "e4m3", 4096, 380)->detail = strdup("{\"conversions\":96,\"code_matrix\":32}");
+    gemm("mma", "f64", 4096, 60);
+    gemm("tiled", "f16", 4096, 40);
+    gemm("tiled", "f32", 4096, 42);
+    gemm("naive", "f16", 1024, 2);
+    made_add(&m, "roofline", "FLOP/s", 120e12, "type=f16 threads=0 width=best");
+    made_derive(&m);
+    made_verdict(&m, "matmul.native.wgmma.e4m3", AS_SUPPORTED);
+    made_says(made_get(&m, "matmul.native.wgmma.e4m3"), "is native, a compute feature: 1.93x");
+    made_says(made_get(&m, "matmul.native.wgmma.e4m3"), "with no conversions of operands in the machine code");
+    made_verdict(&m, "matmul.native.mma.e4m3", AS_REFUTED);
+    made_says(made_get(&m, "matmul.native.mma.e4m3"), "is emulated, a memory-footprint feature: 0.95");
+    made_says(made_get(&m, "matmul.native.mma.e4m3"), "with 96 conversions");
+    made_verdict(&m, "matmul.native.tiled.f16", AS_REFUTED);
+    assert_null(made_find(&m, "matmul.native.mma.f64"));
+    made_near(&m, "matmul.gain.wgmma.mma.f16", 1.75, 1e-6);
+    made_says(made_get(&m, "matmul.gain.wgmma.mma.f16"), "; 1.33x at 1024");
+    made_near(&m, "matmul.gain.wgmma.tiled.f16", 17.5, 1e-6);
+    made_near(&m, "matmul.gain.mma.tiled.f16", 10, 1e-6);
+    assert_null(made_find(&m, "matmul.gain.tiled.naive.f16")); /* no common size */
+    made_near(&m, "matmul.share.wgmma.f16", 700.0 / 120, 1e-6);
+    made_says(made_get(&m, "matmul.share.wgmma.f16"), "; 3.33x at 1024");
+    made_verdict(&m, "matmul.share.tiled.f16", AS_REFUTED);
+}
+
+/* Faster, but it converts for each instruction: not both can be. */
+UNIT_TEST(test_converts)
+{
+    gemm("mma", "f16", 4096, 400);
+    gemm("mma", "e4m3", 4096, 780)->detail = strdup("{\"conversions\":96,\"code_matrix\":32}");
+    made_derive(&m);
+    made_verdict(&m, "matmul.native.mma.e4m3", AS_UNDECIDED);
 }
 
 /* First neither above nor below the ceiling; then below it, but with a gain by the newer path: inconclusive. And one of
@@ -146,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         made_test(test_tied, &m),        made_test(test_emulated, &m),  made_test(test_two_paths, &m),
         made_test(test_matrix_unit, &m), made_test(test_undecided, &m), made_test(test_like_paths, &m),
+        made_test(test_signals, &m),     made_test(test_paths, &m),     made_test(test_converts, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

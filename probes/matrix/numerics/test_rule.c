@@ -30,6 +30,7 @@ UNIT_TEST(test_accumulators)
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(f->claimed == 24);
     made_says(f, "NOT the 24 of its result format");
+    made_acts(&m, f->id, "Split long sums into partial sums: wgmma_e4m3_f32");
     made_says(made_get(&m, "numerics.accumulator.mma_m16n8k16_f16_f32"), "mma_m16n8k16_f16_f32 accumulates");
 }
 

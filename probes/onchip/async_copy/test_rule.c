@@ -40,6 +40,7 @@ UNIT_TEST(test_flight_and_gain)
     const struct as_fact *gain = made_near(m, "async.bulk.L2.gain", 1.5, 1e-3);
     made_verdict(m, "async.bulk.L2.gain", AS_SUPPORTED);
     made_says(gain, "Bandwidth from L2 to shared memory by bulk copies (TMA), against loads through registers: 1.5");
+    made_acts(m, "async.bulk.L2.gain", "Fill shared memory by bulk copies (TMA): 1.50x");
     assert_null(made_find(m, "async.load.L2.gain"));
     assert_null(made_find(m, "async.bulk.memory.bandwidth"));
     made_free(m);

@@ -99,8 +99,6 @@ static enum as_applies onchip_bandwidth_applies(const struct as_device_info *inf
 {
     struct shape s;
     bool shared = as_word_is(a, "what", "shared");
-    if (as_tick_needed(info, err))
-        return AS_INAPPLICABLE;
     if (info->is_host_cpu)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (shared != (as_axes_number(a, "size") == 0) ||

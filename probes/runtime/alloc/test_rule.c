@@ -30,10 +30,28 @@ UNIT_TEST(test_costs)
     made_end(&m);
 }
 
+/* Against a copy of as much from the same memory. */
+UNIT_TEST(test_pinned_buffers)
+{
+    struct made m;
+    made_gpu_minimal(&m);
+    made_add(&m, "alloc", "ns", 9e6, "op=alloc allocator=cuMemHostAlloc size=16777216");
+    made_add(&m, "alloc", "ns", 1e6, "op=free allocator=cuMemHostAlloc size=16777216");
+    made_derive(&m);
+    assert_string_equal(made_get(&m, "alloc.cuMemHostAlloc.alloc.16_MiB")->act, ""); /* no copy yet */
+    made_add(&m, "copy", "GB/s", 16.777216,
+             "from=cuMemHostAlloc to=cuMemAlloc direction=one how=engine size=268435456");
+    made_derive(&m);
+    made_acts(&m, "alloc.cuMemHostAlloc.alloc.16_MiB",
+              "Reuse pinned buffers: allocating and freeing 16 MiB takes 10.0x");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_pinned_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const char as_kernel_concurrency[];
 
@@ -13,20 +14,24 @@ enum { BATCH = 256, LANES = 32, ROUNDS = 1 << 18, WORK_ROUNDS = 1 << 12, WAVES =
 /* The work runs this long before the launch, and must last at least as long again. */
 static const double HEAD_START_S = 200e-6;
 
-static const char *const what_words[] = {"rate", "busy", "queued", NULL};
+static const char *const what_words[] = {"rate", "busy", "in_queue", "together", "queued", NULL};
 static const char *const priority_words[] = {"same", "high", NULL};
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS(
-        "what", what_words, "rate",
-        "empty kernels spread over the queues; one long kernel per queue; a short one behind work in another queue"),
-    AS_COUNT_AXIS("queues", 1, 0, "1,2,4,8,16", "number of queues (streams)"),
+    AS_WORD_AXIS("what", what_words, "rate",
+                 "empty kernels spread over the queues; one long kernel per queue; as many long kernels one by one in "
+                 "one queue; "
+                 "as many submitted as one: in a concurrent encoder, as branches of a graph, in a queue out of order; "
+                 "a short one "
+                 "behind work in another queue"),
+    AS_COUNT_AXIS("queues", 1, 0, "1,2,4,8,16", "number of queues (streams); of kernels where they are in one"),
     AS_WORD_AXIS("priority", priority_words, "same", "of the short kernel's queue: the work's, or the highest"),
     {0},
 };
-static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same", "what=queued queues=1 priority=all",
-                                    NULL};
-static const char *const full[] = {"what=rate,busy queues=1,2,4,8,16,32,64,128 priority=same",
+static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same",
+                                    "what=in_queue,together queues=1,128 priority=same",
+                                    "what=queued queues=1 priority=all", NULL};
+static const char *const full[] = {"what=rate,busy,in_queue,together queues=1,2,4,8,16,32,64,96,128 priority=same",
                                    "what=queued queues=1 priority=all", NULL};
 
 static enum as_applies concurrency_applies(const struct as_device_info *info, const struct as_axes *a,
@@ -39,6 +44,8 @@ static enum as_applies concurrency_applies(const struct as_device_info *info, co
         as_fail(err, AS_UNSUPPORTED, "the device has one in-order queue");
         return one && as_word_is(a, "priority", "same") ? AS_INAPPLICABLE : AS_PRUNED;
     }
+    if (as_word_is(a, "what", "together") && !(info->capabilities & AS_CAP_TOGETHER))
+        return as_inapplicable(err, "the device's API cannot submit several kernels as one");
     if (as_axes_u64(a, "queues") > AS_QUEUES_MAX)
         return as_inapplicable(err, "at most %d queues are tried", (int)AS_QUEUES_MAX);
     return AS_APPLIES;
@@ -55,22 +62,35 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *out, *counts;
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
-    unsigned kernels; /* per repetition */
-    uint32_t key, queues;
+    unsigned kernels;     /* per repetition */
+    uint32_t key, queues; /* queues: that kernels are put into */
     struct share shares[AS_QUEUES_MAX];
     double shortest_work; /* shortest of the work before the timed kernel, and of the work alone */
 };
 
-static enum as_status concurrency_put(struct state *s, uint32_t queue, struct as_error *err)
+/* The next launch of a queue. */
+struct next {
+    struct as_arg args[6];
+    struct as_launch launch;
+};
+static void next_launch(struct state *s, uint32_t queue, unsigned kernels, struct next *n)
 {
     struct share *h = &s->shares[queue];
     h->key = s->key;
-    h->launched++;
+    h->launched += kernels;
     const struct as_arg args[] = {as_memory_arg(s->out), as_memory_arg(s->counts), as_u32_arg(h->first),
                                   as_u32_arg(queue),     as_u32_arg(h->key),       as_u32_arg(h->rounds)};
-    struct as_launch l = as_launch_of(s->kernel, args, sizeof args / sizeof *args, h->workgroups, h->workgroup_size);
-    l.queue = queue + 1;
-    return s->dev->queue->submit(s->dev, &l, err);
+    memcpy(n->args, args, sizeof args);
+    n->launch = as_launch_of(s->kernel, n->args, sizeof args / sizeof *args, h->workgroups, h->workgroup_size);
+    n->launch.reps = kernels;
+}
+
+static enum as_status concurrency_put(struct state *s, uint32_t queue, struct as_error *err)
+{
+    struct next n;
+    next_launch(s, queue, 1, &n);
+    n.launch.queue = queue + 1;
+    return s->dev->queue->submit(s->dev, &n.launch, err);
 }
 
 static enum as_status wait_all(struct state *s, struct as_error *err)
@@ -91,6 +111,18 @@ static enum as_status spread(struct state *s, double *seconds, struct as_error *
     if (!st)
         st = wait_all(s, err);
     *seconds += as_now() - start;
+    return st;
+}
+
+/* All kernels in one submission, which is prepared before the clock starts. */
+static enum as_status together(struct state *s, double *seconds, struct as_error *err)
+{
+    struct next n;
+    struct as_timing t;
+    next_launch(s, 0, s->kernels, &n);
+    n.launch.flags = AS_LAUNCH_TOGETHER;
+    const enum as_status st = s->dev->queue->launch(s->dev, &n.launch, &t, err);
+    *seconds += t.host_s;
     return st;
 }
 
@@ -141,8 +173,10 @@ static enum as_status behind(struct state *s, double *seconds, struct as_error *
 static const struct way {
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
     uint32_t rounds;
-    unsigned kernels; /* 0: one per queue */
-} ways[] = {{spread, 0, BATCH}, {spread, ROUNDS, 0}, {behind, 0, 1}};
+    unsigned kernels; /* 0: as many as the axis says */
+    unsigned queues;  /* that they are put into; 0: as many as the axis says */
+} ways[] = {
+    {spread, 0, BATCH, 0}, {spread, ROUNDS, 0, 0}, {spread, ROUNDS, 0, 1}, {together, ROUNDS, 0, 1}, {behind, 0, 1, 2}};
 
 /* One thread per queue; the work before a timed kernel fills the device many times. */
 static size_t share_out(struct state *s, const struct way *way)
@@ -172,8 +206,9 @@ static enum as_status concurrency_prepare(struct as_trial_context *tc, void *sta
     if (what >= sizeof ways / sizeof *ways)
         return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(tc->axes, "what"));
     s->once = ways[what].once;
-    s->queues = s->once == behind ? 2 : (uint32_t)as_axes_u64(tc->axes, "queues");
-    s->kernels = ways[what].kernels ? ways[what].kernels : s->queues;
+    const uint32_t asked = (uint32_t)as_axes_u64(tc->axes, "queues");
+    s->queues = ways[what].queues ? ways[what].queues : asked;
+    s->kernels = ways[what].kernels ? ways[what].kernels : asked;
     s->key = (uint32_t)tc->seed;
     s->shortest_work = 1e9;
     char defines[24];
@@ -182,7 +217,9 @@ static enum as_status concurrency_prepare(struct as_trial_context *tc, void *sta
     tc->footprint = share_out(s, &ways[what]) * sizeof(uint32_t);
     tc->max_reps = UINT64_C(1) << 20;
     as_host_part(tc);
-    enum as_status st = dev->queue->queues(dev, s->queues, as_word_is(tc->axes, "priority", "high"), err);
+    /* One further queue for each branch of a graph. */
+    const size_t open = s->once == together ? s->kernels : s->queues;
+    enum as_status st = dev->queue->queues(dev, open, as_word_is(tc->axes, "priority", "high"), err);
     if (st)
         return st;
     as_buffers_open(&s->own, dev, &desc, err);
@@ -275,8 +312,8 @@ const struct as_probe as_probe_concurrency = {
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time per kernel, from the first call to the last known end (rate, busy); time of a kernel launched "
-              "while another queue's work fills the device (behind)",
+    .counts = "time per kernel, from the first call to the last known end; with 'queued' the time of a kernel launched "
+              "while another queue's work fills the device",
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, concurrency_applies),
     .patience_s = 30, /* the driver compiles the kernel first */

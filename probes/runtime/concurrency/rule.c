@@ -6,6 +6,20 @@
 
 /* Share of the kernels tried from which all count as concurrent: some end before the last one is launched. */
 static const double NEARLY_ALL = 0.85;
+/* Fewer than so many at a time are one after another. */
+static const double ONE_BY_ONE = 1.5;
+
+/* The three experiments of long kernels: how they are submitted. */
+static const struct experiment {
+    const char *what, *counted;
+    const char *where; /* of kernels in one queue or submission; NULL: each has a queue */
+    bool names_queue;  /* the device's word for a queue follows */
+} experiments[] = {
+    {"busy", "kernels", NULL, true},
+    {"in_queue", "in_queue", "in one ", true},
+    {"together", "together", "submitted as one", false},
+};
+enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
 /* Of the cells with several queues, the one with the least time per kernel. */
 static const struct as_cell *least_share(const struct as_curve *v, double *queues)
@@ -18,7 +32,7 @@ static const struct as_cell *least_share(const struct as_curve *v, double *queue
 }
 
 /* A kernel that had to wait for another would double the total time. The rest of the increase is launch overhead. */
-static void say_all(struct as_fact *f, double queues, struct as_interval share)
+static void say_all(struct as_fact *f, double queues, const char *where, struct as_interval share)
 {
     char longer[96];
     const struct as_interval ci = {queues / share.hi, queues / share.lo};
@@ -26,31 +40,48 @@ static void say_all(struct as_fact *f, double queues, struct as_interval share)
     as_fact_number(f, queues, (struct as_interval){queues, queues});
     as_fact_say(
         f,
-        "%g single-thread kernels (the maximum tested) run concurrently: launches included, they take %s as long "
+        "%g single-thread kernels%s (the maximum tested) run concurrently: launches included, they take %s as long "
         "as one",
-        queues, longer);
+        queues, where, longer);
 }
 
-static void concurrency_add_at_once(struct as_rule_context *c, const struct as_curve *v)
+static void concurrency_add_at_once(struct as_rule_context *c, const struct as_curve *v, const struct experiment *x)
 {
     double queues;
-    char value[96];
+    char value[96], where[96], all[64] = "";
     const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
-    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_CONCURRENCY, one, most, AS_BY(.counted = "kernels"));
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_CONCURRENCY, one, most, AS_BY(.counted = x->counted));
     if (!f)
         return;
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    const char *queue = x->names_queue ? as_queue_name(c) : "";
+    if (x->where) {
+        snprintf(all, sizeof all, " %s%s", x->where, queue);
+        snprintf(where, sizeof where, " of %g%s", queues, all);
+    } else {
+        snprintf(where, sizeof where, " in %g %ss", queues, queue);
+    }
+    if (f->ci.hi < ONE_BY_ONE)
+        f->verdict = AS_REFUTED;
     if (f->ci.lo > NEARLY_ALL * v->x[v->n - 1])
-        say_all(f, queues, f->ci);
+        say_all(f, queues, all, f->ci);
     else if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "%s single-thread kernels run concurrently in %g %ss", value, queues, as_queue_name(c));
+        as_fact_say(f, "%s single-thread kernels%s run concurrently", value, where);
     else
         as_fact_say(f,
                     f->verdict == AS_REFUTED
-                        ? "Single-thread kernels do not run concurrently: %s at a time in %g %ss"
-                        : "Whether single-thread kernels run concurrently is inconclusive: %s at a time in %g %ss",
-                    value, queues, as_queue_name(c));
+                        ? "Single-thread kernels do not run concurrently: %s at a time%s"
+                        : "Whether single-thread kernels run concurrently is inconclusive: %s at a time%s",
+                    value, where);
     as_curve_evidence(f, v, 0, v->n - 1);
+}
+
+static const struct experiment *experiment_of(const struct as_cell *cell)
+{
+    for (size_t i = 0; i < EXPERIMENTS; i++)
+        if (as_cell_is(cell, "what", experiments[i].what))
+            return &experiments[i];
+    return NULL;
 }
 
 static void concurrency_add_rate(struct as_rule_context *c, const struct as_curve *v)
@@ -114,8 +145,9 @@ static void derive_concurrency(struct as_rule_context *c)
     as_curves_make(c, "concurrency", "queues", &curves, &n);
     for (size_t i = 0; i < n; i++) {
         bool known = curves[i].n > 1 && curves[i].x[0] == 1;
-        if (known && as_cell_is(curves[i].cells[0], "what", "busy"))
-            concurrency_add_at_once(c, &curves[i]);
+        const struct experiment *x = known ? experiment_of(curves[i].cells[0]) : NULL;
+        if (x)
+            concurrency_add_at_once(c, &curves[i], x);
         else if (known && as_cell_is(curves[i].cells[0], "what", "rate"))
             concurrency_add_rate(c, &curves[i]);
     }

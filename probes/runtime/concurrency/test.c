@@ -47,6 +47,21 @@ static enum as_status submit(struct as_device *dev, const struct as_launch *l, s
     return toy_queue->launch(dev, l, &unused, err);
 }
 
+/* All in one launch, of which so many run at a time. */
+enum { AT_A_TIME = 3 };
+static enum as_status launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                             struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    assert_int_equal(l->flags, AS_LAUNCH_TOGETHER);
+    assert_true(l->reps <= seen.queues); /* a branch of a graph for each */
+    as_host_item = (struct as_host_item){.threads = (uint32_t)l->workgroup_size, .workgroups = (uint32_t)l->workgroups};
+    for (uint64_t i = 0; i < l->reps && !st; i++)
+        st = toy_queue->launch(dev, l, out, err);
+    out->host_s = (double)((l->reps + AT_A_TIME - 1) / AT_A_TIME) * WORK_S;
+    return st;
+}
+
 static enum as_status wait_queue(struct as_device *dev, unsigned queue, struct as_error *err)
 {
     (void)dev, (void)err;
@@ -74,12 +89,13 @@ static void run_busy(const char *name, void *const *args)
 static void init(struct toy *t)
 {
     static struct as_queue_ops queue;
-    toy_init(t, AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_QUEUES);
+    toy_init(t, AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_QUEUES | AS_CAP_TOGETHER);
     t->kernel = run_busy;
     toy_queue = t->dev.queue;
     queue = *toy_queue;
     queue.queues = open_queues;
     queue.submit = submit;
+    queue.launch = launch;
     queue.wait_queue = wait_queue;
     t->dev.queue = &queue;
     memset(&seen, 0, sizeof seen);
@@ -145,6 +161,32 @@ UNIT_TEST(test_all_queues_are_filled)
     assert_int_equal(seen.last, 2);
 }
 
+UNIT_TEST(test_kernels_of_one_queue_or_submission)
+{
+    struct toy t;
+    char why[160] = "";
+    double value;
+    init(&t);
+    assert_true(play(&t, "what=in_queue queues=6 priority=same", &value, why, sizeof why));
+    assert_int_equal(t.launches, 2 * 3 * 6);
+    assert_int_equal(seen.last, 1);
+    assert_int_equal(seen.waits, 2 * 3);           /* for the one queue */
+    assert_true(fabs(value - 1e9 * WORK_S) < 1e3); /* one after another */
+    init(&t);
+    assert_true(play(&t, "what=together queues=6 priority=same", &value, why, sizeof why));
+    assert_int_equal(t.launches, 2 * 3 * 6);
+    assert_int_equal(seen.waits, 0);
+    assert_true(fabs(value - 1e9 * WORK_S / AT_A_TIME) < 1e3);
+    init(&t);
+    t.lose_launches = 1; /* one of six in one submission */
+    assert_false(play(&t, "what=together queues=6 priority=same", &value, why, sizeof why));
+    assert_non_null(strstr(why, "kernels of queue 1 ran"));
+    init(&t);
+    t.dev.info.capabilities &= ~(unsigned)AS_CAP_TOGETHER;
+    struct as_error err = {0};
+    assert_int_equal(ask(&t, "what=together queues=6 priority=same", &err), AS_INAPPLICABLE);
+}
+
 UNIT_TEST(test_priority_is_asked_for)
 {
     struct toy t;
@@ -198,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_all_queues_are_filled),
+        cmocka_unit_test(test_kernels_of_one_queue_or_submission),
         cmocka_unit_test(test_priority_is_asked_for),
         cmocka_unit_test(test_faults_are_seen),
     };

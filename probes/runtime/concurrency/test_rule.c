@@ -3,6 +3,7 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A kernel alone takes 400 us; 16 of them in as many queues take 1 ms, so 6.4 were concurrent. */
@@ -21,7 +22,7 @@ UNIT_TEST(test_queues)
     made_add(&m, "concurrency", "ns", 3e6, "what=queued queues=1 priority=same");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
-    made_says(f, "6.40 (6.31 to 6.49) single-thread kernels run concurrently in 16 queues");
+    made_says(f, "6.40 (6.31 to 6.49) single-thread kernels in 16 queues run concurrently");
     assert_null(strstr(f->sentence, "the maximum tested"));
     assert_int_equal(f->evidence_n, 3);
     made_says(made_near(&m, "concurrency.rate", 0.8, 1e-9), "in 16 queues run 1.25x slower than in one queue (");
@@ -31,6 +32,9 @@ UNIT_TEST(test_queues)
     f = made_near(&m, "concurrency.priority", 6, 1e-9);
     made_says(f, "a kernel in a high-priority queue finishes 6.00x sooner (");
     assert_int_equal(f->evidence_n, 2);
+    made_acts(&m, "concurrency.rate", "Launch small kernels in one queue: 16 queues are 1.25x");
+    made_acts(&m, "concurrency.priority",
+              "Put urgent kernels into a high-priority queue: behind work that fills the device they take 6.00x");
     m.cells[0].sum.median = 25e3; /* all 16 */
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
@@ -46,6 +50,9 @@ UNIT_TEST(test_queues)
     made_says(made_get(&m, "concurrency.rate"),
               "Empty kernels round-robin in 16 streams run 1.25x slower than in one stream");
     made_says(made_get(&m, "concurrency.priority"), "in a high-priority stream");
+    made_add(&m, "concurrency", "ns", 1000, "what=rate queues=32 priority=same");
+    made_derive(&m);
+    made_acts(&m, "concurrency.rate", "Spread small kernels over streams: 32 streams run them 2.00x");
     made_end(&m);
 }
 
@@ -54,7 +61,7 @@ UNIT_TEST(test_queues_that_may_give_nothing)
 {
     struct made m;
     made_gpu_minimal(&m);
-    m.share = 0.1;
+    m.share = 0.4;
     made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
     made_add(&m, "concurrency", "ns", 380e3, "what=busy queues=16 priority=same");
     made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
@@ -78,11 +85,47 @@ UNIT_TEST(test_queues_that_may_give_nothing)
     made_end(&m);
 }
 
+/* Three answers at once: all over queues, one by one within a queue, 96 of 128 submitted as one. */
+UNIT_TEST(test_three_experiments)
+{
+    struct made m;
+    made_gpu_minimal(&m);
+    as_copy_text(m.info.backend, sizeof m.info.backend, "metal");
+    static const struct {
+        const char *what;
+        double at_a_time;
+    } rows[] = {{"busy", 2}, {"in_queue", 1}, {"together", 96}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char axes[64];
+        snprintf(axes, sizeof axes, "what=%s queues=1 priority=same", rows[i].what);
+        made_add(&m, "concurrency", "ns", 400e3, axes);
+        snprintf(axes, sizeof axes, "what=%s queues=128 priority=same", rows[i].what);
+        made_add(&m, "concurrency", "ns", 400e3 / rows[i].at_a_time, axes);
+    }
+    made_derive(&m);
+    made_says(made_near(&m, "concurrency.kernels", 2, 1e-9),
+              "single-thread kernels in 128 command queues run concurrently");
+    const struct as_fact *f = made_near(&m, "concurrency.in_queue", 1, 1e-9);
+    assert_int_equal(f->verdict, AS_REFUTED);
+    made_says(
+        f, "Single-thread kernels do not run concurrently: 1.00 (0.986 to 1.01) at a time of 128 in one command queue");
+    f = made_near(&m, "concurrency.together", 96, 1e-9);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    made_says(f, "single-thread kernels of 128 submitted as one run concurrently");
+    m.cells[5].sum.median = 400e3 / 127; /* all of them */
+    m.cells[5].sum.ci = (struct as_interval){3140, 3160};
+    made_derive(&m);
+    made_says(made_near(&m, "concurrency.together", 128, 1e-9),
+              "128 single-thread kernels submitted as one (the maximum tested) run concurrently");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queues_that_may_give_nothing),
         cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_three_experiments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -370,7 +370,8 @@ const struct as_command as_command_explain = {
         "suite: its "
         "text; where a probe has the same name, write 'suite:link'. A quantity of the data sheet, by name, level, "
         "group or "
-        "label ('L2', 'core to core'): what gives it. A word of tables and messages: 'wide', 'sentinel'. A cell (its "
+        "label ('L2', 'core to core'): what gives it. A word of tables and messages: 'imprecise', 'sentinel'. A cell "
+        "(its "
         "number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "

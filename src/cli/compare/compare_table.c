@@ -112,7 +112,7 @@ static void compare_table_add_value(struct as_table *t, const struct as_cell *c)
     if (as_report_has_number(c))
         as_cell_number(c, &b);
     else
-        as_buf_str(&b, as_cell_status_word(c->status));
+        as_buf_str(&b, as_cell_status_said(c->status));
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_buf_finish(&b);
 }
@@ -120,7 +120,7 @@ static void compare_table_add_value(struct as_table *t, const struct as_cell *c)
 /* The reason why there is no verdict. */
 static void add_no_verdict(struct as_table *t, const struct as_cell *a, const struct as_cell *b)
 {
-    const char *const words[] = {as_cell_status_word(a->status), as_cell_status_word(b->status)};
+    const char *const words[] = {as_cell_status_said(a->status), as_cell_status_said(b->status)};
     if (as_cell_is_valid(a) && as_cell_is_valid(b))
         as_table_add(t, "no number", AS_PAINT_DIM);
     else if (a->status == b->status)

@@ -285,7 +285,7 @@ static void trial_row(struct as_table *t, const struct as_trial *v, const char *
     as_buf_clear(&b);
     as_format_value(&b, v->clock_hz, "Hz");
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    as_table_addf(t, as_status_paint(v->status), "%s%s%s", v->excluded ? "excluded" : as_cell_status_word(v->status),
+    as_table_addf(t, as_status_paint(v->status), "%s%s%s", v->excluded ? "excluded" : as_cell_status_said(v->status),
                   v->reason[0] ? ": " : "", v->reason);
     as_buf_finish(&b);
 }
@@ -393,7 +393,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&b), style->width, 2, 2);
     as_paint_off(out, AS_PAINT_STRONG, style);
-    format_member(out, style, "status", "%s%s%s", as_cell_status_word(c->status), c->reason[0] ? ": " : "", c->reason);
+    format_member(out, style, "status", "%s%s%s", as_cell_status_said(c->status), c->reason[0] ? ": " : "", c->reason);
     format_member(out, style, "counts", "%s", c->counts);
     if (as_report_has_number(c)) {
         explain_numbers(c, style, out);

@@ -27,8 +27,9 @@ static const struct term {
     {"fact", NULL, "a sentence about the machine, derived by a rule from measurements; 'assay facts' lists them"},
     {"precision", NULL, "requested width of the 95% interval, relative to the median"},
     {"ok", NULL, "status: the interval is as narrow as requested, and no gate failed"},
-    {"wide", "imprecise",
-     "status, '~' in tables: the number is valid, but its 95% interval is wider than requested. Causes are time, "
+    {"imprecise", "wide",
+     "status ('wide' in exports), '~' in tables: the number is valid, but its 95% interval is wider than requested. "
+     "Causes are time, "
      "contention, "
      "clock, drift, placement and modes: 'assay explain CELL' names them for one measurement, 'assay doctor' for the "
      "machine"},

@@ -153,8 +153,7 @@ void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (by_status[order[i]] == 0)
             continue;
-        const char *word = order[i] == AS_CELL_PLANNED ? "not measured" : as_cell_status_word(order[i]);
-        as_buf_printf(out, "%s%zu %s", lead, by_status[order[i]], word);
+        as_buf_printf(out, "%s%zu %s", lead, by_status[order[i]], as_cell_status_said(order[i]));
         lead = ", ";
     }
     if (!*lead)

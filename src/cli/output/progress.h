@@ -18,9 +18,9 @@ struct as_progress {
  * may be NULL: no data sheet. lines: new lines of the data sheet as text, for what is no terminal. */
 void as_progress_event(struct as_progress *p, const struct as_event *e, const struct as_live *live, bool changed,
                        const struct as_buf *lines, struct as_buf *out);
-/* The last line: "run 3 complete: 40 cells: 38 ok, 2 wide; took 58 s". */
+/* The last line: "run 3 complete: 40 cells: 38 ok, 2 imprecise; took 58 s". */
 void as_progress_end(struct as_progress *p, const struct as_run_result *result, double seconds, struct as_buf *out);
-/* "38 ok, 2 wide" */
+/* "38 ok, 2 imprecise" */
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out);
 
 #endif

@@ -113,7 +113,7 @@ static void cuda_info_fill_names(struct as_device_info *info, const struct as_gp
 static unsigned cuda_info_capabilities(const struct as_gpu *gpu)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
-                    AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_QUEUES | AS_CAP_FREE_COUNT | AS_CAP_PEERS;
+                    AS_CAP_TOGETHER | AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_QUEUES | AS_CAP_FREE_COUNT | AS_CAP_PEERS;
     unsigned major = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     if (major > 5 || (major == 5 && cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) >= 3))
         caps |= AS_CAP_FP16;

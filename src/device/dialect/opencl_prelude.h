@@ -218,8 +218,22 @@ AS_ADD_BY_SWAP(f64, u64, atom_cmpxchg, as_ulong, as_double, as_atomic_add_f64)
 #endif
 #endif
 
-/* A counter of core cycles by inline assembly, since OpenCL C has none. */
-#ifdef __NV_CL_C_VERSION
+/* Clocks and the compute unit by inline assembly, since OpenCL C has none of them. */
+#if defined(__NV_CL_C_VERSION) && !defined(AS_NO_COUNTER)
+#define HAVE_NANOS 1
+FUNCTION u64 NANOS(void)
+{
+    u64 t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
+    return t;
+}
+#define HAVE_UNIT 1
+FUNCTION u32 UNIT(void)
+{
+    u32 u;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(u));
+    return u;
+}
 #define HAVE_CYCLES 1
 FUNCTION u64 CYCLES(void)
 {
@@ -228,5 +242,7 @@ FUNCTION u64 CYCLES(void)
     return c;
 }
 #else
+#define HAVE_NANOS 0
+#define HAVE_UNIT 0
 #define HAVE_CYCLES 0
 #endif

@@ -158,8 +158,30 @@ static enum as_status put_many(struct as_gpu *gpu, struct call *c, uint64_t reps
     return as_gpu_check(gpu, code, name, err);
 }
 
+/* While the stream is recorded: each repetition on a stream of its own, which starts with it and ends before it. */
+static enum as_status put_branches(struct as_gpu *gpu, struct call *c, uint64_t reps, const char *name,
+                                   struct as_error *err)
+{
+    if (reps > gpu->more_n)
+        return as_fail(err, AS_USAGE, "%s: kernel '%s': %llu branches need as many further queues", gpu->api->name,
+                       name, (unsigned long long)reps);
+    enum as_status st = AS_GPU_DO(gpu, err, event_record, gpu->start, gpu->stream);
+    for (uint64_t i = 0; i < reps && !st; i++) {
+        c->stream = gpu->more[i];
+        st = AS_GPU_DO(gpu, err, stream_wait_event, c->stream, gpu->start, 0);
+        if (!st)
+            st = put_many(gpu, c, 1, name, err);
+    }
+    for (uint64_t i = 0; i < reps && !st; i++) {
+        st = AS_GPU_DO(gpu, err, event_record, gpu->end, gpu->more[i]);
+        if (!st)
+            st = AS_GPU_DO(gpu, err, stream_wait_event, gpu->stream, gpu->end, 0);
+    }
+    return st;
+}
+
 /* All repetitions as one graph, recorded from the stream: launches of a stream follow one another in it too. */
-static enum as_status record(struct as_gpu *gpu, struct call *c, uint64_t reps, const char *name,
+static enum as_status record(struct as_gpu *gpu, struct call *c, const struct as_launch *l,
                              struct as_gpu_graph_exec **out, struct as_error *err)
 {
     const struct as_gpu_functions *f = gpu->f;
@@ -168,7 +190,8 @@ static enum as_status record(struct as_gpu *gpu, struct call *c, uint64_t reps, 
     enum as_status st = AS_GPU_DO(gpu, err, capture_begin, gpu->stream, gpu->api->capture_mode);
     if (st)
         return st;
-    st = put_many(gpu, c, reps, name, err);
+    st = l->flags & AS_LAUNCH_TOGETHER ? put_branches(gpu, c, l->reps, l->kernel->name, err)
+                                       : put_many(gpu, c, l->reps, l->kernel->name, err);
     int code = f->capture_end.call(gpu->stream, &graph);
     if (!st)
         st = as_gpu_check(gpu, code, f->capture_end.name, err);
@@ -232,8 +255,8 @@ static enum as_status gpu_queue_launch(struct as_device *dev, const struct as_la
     struct as_gpu_graph_exec *graph = NULL;
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status st = make_call(dev, launch, &c, err);
-    if (!st && (launch->flags & AS_LAUNCH_GRAPH))
-        st = record(gpu, &c, launch->reps, launch->kernel->name, &graph, err);
+    if (!st && (launch->flags & (AS_LAUNCH_GRAPH | AS_LAUNCH_TOGETHER)))
+        st = record(gpu, &c, launch, &graph, err);
     struct timed_call timed = {gpu, &c, launch, graph};
     if (!st)
         st = as_gpu_time(gpu, put_call, &timed, launch->kernel->name, out, err);

@@ -90,7 +90,7 @@ static void hip_info_fill_names(struct as_device_info *info, const struct as_hip
 static unsigned hip_info_capabilities(const struct as_hip_device *hip)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_FP64 | AS_CAP_FP16 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
-                    AS_CAP_COPY | AS_CAP_FREE_COUNT | AS_CAP_QUEUES | AS_CAP_CODE | AS_CAP_PEERS;
+                    AS_CAP_TOGETHER | AS_CAP_COPY | AS_CAP_FREE_COUNT | AS_CAP_QUEUES | AS_CAP_CODE | AS_CAP_PEERS;
     /* As in the dialect: other chips' cycle counter is too short. */
     bool counts = hip->target.generation == 9 || hip->target.generation == 10 || hip->target.generation == 12;
     if (counts && hip->target.wall_khz)

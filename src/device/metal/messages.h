@@ -95,7 +95,7 @@ enum { AS_MTL_BUFFERS = 31 };
 
 #define AS_MTL_QUEUE_MESSAGES(X)                                                                                       \
     X(commands, as_objc_id, "commandBuffer", (as_objc_id, as_objc_sel))                                                \
-    X(compute, as_objc_id, "computeCommandEncoder", (as_objc_id, as_objc_sel))                                         \
+    X(compute, as_objc_id, "computeCommandEncoderWithDispatchType:", (as_objc_id, as_objc_sel, as_ns_uinteger))        \
     X(blit, as_objc_id, "blitCommandEncoder", (as_objc_id, as_objc_sel))                                               \
     X(end_encoding, void, "endEncoding", (as_objc_id, as_objc_sel))                                                    \
     X(commit, void, "commit", (as_objc_id, as_objc_sel))                                                               \

@@ -8,6 +8,7 @@
 /* Launches per command buffer: enough that the next one is encoded while it runs, few enough that the GPU starts
  * early. */
 enum { DISPATCHES_MAX = 512 };
+enum { SERIAL, CONCURRENT }; /* MTLDispatchType */
 
 static enum as_status metal_check(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
 {
@@ -49,14 +50,15 @@ static void metal_set_arguments(const struct as_mtl_api *m, as_objc_id encoder, 
     }
 }
 
-/* n launches as one command buffer. Its encoder is a serial one: each launch waits for the one before. */
+/* n launches as one command buffer. In a serial encoder each launch waits for the one before. */
 static enum as_status metal_put(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l, uint64_t n,
                                 struct as_mtl_times *times, struct as_error *err)
 {
     const struct as_mtl_api *m = d->api;
     as_objc_id commands;
     enum as_status st = as_mtl_begin(d, q, &commands, times, err);
-    as_objc_id encoder = st ? NULL : AS_SEND(m, compute, commands);
+    const as_ns_uinteger type = l->flags & AS_LAUNCH_TOGETHER ? CONCURRENT : SERIAL;
+    as_objc_id encoder = st ? NULL : AS_SEND_WITH(m, compute, commands, type);
     if (st || !encoder)
         return st ? st : as_fail(err, AS_FAILED, "metal: kernel '%s': no compute encoder", l->kernel->name);
     AS_SEND_WITH(m, set_pipeline, encoder, l->kernel->pipeline);

@@ -168,6 +168,8 @@ static enum as_status opencl_backend_open_device(void *backend, size_t index, st
     return st;
 }
 
+static const char *const environment[] = {AS_CL_COUNTER, NULL};
+
 const struct as_backend as_backend_opencl = {
     .abi = AS_DEVICE_ABI,
     .name = "opencl",
@@ -178,5 +180,6 @@ const struct as_backend as_backend_opencl = {
     .close = opencl_backend_close,
     .count = opencl_backend_count,
     .words = &as_cl_words,
+    .environment = environment,
     .open_device = opencl_backend_open_device,
 };

@@ -120,6 +120,11 @@ static unsigned opencl_info_capabilities(const struct as_cl_device *cl)
         caps |= AS_CAP_SVM_ATOMICS;
     if (!opencl_info_is_cpu(cl) && as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query"))
         caps |= AS_CAP_FREE_COUNT;
+    if (as_cl_device_number(cl->api, cl->id, CL_DEVICE_QUEUE_PROPERTIES) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        caps |= AS_CAP_TOGETHER;
+    /* NVIDIA's compiler takes PTX, whose counters the prelude reads. */
+    if (!cl->no_counter && as_cl_has_extension(cl->api, cl->id, "cl_nv_device_attribute_query"))
+        caps |= AS_CAP_CYCLES;
     return caps;
 }
 
@@ -189,6 +194,8 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
     cl->type = as_cl_device_number(api, cl->id, CL_DEVICE_TYPE);
     cl->svm = api->clSVMAlloc ? as_cl_device_number(api, cl->id, CL_DEVICE_SVM_CAPABILITIES) : 0;
     cl->language = newest_language(api, cl->id);
+    const char *counter = getenv(AS_CL_COUNTER);
+    cl->no_counter = counter && strcmp(counter, "0") == 0;
     snprintf(info->id, sizeof info->id, "opencl:%zu", index);
     as_copy_text(info->backend, sizeof info->backend, "opencl");
     as_copy_text(info->bus_id, sizeof info->bus_id, found->bus_id);

@@ -36,14 +36,19 @@ struct as_cl_device {
     cl_command_queue back;                /* for a concurrent copy in the other direction; NULL before the first */
     cl_command_queue more[AS_QUEUES_MAX]; /* further queues */
     size_t more_n;
-    cl_event last; /* of the last submitted command, NULL when none is outstanding */
+    cl_command_queue unordered; /* out of order; NULL before the first use */
+    cl_event last;              /* of the last submitted command, NULL when none is outstanding */
     struct as_cl_built *built;
     cl_device_svm_capabilities svm;
     cl_device_type type;
     const char *language; /* "-cl-std=CL3.0" */
+    bool no_counter;      /* AS_CL_COUNTER says so */
     uint64_t total;       /* bytes, as the driver says */
     uint64_t held;        /* bytes held by as_memory objects */
 };
+
+/* With "0" kernels read no counter, and cycles come as on devices without one: the two can be compared. */
+#define AS_CL_COUNTER "ASSAY_OPENCL_COUNTER"
 
 struct as_program {
     struct as_cl_built *built;
@@ -90,6 +95,8 @@ enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, str
 cl_command_queue as_cl_queue(const struct as_cl_device *cl, unsigned queue, struct as_error *err);
 enum as_status as_cl_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
 enum as_status as_cl_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err);
+/* Creates the queue out of order unless there is one. */
+enum as_status as_cl_unordered(struct as_cl_device *cl, struct as_error *err);
 void as_cl_queues_close(struct as_cl_device *cl);
 
 void as_cl_forget_programs(struct as_cl_device *cl);

@@ -104,6 +104,7 @@ static enum as_status opencl_program_build(struct as_device *dev, const struct a
         return as_nomem(err, sizeof *program, "a program record");
     as_dialect_source(AS_DIALECT_OPENCL, desc->source, &source);
     as_buf_str(&options, cl->language);
+    as_buf_str(&options, cl->no_counter ? " -DAS_NO_COUNTER" : "");
     as_buf_str(&options, desc->defines ? " " : "");
     as_buf_str(&options, desc->defines);
     enum as_status st = as_buf_check(&source, err);

@@ -13,6 +13,18 @@ void as_cl_queues_close(struct as_cl_device *cl)
 {
     for (; cl->more_n; cl->more_n--)
         cl->api->clReleaseCommandQueue(cl->more[cl->more_n - 1]);
+    if (cl->unordered)
+        cl->api->clReleaseCommandQueue(cl->unordered);
+    cl->unordered = NULL;
+}
+
+enum as_status as_cl_unordered(struct as_cl_device *cl, struct as_error *err)
+{
+    cl_int code = CL_SUCCESS;
+    if (!cl->unordered)
+        cl->unordered =
+            cl->api->clCreateCommandQueue(cl->context, cl->id, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+    return as_cl_check(cl->unordered ? CL_SUCCESS : code, "clCreateCommandQueue", err);
 }
 
 static cl_command_queue create(const struct as_cl_device *cl, bool urgent, cl_int *code)

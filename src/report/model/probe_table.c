@@ -200,7 +200,7 @@ static void add_title(struct as_view_table *out, const char *title, struct as_vi
 
 static void probe_table_write_status(const struct as_cell *c, struct as_buf *out)
 {
-    as_buf_str(out, as_cell_status_word(c->status));
+    as_buf_str(out, as_cell_status_said(c->status));
     as_report_failed_gates(c, out);
     if (c->sum.modes == 2) {
         as_buf_str(out, "; two modes ");

@@ -276,7 +276,7 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
 
 static void status_of(const struct as_cell *c, struct as_buf *out)
 {
-    as_buf_str(out, as_cell_status_word(c->status));
+    as_buf_str(out, as_cell_status_said(c->status));
     if (c->status == AS_CELL_REJECTED)
         as_report_failed_gates(c, out);
 }

@@ -88,7 +88,7 @@ static void missing_row(struct as_buf *b, const struct as_cell *const *cells, si
     const struct as_probe *probe = as_probe_find(c->probe);
     as_html_row(b, NULL, c->probe);
     as_html_cell(b, NULL, c->device);
-    as_html_cell(b, NULL, as_cell_status_word(c->status));
+    as_html_cell(b, NULL, as_cell_status_said(c->status));
     as_html_cell(b, NULL,
                  c->reason[0]                   ? c->reason
                  : c->status == AS_CELL_PLANNED ? "the run ended before its first trial"

@@ -120,9 +120,8 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
         }
         as_buf_char(&line, ' ');
         as_buf_terminal(&line, c->device);
-        as_buf_printf(&line, ": %zu %s%s%s", r->cells,
-                      c->status == AS_CELL_PLANNED ? "not measured" : as_cell_status_word(c->status),
-                      c->reason[0] ? ": " : "", c->status == AS_CELL_REJECTED && r->cells > 1 ? "for example " : "");
+        as_buf_printf(&line, ": %zu %s%s%s", r->cells, as_cell_status_said(c->status), c->reason[0] ? ": " : "",
+                      c->status == AS_CELL_REJECTED && r->cells > 1 ? "for example " : "");
         as_buf_terminal(&line, c->reason);
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
@@ -179,7 +178,7 @@ static void terminal_write_head(const struct as_report_run *run, const struct as
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)
         if (o->by_status[s]) {
-            as_buf_printf(out, "%s%zu %s", lead, o->by_status[s], as_cell_status_word((enum as_cell_status)s));
+            as_buf_printf(out, "%s%zu %s", lead, o->by_status[s], as_cell_status_said((enum as_cell_status)s));
             lead = ", ";
         }
     as_buf_char(out, '\n');

@@ -32,6 +32,21 @@ static void check_graph(struct as_launch l, struct as_memory *m)
     check_count(m, l.reps * conformance_items());
 }
 
+/* As many branches, or commands in any order, as there are queues. */
+static void check_together(struct as_launch l, struct as_memory *m)
+{
+    struct as_error err = {0};
+    struct as_timing t;
+    l.flags = AS_LAUNCH_TOGETHER;
+    check_ok(gpu.dev.queue->queues(&gpu.dev, l.reps, 0, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
+        assert_true(t.host_s > 0);
+        check_count(m, l.reps * conformance_items());
+    }
+    check_ok(gpu.dev.queue->queues(&gpu.dev, 0, 0, &err), &err);
+}
+
 /* Each launch counts once per work-item: few, many, queued, with every kind of wait. */
 void conformance_counts(void **state)
 {
@@ -65,6 +80,8 @@ void conformance_counts(void **state)
     } else if (gpu.dev.info.capabilities & AS_CAP_GRAPHS && stand_in.runs == RUNS_ALL) {
         check_graph(l, m);
     }
+    if (gpu.dev.info.capabilities & AS_CAP_TOGETHER && stand_in.runs == RUNS_ALL)
+        check_together(l, m);
     gpu.dev.memory->free(&gpu.dev, m);
     conformance_done(&r);
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_wmma[];
 
 static void check_program(const struct as_program_desc *desc, const char *kernel, const char *arch,
                           const char *operation, uint64_t wanted)
@@ -32,15 +32,55 @@ static void check_program(const struct as_program_desc *desc, const char *kernel
                  (unsigned long long)spilled);
 }
 
+static void check_tile(const char *source, const char *kernel, const char *arch, enum as_gemm_type type,
+                       unsigned epilogue, unsigned cluster, const char *tile, const char *operation, uint64_t wanted)
+{
+    const struct as_gemm_format *f = &as_gemm_formats[type];
+    char defines[160];
+    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED%s", f->define,
+             f->out_bytes, type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", epilogue, cluster, tile);
+    const struct as_program_desc desc = {.name = kernel, .source = source, .defines = defines};
+    check_program(&desc, kernel, arch, operation, wanted);
+}
+
 static void check_kernel(const char *source, const char *kernel, const char *arch, enum as_gemm_type type,
                          unsigned epilogue, unsigned cluster, const char *operation, uint64_t wanted)
 {
-    const struct as_gemm_format *f = &as_gemm_formats[type];
-    char defines[128];
-    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED", f->define,
-             f->out_bytes, type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", epilogue, cluster);
-    const struct as_program_desc desc = {.name = kernel, .source = source, .defines = defines};
-    check_program(&desc, kernel, arch, operation, wanted);
+    check_tile(source, kernel, arch, type, epilogue, cluster, "", operation, wanted);
+}
+
+/* Every tile that a path may choose compiles, has its instructions and spills nothing. */
+static void test_tiles(void **state)
+{
+    static const struct {
+        const char *source, *kernel;
+        enum as_gemm_path path;
+        const char *arch;
+        unsigned wanted;
+    } paths[] = {
+        {as_kernel_gemm_mma, "gemm_mma", AS_GEMM_MMA, "sm_90a", 16},
+        {as_kernel_gemm_wmma, "gemm_mma", AS_GEMM_WMMA, "sm_80", 16},
+        {as_kernel_gemm_wgmma, "gemm_wgmma", AS_GEMM_WGMMA, "sm_90a", 4},
+        {as_kernel_gemm_wgmma, "gemm_wgmma", AS_GEMM_PAIR, "sm_90a", 4},
+    };
+    static const enum as_gemm_type types[] = {AS_GEMM_F64, AS_GEMM_TF32, AS_GEMM_F16, AS_GEMM_BF16, AS_GEMM_S8};
+    (void)state;
+    need_nvrtc();
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        for (size_t t = paths[i].wanted == 4; t < sizeof types / sizeof *types; t++) {
+            const struct as_device_info info = {.dialect = "cuda"};
+            const struct as_gemm_desc d = {.path = paths[i].path, .type = types[t], .m = 1024, .n = 1024, .k = 1024};
+            const unsigned cluster = paths[i].path == AS_GEMM_PAIR ? 2 : 1;
+            struct as_gemm_tile tiles[AS_GEMM_TILES_MAX];
+            const size_t n = as_gemm_tiles(&info, &d, tiles);
+            assert_true(n >= 2);
+            for (size_t k = 0; k < n; k++) {
+                char tile[48];
+                snprintf(tile, sizeof tile, " -DTILE_M=%u -DTILE_N=%u", tiles[k].m / cluster, tiles[k].n);
+                check_tile(paths[i].source, paths[i].kernel, paths[i].arch, types[t], 0, cluster, tile, "matrix",
+                           paths[i].wanted);
+            }
+        }
 }
 
 /* A step of 128 bytes of K is four instructions. */
@@ -117,6 +157,7 @@ static void test_flash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wgmma), cmocka_unit_test(test_mma),
-                                       cmocka_unit_test(test_tiled), cmocka_unit_test(test_flash)};
+                                       cmocka_unit_test(test_tiled), cmocka_unit_test(test_flash),
+                                       cmocka_unit_test(test_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,7 @@ static void test_probes(void **state)
                                                {"async_copy", "path=tensor"},
                                                {"async_copy", "path=to_lds"},
                                                {"cluster_memory", ""},
+                                               {"emulated_gemm", ""},
                                                {"emulated", "op=f64"},
                                                {"sync", "op=max"},
                                                {"sync", "op=min"},

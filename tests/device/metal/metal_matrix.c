@@ -121,11 +121,8 @@ static void check_rate(const char *instruction)
     fake("metal41");
     open_gpu(&o, 0);
     o.dev.info.compute_units = 1;
-    o.dev.info.unit_fma = 0;
     struct as_trial_context tc = {.dev = &o.dev, .seed = 5};
     struct as_peak_desc d = {.matrix = as_matrix_find(instruction)};
-    assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "cycle counter"));
     d.rate_only = true;
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_APPLIES);
     check_ok(as_peak_prepare(&p, &tc, &d, &err), &err);

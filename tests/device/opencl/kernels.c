@@ -148,7 +148,9 @@ static void test_variant(void **state)
     /* No machine code to inspect, and a clock only on some GPUs, whose variant has one. */
     static const struct kernel_lack no_code[] = {{"codegen", ""}, {"cluster_memory", ""}, {NULL, NULL}};
     static const struct kernel_lack no_clock[] = {
-        {"codegen", ""}, {"onchip_bandwidth", ""}, {"l2_latency", ""}, {"cluster_memory", ""}, {NULL, NULL}};
+        {"codegen", ""}, {"l2_latency", ""}, {"cluster_memory", ""}, {NULL, NULL}};
+    static const struct kernel_lack no_f64[] = {
+        {"codegen", ""}, {"l2_latency", ""}, {"cluster_memory", ""}, {"emulated_gemm", ""}, {NULL, NULL}};
     const struct variant *v = *state;
     const struct kernel_compiler by = {.warp = 32,
                                        .kib_local = 48,
@@ -157,7 +159,9 @@ static void test_variant(void **state)
                                        .without = v->without,
                                        .partial = true,
                                        .skips_long = !is_whole(v),
-                                       .lacks = v->without & AS_CAP_CYCLES ? no_clock : no_code,
+                                       .lacks = v->without & AS_CAP_FP64     ? no_f64
+                                                : v->without & AS_CAP_CYCLES ? no_clock
+                                                                             : no_code,
                                        .compile = compile,
                                        .code_bytes = code_bytes};
     need_clang();

@@ -5,6 +5,7 @@
  *   hostile    error texts contain terminal controls
  *   lost       every call but init fails
  *   instant    reports instantaneous power
+ *   scopes     ... of the GPU, the module and the memory
  *   thermal, cap, idle, strange   throttle reasons
  *   growing    one more uncorrected ECC error per call
  *   self       this process is on the device
@@ -101,6 +102,11 @@ API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field
                 values[i].status = NVML_SUCCESS;
                 values[i].value.u = known[k].value;
             }
+        static const unsigned scopes[] = {400000, 600000, 80000};
+        if (values[i].field == NVML_FIELD_POWER_INSTANT && has_word("scopes") && values[i].scope < 3) {
+            values[i].status = NVML_SUCCESS;
+            values[i].value.u = scopes[values[i].scope];
+        }
     }
     return NVML_SUCCESS;
 }

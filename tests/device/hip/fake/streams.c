@@ -21,9 +21,13 @@ struct work {
 struct as_gpu_event {
     unsigned asked, done; /* times recorded on a stream, and completed */
     double seconds;
+    struct as_gpu_stream *from; /* recorded on it during a capture; NULL: not captured */
 };
+enum { BRANCHES_MAX = 256 };
 struct as_gpu_graph {
     struct work *first, **last;
+    struct as_gpu_stream *branches[BRANCHES_MAX]; /* that take part beside the stream that began it */
+    unsigned branches_n, open;                    /* open: not joined again */
 };
 struct as_gpu_graph_exec {
     struct work *first;
@@ -195,6 +199,16 @@ API hipError_t hipDeviceSynchronize(void)
 API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
 {
     CAN_FAIL();
+    if (event->from) { /* takes part in the capture, or is joined again */
+        hipGraph_t capture = event->from->capture;
+        if (flags || !capture || (stream->capture && stream->capture != capture) || capture->branches_n == BRANCHES_MAX)
+            return fake_broke(__func__, hipErrorInvalidValue);
+        capture->open += stream->capture ? -1u : 1u;
+        if (!stream->capture)
+            capture->branches[capture->branches_n++] = stream;
+        stream->capture = capture;
+        return hipSuccess;
+    }
     if (flags || event->asked == 0)
         return fake_broke(__func__, hipErrorInvalidValue);
     struct work *w = make(AWAIT);
@@ -228,6 +242,9 @@ API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
     CAN_FAIL();
     if (fake_real(stream->device) != fake_real(fake_current))
         return fake_broke(__func__, hipErrorInvalidHandle);
+    event->from = stream->capture ? stream : NULL;
+    if (event->from)
+        return hipSuccess;
     struct work *w = make(STAMP);
     w->event = event;
     w->turn = ++event->asked;
@@ -349,8 +366,10 @@ API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
 {
     hipGraph_t captured = stream->capture;
     stream->capture = *graph = NULL;
-    if (!captured)
+    if (!captured || captured->open)
         return fake_broke(__func__, hipErrorInvalidValue);
+    for (unsigned i = 0; i < captured->branches_n; i++)
+        captured->branches[i]->capture = NULL;
     fake_count(1);
     if (fake_fails(__func__)) {
         drop_graph(captured);

@@ -191,8 +191,10 @@ static id commands_encoder(struct commands *c, bool compute, const char *sel)
     return fake_autorelease(&e->object);
 }
 
-static id commands_compute(id self, SEL sel)
+static id commands_compute(id self, SEL sel, NSUInteger type)
 {
+    if (type > 1)
+        fake_broke("the dispatch type is neither serial nor concurrent", sel);
     return commands_encoder((struct commands *)self, true, sel);
 }
 
@@ -292,7 +294,7 @@ static double commands_end(id self, SEL sel)
 static const struct fake_method methods[] = {
     FAKE_METHOD(&fake_device_class, "newCommandQueue", device_queue),
     FAKE_METHOD(&fake_queue_class, "commandBuffer", queue_commands),
-    FAKE_METHOD(&commands_class, "computeCommandEncoder", commands_compute),
+    FAKE_METHOD(&commands_class, "computeCommandEncoderWithDispatchType:", commands_compute),
     FAKE_METHOD(&commands_class, "blitCommandEncoder", commands_blit),
     FAKE_METHOD(&commands_class, "commit", commands_commit),
     FAKE_METHOD(&commands_class, "waitUntilCompleted", commands_wait),

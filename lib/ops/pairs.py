@@ -1,0 +1,123 @@
+"""Generates chains of x86-64 instructions by operand, and mixtures of two: pairs.py OUT.S OUT.c FILE.ini
+
+A section is an instruction form. Its keys:
+  needs       CPU features, as in device/cpu/features.h, without AS_CPU_
+  FROM>TO     a chain in which the instruction's input FROM depends on its output TO, of operands by their number,
+              registers and flags by their name. Other inputs are constant: instructions without inputs renew registers.
+  FROM>TO.less  cycles of a link that the chain contains, and the link's instruction
+  throughput  the instruction with an independent destination {}; one without {} is repeated as it stands
+  mixed       yes: two such forms are also measured together, for ports that both use
+
+A step has as many latencies as it names the instruction. Every kernel is a function (states, operands, turns), as those of
+native.py; vector registers begin as the first state, general ones as small numbers."""
+import itertools
+import os
+import re
+import sys
+
+import ops
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import assembly  # noqa: E402  (lib/)
+
+STEPS = {True: 48, False: 12}  # of chains, and others, in the long body
+REGISTERS = {"r": [f"r{n}" for n in range(8, 16)]} | {b: [f"{b}mm{n}" for n in range(4, 16)] for b in "xyz"}
+SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+INITIAL = {"rax": 1, "rbx": 3, "rcx": 5, "rdx": 7, "rsi": 9} | {r: 11 for r in REGISTERS["r"]}
+
+
+class X86:
+    guard = "__x86_64__"
+
+
+def instructions(text):
+    return [t.strip() for t in text.split(";") if t.strip()]
+
+
+class Kernel:
+    """form: of the instruction; what: "2>1", "throughput", or the other form of a mixture."""
+
+    def __init__(self, form, what, body, count, needs, less=(0, ""), counts=(1, 1)):
+        self.form, self.what, self.body, self.count, self.needs = form, what.replace(">", "to"), body, count, needs
+        self.less, self.counts = less, counts
+        self.symbol = "as_pair_" + re.sub(r"\W", "_", f"{form}_{self.what}")
+
+    @property
+    def steps(self):
+        return STEPS["to" in self.what]
+
+    def vectors(self):
+        found = set(re.findall(r"\b([xyz])mm\d", "; ".join(self.body)))
+        return next((b for b in "zyx" if b in found), None)
+
+    def function(self, name, steps):
+        bank = self.vectors()
+        loads = [f"vmovups {bank}mm{n}, [rdi]" for n in range(16)] if bank else []
+        loads += [f"mov {r}, {v}" for r, v in INITIAL.items()]
+        code = [f"push {r}" for r in SAVED] + ["mov rbp, rdx"] + loads + [".p2align 6", "1:", f".rept {steps}"] + self.body
+        code += [".endr", "dec rbp", "jnz 1b"] + (["vzeroupper"] if bank else [])
+        code += [f"pop {r}" for r in reversed(SAVED)] + ["ret"]
+        return "\n".join([f"    begin_function {name}"] + ["    " + c if c != "1:" else c for c in code]
+                         + [f"    end_function {name}"]) + "\n"
+
+    def assembly(self):
+        return self.function(self.symbol + "_half", self.steps // 2) + self.function(self.symbol + "_whole", self.steps)
+
+    def symbols(self):
+        return self.symbol + "_half", self.symbol + "_whole"
+
+    def record(self):
+        needs = " | ".join(f"AS_CPU_{n}" for n in self.needs) or "0"
+        return (f'    {{.form = "{self.form}", .what = "{self.what}", .text = "{"; ".join(self.body)}", .needs = {needs},\n'
+                f'     .count = {self.count}, .less = {self.less[0]}, .link = "{self.less[1]}", .counts = {{{self.counts[0]}, '
+                f'{self.counts[1]}}},\n     .body = {{.name = "{self.symbol}", .chains = 1, .steps = {self.steps}, .instructions = '
+                f'{len(self.body)}, .half = {self.symbol}_half, .whole = {self.symbol}_whole}}}},\n')
+
+
+def spread(text, first=0, step=1):
+    """The instruction once per register, of those from the first on."""
+    bank = (re.findall(r"\b([xyz])mm\d", text) or ["r"])[0]
+    registers = REGISTERS[bank][first::step]
+    return [one.format(r) for r in registers for one in instructions(text)] if "{}" in text else instructions(text) * 8
+
+
+def chains(form, section, needs):
+    name = form.split("_")[0]
+    for key, text in section.items():
+        if ">" in key and not key.endswith(".less"):
+            body = instructions(text)
+            count = sum(t.split()[0] == name for t in body)
+            less, _, link = section.get(key + ".less", "0").partition(" ")
+            if not count:
+                ops.fail(form, f"{key}: no {name}")
+            yield Kernel(form, key, body, count, needs, (less, link))
+
+
+def kernels(table):
+    forms = {}
+    for form in table.sections():
+        section = table[form]
+        needs = section.get("needs", "").split()
+        yield from chains(form, section, needs)
+        if "throughput" in section:
+            body, name = spread(section["throughput"]), form.split("_")[0]
+            yield Kernel(form, "throughput", body, sum(t.split()[0] == name for t in body), needs)
+            if section.get("mixed") == "yes":
+                forms[form] = (section["throughput"], needs)
+    for (a, (text_a, needs_a)), (b, (text_b, needs_b)) in itertools.combinations(forms.items(), 2):
+        one, two = spread(text_a, 0, 2), spread(text_b, 1, 2)
+        body = [t for both in itertools.zip_longest(one, two) for t in both if t]
+        yield Kernel(a, b, body, 1, sorted(set(needs_a) | set(needs_b)), counts=(len(one), len(two)))
+
+
+def main():
+    rows = list(kernels(ops.parse(sys.argv[3])))
+    assembly.write(sys.argv[1], sys.argv[2], "lib/ops/pairs.h", "as_native_run", "struct as_pair_kernel as_pair_kernels",
+                   [(X86, "    .intel_syntax noprefix\n    .text\n", rows)])
+    with open(sys.argv[2], "a", encoding="ascii") as f:
+        for array, words in (("forms", [r.form for r in rows]), ("whats", [r.what for r in rows])):
+            f.write(f"const char *const as_pair_{array}[] = {{{', '.join(chr(34) + w + chr(34) for w in dict.fromkeys(words))}, NULL}};\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+/* CPU instructions by operand: latencies, throughput, and shared ports. */
+#include "facts/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the time that a shared port costs at most, how much says that ports are shared, and how much that they are not. */
+static const double SHARED = 0.75, APART = 0.25;
+/* A mixture as dense as the densest is limited by dispatch, whatever ports it needs. */
+static const double DENSE = 0.95;
+
+struct cpu_cells {
+    struct as_rule_context *c;
+    const struct as_cell **cells;
+    size_t n;
+    double densest; /* instructions per cycle of all mixtures and throughputs */
+};
+
+static bool operands_is_mixture(const struct as_cell *cell)
+{
+    return as_cell_note(cell, "first") > 0;
+}
+
+static const struct as_cell *operands_throughput(const struct cpu_cells *p, const char *form)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (strcmp(as_cell_axis(p->cells[i], "instruction"), form) == 0 &&
+            as_cell_is(p->cells[i], "what", "throughput"))
+            return p->cells[i];
+    return NULL;
+}
+
+static double operands_density(const struct as_cell *cell)
+{
+    return (as_cell_note(cell, "first") + as_cell_note(cell, "second")) / cell->sum.median;
+}
+
+static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *cell)
+{
+    const bool throughput = as_cell_is(cell, "what", "throughput");
+    struct as_fact *f =
+        as_fact_add_cell(p->c, throughput ? AS_FACT_OPERANDS_THROUGHPUT : AS_FACT_OPERANDS_LATENCY, cell, NULL);
+    if (!f)
+        return;
+    if (throughput)
+        as_fact_say(f, "{instruction} takes {value} each when independent");
+    else
+        as_fact_say(f, "{instruction}: operand {what} takes {value}");
+}
+
+/* The time that a mixture takes beyond the longer of its parts, over that of the shorter: 0 apart, 1 one after the
+ * other. */
+static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *cell)
+{
+    const char *a = as_cell_axis(cell, "instruction"), *b = as_cell_axis(cell, "what");
+    const struct as_cell *one = operands_throughput(p, a), *two = operands_throughput(p, b);
+    if (!one || !two)
+        return;
+    const double alone_a = as_cell_note(cell, "first") * one->sum.median,
+                 alone_b = as_cell_note(cell, "second") * two->sum.median, longer = fmax(alone_a, alone_b),
+                 shorter = fmin(alone_a, alone_b);
+    const struct as_interval ci = as_cell_interval(cell);
+    struct as_fact *f = as_fact_add(p->c, AS_FACT_OPERANDS_PORTS, cell, AS_BY(.instruction = a, .other = b));
+    if (!f)
+        return;
+    as_fact_number(f, (cell->sum.median - longer) / shorter,
+                   (struct as_interval){(ci.lo - longer) / shorter, (ci.hi - longer) / shorter});
+    const bool dense = operands_density(cell) >= DENSE * p->densest && f->value < SHARED;
+    f->verdict = f->ci.lo > SHARED ? AS_SUPPORTED : f->ci.hi < APART ? AS_REFUTED : AS_UNDECIDED;
+    as_fact_say(
+        f,
+        f->verdict == AS_SUPPORTED ? "%s and %s use the same ports: {value} of the shorter one's time is added"
+        : f->verdict == AS_REFUTED ? "%s and %s do NOT compete for ports: {value} of the shorter one's time is added"
+        : dense ? "%s and %s together are as dense as the core dispatches; {value} of the shorter one's time is added"
+                : "%s and %s share some of their ports: {value} of the shorter one's time is added",
+        a, b);
+    as_fact_evidence(f, cell);
+    as_fact_evidence(f, one);
+    as_fact_evidence(f, two);
+}
+
+static void operands_derive(struct as_rule_context *c)
+{
+    struct cpu_cells p = {.c = c};
+    p.n = as_cells_of(c, "cpu_operands", &p.cells);
+    for (size_t i = 0; i < p.n; i++)
+        if (operands_is_mixture(p.cells[i]))
+            p.densest = fmax(p.densest, operands_density(p.cells[i]));
+    for (size_t i = 0; i < p.n; i++)
+        if (operands_is_mixture(p.cells[i]))
+            add_operands_ports(&p, p.cells[i]);
+        else
+            add_operands_cell(&p, p.cells[i]);
+    free(p.cells);
+}
+
+const struct as_rule as_rules_cpu_operands[] = {
+    {"instructions by operand", operands_derive,
+     "cycles per instruction of chains from one operand to another, and of independent instructions; of two in turn, "
+     "the "
+     "time beyond the longer one's over the shorter one's: the same ports from 0.75 on, none in common below 0.25",
+     "a chain or mixture of the same instructions with another time that passes the same gates"},
+    {0},
+};

@@ -1,0 +1,55 @@
+/* f64 GEMM from slices: rate against native arithmetic, and bits that are right. */
+#include "facts/rule.h"
+
+#include "base/text.h"
+#include "model/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct as_cell *native_of(const struct as_cell *const *cells, size_t n, const struct as_cell *like)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "op", "f64") && as_cell_is(cells[i], "input", as_cell_axis(like, "input")) &&
+            as_cell_is(cells[i], "size", as_cell_axis(like, "size")))
+            return cells[i];
+    return NULL;
+}
+
+static void add_slices(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *native)
+{
+    struct as_metric_value bits = {.value = NAN}, of_native = {.value = NAN};
+    char what[24];
+    as_copy_text(what, sizeof what, as_cell_axis(cell, "input"));
+    (void)as_cell_metric(cell, "accuracy", &bits);
+    (void)as_cell_metric(native, "accuracy", &of_native);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_EMULATED_GEMM, cell, native,
+                                          AS_BY(.elements = as_cell_axis(cell, "slices"), .what = what));
+    if (!f)
+        return;
+    as_fact_say(f,
+                "f64 GEMM from %s slices of 8-bit integers runs at {value} the rate of f64 (%s, size %s), with %.1f "
+                "bits against %.1f",
+                as_cell_axis(cell, "slices"), what, as_cell_axis(cell, "size"), bits.value, of_native.value);
+}
+
+static void emulated_gemm_derive(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "emulated_gemm", &cells);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *native = as_cell_is(cells[i], "op", "s8_slices") ? native_of(cells, n, cells[i]) : NULL;
+        if (native)
+            add_slices(c, cells[i], native);
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_emulated_gemm[] = {
+    {"f64 GEMM from integers", emulated_gemm_derive,
+     "valid GEMMs of the same inputs by f64 arithmetic and by integer products of slices; bits from the largest error "
+     "over "
+     "the sum of the products' magnitudes",
+     "a GEMM by either with another rate that passes the same gates"},
+    {0},
+};

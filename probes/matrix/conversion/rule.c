@@ -1,0 +1,46 @@
+/* What numbers past the range of a short format become. */
+#include "facts/rule.h"
+#include "find.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *property, *what;
+} inputs[] = {{"overflow", "a number far past the range"}, {"infinity", "infinity"}};
+
+static void conversion_add(struct as_rule_context *c, const struct as_cell *cell, size_t input)
+{
+    const bool saturates = cell->sum.median == CONVERSION_LARGEST;
+    const double result = saturates ? as_cell_note(cell, "result") : NAN;
+    struct as_fact *f = NULL;
+    if (isfinite(result) || !saturates) /* a cell may know that it saturates, but have no note of the number */
+        f = as_fact_add(c, AS_FACT_CONVERSION_SATURATES, cell, AS_BY(.what = inputs[input].property));
+    if (!f)
+        return;
+    as_fact_evidence(f, cell);
+    f->verdict = isfinite(result) ? AS_SUPPORTED : AS_REFUTED;
+    if (isfinite(result)) {
+        as_fact_number(f, result, (struct as_interval){result, result});
+        as_fact_say(f, "{op} saturates: %s becomes %g", inputs[input].what, result);
+    } else
+        as_fact_say(f, "{op} does NOT saturate: %s becomes infinity or NaN", inputs[input].what);
+}
+
+static void conversion_derive(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "conversion", &cells);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+            if (as_cell_is(cells[i], "property", inputs[k].property))
+                conversion_add(c, cells[i], k);
+    free(cells);
+}
+
+const struct as_rule as_rules_conversion[] = {
+    {"conversions past the range", conversion_derive,
+     "results of the conversion instruction for sixteen times the largest number of the format, and for infinity",
+     "an input past the range that converts to something else"},
+    {0},
+};

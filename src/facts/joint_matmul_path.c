@@ -1,0 +1,213 @@
+/* Each path of GEMM with each type: native or emulated, a feature of arithmetic or of memory, its gain over the older
+ * path, and its share of the vector ALU's peak, by size. */
+#include "base/text.h"
+#include "facts/matmul_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Oldest first; a device may lack any. */
+static const char *const paths[] = {"naive", "tiled", "dot", "wmma", "mma", "tensor", "wgmma", "wgmma_pair", "library"};
+enum { PATHS = sizeof paths / sizeof *paths, SIZES_MAX = 16, BASELINE = 1 /* tiled: the vector ALU used well */ };
+
+struct path_cells {
+    struct as_rule_context *c;
+    const struct as_cell **cells, **roofs;
+    size_t n, roofs_n;
+};
+
+/* GEMMs of one path and type by rising size. */
+struct path_curve {
+    const struct as_cell *at[SIZES_MAX];
+    size_t n;
+};
+
+static void path_insert(struct path_curve *curve, const struct as_cell *cell)
+{
+    size_t i = curve->n;
+    if (curve->n == SIZES_MAX)
+        return;
+    for (; i > 0 && as_cell_axis_number(curve->at[i - 1], "size") > as_cell_axis_number(cell, "size"); i--)
+        curve->at[i] = curve->at[i - 1];
+    curve->at[i] = cell;
+    curve->n++;
+}
+
+static struct path_curve path_curve_of(const struct path_cells *p, const char *path, const char *type)
+{
+    struct path_curve out = {.n = 0};
+    for (size_t i = 0; i < p->n; i++)
+        if (as_cell_is(p->cells[i], "operands", "random") && as_cell_is(p->cells[i], "hold", "burst") &&
+            strcmp(as_cell_axis(p->cells[i], "path"), path) == 0 &&
+            strcmp(as_cell_axis(p->cells[i], "type"), type) == 0)
+            path_insert(&out, p->cells[i]);
+    return out;
+}
+
+/* Keeps of both the sizes that both have. */
+static void path_keep_common(struct path_curve *a, struct path_curve *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < b->n; k++)
+            if (as_cell_axis_number(a->at[i], "size") == as_cell_axis_number(b->at[k], "size")) {
+                const struct as_cell *other = b->at[k];
+                b->at[k] = b->at[n];
+                a->at[n] = a->at[i];
+                b->at[n++] = other;
+                break;
+            }
+    a->n = b->n = n;
+}
+
+/* " (1.05x at 512, 1.21x at 1024)", of sizes below the largest; nothing where there is only one. */
+static void path_say_sizes(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
+                           struct as_buf *out)
+{
+    for (size_t i = 0; i + 1 < a->n; i++) {
+        const double below = b ? b->at[i]->sum.median : one->sum.median;
+        as_buf_printf(out, "%s%.3gx at %s", i ? ", " : "; ", a->at[i]->sum.median / below,
+                      as_cell_axis(a->at[i], "size"));
+    }
+}
+
+static void path_evidence(struct as_fact *f, const struct path_curve *curve)
+{
+    for (size_t i = 0; i < curve->n; i++)
+        as_fact_evidence(f, curve->at[i]);
+}
+
+/* ---- native or emulated ---- */
+
+/* An emulation converts its operands: at least one conversion per matrix instruction, beside those of results. */
+static bool path_converts(const struct as_cell *cell)
+{
+    const double conversions = as_cell_note(cell, "conversions"), steps = as_cell_note(cell, "code_matrix");
+    return conversions > 0 && conversions >= (steps > 0 ? steps : 1);
+}
+
+static enum as_fact_verdict path_judge_native(const struct as_fact *f, const struct as_cell *cell)
+{
+    const enum as_fact_verdict faster = as_verdict_above(f->ci, AS_MATMUL_ACCELERATED);
+    return faster == AS_SUPPORTED && path_converts(cell) ? AS_UNDECIDED : faster;
+}
+
+static void path_say_native(struct as_fact *f, const struct as_cell *cell, const struct as_matmul_type *t,
+                            const struct as_matmul_type *wider)
+{
+    static const char *const says[] = {[AS_SUPPORTED] = "is native, a compute feature",
+                                       [AS_REFUTED] = "is emulated",
+                                       [AS_UNDECIDED] = "may be native or emulated"};
+    const double conversions = as_cell_note(cell, "conversions");
+    struct as_buf code = AS_BUF_INIT;
+    if (conversions > 0)
+        as_buf_printf(&code, ", with %.0f conversion%s of operands in the machine code", conversions,
+                      conversions == 1 ? "" : "s");
+    else if (conversions == 0)
+        as_buf_str(&code, ", with no conversions of operands in the machine code");
+    as_fact_say(f, "%s by %s %s%s: {value} the rate of %s at size %s%s", t->word, as_cell_axis(cell, "path"),
+                says[f->verdict],
+                f->verdict != AS_REFUTED  ? ""
+                : t->bytes < wider->bytes ? ", a memory-footprint feature"
+                                          : ", and saves no memory either",
+                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code));
+    as_buf_finish(&code);
+}
+
+static const struct as_matmul_type *path_type_of(const char *word)
+{
+    const struct as_matmul_type *t = as_matmul_types;
+    while (strcmp(t->word, word) != 0)
+        t++;
+    return t;
+}
+
+static void path_add_native(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
+{
+    for (size_t w = 0; w < AS_MATMUL_WIDER && t->wider[w]; w++) {
+        struct path_curve a = path_curve_of(p, path, t->word), b = path_curve_of(p, path, t->wider[w]);
+        path_keep_common(&a, &b);
+        if (!a.n)
+            continue;
+        const struct as_cell *cell = a.at[a.n - 1];
+        struct as_fact *f =
+            as_fact_add_ratio(p->c, AS_FACT_MATMUL_NATIVE, cell, b.at[b.n - 1], AS_BY(.path = path, .type = t->word));
+        if (!f)
+            return;
+        f->verdict = path_judge_native(f, cell);
+        path_say_native(f, cell, t, path_type_of(t->wider[w]));
+        return;
+    }
+}
+
+/* ---- against older paths, and the peak of the vector ALU ---- */
+
+static bool path_add_gain(const struct path_cells *p, const char *path, const char *older, const char *type)
+{
+    struct path_curve a = path_curve_of(p, path, type), b = path_curve_of(p, older, type);
+    struct as_buf sizes = AS_BUF_INIT;
+    path_keep_common(&a, &b);
+    struct as_fact *f = a.n ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_GAIN, a.at[a.n - 1], b.at[b.n - 1],
+                                                AS_BY(.path = path, .other = older, .type = type))
+                            : NULL;
+    if (f) {
+        path_say_sizes(&a, &b, NULL, &sizes);
+        as_fact_say(f, "%s by %s runs at {value} the rate of %s at size %s%s", type, path, older,
+                    as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
+        path_evidence(f, &a);
+        path_evidence(f, &b);
+    }
+    as_buf_finish(&sizes);
+    return a.n > 0;
+}
+
+/* Over the newest older path with a common size, and over the vector ALU. */
+static void path_add_gains(const struct path_cells *p, size_t path, const char *type)
+{
+    size_t older = path;
+    while (older > 0 && !path_add_gain(p, paths[path], paths[older - 1], type))
+        older--;
+    if (older > BASELINE + 1)
+        (void)path_add_gain(p, paths[path], paths[BASELINE], type);
+}
+
+static void path_add_share(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
+{
+    const struct as_cell *roof = as_matmul_ceiling(p->roofs, p->roofs_n, t);
+    const struct path_curve a = path_curve_of(p, path, t->word);
+    struct as_buf sizes = AS_BUF_INIT;
+    struct as_fact *f = roof && a.n ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_SHARE, a.at[a.n - 1], roof,
+                                                        AS_BY(.path = path, .type = t->word))
+                                    : NULL;
+    if (f) {
+        path_say_sizes(&a, NULL, roof, &sizes);
+        as_fact_say(f, "%s by %s reaches {value} the peak of the vector ALU (%s) at size %s%s", t->word, path,
+                    as_cell_axis(roof, "type"), as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
+        path_evidence(f, &a);
+    }
+    as_buf_finish(&sizes);
+}
+
+static void path_derive(struct as_rule_context *c)
+{
+    struct path_cells p = {.c = c};
+    p.n = as_cells_of(c, "matmul", &p.cells);
+    p.roofs_n = as_cells_of(c, "roofline", &p.roofs);
+    for (const struct as_matmul_type *t = as_matmul_types; t->word && p.n; t++)
+        for (size_t i = 0; i < PATHS; i++) {
+            path_add_native(&p, paths[i], t);
+            path_add_gains(&p, i, t->word);
+            path_add_share(&p, paths[i], t);
+        }
+    free(p.cells);
+    free(p.roofs);
+}
+
+const struct as_rule as_rules_joint_matmul_path[] = {
+    {"paths of matrix multiplication", path_derive,
+     "valid GEMMs of random operands in bursts, at the sizes that both have: by one path and type, native from 1.5 "
+     "times the rate of the next wider type on, unless the machine code converts operands for each matrix instruction; "
+     "gain over the next older path and the vector ALU; share of the vector ALU's peak",
+     "a GEMM of the same path and type with another rate that passes the same gates"},
+    {0},
+};

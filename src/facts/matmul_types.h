@@ -1,0 +1,25 @@
+/* Operand types of GEMM as the rules compare them. */
+#ifndef AS_FACTS_MATMUL_TYPES_H
+#define AS_FACTS_MATMUL_TYPES_H
+
+#include "facts/rule.h"
+
+/* A type counts as accelerated from this multiple of the rate of the next wider type. Half the width lets twice as many
+ * multipliers stand on the same area and moves half the bytes, so dedicated hardware comes near 2. Formats that only
+ * read fewer bytes, or save some instructions around the same multipliers, stay well below 1.5 in GEMMs that are bound
+ * by arithmetic. 1.5 lies between the two, and is also the bar of the published study of Apple's tensor path. */
+#define AS_MATMUL_ACCELERATED 1.5
+
+enum { AS_MATMUL_WIDER = 2 };
+struct as_matmul_type {
+    const char *word;
+    const char *wider[AS_MATMUL_WIDER]; /* the next wider type, or the one after that if it was not measured */
+    const char *vector;                 /* the only vector ALU type to compare with; NULL: the fastest one */
+    unsigned bytes;
+};
+extern const struct as_matmul_type as_matmul_types[]; /* terminated by a NULL word */
+
+/* The peak of the vector ALU for comparable numbers among cells of the probe roofline; NULL: unknown. */
+const struct as_cell *as_matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct as_matmul_type *t);
+
+#endif
