@@ -1,9 +1,11 @@
 /* What numbers past the range of a short format become. */
 #include "facts/rule.h"
-#include "find.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* The answer "largest finite number" of the probe. */
+enum { SATURATES = 2 };
 
 static const struct {
     const char *property, *what;
@@ -11,7 +13,7 @@ static const struct {
 
 static void conversion_add(struct as_rule_context *c, const struct as_cell *cell, size_t input)
 {
-    const bool saturates = cell->sum.median == CONVERSION_LARGEST;
+    const bool saturates = cell->sum.median == SATURATES;
     const double result = saturates ? as_cell_note(cell, "result") : NAN;
     struct as_fact *f = NULL;
     if (isfinite(result) || !saturates) /* a cell may know that it saturates, but have no note of the number */
