@@ -148,6 +148,14 @@ def test_noise(assay):
     expect("one trial" in one and not re.search(r"[0-9]%", one), "one trial is said to be one", one)
 
 
+def test_constants(assay):
+    """Also of one trial, which has no interval."""
+    done = assay.run("run", "launch", "bandwidth", "latency", "--device", "null", "--set", "threads=1", "--trials", "1", env=assay.script(harness.FAST))
+    expect(done.code in MEASURED, "measured", done)
+    constants = [line for line in read(assay, "export", "1", "--format", "header").splitlines() if line.startswith("#define") and "/*" in line]
+    expect(constants and all(re.fullmatch(r"#define \w+ \S+ /\* [\w.]+(, .*)? \*/", line) for line in constants), "constants by their names", constants)
+
+
 def test_planted_faults_are_seen(assay):
     for planted in ("77.4 GB/s ±155%", "value +- 2.2e-05%", "2.12x (0.0644 to 69.6x)", "0.0160x to 66200x", "3530376.5 updates (3400000 to 3600000 updates)",
                     "27.973300", "L2 1467% of specified", "FP64: 120% of the theoretical peak", "107% of peak bandwidth", f"68.6 ns{EDGE}30 to 200 ns", "10.84 ns per load (9.1 to 12 ns; 21 cycles)"):

@@ -248,8 +248,12 @@ static void header_add_row(const char *device, const struct as_sheet_row *row, s
         as_number_plain(&n, &value);
         header_add_double(&value, out);
         as_buf_printf(out, " /* %s", row->of->name);
-        as_buf_str(out, !as_number_has_interval(&n) ? "" : as_number_form(&n) == AS_NUMBER_VALUE ? ", +- " : ", ");
-        as_number_precision(&n, out);
+        as_buf_clear(&value);
+        as_number_precision(&n, &value);
+        if (value.len)
+            as_buf_str(out, as_number_form(&n) == AS_NUMBER_VALUE && as_number_has_interval(&n) ? ", +- " : ", ");
+        as_buf_str(out, as_buf_get(&value));
+        as_buf_finish(&value);
     } else {
         as_buf_str(out, ": ");
         as_number_text(&n, out);
