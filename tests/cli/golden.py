@@ -65,6 +65,8 @@ CASES = [
     ("explain-answers", ["explain", "conversion"], 0, {}),
     ("explain-drift", ["explain", "drift"], 0, {}),
     ("explain-wide", ["explain", "wide"], 0, {}),
+    ("explain-withdrawn", ["explain", "withdrawn"], 0, {}),
+    ("explain-precision", ["explain", "+-"], 0, {}),
     ("explain-quantity", ["explain", "core to core"], 0, {}),
     ("explain-level", ["explain", "L1"], 0, {}),
     ("explain-value", ["explain", "random"], 0, {}),

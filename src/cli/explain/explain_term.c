@@ -44,6 +44,16 @@ static const struct term {
      "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL, "the ends of the 95% interval are more than a factor of ten apart"},
+    {"±", "+-", "half the width of the 95% interval, relative to the number"},
+    {"~", NULL, "beside an interval: it is wider than requested; 'assay explain imprecise' says why that may be"},
+    {"one trial", NULL, "the number of a single usable trial, which has no interval"},
+    {"seen once", NULL, "a fact of a single run; further runs show whether it is reproduced"},
+    {"withdrawn", NULL, "a number that the running sheet showed, but that further trials do not support"},
+    {"left out", "left out by the budget", "not measured, or not often enough, since the run's time was used up"},
+    {"reported", NULL, "what the driver or the operating system says, or what follows from that; not measured"},
+    {"share", "of spec", "the measured number relative to what is reported or specified"},
+    {"by the neighbours' load", NULL,
+     "other guests of the same host use the same cache, so the number depends on what they do"},
     {"another run", NULL, "where 95% of further runs of this machine lie, if they are as precise"},
 };
 
