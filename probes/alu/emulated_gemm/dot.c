@@ -63,8 +63,11 @@ struct as_dot as_dot_error(const double *a, const double *b, size_t n, double co
         left = fmax(left, fabs(a[i]));
         right = fmax(right, fabs(b[i]));
     }
-    dot_add_product(&sum, -1, computed);
-    d.error = isfinite(computed) ? fabs(dot_value(&sum)) : INFINITY;
+    d.error = INFINITY;
+    if (isfinite(computed)) {
+        dot_add_product(&sum, -1, computed);
+        d.error = fabs(dot_value(&sum));
+    }
     d.largest = dot_above(left) * dot_above(right);
     return d;
 }
