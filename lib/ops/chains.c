@@ -281,7 +281,28 @@ static void chains_expect_code(struct as_chains *c, struct as_trial_context *tc)
     as_judge_code(tc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
-static enum as_status time_empty(struct as_chains *c, struct as_error *err);
+static bool has_counter(const struct as_chains *c)
+{
+    return (c->timer.record[0].has & AS_HAS_CYCLES) != 0;
+}
+
+enum { EMPTY_TRIES = 3 };
+/* The least time of launches that make no turn, where the host or the device's clock times them: 0 with a counter of
+ * cycles, NAN for those of a host, which vary too much. */
+static enum as_status time_empty(struct as_chains *c, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    double least = INFINITY, seconds = 0;
+    c->empty_s = has_counter(c) ? 0 : NAN;
+    if (has_counter(c) || c->timer.dev->info.is_host_cpu)
+        return AS_OK;
+    for (int i = 0; i < EMPTY_TRIES && !st; i++) {
+        st = as_chains_launch(c, AS_CHAINS_WHOLE, 0, &seconds, err);
+        least = fmin(least, seconds);
+    }
+    c->empty_s = least;
+    return st;
+}
 
 enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *tc, const struct as_chains_desc *desc,
                               struct as_error *err)
@@ -344,13 +365,8 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
     return as_kernel_timer_launch(&c->timer, &l, seconds, err);
 }
 
-enum { SPREAD_TRIES = 4, PAIR_TRIES = 6, EMPTY_TRIES = 3 };
+enum { SPREAD_TRIES = 4, PAIR_TRIES = 6 };
 static const double SCATTER = 0.005; /* of launches, relative to a sample */
-
-static bool has_counter(const struct as_chains *c)
-{
-    return (c->timer.record[0].has & AS_HAS_CYCLES) != 0;
-}
 
 /* Cycles of a launch, or its seconds without a cycle counter. */
 static enum as_status chains_run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
@@ -439,19 +455,6 @@ double as_chains_step(const struct as_chains *c, uint32_t turns, double half, do
     const double scatter = has_counter(c) ? 0 : SCATTER;
     const bool alike = twice <= (1 + scatter) * all && twice >= (1 - loop - scatter) * all;
     return (alike || isnan(all) ? twice : all) / ((double)turns * c->desc.steps);
-}
-
-/* Launches that make no turn. */
-static enum as_status time_empty(struct as_chains *c, struct as_error *err)
-{
-    enum as_status st = AS_OK;
-    double least = INFINITY, seconds = 0;
-    for (int i = 0; i < EMPTY_TRIES && !st; i++) {
-        st = as_chains_launch(c, AS_CHAINS_WHOLE, 0, &seconds, err);
-        least = fmin(least, seconds);
-    }
-    c->empty_s = has_counter(c) ? 0 : c->timer.dev->info.is_host_cpu ? NAN : least;
-    return st;
 }
 
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)

@@ -172,10 +172,11 @@ static void take_fit(const struct as_clock_range *range, struct as_clock_fit *fi
                  fit->chains);
     } else if (range->reported > 0) {
         *fit = (struct as_clock_fit){.hz = range->reported, .off = GUESS};
-        snprintf(out->how, sizeof out->how, "by the clock that the driver reports: no chain of operations tells it");
+        snprintf(out->how, sizeof out->how, "clock reported by the driver; calibration found none");
     } else {
         *fit = (struct as_clock_fit){.hz = sqrt(range->low * range->high), .off = sqrt(range->high / range->low)};
-        snprintf(out->how, sizeof out->how, "unknown clock, of %.1f to %.1f GHz", range->low / 1e9, range->high / 1e9);
+        snprintf(out->how, sizeof out->how, "clock unknown, assumed between %.1f and %.1f GHz", range->low / 1e9,
+                 range->high / 1e9);
     }
     out->off = fit->off;
 }

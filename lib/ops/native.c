@@ -251,7 +251,7 @@ static enum as_status native_ready(struct as_native_trial *v, struct as_trial_co
     v->seed = tc->seed;
     v->tick = adds ? as_native_body(adds, 1) : NULL;
     if (!v->body || !v->tick || tc->dev->info.allocators_n == 0)
-        return as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of it");
+        return as_fail(err, AS_UNSUPPORTED, "this build has no native kernel for this operation or instruction");
     tc->host_work = true;
     tc->min_reps = LEAST_TURNS;
     return native_build(v, err);

@@ -26,7 +26,7 @@ struct as_fact {
     char object[64]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
                         "launch", "allocator:malloc", "link:cpu-cpu", ... */
     const char *matter; /* what many such facts are counted under where not all are shown; NULL: the object */
-    char sentence[320];
+    char sentence[448];
     char act[240]; /* what to do, and what it gains: "Pin host memory for copies: 7.34x (6.15 to 7.92x) ..."; ""
                       nothing. Before the colon stands what is to be done, alike where facts call for the same */
     double gain;   /* ratio of two ways to do the same, of which act, if any, names the better; NAN: there is none */

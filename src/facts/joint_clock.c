@@ -70,7 +70,7 @@ static void derive_clock(struct as_rule_context *c)
         char seen[160];
         seen_text(low, high, median, n, seen, sizeof seen);
         if (c->info && (c->info->capabilities & (AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) == AS_CAP_SOURCE)
-            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), ", by calibration");
+            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "; kernels have no cycle counter");
         if (f->claimed > 0)
             f->verdict = f->ci.lo > ABOVE * f->claimed    ? AS_REFUTED
                          : f->ci.hi <= ABOVE * f->claimed ? AS_SUPPORTED

@@ -60,7 +60,7 @@ static void path_keep_common(struct path_curve *a, struct path_curve *b)
     a->n = b->n = n;
 }
 
-/* " (1.05x at 512, 1.21x at 1024)", of sizes below the largest; nothing where there is only one. */
+/* "; 1.05x at 512, 1.21x at 1024", of sizes below the largest; nothing where there is only one. */
 static void path_say_sizes(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
                            struct as_buf *out)
 {
@@ -95,22 +95,23 @@ static enum as_fact_verdict path_judge_native(const struct as_fact *f, const str
 static void path_say_native(struct as_fact *f, const struct as_cell *cell, const struct as_matmul_type *t,
                             const struct as_matmul_type *wider)
 {
-    static const char *const says[] = {[AS_SUPPORTED] = "is native, a compute feature",
-                                       [AS_REFUTED] = "is emulated",
-                                       [AS_UNDECIDED] = "may be native or emulated"};
+    static const char *const says[] = {
+        [AS_SUPPORTED] = "is native, a compute feature", [AS_UNDECIDED] = "may be native or emulated"};
     const double conversions = as_cell_note(cell, "conversions");
+    const bool is_smaller = t->bytes < wider->bytes;
     struct as_buf code = AS_BUF_INIT;
     if (conversions > 0)
         as_buf_printf(&code, ", with %.0f conversion%s of operands in the machine code", conversions,
                       conversions == 1 ? "" : "s");
     else if (conversions == 0)
         as_buf_str(&code, ", with no conversions of operands in the machine code");
-    as_fact_say(f, "%s by %s %s%s: {value} the rate of %s at size %s%s", t->word, as_cell_axis(cell, "path"),
-                says[f->verdict],
-                f->verdict != AS_REFUTED  ? ""
-                : t->bytes < wider->bytes ? ", a memory-footprint feature"
-                                          : ", and saves no memory either",
-                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code));
+    as_fact_say(
+        f, "%s by %s %s: {value} the rate of %s at size %s%s", t->word, as_cell_axis(cell, "path"),
+        f->verdict != AS_REFUTED ? says[f->verdict]
+        : path_converts(cell)
+            ? (is_smaller ? "is emulated, a memory-footprint feature" : "is emulated, and saves no memory either")
+            : (is_smaller ? "is a memory-footprint feature, no compute feature" : "is neither faster nor smaller"),
+        wider->word, as_cell_axis(cell, "size"), as_buf_get(&code));
     as_buf_finish(&code);
 }
 

@@ -188,7 +188,7 @@ struct place {
     size_t cell;
     enum stage stage;
     size_t place; /* among the first */
-    int level, turn;
+    int level;
     uint64_t probe, group, own; /* probe: and device; group, own: random */
 };
 
@@ -221,36 +221,6 @@ static void find_stages(const struct as_engine *e, struct place *t, size_t n)
     }
 }
 
-static int by_probe_and_group(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->probe != y->probe)
-        return x->probe < y->probe ? -1 : 1;
-    if (x->stage != y->stage)
-        return x->stage < y->stage ? -1 : 1;
-    if (x->level != y->level)
-        return x->level < y->level ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->own > y->own) - (x->own < y->own);
-}
-
-/* Every probe gets one small cell in each memory before any gets a second, then two more, four more, and so on, so that
- * a budget too small for all covers all in breadth. */
-static void find_turns(struct place *t, size_t n)
-{
-    size_t first = 0;
-    qsort(t, n, sizeof *t, by_probe_and_group);
-    for (size_t i = 0; i < n; i++) {
-        const struct place *a = &t[first], *b = &t[i];
-        if (a->probe != b->probe || a->stage != b->stage || a->level != b->level || a->group != b->group)
-            first = i;
-        if (t[i].stage == SMALL || t[i].stage == SMALL_REST)
-            for (size_t k = i - first + 1; k > 1; k /= 2)
-                t[i].turn++;
-    }
-}
-
 static int order_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
@@ -260,8 +230,6 @@ static int order_by_place(const void *a, const void *b)
         return x->place < y->place ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
-    if (x->turn != y->turn)
-        return x->turn < y->turn ? -1 : 1;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->own > y->own) - (x->own < y->own);
@@ -281,10 +249,8 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
                               .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
                               .own = as_hash(&(uint64_t[]){seed, c->key, order[i]}, 3 * sizeof(uint64_t))};
     }
-    if (t && by != AS_ORDER_RANDOM) {
+    if (t && by != AS_ORDER_RANDOM)
         find_stages(e, t, n);
-        find_turns(t, n);
-    }
     if (t) { /* out of memory: keep the order of the plan */
         qsort(t, n, sizeof *t, order_by_place);
         for (size_t i = 0; i < n; i++)

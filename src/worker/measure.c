@@ -125,8 +125,8 @@ static enum as_status take_shorter(struct sampler *m, struct as_sample *s, struc
     return st;
 }
 
-/* Repetitions are raised until a sample is long enough for the timer; calibration samples are discarded. They may go on
- * behind the trial's share, since samples that are far too short tell the timer's time. */
+/* Repetitions are raised until a sample is long enough for the timer; calibration samples are discarded. They may
+ * exceed the trial's share of the budget: a sample that is far too short measures only the timer's overhead. */
 static enum as_status measure_calibrate(struct sampler *m, struct as_error *err)
 {
     double target = m->tc.sample_s > 0 ? m->tc.sample_s : SAMPLE_S;

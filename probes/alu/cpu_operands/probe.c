@@ -30,7 +30,7 @@ static enum as_applies operands_applies(const struct as_device_info *info, const
     const struct as_pair_kernel *k = as_pair_find(form, as_axes_text(a, "what"));
     char missing[120];
     if (!as_info_only_host_kernels(info))
-        return as_pruned(err, "operands are those of instructions that assay assembles, for a CPU");
+        return as_pruned(err, "its instructions are x86-64 assembly, for a CPU");
     if (!as_info_shares_host(info))
         return as_inapplicable(err, "this device's times are simulated, without core cycles");
     if (!as_pair_kernels[0].form)
@@ -114,9 +114,8 @@ const struct as_probe as_probe_cpu_operands = {
     .metric = "cycles",
     .unit = "cycles",
     .lower_is_better = true,
-    .counts =
-        "cycles per instruction, less a link's where one is noted; of two instructions in turn, per step of the notes "
-        "'first' and 'second' instructions",
+    .counts = "cycles per instruction, less a link's where one is noted; of a mixture, per step: the notes 'first' and "
+              "'second' say how many instructions of each it has",
     AS_CELLS(axes, quick, full, operands_applies),
     AS_TRIAL(struct state, operands_prepare, operands_sample, operands_check, operands_finish),
 };

@@ -1,6 +1,8 @@
 /* CPU instructions by operand: latencies, throughput, and shared ports. */
 #include "facts/rule.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ struct cpu_cells {
     struct as_rule_context *c;
     const struct as_cell **cells;
     size_t n;
-    double densest; /* instructions per cycle of all mixtures and throughputs */
+    double densest; /* instructions per cycle of all mixtures */
 };
 
 static bool operands_is_mixture(const struct as_cell *cell)
@@ -35,6 +37,16 @@ static double operands_density(const struct as_cell *cell)
     return (as_cell_note(cell, "first") + as_cell_note(cell, "second")) / cell->sum.median;
 }
 
+/* Of "2to1" or "raxtordx": operands have numbers, registers and flags names. */
+static void add_latency_text(struct as_fact *f, const char *what)
+{
+    const char *to = strstr(what, "to");
+    if (!to)
+        return;
+    as_fact_say(f, "{instruction}: {value} from %s%.*s to %s%s", isdigit((unsigned char)*what) ? "operand " : "",
+                (int)(to - what), what, isdigit((unsigned char)to[2]) ? "operand " : "", to + 2);
+}
+
 static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *cell)
 {
     const bool throughput = as_cell_is(cell, "what", "throughput");
@@ -43,9 +55,9 @@ static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *c
     if (!f)
         return;
     if (throughput)
-        as_fact_say(f, "{instruction} takes {value} each when independent");
+        as_fact_say(f, "{instruction}: {value} each, independent of one another");
     else
-        as_fact_say(f, "{instruction}: operand {what} takes {value}");
+        add_latency_text(f, as_cell_axis(cell, "what"));
 }
 
 /* The time that a mixture takes beyond the longer of its parts, over that of the shorter: 0 apart, 1 one after the
@@ -56,24 +68,31 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
     const struct as_cell *one = operands_throughput(p, a), *two = operands_throughput(p, b);
     if (!one || !two)
         return;
-    const double alone_a = as_cell_note(cell, "first") * one->sum.median,
-                 alone_b = as_cell_note(cell, "second") * two->sum.median, longer = fmax(alone_a, alone_b),
-                 shorter = fmin(alone_a, alone_b);
-    const struct as_interval ci = as_cell_interval(cell);
+    const double first = as_cell_note(cell, "first"), second = as_cell_note(cell, "second");
+    const struct as_interval ci = as_cell_interval(cell), a_ci = as_cell_interval(one), b_ci = as_cell_interval(two);
+    const bool is_first = first * one->sum.median >= second * two->sum.median;
+    const double longer = is_first ? first * one->sum.median : second * two->sum.median,
+                 shorter = is_first ? second * two->sum.median : first * one->sum.median;
+    const double longest = is_first ? first * a_ci.hi : second * b_ci.hi,
+                 least = is_first ? first * a_ci.lo : second * b_ci.lo;
     struct as_fact *f = as_fact_add(p->c, AS_FACT_OPERANDS_PORTS, cell, AS_BY(.instruction = a, .other = b));
     if (!f)
         return;
     as_fact_number(f, (cell->sum.median - longer) / shorter,
-                   (struct as_interval){(ci.lo - longer) / shorter, (ci.hi - longer) / shorter});
+                   (struct as_interval){(ci.lo - longest) / shorter, (ci.hi - least) / shorter});
+    const bool part = f->ci.lo > APART && f->ci.hi < SHARED;
     const bool dense = operands_density(cell) >= DENSE * p->densest && f->value < SHARED;
     f->verdict = f->ci.lo > SHARED ? AS_SUPPORTED : f->ci.hi < APART ? AS_REFUTED : AS_UNDECIDED;
-    as_fact_say(
-        f,
-        f->verdict == AS_SUPPORTED ? "%s and %s use the same ports: {value} of the shorter one's time is added"
-        : f->verdict == AS_REFUTED ? "%s and %s do NOT compete for ports: {value} of the shorter one's time is added"
-        : dense ? "%s and %s together are as dense as the core dispatches; {value} of the shorter one's time is added"
-                : "%s and %s share some of their ports: {value} of the shorter one's time is added",
-        a, b);
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED ? "%s and %s use the same ports: {value} of the shorter one's time is added"
+                : f->verdict == AS_REFUTED
+                    ? "%s and %s do NOT compete for ports: {value} of the shorter one's time is added"
+                : dense ? "%s and %s together reach the highest instruction rate of all mixtures, {value} of the "
+                          "shorter one's time "
+                          "beside the longer one's"
+                : part  ? "%s and %s share some of their ports: {value} of the shorter one's time is added"
+                        : "Whether %s and %s share ports is inconclusive: {value} of the shorter one's time is added",
+                a, b);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, one);
     as_fact_evidence(f, two);
@@ -96,9 +115,9 @@ static void operands_derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_cpu_operands[] = {
     {"instructions by operand", operands_derive,
-     "cycles per instruction of chains from one operand to another, and of independent instructions; of two in turn, "
-     "the "
-     "time beyond the longer one's over the shorter one's: the same ports from 0.75 on, none in common below 0.25",
+     "cycles per instruction of chains from one operand to another, and of independent instructions; of two in "
+     "turn, the time beyond the longer one's over the shorter one's: the same ports from 0.75 on, none in common "
+     "below 0.25",
      "a chain or mixture of the same instructions with another time that passes the same gates"},
     {0},
 };

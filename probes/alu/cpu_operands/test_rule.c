@@ -40,11 +40,32 @@ UNIT_TEST(test_ports)
     made_verdict(&m, "operands.ports.imul.fma", AS_REFUTED);
     made_near(&m, "operands.ports.add.fma", 1.4 / 3, 1e-6);
     made_verdict(&m, "operands.ports.add.fma", AS_UNDECIDED);
-    made_says(made_get(&m, "operands.ports.add.fma"), "as dense as the core dispatches");
+    made_says(made_get(&m, "operands.ports.add.fma"), "reach the highest instruction rate of all mixtures");
+    made_says(made_get(&m, "operands.latency.imul.2to1"), "imul: 3.00 cycles from operand 2 to operand 1");
+}
+
+/* Between shared and apart a part is shared; where the interval reaches one of them, none is claimed. */
+UNIT_TEST(test_some_ports)
+{
+    operands_cell("mul", "raxtordx", 4);
+    operands_cell("imul", "throughput", 1);
+    operands_cell("pdep", "throughput", 1);
+    operands_cell("fma", "throughput", 0.125);
+    mixed("imul", "pdep", 4, 4, 6);
+    mixed("fma", "imul", 48, 1, 6.1); /* the densest */
+    m.cells[1].sum.ci = m.cells[2].sum.ci = (struct as_interval){0.99, 1.01};
+    made_derive(&m);
+    made_says(made_get(&m, "operands.latency.mul.raxtordx"), "mul: 4.00 cycles from rax to rdx");
+    made_says(made_get(&m, "operands.ports.imul.pdep"), "imul and pdep share some of their ports");
+    made_holds(made_get(&m, "operands.ports.imul.pdep"), 0.5);
+    m.cells[2].sum.ci = (struct as_interval){0.7, 1.3};
+    m.cells[1].sum.ci = (struct as_interval){0.7, 1.3};
+    made_derive(&m);
+    made_says(made_get(&m, "operands.ports.imul.pdep"), "Whether imul and pdep share ports is inconclusive");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {made_test(test_ports, &m)};
+    const struct CMUnitTest tests[] = {made_test(test_ports, &m), made_test(test_some_ports, &m)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static enum as_applies emulated_gemm_applies(const struct as_device_info *info, 
     if (!(info->capabilities & AS_CAP_FP64))
         return as_inapplicable(err, "kernels of this device have no f64");
     if (slices == 1)
-        return as_pruned(err, "one slice leaves out the products of all others");
+        return as_pruned(err, "at least two slices are needed");
     if (as_axes_u64(a, "size") % 4)
         return as_inapplicable(err, "the size is not a multiple of 4");
     return AS_APPLIES;
@@ -216,7 +216,7 @@ static void emulated_gemm_finish(void *state)
 
 static const struct as_metric further[] = {
     {"accuracy", "bits", false,
-     "bits that are right: the largest error over the sum of the products' magnitudes, as a power of 2", NULL},
+     "correct bits: -log2 of the largest error relative to the sum of the products' magnitudes", NULL},
     {0}};
 
 const struct as_probe as_probe_emulated_gemm = {

@@ -29,7 +29,7 @@ static void add_slices(struct as_rule_context *c, const struct as_cell *cell, co
         return;
     as_fact_say(f,
                 "f64 GEMM from %s slices of 8-bit integers runs at {value} the rate of f64 (%s, size %s), with %.1f "
-                "bits against %.1f",
+                "correct bits (f64: %.1f)",
                 as_cell_axis(cell, "slices"), what, as_cell_axis(cell, "size"), bits.value, of_native.value);
 }
 
@@ -47,9 +47,8 @@ static void emulated_gemm_derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_emulated_gemm[] = {
     {"f64 GEMM from integers", emulated_gemm_derive,
-     "valid GEMMs of the same inputs by f64 arithmetic and by integer products of slices; bits from the largest error "
-     "over "
-     "the sum of the products' magnitudes",
+     "valid GEMMs of the same inputs by f64 arithmetic and by integer products of slices; bits from the largest "
+     "error over the sum of the products' magnitudes",
      "a GEMM by either with another rate that passes the same gates"},
     {0},
 };

@@ -23,7 +23,7 @@ static const struct as_own_metric own[] = {{"share",
                                             {.name = "idle",
                                              .unit = "W",
                                              .lower_is_better = true,
-                                             .counts = "power of the whole board without work, after a second of it"}},
+                                             .counts = "power of the whole board after one second without work"}},
                                            {0}};
 static const struct as_metric further[] = {
     {"power_w", "W", true, "power of the whole board, by the device's sensor", NULL}, {0}};
@@ -64,7 +64,7 @@ static enum as_status idle_prepare(struct state *s, struct as_trial_context *tc,
     s->idle = true;
     tc->min_reps = tc->max_reps = 1;
     if (!tc->power_now || isnan(tc->power_now(tc)))
-        return as_fail(err, AS_UNSUPPORTED, "the sensor of this device cannot be read at any time");
+        return as_fail(err, AS_UNSUPPORTED, "the sensor reports averages only, no power at one moment");
     as_sleep(SETTLE_S);
     return AS_OK;
 }
@@ -84,7 +84,7 @@ static enum as_status power_sample(void *state, uint64_t reps, struct as_sample 
     if (s->idle) {
         as_sleep(PAUSE_S);
         *out = (struct as_sample){.value = s->tc->power_now(s->tc), .seconds = PAUSE_S, .clock_hz = NAN};
-        return isnan(out->value) ? as_fail(err, AS_FAILED, "the sensor reports no power any more") : AS_OK;
+        return isnan(out->value) ? as_fail(err, AS_FAILED, "the sensor no longer reports power") : AS_OK;
     }
     enum as_status st = as_ops_sample(&s->ops, reps, out, err);
     out->value = s->ops.last.rate;

@@ -82,7 +82,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
     if (busiest->clock_hz > 0)
         snprintf(clock, sizeof clock, " and %.2f GHz", busiest->clock_hz / 1e9);
-    as_fact_say(f, "Each {op} costs {value}: at %s%s the board draws %.0f W, extrapolated to idle %.0f W",
+    as_fact_say(f, "Each {op} costs {value}: at %s%s the board draws %.0f W, extrapolated to zero rate: %.0f W",
                 as_fact_value_text(busiest->sum.median, as_cell_interval(busiest), busiest->unit, rate, sizeof rate),
                 clock, watts_of(busiest, &unused), l.base);
     for (size_t i = 0; i < k; i++)
@@ -102,19 +102,22 @@ static void add_ends(struct as_rule_context *c, const struct as_cell *const *cel
     struct as_fact *f = idle ? as_fact_add(c, AS_FACT_POWER_IDLE, idle, NULL) : NULL;
     if (f) {
         as_fact_number(f, idle->sum.median, as_cell_interval(idle));
-        as_fact_say(f, "Idle the board draws {value}");
+        as_fact_say(f, "The idle board draws {value}");
         as_fact_evidence(f, idle);
     }
     f = warp ? as_fact_add(c, AS_FACT_POWER_WARP, warp, NULL) : NULL;
     if (!f)
         return;
     const double watts = watts_of(warp, &ci);
+    const unsigned units = c->info && c->info->compute_units >= 200 ? c->info->compute_units / 100 : 1; /* 1% */
+    char where[48];
     as_fact_number(f, watts, ci);
+    snprintf(where, sizeof where, "%u %s%s", units, as_unit_name(c), units > 1 ? "s" : "");
     if (idle)
-        as_fact_say(f, "With one warp at work the board draws {value}, %.1f W more than idle",
+        as_fact_say(f, "With one warp on %s the board draws {value}, %.1f W more than idle", where,
                     watts - idle->sum.median);
     else
-        as_fact_say(f, "With one warp at work the board draws {value}");
+        as_fact_say(f, "With one warp on %s the board draws {value}", where);
     as_fact_evidence(f, warp);
     if (idle)
         as_fact_evidence(f, idle);

@@ -31,7 +31,7 @@ UNIT_TEST(test_line)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "power.energy.ffma32", 5, 0.01);
     made_says(f, "the board draws 270 W");
-    made_says(f, "extrapolated to idle 120 W");
+    made_says(f, "extrapolated to zero rate: 120 W");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < 5 && f->ci.hi > 5);
     assert_int_equal(f->evidence_n, 4);
@@ -79,7 +79,7 @@ UNIT_TEST(test_ends)
         .name = "power_w", .unit = "W", .lower_is_better = true, .trials = 3, .value = 118.8, .ci = {118.5, 119.1}};
     assert_int_equal(as_cell_set_metrics(warp, &watts, 1, &err), AS_OK);
     made_derive(&m);
-    made_says(made_near(&m, "power.idle", 118, 1e-9), "Idle the board draws 118");
+    made_says(made_near(&m, "power.idle", 118, 1e-9), "The idle board draws 118");
     const struct as_fact *f = made_near(&m, "power.warp", 118.8, 1e-9);
     made_says(f, "0.8 W more than idle");
     assert_true(f->ci.lo == 118.5 && f->ci.hi == 119.1);

@@ -26,7 +26,7 @@ enum app_strategy {
 };
 #define APP_SET(strategy) (1u << (strategy))
 
-/* What the time of a run goes to. All but APP_COMPUTE and APP_TRANSFER are disjoint. */
+/* What the time of a run goes to. They are disjoint, but APP_COMPUTE, which contains transfers and kernels. */
 enum app_phase {
     APP_ALLOCATE,
     APP_INPUT,    /* the host's first touch and its writes; what a growing array costs */

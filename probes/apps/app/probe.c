@@ -60,7 +60,8 @@ static const char *const phase_names[APP_PHASES] = {
     [APP_ALLOCATE] = "allocate", [APP_INPUT] = "input", [APP_TRANSFER] = "transfer", [APP_KERNEL] = "kernel",
     [APP_OUTPUT] = "output",     [APP_FREE] = "free",   [APP_COMPUTE] = "compute"};
 
-/* What a cell is compared with runs right beside it, in random order: what differs between trials does so for all. */
+/* What a cell is compared with runs back to back with it, in random order: what differs between trials does so for all.
+ */
 enum arm {
     ARM_OWN,
     ARM_APART, /* the explicit version in the device's memory */
@@ -307,8 +308,9 @@ static const struct as_metric further[] = {
     {"input", "ns", true, "the host's first touch and its writes of the input", NULL},
     {"output", "ns", true, "the host reads the output", NULL},
     {"free", "ns", true, "freeing all arrays", NULL},
-    {"against_explicit", "x", true, "total time over that of the explicit version, run beside it in each sample", NULL},
-    {"against_plain", "x", true, "total time over that without the strategy, run beside it in each sample", NULL},
+    {"against_explicit", "x", true, "total time over that of the explicit version, run back to back in each sample",
+     NULL},
+    {"against_plain", "x", true, "total time over that without the strategy, run back to back in each sample", NULL},
     {"peak_against_explicit", "x", true, "peak memory over that of the explicit version", NULL},
     {"peak_against_plain", "x", true, "peak memory over that without the strategy", NULL},
     {"peak_memory", "B", true, "largest rise of the memory in use, of host and device, while the application runs",

@@ -47,8 +47,7 @@ enum { PHASES = sizeof phases / sizeof *phases };
 /* A smaller share of the explicit version's time is no reason for a difference. */
 static const double PHASE_SHARE_MIN = 0.05;
 
-/* ", because of copies (-8.0 ms), kernels (+5.1 ms)": phases whose intervals in the two versions lie
- * apart. */
+/* "; phases: copies -8.0 ms, kernels +5.1 ms", of those whose intervals in the two versions lie apart. */
 static void say_phases(const struct as_cell *unified, const struct as_cell *apart, struct as_buf *out)
 {
     size_t said = 0;
@@ -59,9 +58,8 @@ static void say_phases(const struct as_cell *unified, const struct as_cell *apar
         const double more = a.value - b.value;
         if (!(fabs(more) >= PHASE_SHARE_MIN * apart->sum.median) || !(a.ci.lo > b.ci.hi || a.ci.hi < b.ci.lo))
             continue;
-        as_buf_printf(out, "%s%s (%s", said++ ? ", " : ", because of ", phases[k].name, more > 0 ? "+" : "-");
+        as_buf_printf(out, "%s%s %s", said++ ? ", " : "; phases: ", phases[k].name, more > 0 ? "+" : "-");
         as_format_value_to(out, fabs(more), "ns", 2);
-        as_buf_str(out, ")");
     }
 }
 
@@ -231,12 +229,11 @@ static void derive_host(struct as_rule_context *c)
 
 const struct as_rule as_rules_app[] = {
     {"applications", derive_apps,
-     "total time of the unified version over that of the explicit one, which runs right beside it in each sample, at "
-     "the "
-     "largest size; supported where unified is faster",
+     "total time of the unified version over that of the explicit one, run back to back with it in each sample, "
+     "at the largest size; supported where unified is faster",
      "a run of the other version that is faster and passes the same gates"},
     {"porting strategies", derive_strategies,
-     "total time with a strategy over that of the same application in the same memory without it, run right beside it; "
+     "total time with a strategy over that of the same application in the same memory without it, run back to back; "
      "static variables over managed memory; supported where the strategy is faster",
      "a run without the strategy that is faster and passes the same gates"},
     {"applications on the host", derive_host,

@@ -32,7 +32,7 @@ static void migration_subject(const struct as_cell *cell, char *out, size_t size
                                             : "the CPU");
 }
 
-/* ", after a prefetch of 12.0 ms"; "" of memory that is not prefetched to its reader. */
+/* ", after a 12.0 ms prefetch"; "" of memory that is not prefetched to its reader. */
 static const char *prefetch_text(const struct as_cell *first, char out[static 64])
 {
     const enum as_role role = as_allocator_role(first->device, as_cell_axis(first, "allocator"));
@@ -41,8 +41,8 @@ static const char *prefetch_text(const struct as_cell *first, char out[static 64
     const double took = as_cell_note(first, "handover_seconds");
     char value[32];
     out[0] = '\0';
-    if (role == wanted && took > 0)
-        snprintf(out, 64, ", after a prefetch of %s", as_fact_value_text(took * 1e9, AS_NO_INTERVAL, "ns", value, 32));
+    if (role == wanted && took > 0 && strcmp(as_cell_axis(first, "touch"), as_cell_axis(first, "agent")) != 0)
+        snprintf(out, 64, ", after a %s prefetch", as_fact_value_text(took * 1e9, AS_NO_INTERVAL, "ns", value, 32));
     return out;
 }
 

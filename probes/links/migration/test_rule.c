@@ -43,6 +43,8 @@ UNIT_TEST(test_prefetch)
         {"allocator=cuMemAllocManaged prefetch to host;touch=cpu;agent=device;pass=1;size=268435456", false},
         {"allocator=cuMemAllocManaged prefetch;touch=cpu;agent=device;pass=1;size=268435456", true},
         {"allocator=cuMemAllocManaged prefetch;touch=device;agent=cpu;pass=1;size=268435456", false},
+        {"allocator=cuMemAllocManaged prefetch;touch=device;agent=device;pass=1;size=268435456", false},
+        {"allocator=cuMemAllocManaged prefetch to host;touch=cpu;agent=cpu;pass=1;size=268435456", false},
         {"allocator=cuMemAllocManaged;touch=cpu;agent=device;pass=1;size=268435456", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -50,7 +52,7 @@ UNIT_TEST(test_prefetch)
         made_add(&m, "migration", "GB/s", 60, rows[i].axes)->detail = strdup(handed);
         made_derive(&m);
         assert_int_equal(m.facts_n, 1);
-        assert_int_equal(strstr(m.facts[0].sentence, ", after a prefetch of 12.0 ms") != NULL, rows[i].said);
+        assert_int_equal(strstr(m.facts[0].sentence, ", after a 12.0 ms prefetch") != NULL, rows[i].said);
         made_end(&m);
     }
 }

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The answer "largest finite number" of the probe. */
-enum { SATURATES = 2 };
+/* The answers of the probe, from 1 on. */
+static const char *const answers[] = {"infinity", "the largest finite number", "NaN", "what is left after wrapping",
+                                      "another number"};
+enum { SATURATES = 2, ANSWERS = sizeof answers / sizeof *answers };
 
 static const struct {
     const char *property, *what;
@@ -13,7 +15,8 @@ static const struct {
 
 static void conversion_add(struct as_rule_context *c, const struct as_cell *cell, size_t input)
 {
-    const bool saturates = cell->sum.median == SATURATES;
+    const int answer = cell->sum.median >= 1 && cell->sum.median <= ANSWERS ? (int)cell->sum.median : ANSWERS;
+    const bool saturates = answer == SATURATES;
     const double result = saturates ? as_cell_note(cell, "result") : NAN;
     struct as_fact *f = NULL;
     if (isfinite(result) || !saturates) /* a cell may know that it saturates, but have no note of the number */
@@ -26,7 +29,7 @@ static void conversion_add(struct as_rule_context *c, const struct as_cell *cell
         as_fact_number(f, result, (struct as_interval){result, result});
         as_fact_say(f, "{op} saturates: %s becomes %g", inputs[input].what, result);
     } else
-        as_fact_say(f, "{op} does NOT saturate: %s becomes infinity or NaN", inputs[input].what);
+        as_fact_say(f, "{op} does NOT saturate: %s becomes %s", inputs[input].what, answers[answer - 1]);
 }
 
 static void conversion_derive(struct as_rule_context *c)

@@ -183,7 +183,7 @@ static void say_energy(const struct signals *s, struct as_buf *text)
                   matmul_path_of(s->power.b));
 }
 
-/* " (GPU 640 W, its memory 85 W)" of the rails that moved. */
+/* "; rails: GPU 640 W, its memory 85 W" */
 static void say_rails(const struct as_cell *cell, struct as_buf *text)
 {
     static const struct {
@@ -192,7 +192,7 @@ static void say_rails(const struct as_cell *cell, struct as_buf *text)
                  {"module_power", "module"},    {"cpu_power", "CPU"},
                  {"dram_power", "DRAM"},        {"ane_power", "neural engine"},
                  {"platform_power", "platform"}};
-    const char *apart = " (";
+    const char *apart = "; rails: ";
     for (size_t i = 0; i < sizeof rails / sizeof *rails; i++) {
         struct as_metric_value v;
         if (!as_cell_metric(cell, rails[i].metric, &v))
@@ -200,7 +200,6 @@ static void say_rails(const struct as_cell *cell, struct as_buf *text)
         as_buf_printf(text, "%s%s %.3g W", apart, rails[i].word, v.value);
         apart = ", ";
     }
-    as_buf_str(text, apart[1] == '(' ? "" : ")");
 }
 
 /* Which signals there are, and what each says: supported for a matrix unit, refuted for the vector ALU. An older path
@@ -246,20 +245,23 @@ static struct judgement judge_unit(const struct signals *s)
     return j;
 }
 
-/* "; 3 of 3 signals agree", or which way each points. */
+/* "; all 3 known signals agree", or which way each points. */
 static void say_agreement(const struct judgement *j, const struct signals *s, struct as_buf *text)
 {
     static const char *const names[SIGNALS] = {"throughput", "older path", "power"};
     static const char *const points[] = {
-        [AS_SUPPORTED] = "unit", [AS_REFUTED] = "ALU", [AS_UNDECIDED] = "inconclusive"};
+        [AS_SUPPORTED] = "matrix", [AS_REFUTED] = "vector", [AS_UNDECIDED] = "inconclusive"};
     bool known[SIGNALS] = {false};
     enum as_fact_verdict says[SIGNALS] = {AS_UNDECIDED, AS_UNDECIDED, AS_UNDECIDED};
     read_signals(s, known, says);
     if (j->for_unit == j->known || j->against == j->known) {
-        as_buf_printf(text, "; %zu of 3 signals agree", j->known);
+        if (j->known > 1)
+            as_buf_printf(text, "; all %zu known signals agree", j->known);
+        else
+            as_buf_str(text, "; only throughput is known");
         return;
     }
-    as_buf_str(text, "; signals differ:");
+    as_buf_str(text, j->for_unit && j->against ? "; signals differ:" : "; signals:");
     for (size_t i = 0; i < SIGNALS; i++)
         if (known[i])
             as_buf_printf(text, "%s %s %s", i ? "," : "", names[i], points[says[i]]);

@@ -114,15 +114,15 @@ UNIT_TEST(test_signals)
 {
     signals(13, 14);
     made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
-    made_says(made_get(&m, "matmul.unit.f16"), "; 3 of 3 signals agree");
+    made_says(made_get(&m, "matmul.unit.f16"), "; all 3 known signals agree");
     made_end(&m);
     signals(13, 60); /* a fifth of the energy: not the same arithmetic */
     made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput ALU, older path ALU, power unit");
+    made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput vector, older path vector, power matrix");
     made_end(&m);
     signals(5, 14);
     made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput ALU, older path unit, power ALU");
+    made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput vector, older path matrix, power vector");
 }
 
 /* A verdict per path and type: the same type is native by one and emulated by another. */

@@ -19,12 +19,10 @@ static const char *const priority_words[] = {"same", "high", NULL};
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("what", what_words, "rate",
-                 "empty kernels spread over the queues; one long kernel per queue; as many long kernels one by one in "
-                 "one queue; "
-                 "as many submitted as one: in a concurrent encoder, as branches of a graph, in a queue out of order; "
-                 "a short one "
-                 "behind work in another queue"),
-    AS_COUNT_AXIS("queues", 1, 0, "1,2,4,8,16", "number of queues (streams); of kernels where they are in one"),
+                 "rate: empty kernels spread over the queues; busy: one long kernel per queue; in_queue: long kernels "
+                 "submitted one by one to one queue; together: in a single submission (concurrent encoder, branches of "
+                 "a graph, out-of-order queue); queued: a short one behind work in another queue"),
+    AS_COUNT_AXIS("queues", 1, 0, "1,2,4,8,16", "number of queues (streams); with in_queue and together, of kernels"),
     AS_WORD_AXIS("priority", priority_words, "same", "of the short kernel's queue: the work's, or the highest"),
     {0},
 };

@@ -82,7 +82,7 @@ static enum as_status advise(struct as_gpu *gpu, const struct as_gpu_block *b, h
 {
     const struct as_hip_api *api = as_hip_of(gpu);
     if (!api->hipMemAdvise)
-        return as_fail(err, AS_UNSUPPORTED, "hip: this runtime takes no advice");
+        return as_fail(err, AS_UNSUPPORTED, "hip: this runtime lacks hipMemAdvise");
     hipError_t code = api->hipMemAdvise(b->host, b->bytes, advice, device_for(gpu, b));
     return as_gpu_check(gpu, code, "hipMemAdvise", err);
 }

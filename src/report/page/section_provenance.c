@@ -217,7 +217,8 @@ static void cycles_term(struct as_buf *b, const struct as_device_info *d)
                  "no counter in kernels; by calibration, with %u f32 fused multiply-adds per %s and cycle as published",
                  d->unit_fma, as_info_words(d)->compute_unit);
     const char *host = "no counter in kernels; by calibration, one dependent addition per cycle";
-    const char *found = "no counter in kernels; by calibration, with dependent chains that take whole cycles";
+    const char *found = "no counter in kernels; by dependent chains that take whole cycles, else by the reported "
+                        "clock: see the notes of a measurement";
     text_term(b, "cycles", d->unit_fma ? text : d->is_host_cpu ? host : found);
 }
 
