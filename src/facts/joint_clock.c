@@ -32,6 +32,16 @@ static void seen_text(double low, double high, double median, size_t n, char *ou
     as_buf_finish(&range);
 }
 
+/* Where launches tell the clock: what no fit explains is taken from the driver, or assumed. */
+static void say_calibration(double off, char *out, size_t size)
+{
+    static const double sure = 1.3; /* below the factors between clocks that fit alike, and of assumed ones */
+    if (off < sure)
+        snprintf(out, size, ", by calibration");
+    else
+        snprintf(out, size, ", known within a factor of %.2g", off);
+}
+
 static void say_clock(struct as_fact *f, double median, const char *seen)
 {
     char value[96], claim[32];
@@ -70,7 +80,7 @@ static void derive_clock(struct as_rule_context *c)
         char seen[160];
         seen_text(low, high, median, n, seen, sizeof seen);
         if (c->info && (c->info->capabilities & (AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) == AS_CAP_SOURCE)
-            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "; kernels have no cycle counter");
+            say_calibration(off, seen + strlen(seen), sizeof seen - strlen(seen));
         if (f->claimed > 0)
             f->verdict = f->ci.lo > ABOVE * f->claimed    ? AS_REFUTED
                          : f->ci.hi <= ABOVE * f->claimed ? AS_SUPPORTED

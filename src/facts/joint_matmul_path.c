@@ -60,15 +60,25 @@ static void path_keep_common(struct path_curve *a, struct path_curve *b)
     a->n = b->n = n;
 }
 
-/* "; 1.05x at 512, 1.21x at 1024", of sizes below the largest; nothing where there is only one. */
+/* "; 1.05 to 1.21x at 512 to 4096", of sizes below the largest; nothing where there is only one. */
 static void path_say_sizes(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
                            struct as_buf *out)
 {
+    struct as_interval range = {INFINITY, 0};
+    double least = INFINITY, most = 0;
+    char text[64];
     for (size_t i = 0; i + 1 < a->n; i++) {
-        const double below = b ? b->at[i]->sum.median : one->sum.median;
-        as_buf_printf(out, "%s%.3gx at %s", i ? ", " : "; ", a->at[i]->sum.median / below,
-                      as_cell_axis(a->at[i], "size"));
+        const struct as_interval ci = as_cells_ratio(a->at[i], b ? b->at[i] : one);
+        const double size = as_cell_axis_number(a->at[i], "size");
+        range = (struct as_interval){fmin(range.lo, ci.lo), fmax(range.hi, ci.hi)};
+        least = fmin(least, size);
+        most = fmax(most, size);
     }
+    if (!(most > 0))
+        return;
+    as_buf_printf(out, "; %s at %.0f", as_fact_range_text(range, "x", text, sizeof text), least);
+    if (most > least)
+        as_buf_printf(out, " to %.0f", most);
 }
 
 static void path_evidence(struct as_fact *f, const struct path_curve *curve)
@@ -100,18 +110,15 @@ static void path_say_native(struct as_fact *f, const struct as_cell *cell, const
     const double conversions = as_cell_note(cell, "conversions");
     const bool is_smaller = t->bytes < wider->bytes;
     struct as_buf code = AS_BUF_INIT;
-    if (conversions > 0)
+    if (conversions >= 0)
         as_buf_printf(&code, ", with %.0f conversion%s of operands in the machine code", conversions,
                       conversions == 1 ? "" : "s");
-    else if (conversions == 0)
-        as_buf_str(&code, ", with no conversions of operands in the machine code");
-    as_fact_say(
-        f, "%s by %s %s: {value} the rate of %s at size %s%s", t->word, as_cell_axis(cell, "path"),
-        f->verdict != AS_REFUTED ? says[f->verdict]
-        : path_converts(cell)
-            ? (is_smaller ? "is emulated, a memory-footprint feature" : "is emulated, and saves no memory either")
-            : (is_smaller ? "is a memory-footprint feature, no compute feature" : "is neither faster nor smaller"),
-        wider->word, as_cell_axis(cell, "size"), as_buf_get(&code));
+    as_fact_say(f, "%s by %s %s: {value} the rate of %s at size %s%s", t->word, as_cell_axis(cell, "path"),
+                f->verdict != AS_REFUTED ? says[f->verdict]
+                : path_converts(cell)
+                    ? (is_smaller ? "is emulated, a memory-footprint feature" : "is emulated, at the same size")
+                    : (is_smaller ? "is a memory-footprint feature" : "gains little, at the same size"),
+                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code));
     as_buf_finish(&code);
 }
 

@@ -245,7 +245,7 @@ static struct judgement judge_unit(const struct signals *s)
     return j;
 }
 
-/* "; all 3 known signals agree", or which way each points. */
+/* "; 3 signals agree", or which way each points. */
 static void say_agreement(const struct judgement *j, const struct signals *s, struct as_buf *text)
 {
     static const char *const names[SIGNALS] = {"throughput", "older path", "power"};
@@ -256,9 +256,9 @@ static void say_agreement(const struct judgement *j, const struct signals *s, st
     read_signals(s, known, says);
     if (j->for_unit == j->known || j->against == j->known) {
         if (j->known > 1)
-            as_buf_printf(text, "; all %zu known signals agree", j->known);
+            as_buf_printf(text, "; %zu signals agree", j->known);
         else
-            as_buf_str(text, "; only throughput is known");
+            as_buf_str(text, "; the other signals are unknown");
         return;
     }
     as_buf_str(text, j->for_unit && j->against ? "; signals differ:" : "; signals:");
