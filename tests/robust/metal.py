@@ -234,8 +234,13 @@ def test_cycles_with_few_threads(assay):
 
 
 def test_no_known_rate(assay):
+    """Chains of operations tell the clock, or say how far it may be off: on host threads they need not fit."""
     done = run(assay, "future", "probe:alu", *METAL_ONLY, "--set", "op=ffma32")
-    expect_refused(done, harness.USAGE, "no operation of known rate tells its clock")
+    expect(done.code in MEASURED, "it is measured", done)
+    for cell in assay.cells():
+        off = cell["detail"]["clock_off"]
+        expect(off >= 1 and cell["detail"]["cycles"], "how cycles are known", cell["detail"])
+        expect(off < 1.3 or cell["status"] == "wide" and "clock" in cell["causes"], "an uncertain clock widens", cell)
 
 
 def test_streams(assay):
