@@ -28,7 +28,7 @@ SMALL = {
     "interference": "victim=device op=read,chase aggressor=none,read size=64KiB allocator=device", "l2_latency": "",
     "latency": "size=64KiB pattern=random allocator=first", "launch": "", "layout": "", "link": "peer=host how=all size=1MiB allocator=pinned",
     "link_latency": "peer=host what=load allocator=pinned", "loaded_latency": "op=none,read size=4MiB delay=0 threads=0 allocator=first",
-    "matmul": "path=dot,tiled,naive type=f32,s8 size=64", "mix": "", "numerics": "", "occupancy": "", "onchip": "", "onchip_bandwidth": "",
+    "matmul": "path=dot,tiled,naive type=f32,s8 size=64", "mix": "mix=ffma32,ffma32+iadd32", "numerics": "", "occupancy": "", "onchip": "", "onchip_bandwidth": "what=shared width=128,32 stride=1",
     "onchip_lines": "", "page_events": "what=faults pages=16 allocator=device", "power": "",
     "residual": "side=device op=read touched=1MiB size=64KiB pass=1 allocator=device", "roofline": "type=f64 width=best",
     "sync": "op=max path=native memory=global elements=1024 threads=64",
