@@ -60,25 +60,17 @@ static void path_keep_common(struct path_curve *a, struct path_curve *b)
     a->n = b->n = n;
 }
 
-/* "; 1.05 to 1.21x at 512 to 4096", of sizes below the largest; nothing where there is only one. */
-static void path_say_sizes(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
-                           struct as_buf *out)
+/* "; 1.05x (1.04 to 1.06x) at 512", of the smallest size; nothing where there is only one. */
+static void path_say_smallest(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
+                              struct as_buf *out)
 {
-    struct as_interval range = {INFINITY, 0};
-    double least = INFINITY, most = 0;
-    char text[64];
-    for (size_t i = 0; i + 1 < a->n; i++) {
-        const struct as_interval ci = as_cells_ratio(a->at[i], b ? b->at[i] : one);
-        const double size = as_cell_axis_number(a->at[i], "size");
-        range = (struct as_interval){fmin(range.lo, ci.lo), fmax(range.hi, ci.hi)};
-        least = fmin(least, size);
-        most = fmax(most, size);
-    }
-    if (!(most > 0))
-        return;
-    as_buf_printf(out, "; %s at %.0f", as_fact_range_text(range, "x", text, sizeof text), least);
-    if (most > least)
-        as_buf_printf(out, " to %.0f", most);
+    const struct as_cell *below = b ? b->at[0] : one;
+    char text[96];
+    if (a->n > 1)
+        as_buf_printf(out, "; %s at %s",
+                      as_noted_text(a->at[0]->sum.median / below->sum.median, as_cells_ratio(a->at[0], below), "x", "",
+                                    "", text, sizeof text),
+                      as_cell_axis(a->at[0], "size"));
 }
 
 static void path_evidence(struct as_fact *f, const struct path_curve *curve)
@@ -159,7 +151,7 @@ static bool path_add_gain(const struct path_cells *p, const char *path, const ch
                                                 AS_BY(.path = path, .other = older, .type = type))
                             : NULL;
     if (f) {
-        path_say_sizes(&a, &b, NULL, &sizes);
+        path_say_smallest(&a, &b, NULL, &sizes);
         as_fact_say(f, "%s by %s runs at {value} the rate of %s at size %s%s", type, path, older,
                     as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
         path_evidence(f, &a);
@@ -188,7 +180,7 @@ static void path_add_share(const struct path_cells *p, const char *path, const s
                                                         AS_BY(.path = path, .type = t->word))
                                     : NULL;
     if (f) {
-        path_say_sizes(&a, NULL, roof, &sizes);
+        path_say_smallest(&a, NULL, roof, &sizes);
         as_fact_say(f, "%s by %s reaches {value} the peak of the vector ALU (%s) at size %s%s", t->word, path,
                     as_cell_axis(roof, "type"), as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
         path_evidence(f, &a);
