@@ -276,19 +276,51 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
         scale_value(n, s->clock_hz * s->info->compute_units, "OP/s");
 }
 
+/* ---- over the runs of a machine ---- */
+
+static const struct as_quantity_joined *find_joined(const struct as_quantity_subject *s, const struct as_quantity *q)
+{
+    for (size_t i = 0; i < s->joined_n; i++)
+        if (s->joined[i].of == q && strcmp(s->joined[i].device, s->device) == 0)
+            return &s->joined[i];
+    return NULL;
+}
+
+/* Where this run has no number, one of another run of the machine is a number all the same. */
+static void take_joined_alone(const struct as_quantity_subject *s, const struct as_quantity_joined *j,
+                              struct as_quantity_value *v)
+{
+    const struct as_quantity_source *source = j->of->sources;
+    while (source[1].from && !as_quantity_is_of_side(s, source->side))
+        source++;
+    *v = (struct as_quantity_value){.of = j->of, .source = source, .claimed = NAN, .counted = NAN, .decided = true};
+    as_copy_text(v->unit, sizeof v->unit, j->unit);
+    const size_t n = strcspn(j->counted_unit, " "); /* without "per SM" */
+    as_copy_text(v->counted_unit, n < sizeof v->counted_unit ? n + 1 : sizeof v->counted_unit, j->counted_unit);
+}
+
+static enum as_quantity_found take_joined(const struct as_quantity_subject *s, const struct as_quantity *q,
+                                          enum as_quantity_found found, struct as_quantity_value *v)
+{
+    const struct as_quantity_joined *j = find_joined(s, q);
+    if (!j || (found == AS_QUANTITY_FOUND && strcmp(j->unit, v->unit) != 0))
+        return found;
+    if (found != AS_QUANTITY_FOUND)
+        take_joined_alone(s, j, v);
+    v->value = j->value;
+    v->ci = j->ci;
+    v->trials = j->trials;
+    v->counted = j->counted;
+    v->modes = j->modes;
+    v->of_runs = j->of_runs;
+    v->mode[0] = j->mode[0];
+    v->mode[1] = j->mode[1];
+    v->mode_share0 = j->mode_share0;
+    return AS_QUANTITY_FOUND;
+}
+
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says
  * why. */
-static void take_joined(const struct as_quantity_subject *s, struct as_quantity_value *v)
-{
-    for (size_t i = 0; i < s->joined_n; i++) {
-        const struct as_quantity_joined *j = &s->joined[i];
-        if (j->of != v->of || strcmp(j->device, s->device) != 0 || strcmp(j->unit, v->unit) != 0)
-            continue;
-        v->value = j->value;
-        v->ci = j->ci;
-        v->modes = 0;
-    }
-}
 
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason)
@@ -310,10 +342,11 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
             break;
     }
     as_buf_finish(&why);
-    if (state == AS_QUANTITY_FOUND) {
+    if (state == AS_QUANTITY_FOUND)
         convert_by_clock(s, out);
-        take_joined(s, out);
-    }
+    state = take_joined(s, q, state, out);
+    if (state == AS_QUANTITY_FOUND)
+        as_buf_clear(reason);
     return state;
 }
 
@@ -367,6 +400,7 @@ struct as_number as_quantity_number(const struct as_quantity_value *v)
                               .unit = v->unit,
                               .trials = v->trials,
                               .modes = v->modes,
+                              .of_runs = v->of_runs,
                               .mode = {v->mode[0], v->mode[1]},
                               .share0 = v->mode_share0};
 }
