@@ -90,6 +90,7 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .ci = c->sum.ci,
                               .unit = c->unit,
                               .trials = c->sum.trials,
+                              .tried = (size_t)c->trials_done,
                               .mode = {c->sum.mode[0], c->sum.mode[1]},
                               .share0 = c->sum.mode_share0,
                               .modes = c->sum.modes};
@@ -174,6 +175,17 @@ static void number_add_modes(const struct as_number *n, struct as_buf *out)
         as_format_value_to(out, other, n->unit, digits);
 }
 
+/* "one trial", "3 trials", "1 of 5 trials" */
+static void number_add_trials(const struct as_number *n, struct as_buf *out)
+{
+    if (n->tried > n->trials)
+        as_buf_printf(out, "%zu of %zu trials", n->trials, n->tried);
+    else if (n->trials == 1)
+        as_buf_str(out, "one trial");
+    else
+        as_buf_printf(out, "%zu trials", n->trials);
+}
+
 void as_number_text(const struct as_number *n, struct as_buf *out)
 {
     switch (as_number_form(n)) {
@@ -188,9 +200,8 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
         number_add_modes(n, out);
         break;
     case AS_NUMBER_NOISY:
-        as_buf_str(out, n->trials == 1 ? "too noisy: one trial" : "too noisy: ");
-        if (n->trials > 1)
-            as_buf_printf(out, "%zu trials", n->trials);
+        as_buf_str(out, "too noisy: ");
+        number_add_trials(n, out);
         break;
     case AS_NUMBER_BOUND:
         as_buf_str(out, n->ci.lo > 1 ? "over " : "under ");
@@ -226,10 +237,8 @@ void as_number_precision(const struct as_number *n, struct as_buf *out)
 {
     const double percent = 100 * as_number_width(n->value, n->ci);
     const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_ONE_TRIAL || (form == AS_NUMBER_NOISY && n->trials == 1))
-        as_buf_str(out, "one trial");
-    else if (form == AS_NUMBER_NOISY)
-        as_buf_printf(out, "%zu trials", n->trials);
+    if (form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_NOISY)
+        number_add_trials(n, out);
     else if (form != AS_NUMBER_VALUE || !isfinite(percent) || as_unit_is_count(n->unit))
         return;
     else if (percent < 0.05)
@@ -305,7 +314,7 @@ void as_number_prose(const struct as_number *n, const char *per, const char *not
     if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
         as_buf_str(out, " (");
     if (form == AS_NUMBER_ONE_TRIAL)
-        as_buf_str(out, "one trial");
+        number_add_trials(n, out);
     else if (seen)
         number_add_ends(n, number_last_place(number_half(n)), DIGITS, out);
     if (note[0])

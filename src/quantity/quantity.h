@@ -76,7 +76,7 @@ struct as_quantity_joined {
     double value, counted;    /* as in as_quantity_value */
     const char *counted_unit; /* "cycles", "B/cycle per SM"; "" not counted */
     struct as_interval ci;
-    size_t trials, modes;
+    size_t trials, tried, modes;
     bool of_runs;
     double mode[2], mode_share0;
 };
@@ -132,6 +132,7 @@ struct as_quantity_value {
     char unit[16];
     bool wide, decided, refuted;
     size_t trials; /* that the interval rests on; 0 unknown */
+    size_t tried;  /* trials in all, with those that failed or were left out; 0 unknown */
     size_t modes;  /* 2: of its cell's samples, or of_runs */
     bool of_runs;  /* the modes are states of whole runs */
     double mode[2], mode_share0;

@@ -114,13 +114,42 @@ UNIT_TEST(test_another)
     }
 }
 
+/* A later run that did not ask for a line does not hide why an earlier one has no number. */
+UNIT_TEST(test_reasons)
+{
+    static const struct {
+        struct as_sheet_gap last, earlier;
+        const char *reason;
+    } cases[] = {
+        {{.reason = "", .not_asked = true}, {.reason = "rejected: checksum"}, "rejected: checksum"},
+        {{.reason = "not asked for: too few sizes", .not_asked = true}, {.reason = "crashed"}, "crashed"},
+        {{.reason = "crashed"}, {.reason = "rejected: checksum"}, "crashed"},
+        {{.reason = "crashed"}, {.reason = "not asked for: too few sizes", .not_asked = true}, "crashed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double value[] = {4, 4}, hz = 4e9;
+        struct as_machine_sheet m = made(value[0], hz), more = made(value[1], hz);
+        struct as_sheet *const sheets[] = {&m.v->sheet, &more.v->sheet};
+        for (int k = 0; k < 2; k++) {
+            sheets[k]->gaps = calloc(1, sizeof *sheets[k]->gaps);
+            assert_non_null(sheets[k]->gaps);
+            sheets[k]->gaps[0] = k ? cases[i].earlier : cases[i].last;
+            sheets[k]->gaps[0].of = as_quantity_named("L3.latency");
+            sheets[k]->gaps_n = 1;
+        }
+        assert_int_equal(as_machine_sheet_merge(&m, &more, NULL), AS_OK);
+        assert_string_equal(m.v->sheet.gaps[0].reason, cases[i].reason);
+        as_machine_sheet_finish(&m);
+        as_machine_sheet_finish(&more);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counted),
-        cmocka_unit_test(test_counted_at_other_clocks),
-        cmocka_unit_test(test_counted_by_some),
-        cmocka_unit_test(test_another),
+        cmocka_unit_test(test_counted),         cmocka_unit_test(test_counted_at_other_clocks),
+        cmocka_unit_test(test_counted_by_some), cmocka_unit_test(test_another),
+        cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests_name("lines of a machine", tests, NULL, NULL);
 }

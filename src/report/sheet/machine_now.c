@@ -193,6 +193,7 @@ static enum as_status drop_line(struct as_device_sheet *d, size_t at, struct as_
     gaps[g] = (struct as_sheet_gap){.group = row->group, .of = row->of};
     as_copy_text(gaps[g].title, sizeof gaps[g].title, row->title);
     as_copy_text(gaps[g].label, sizeof gaps[g].label, row->label);
+    as_copy_text(gaps[g].shown, sizeof gaps[g].shown, row->shown);
     as_copy_text(gaps[g].reason, sizeof gaps[g].reason, "not measured since the machine or assay changed");
     s->gaps_n++;
     as_line_runs_finish(&d->runs[at]);

@@ -265,6 +265,7 @@ static enum as_status list_joined(struct as_machine_runs *m, struct as_error *er
                                                                    .counted_unit = row->counted_unit,
                                                                    .ci = row->ci,
                                                                    .trials = row->trials,
+                                                                   .tried = row->tried,
                                                                    .modes = row->modes,
                                                                    .of_runs = row->of_runs,
                                                                    .mode = {row->mode[0], row->mode[1]},

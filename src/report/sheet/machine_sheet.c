@@ -161,7 +161,7 @@ static enum as_status insert_row(struct as_device_sheet *d, const struct as_shee
     rows[*at] = *row;
     rows[*at].specified_by = own_figure(&s->figures, row->specified_by);
     rows[*at].published = own_figure(&s->figures, row->published);
-    rows[*at].trials = 0;
+    rows[*at].trials = rows[*at].tried = 0;
     s->n++;
     remove_gap(s, row->of);
     return AS_OK;
@@ -174,6 +174,7 @@ static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *r
     enum as_status st = AS_OK;
     old->wide |= row->wide;
     old->trials = !runs->n ? row->trials : old->trials && row->trials ? old->trials + row->trials : 0;
+    old->tried = !runs->n ? row->tried : old->tried && row->tried ? old->tried + row->tried : 0;
     for (size_t i = 0; i < more->n && !st; i++) {
         const struct as_estimated *run = &more->v[i];
         st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}},
@@ -211,13 +212,15 @@ static enum as_status add_device(struct as_machine_sheet *into, const struct as_
     return AS_OK;
 }
 
-/* Where the newer run did not try a line, the older one's reason counts. */
+/* Where the newer run did not ask for a line, the older one's reason counts. */
 static void merge_reasons(struct as_sheet *into, const struct as_sheet *s)
 {
     for (size_t i = 0; i < into->gaps_n; i++)
-        for (size_t k = 0; k < s->gaps_n && !into->gaps[i].reason[0]; k++)
-            if (s->gaps[k].of == into->gaps[i].of)
+        for (size_t k = 0; k < s->gaps_n && into->gaps[i].not_asked; k++)
+            if (s->gaps[k].of == into->gaps[i].of && !s->gaps[k].not_asked) {
                 as_copy_text(into->gaps[i].reason, sizeof into->gaps[i].reason, s->gaps[k].reason);
+                into->gaps[i].not_asked = false;
+            }
 }
 
 static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, double clock_hz,

@@ -223,6 +223,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->ci = n->ci;
     row->wide = n->wide;
     row->trials = n->trials;
+    row->tried = n->tried;
     row->modes = n->modes;
     row->mode[0] = n->mode[0];
     row->mode[1] = n->mode[1];
@@ -236,10 +237,10 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     sheet_say_neighbours(s, row);
 }
 
-static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
+static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, bool not_asked, struct as_sheet *out)
 {
     struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
-    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of};
+    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of, .not_asked = not_asked};
     as_copy_text(gap->title, sizeof gap->title, of->title);
     as_copy_text(gap->label, sizeof gap->label, of->label);
     as_copy_text(gap->shown, sizeof gap->shown, of->shown);
@@ -268,13 +269,13 @@ static bool is_below_idle(const struct as_report_run *run, const struct as_quant
     return true;
 }
 
-/* A capacity without a step in the latency: what is reported of that cache stands with the reason. */
+/* What is reported of a cache whose capacity is not known stands with the reason. */
 static void sheet_say_undecided(const struct as_quantity_subject *s, const struct as_quantity *q, char *why,
                                 size_t size)
 {
     const uint64_t bytes = s->info && q->level[0] == 'L' ? as_info_cache(s->info, (unsigned)(q->level[1] - '0')) : 0;
     struct as_buf b = AS_BUF_INIT;
-    as_buf_str(&b, "inconclusive: no clear step in latency");
+    as_buf_str(&b, why);
     if (bytes) {
         as_buf_str(&b, "; ");
         as_format_size(&b, bytes);
@@ -303,7 +304,7 @@ static void sheet_add_line(const struct as_report_run *run, const struct as_quan
         as_sheet_say_unsteady(run, s->device, row);
         out->n++;
     } else if (as_quantity_is_expected(s, q))
-        sheet_add_gap(row, why, out);
+        sheet_add_gap(row, why, found == AS_QUANTITY_NOT_IN_SUITE, out);
 }
 
 /* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".

@@ -19,6 +19,7 @@ struct as_sheet_row {
     char unit[16];
     bool wide;     /* the interval is wider than requested */
     size_t trials; /* that the interval rests on; 0 unknown */
+    size_t tried;  /* trials in all, with those that failed or were left out; 0 unknown */
     size_t modes;  /* 2: of the samples, or of_runs */
     bool of_runs;  /* the modes are states, one of which each run shows */
     double mode[2], mode_share0;
@@ -38,6 +39,7 @@ struct as_sheet_gap {
     const char *group;
     char title[32], label[48], shown[64]; /* as of a row */
     char reason[96];                      /* "left out by the budget", "rejected: checksum"; "": not in this suite */
+    bool not_asked;                       /* no cell of the run could give it */
     const struct as_quantity *of;
 };
 struct as_sheet {
