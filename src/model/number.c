@@ -161,18 +161,15 @@ static int number_mode_digits(const struct as_number *n)
     return n->of_runs ? DIGITS : DIGITS - 1;
 }
 
+/* The more frequent one first. */
 static void number_add_modes(const struct as_number *n, struct as_buf *out)
 {
     const int often = n->share0 < 0.5, digits = number_mode_digits(n);
-    const double one = n->mode[often], other = n->mode[!often];
-    const struct as_scale *scale = as_scale_of(one, n->unit), *its = as_scale_of(other, n->unit);
-    as_format_value_to(out, one, n->unit, digits);
-    as_buf_printf(out, ", in %.0f%% of %s ", 100 * (often ? n->share0 : 1 - n->share0),
-                  n->of_runs ? "runs" : "samples");
-    if (scale == its)
-        as_format_number(out, scale ? other * scale->factor : other, digits);
-    else
-        as_format_value_to(out, other, n->unit, digits);
+    const double share = round(100 * (often ? 1 - n->share0 : n->share0));
+    as_format_value_to(out, n->mode[often], n->unit, digits);
+    as_buf_printf(out, " in %.0f%% of %s, ", share, n->of_runs ? "runs" : "samples");
+    as_format_value_to(out, n->mode[!often], n->unit, digits);
+    as_buf_printf(out, " in %.0f%%", 100 - share);
 }
 
 /* "one trial", "3 trials", "1 of 5 trials" */

@@ -21,7 +21,7 @@ enum as_number_form {
     AS_NUMBER_VALUE,        /* "59 GB/s"; its interval, if it has one, is at most 25% to each side */
     AS_NUMBER_ONE_TRIAL,    /* the same, of one trial: the interval is only what is usual for such cells */
     AS_NUMBER_RANGE,        /* "27 to 121 ns", and any capacity with an interval */
-    AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns", or of runs */
+    AS_NUMBER_MODES,        /* "27 ns in 60% of samples, 121 ns in 40%", or of runs */
     AS_NUMBER_NOISY,        /* "too noisy: one trial", "too noisy: 2 of 5 trials" */
     AS_NUMBER_BOUND,        /* of a ratio: "over 1.1x" */
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */

@@ -152,6 +152,16 @@ UNIT_TEST(test_allocators_by_side)
     says(get_advice("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
 
+/* A tie of wide intervals is none. */
+UNIT_TEST(test_undecided)
+{
+    triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
+    triad("cpu", 201, "thp", 8, "cpu")->sum.ci = (struct as_interval){110, 290};
+    says(get_advice("cpu", "cpu-heavy"),
+         "undecided whether to use 'thp' or 'mmap', whose intervals are too wide: with 'thp' ");
+    assert_null(strstr(get_advice("cpu", "cpu-heavy")->sentence, "tied"));
+}
+
 static void by_cpu(double value, const char *allocator, const char *touch, int threads)
 {
     char axes[200];
@@ -462,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, empty_run),
         cmocka_unit_test_setup_teardown(test_allocators_by_side, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_undecided, start, empty_run),
         cmocka_unit_test_setup_teardown(test_cpu_heavy_on_device, start, empty_run),
         cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, empty_run),
         cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, empty_run),
