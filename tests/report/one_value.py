@@ -386,6 +386,11 @@ def test_views_of_several_runs(assay):
     of_two = set(quantity for _, quantity, view, _ in values_of_page(page) if view == "map")
     expect(of_one <= of_two, "the map has what the sheet has", of_one - of_two)
     expect(not list(contradictions(values_of_page(page))), "one value each", list(contradictions(values_of_page(page))))
+    shown_sizes = [dict(((q, html.unescape(text).replace("\u00a0", " ").replace("–", " to ").strip()) for part in re.findall(pattern, page, re.S)
+                         for _, q, _, text in SHOWN_TEXT.findall(part) if q.endswith(".capacity")))
+                   for pattern in (r'<table class="sheet">.*?</table>', r'<svg [^>]*class="map.*?</svg>')]
+    other = {q: (text, shown_sizes[0].get(q)) for q, text in shown_sizes[1].items() if text != shown_sizes[0].get(q)}
+    expect(shown_sizes[1] and not other, "the map has the sizes of the sheet", other)
     lines, count, apart = [" ".join(line.split()) for line in shown.splitlines()], 0, []
     for device, label, texts in rows_of_page(page):
         words = " ".join(t for t in (label, texts[2], texts[3].lstrip("±"), texts[4]) if t)
