@@ -219,23 +219,28 @@ static bool is_large_enough(const struct as_fleet *f)
     return false;
 }
 
+void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
+{
+    const size_t missing = fleet_missing(f);
+    as_buf_printf(out, "%zu node%s", f->nodes_n, fleet_plural(f->nodes_n));
+    if (missing)
+        as_buf_printf(out, ", %zu without numbers", missing);
+    for (size_t i = 0; i < f->kinds_n; i++)
+        as_buf_printf(out, ", %zu x %s", f->kinds[i].devices, f->kinds[i].name);
+    as_buf_printf(out, "; %zu comparison%s: ", j->tests, fleet_plural(j->tests));
+    if (!is_large_enough(f))
+        as_buf_printf(out, "%d devices of a kind are the fewest that can be compared", AS_OUTLIERS_OTHERS + 1);
+    else if (j->worse)
+        as_buf_printf(out, "%zu slower than the rest", j->worse);
+    else
+        as_buf_str(out, "none is slower than the rest");
+}
+
 enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_judged *j, bool all,
                              const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     struct as_buf head = AS_BUF_INIT, safe = AS_BUF_INIT;
-    const size_t missing = fleet_missing(f);
-    as_buf_printf(&head, "%zu node%s", f->nodes_n, fleet_plural(f->nodes_n));
-    if (missing)
-        as_buf_printf(&head, ", %zu without numbers", missing);
-    for (size_t i = 0; i < f->kinds_n; i++)
-        as_buf_printf(&head, ", %zu x %s", f->kinds[i].devices, f->kinds[i].name);
-    as_buf_printf(&head, "; %zu comparison%s: ", j->tests, fleet_plural(j->tests));
-    if (!is_large_enough(f))
-        as_buf_printf(&head, "%d devices of a kind are the fewest that can be compared", AS_OUTLIERS_OTHERS + 1);
-    else if (j->worse)
-        as_buf_printf(&head, "%zu slower than the rest", j->worse);
-    else
-        as_buf_str(&head, "none is slower than the rest");
+    as_fleet_summary(f, j, &head);
     as_buf_terminal(&safe, as_buf_get(&head));
     as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
     as_buf_finish(&head);

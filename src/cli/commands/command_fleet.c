@@ -44,6 +44,18 @@ write_option(const struct as_args *args, const char *option, const struct as_fle
     return st;
 }
 
+static enum as_status write_page(const struct as_args *args, const struct as_fleet *f, const struct as_fleet_judged *j,
+                                 struct as_error *err)
+{
+    const char *path = as_args_value(args, "page");
+    struct as_buf out = AS_BUF_INIT;
+    enum as_status st = path ? as_fleet_page(f, j, &out, err) : AS_OK;
+    if (!st && path)
+        st = as_write_file(path, as_buf_get(&out), out.len, err);
+    as_buf_finish(&out);
+    return st;
+}
+
 static int fleet_show(const struct as_command *command, const struct as_args *args)
 {
     struct as_fleet f = {0};
@@ -66,6 +78,8 @@ static int fleet_show(const struct as_command *command, const struct as_args *ar
         as_fleet_json(&f, &j, &out);
     else if (!st)
         st = as_fleet_text(&f, &j, as_args_flag(args, "all"), &style, &out, &err);
+    if (!st)
+        st = write_page(args, &f, &j, &err);
     if (!st)
         st = write_option(args, "junit", &f, &j, as_fleet_junit, &err);
     if (!st)
@@ -126,6 +140,7 @@ static const struct as_option options[] = {
     {"least", 0, "PERCENT", "a deviation up to this does not matter (default: 1%)", false},
     {"rate", 0, "PERCENT", "the share of findings that chance may make (default: 0.5%)", false},
     {"all", 0, NULL, "also print the spread of each line over the fleet", false},
+    {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
     {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations", false},
     AS_OPTION_COLOUR,
