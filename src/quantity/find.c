@@ -61,7 +61,7 @@ static bool is_of_level(const struct as_quantity_subject *s, const struct as_cel
 }
 
 /* The largest of memory; of an axis that the source leaves open and names, the best. */
-static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
+bool as_quantity_is_preferred(const struct as_cell *a, const struct as_cell *b)
 {
     const double x = as_axes_number(&a->axes, "size"), y = as_axes_number(&b->axes, "size");
     return isfinite(x) && isfinite(y) && x != y ? x > y : as_cell_is_better(a, b);
@@ -122,8 +122,8 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = as_quantity_cell_at(s, i);
-        if (as_cell_is_valid(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
-            (!found || is_preferred(c, found)))
+        if (as_cell_is_evidence(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
+            (!found || as_quantity_is_preferred(c, found)))
             found = c;
     }
     if (!found)
@@ -311,12 +311,12 @@ static size_t others_of(const struct as_quantity_subject *s, const struct as_qua
         const struct as_cell *c = as_quantity_cell_at(s, i);
         const char *name = as_axes_text(&c->axes, axis);
         size_t k = 0;
-        if (!as_cell_is_valid(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
+        if (!as_cell_is_evidence(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
             strcmp(name, as_axes_text(&own->axes, axis)) == 0)
             continue;
         while (k < n && strcmp(as_axes_text(&best[k]->axes, axis), name) != 0)
             k++;
-        if (k < OTHERS_MAX && (k == n || is_preferred(c, best[k])))
+        if (k < OTHERS_MAX && (k == n || as_quantity_is_preferred(c, best[k])))
             best[k] = c;
         n += k == n && n < OTHERS_MAX;
     }

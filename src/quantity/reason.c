@@ -1,6 +1,7 @@
 #include "quantity/reason.h"
 
 #include "base/text.h"
+#include "model/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,6 +101,8 @@ struct tally {
     const struct as_cell *worst; /* without a number, of the level */
     size_t all, about, valid;    /* all that the device can have; of the level; valid ones of these */
     size_t like_worst;           /* of the level, with the status of the worst */
+    const struct as_cell *busy;  /* valid, but measured under contention, which makes it no evidence */
+    size_t evidence;             /* of the level */
     double size[CURVE_MIN];      /* different ones of all */
     size_t sizes;
     bool is_below, is_above; /* the end of the level's cache */
@@ -128,6 +131,9 @@ static void count_cell(const struct as_quantity_subject *s, const struct as_quan
     t->valid += is_valid;
     t->is_below |= can && !(size > own);
     t->is_above |= can && !(size <= own);
+    t->evidence += as_cell_is_evidence(c);
+    if (is_valid && as_cell_is_busy(c) && (!t->busy || as_quantity_is_preferred(c, t->busy)))
+        t->busy = c;
     if (is_valid)
         return;
     if (!t->worst || statuses[c->status].rank > statuses[t->worst->status].rank) {
@@ -164,6 +170,11 @@ static const char *say_not_asked(const struct as_quantity *q, const struct as_qu
 static void say_undecided(const struct as_quantity *q, const struct as_quantity_source *source, const struct tally *t,
                           struct as_buf *out)
 {
+    if (t->busy && !t->evidence) {
+        as_buf_str(out, "contended: ");
+        as_cell_number(t->busy, out);
+        return;
+    }
     as_buf_str(out, "inconclusive: ");
     if (is_of_curve(q, source) && t->sizes)
         as_buf_str(out, q->kind == AS_KIND_CAPACITY ? "no clear step in latency" : "no plateau in latency");

@@ -6,6 +6,8 @@
 
 /* The i-th of the subject's cells. */
 const struct as_cell *as_quantity_cell_at(const struct as_quantity_subject *s, size_t i);
+/* Is a the one to take: the larger, else the better number? */
+bool as_quantity_is_preferred(const struct as_cell *a, const struct as_cell *b);
 /* Why no cell of the source, which names some, gives the number. reason gets "rejected: checksum", "inconclusive: no
  * clear step in latency; 3 of 12 left out by the budget", or nothing where the run has no such cell. */
 enum as_quantity_found as_quantity_explain(const struct as_quantity_subject *s, const struct as_quantity *q,
