@@ -158,7 +158,7 @@ UNIT_TEST(test_undecided)
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
     triad("cpu", 201, "thp", 8, "cpu")->sum.ci = (struct as_interval){110, 290};
     says(get_advice("cpu", "cpu-heavy"),
-         "undecided whether to use 'thp' or 'mmap', whose intervals are too wide: with 'thp' ");
+         "inconclusive whether to use 'thp' or 'mmap', whose intervals are too wide: with 'thp' ");
     assert_null(strstr(get_advice("cpu", "cpu-heavy")->sentence, "tied"));
 }
 

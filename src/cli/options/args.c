@@ -112,7 +112,7 @@ static enum as_status check_words(const struct as_command *command, const struct
     if (command->max_args >= 0 && (int)args->words > command->max_args)
         return as_fail(err, AS_USAGE, "'%s' does not take '%s'", command->name, args->word[command->max_args]);
     for (size_t i = 0; i < args->words; i++)
-        if (!args->word[i][0])
+        if (args->word[i] && !args->word[i][0])
             return as_fail(err, AS_USAGE, "argument %zu of '%s' is empty: %s", i + 1, command->name, command->args);
     return AS_OK;
 }
