@@ -160,12 +160,12 @@ static enum as_status keep_discoveries(struct fleet_candidates *c, double rate, 
     free(p);
     out->v = c->v;
     c->v = NULL;
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n && out->v; i++)
         if (out->v[i].deviation.p <= below)
             out->v[out->n++] = out->v[i];
-    if (out->n)
+    if (out->v && out->n > 1)
         qsort(out->v, out->n, sizeof *out->v, by_weight);
-    while (out->worse < out->n && out->v[out->worse].worse)
+    while (out->v && out->worse < out->n && out->v[out->worse].worse)
         out->worse++;
     return AS_OK;
 }

@@ -84,7 +84,7 @@ static bool outliers_begin(struct outliers_work *w, size_t n, size_t nodes)
 {
     const size_t most = n + nodes + 1;
     *w = (struct outliers_work){.first = calloc(nodes + 2, sizeof *w->first),
-                                .order = malloc((n + 1) * sizeof *w->order),
+                                .order = calloc(n + 1, sizeof *w->order),
                                 .sorted = malloc((n + 1) * sizeof *w->sorted),
                                 .effect = malloc((n + 1) * sizeof *w->effect),
                                 .x = malloc(most * sizeof *w->x),

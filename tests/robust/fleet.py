@@ -124,7 +124,8 @@ def test_for_programs(assay):
 
 
 def test_wrong_use(assay):
-    for words in (("fleet",), ("fleet", "shw", "x"), ("fleet", "show"), ("fleet", "merge", SAMPLE), ("fleet", "show", SAMPLE, "--least", "x")):
+    for words in (("fleet",), ("fleet", "shw", "x"), ("fleet", "show"), ("fleet", "merge", SAMPLE), ("fleet", "show", SAMPLE, "--least", "x"),
+                  ("fleet", "show", SAMPLE, "-o", "x"), ("fleet", "merge", SAMPLE, "-o", "x", "--all"), ("fleet", "show", SAMPLE, "--junit", "-")):
         done = assay.run(*words)
         expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)
 

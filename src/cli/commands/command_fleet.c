@@ -1,6 +1,7 @@
 /* assay fleet: many machines beside each other */
 #include "base/text.h"
 #include "cli/commands/commands.h"
+#include "cli/output/outputs.h"
 #include "fleet/fleet.h"
 
 #include <stdlib.h>
@@ -123,12 +124,31 @@ static int run_fleet(const struct as_command *command, const struct as_args *arg
     static const struct {
         const char *name;
         as_command_fn run;
-    } verbs[] = {{"show", fleet_show}, {"merge", fleet_merge}};
-    static const char *const names[] = {"show", "merge", NULL};
+        const char *foreign[6]; /* options of the other */
+    } verbs[] = {{"show", fleet_show, {"output"}},
+                 {"merge", fleet_merge, {"page", "junit", "prometheus", "json", "all"}}};
+    static const char *const names[] = {"show", "merge", NULL}, *const files[] = {"output", "page", "junit",
+                                                                                  "prometheus"};
     struct as_error err = {0};
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(args->word[0], verbs[i].name) == 0)
-            return verbs[i].run(command, args);
+    if (as_check_outputs(args, &err))
+        return as_cli_misuse(command, &err);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = as_args_value(args, files[i]);
+        if (path && strcmp(path, "-") == 0) {
+            as_fail(&err, AS_USAGE, "--%s needs a file name, not '-'", files[i]);
+            return as_cli_misuse(command, &err);
+        }
+    }
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(args->word[0], verbs[i].name) != 0)
+            continue;
+        for (size_t k = 0; verbs[i].foreign[k]; k++)
+            if ((as_args_value(args, verbs[i].foreign[k]) || as_args_flag(args, verbs[i].foreign[k]))) {
+                as_fail(&err, AS_USAGE, "--%s is of %s, not of %s", verbs[i].foreign[k], names[!i], names[i]);
+                return as_cli_misuse(command, &err);
+            }
+        return verbs[i].run(command, args);
+    }
     const char *near = as_nearest(args->word[0], names);
     as_fail(&err, AS_USAGE, "'%s' is not show or merge%s%s%s", args->word[0], near ? "; did you mean '" : "",
             near ? near : "", near ? "'?" : "");
