@@ -274,6 +274,9 @@ API nvml_return nvmlDeviceGetUUID(nvml_device d, char *out, unsigned size)
 }
 API nvml_return nvmlDeviceGetName(nvml_device d, char *out, unsigned size)
 {
-    snprintf(out, size, "NVIDIA H100 80GB HBM3%s", has_word("nameless") ? "" : d->number == 1 ? " MIG 1g.10gb" : " MIG 1g.20gb+me");
+    snprintf(out, size, "NVIDIA H100 80GB HBM3%s",
+             has_word("nameless") ? ""
+             : d->number == 1     ? " MIG 1g.10gb"
+                                  : " MIG 1g.20gb+me");
     return NVML_SUCCESS;
 }
