@@ -133,6 +133,8 @@ static const struct {
 static bool is_large(const struct as_cell *cell)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
+    if (probe && probe->untouched && probe->untouched(&cell->axes))
+        return false;
     for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
         if (a->type == AS_AXIS_SIZE && as_axes_number(&cell->axes, a->name) >= LARGE_FROM)
             return true;
