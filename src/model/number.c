@@ -65,6 +65,8 @@ enum as_number_form as_number_form(const struct as_number *n)
                                                                                  : AS_NUMBER_VALUE;
     if (strcmp(n->unit, "B") == 0)
         return AS_NUMBER_RANGE;
+    if (n->bound)
+        return AS_NUMBER_BOUND;
     const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
     if (n->trials == 1)
         return is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
@@ -92,7 +94,10 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .trials = c->sum.trials,
                               .mode = {c->sum.mode[0], c->sum.mode[1]},
                               .share0 = c->sum.mode_share0,
-                              .modes = c->sum.modes};
+                              .modes = c->sum.modes,
+                              .bound = !as_cell_is_busy(c)  ? 0
+                                       : c->lower_is_better ? -1
+                                                            : 1};
 }
 
 bool as_number_is_value(const struct as_number *n)
@@ -174,6 +179,11 @@ static void number_add_modes(const struct as_number *n, struct as_buf *out)
         as_format_value_to(out, other, n->unit, digits);
 }
 
+static bool number_is_least(const struct as_number *n)
+{
+    return n->bound ? n->bound > 0 : n->ci.lo > 1;
+}
+
 void as_number_text(const struct as_number *n, struct as_buf *out)
 {
     switch (as_number_form(n)) {
@@ -193,8 +203,8 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
             as_buf_printf(out, "%zu trials", n->trials);
         break;
     case AS_NUMBER_BOUND:
-        as_buf_str(out, n->ci.lo > 1 ? "over " : "under ");
-        as_format_value_to(out, n->ci.lo > 1 ? n->ci.lo : n->ci.hi, n->unit, 2);
+        as_buf_str(out, number_is_least(n) ? "over " : "under ");
+        as_format_value_to(out, number_is_least(n) ? n->ci.lo : n->ci.hi, n->unit, 2);
         break;
     case AS_NUMBER_INCONCLUSIVE:
         as_buf_str(out, "inconclusive");

@@ -15,6 +15,7 @@ struct as_number {
     double share0;  /* of mode[0] */
     size_t modes;
     bool of_runs; /* the modes are states of whole runs, not of samples */
+    int bound;    /* 1: the value may be larger than the interval says, -1: smaller; 0: neither */
 };
 enum as_number_form {
     AS_NUMBER_VALUE,        /* "59 GB/s"; its interval, if it has one, is at most 25% to each side */
@@ -22,7 +23,7 @@ enum as_number_form {
     AS_NUMBER_RANGE,        /* "27 to 121 ns", and any capacity with an interval */
     AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns", or of runs */
     AS_NUMBER_NOISY,        /* "too noisy: one trial" */
-    AS_NUMBER_BOUND,        /* of a ratio: "over 1.1x" */
+    AS_NUMBER_BOUND,        /* "over 13 GB/s"; of a ratio: "over 1.1x" */
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
 };
 enum as_number_form as_number_form(const struct as_number *n);

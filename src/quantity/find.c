@@ -157,7 +157,7 @@ static void say_missing(const struct as_cell *c, struct as_buf *out)
 /* Why no cell that the filter wants has a valid number. */
 static enum as_quantity_found explain(const struct as_quantity_subject *s, const char *filter, struct as_buf *reason)
 {
-    const struct as_cell *most = NULL;
+    const struct as_cell *most = NULL, *busy = NULL;
     const size_t name = strcspn(filter, " ");
     bool valid = false, of_probe = false;
     for (size_t i = 0; i < s->cells.n; i++) {
@@ -166,6 +166,8 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
         if (!as_quantity_is_cell_of(s, c, filter))
             continue;
         valid |= as_cell_is_valid(c);
+        if (as_cell_is_valid(c) && as_cell_is_busy(c) && (!busy || is_preferred(c, busy)))
+            busy = c;
         if (!as_cell_is_valid(c) && (!most || statuses[c->status].rank > statuses[most->status].rank))
             most = c;
     }
@@ -177,7 +179,9 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
                                                    : AS_QUANTITY_MISSING;
     }
     if (valid) {
-        as_buf_str(reason, "inconclusive");
+        as_buf_str(reason, busy ? "contended: " : "inconclusive");
+        if (busy)
+            as_cell_number(busy, reason);
         return AS_QUANTITY_UNDECIDED;
     }
     const char *why = of_probe ? as_quantity_why_no_memory(s, filter) : "";
@@ -194,7 +198,7 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = find_cell_at(s, i);
-        if (as_cell_is_valid(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
+        if (as_cell_is_evidence(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
             (!found || is_preferred(c, found)))
             found = c;
     }
@@ -328,7 +332,7 @@ static size_t others_of(const struct as_quantity_subject *s, const struct as_qua
         const struct as_cell *c = find_cell_at(s, i);
         const char *name = as_axes_text(&c->axes, axis);
         size_t k = 0;
-        if (!as_cell_is_valid(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
+        if (!as_cell_is_evidence(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
             strcmp(name, as_axes_text(&own->axes, axis)) == 0)
             continue;
         while (k < n && strcmp(as_axes_text(&best[k]->axes, axis), name) != 0)

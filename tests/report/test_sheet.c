@@ -49,6 +49,24 @@ static const struct as_sheet_gap *gap_of(const struct as_sheet *s, const char *g
     return NULL;
 }
 
+/* What other work disturbed in every trial is a bound: another cell gives the number, or the bound is the reason. */
+static void test_contended(void **state)
+{
+    (void)state;
+    struct as_cell *c = add_cell("bandwidth", READ("1073741824", ",\"allocator\":\"cuMemAlloc\"" BEST), 700, "GB/s");
+    c->status = AS_CELL_WIDE;
+    c->causes = AS_WIDE_CONTENTION | AS_WIDE_BUSY;
+    c->sum.ci = (struct as_interval){690, 11200};
+    struct as_sheet s = made();
+    assert_null(as_sheet_find(&s, "Memory", "read"));
+    assert_string_equal(gap_of(&s, "Memory", "read")->reason, "contended: over 690 GB/s");
+    as_sheet_finish(&s);
+    add_cell("bandwidth", READ("536870912", ",\"allocator\":\"cuMemAlloc\"" BEST), 2900, "GB/s");
+    s = made();
+    assert_true(as_sheet_find(&s, "Memory", "read")->value == 2900);
+    as_sheet_finish(&s);
+}
+
 #define COPY(from, to, size)                                                                                           \
     "{\"from\":\"" from "\",\"to\":\"" to "\",\"direction\":\"one\",\"how\":\"engine\",\"size\":" size "}"
 
@@ -425,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantities_name_facts_that_exist),
         cmocka_unit_test_setup(test_no_other_cell, start),
+        cmocka_unit_test_setup(test_contended, start),
         cmocka_unit_test_setup(test_reasons, start),
         cmocka_unit_test_setup(test_loaded_below_idle, start),
         cmocka_unit_test_setup(test_sizes_that_fit, start),

@@ -157,7 +157,7 @@ static void explain_numbers(const struct as_cell *c, const struct as_table_style
     value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);
     value_member(out, "minimum", c->sum.min, c->unit, digits, style);
     value_member(out, "maximum", c->sum.max, c->unit, digits, style);
-    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit))
+    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit) && !as_cell_is_busy(c))
         format_member(out, style, "precision", "interval width %.3g%% of the median, %.3g%% requested", 100 * reached,
                       100 * c->precision);
     format_member(out, style, "samples", "%zu in %zu trial%s", c->sum.n, c->sum.trials, c->sum.trials == 1 ? "" : "s");
