@@ -123,10 +123,12 @@ static void access_table(struct as_page *p, const struct as_report_run *rr)
     if (!as_access_any(rr))
         return;
     as_access_view(rr, &table);
+    as_html_details(p->out, "more", "Who reaches which memory");
     as_html_region(p->out, "scroll", "figures", "Who reaches which memory");
     as_html_text(p->out, "caption", NULL, as_access_caption);
     as_view_page_rows(&table, p->out);
     as_html_table_end(p->out);
+    as_html_close(p->out, "details");
     as_view_finish(&table);
 }
 
