@@ -99,14 +99,14 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
     if (!as_info_shares_host(info))
         return as_pruned(err, "host threads cannot access a simulated device");
     if (same && (as_axes_number(a, "pass") > 1 || as_word_is(a, "lines", "clean")))
-        return AS_PRUNED; /* the control: nothing has to move */
-    if (is_of_lines(a) && (as_axes_number(a, "pass") > 1 || !is_shared_in_place(allocator)))
+        return AS_PRUNED;                                            /* the control: nothing has to move */
+    const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
+    if (is_of_lines(a) && (as_axes_number(a, "pass") > 1 || !(by_device || is_shared_in_place(allocator))))
         return AS_PRUNED;
     if (as_word_is(a, "lines", "clean") && !CLEANS)
         return as_inapplicable(err, "this build cannot write the CPU's lines back");
     if (!(info->capabilities & AS_CAP_SOURCE))
         return as_inapplicable(err, "the device cannot compile kernels");
-    const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
     if (allocator && !allocator->why_not[0] && !allocator->host_access && !by_device)
         return as_inapplicable(err, "the CPU cannot access this memory");
     return as_check_block(info, as_axes_text(a, "allocator"), as_axes_number(a, "size"), err) ? AS_INAPPLICABLE

@@ -73,6 +73,7 @@ UNIT_TEST(test_which_cells_of_lines)
         {"touch=cpu agent=cpu pass=1 lines=clean what=latency", true, false, AS_PRUNED},
         {"touch=cpu agent=device pass=2 lines=modified what=latency", true, false, AS_PRUNED},
         {"touch=cpu agent=device pass=1 lines=clean what=bandwidth", false, false, AS_PRUNED},
+        {"touch=device agent=device pass=1 lines=modified what=latency", false, false, AS_APPLIES},
         {"touch=cpu agent=device pass=1 lines=modified what=bandwidth", false, false, AS_APPLIES},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
