@@ -59,7 +59,7 @@ struct tried {
     unsigned reserved_max;
 };
 static const struct tried tried_registers = {{1, 2, 4, 8, 16, 24, 32}, 4, 0}, /* per thread of a warp */
-    tried_shared = {{1, 128, 256, 512, 1024, 1280}, 1, 4096}, tried_threads = {{1}, 1, 0};
+    tried_shared = {{1, 128, 256, 512, 1024}, 1, 4096}, tried_threads = {{1}, 1, 0};
 
 struct found {
     struct bounds all;       /* the union over all schemes consistent with the cells; lo_cell NULL: none is */

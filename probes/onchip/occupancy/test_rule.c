@@ -17,8 +17,7 @@ static const struct unit hopper = {32, 32, 2048, 65536, 228 << 10, 1024, 4, 8, 1
                          cdna = {64, 16, 2048, 131072, 64 << 10, 0, 4, 8, 512},
                          plain = {32, 32, 2048, 65536, 228 << 10, 1024, 1, 1, 128},
                          ada = {32, 24, 1536, 65536, 100 << 10, 1024, 4, 8, 128},
-                         turing = {32, 16, 1024, 65536, 64 << 10, 0, 4, 8, 256},
-                         cdna4 = {64, 16, 2048, 131072, 160 << 10, 0, 4, 8, 1280};
+                         turing = {32, 16, 1024, 65536, 64 << 10, 0, 4, 8, 256};
 
 static unsigned least_of(unsigned a, unsigned b)
 {
@@ -147,7 +146,7 @@ UNIT_TEST(test_quick)
 /* A request at each step of the number of workgroups tells the capacity, whatever a device adds to it. */
 UNIT_TEST(test_steps)
 {
-    static const struct unit *const units[] = {&hopper, &ada, &turing, &cdna, &cdna4};
+    static const struct unit *const units[] = {&hopper, &ada, &turing, &cdna};
     static const unsigned requests[] = {7000, 11000, 15000, 25000};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct made *m = made_unit(units[i]);
