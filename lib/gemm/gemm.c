@@ -424,16 +424,12 @@ void as_gemm_note(const struct as_gemm *p, struct as_trial_context *tc)
     }
 }
 
-/* Conversions of operands: those of the kernel's code beyond what results need, which is one per pair of 16 bits. */
 static void note_conversions(const struct as_gemm *p, struct as_trial_context *tc)
 {
-    const bool converts_results = kernels[p->desc.path].matrix && as_gemm_formats[p->desc.type].out_bytes == 2;
-    const double results =
-        converts_results && !p->cores ? (double)p->tile.m * p->tile.n / (double)p->launch.workgroup_size / 2 : 0;
     uint64_t n;
     struct as_error err = {0};
-    if (p->kernel && !as_kernel_count(p->dev, p->kernel, "convert", &n, &err))
-        as_note_number(tc, "conversions", fmax(0, (double)n - results));
+    if (p->kernel && kernels[p->desc.path].matrix && !as_kernel_count(p->dev, p->kernel, "convert.operand", &n, &err))
+        as_note_number(tc, "operand_conversions", (double)n);
 }
 
 void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc)

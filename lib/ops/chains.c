@@ -39,6 +39,13 @@ static enum as_dialect dialect_of(const struct as_device_info *info)
     return as_dialect_find(info->dialect);
 }
 
+/* Threads that a compute unit holds; of an unknown one two of its largest workgroups. */
+static unsigned chains_resident(const struct as_device_info *info)
+{
+    const unsigned known = info->compute_unit_threads ? info->compute_unit_threads : info->unit_threads_published;
+    return known ? known : 2 * as_chains_full(info);
+}
+
 static bool chains_needs(const struct as_op *op, enum as_op_type first, enum as_op_type second)
 {
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
@@ -107,9 +114,8 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
         applies = part_applies(info, &desc->sequence.part[i], desc->ilp, err);
     if (applies != AS_APPLIES)
         return applies;
-    if (desc->threads > 2 * as_chains_full(info) ||
-        (info->compute_unit_threads && desc->threads > info->compute_unit_threads))
-        return as_inapplicable(err, "a compute unit does not hold %u threads", desc->threads);
+    if (!as_chains_core(info) && desc->threads > chains_resident(info))
+        return as_pruned(err, "a compute unit holds %u threads, not %u", chains_resident(info), desc->threads);
     return AS_APPLIES;
 }
 
@@ -231,11 +237,13 @@ static enum as_status chains_build(struct as_chains *c, struct as_device *dev, s
     return st;
 }
 
-/* One workgroup per compute unit if it can be as large, else two. */
+/* One workgroup per compute unit if it can be as large, else the fewest that share the warps equally. */
 static void chains_shape(struct as_chains *c, const struct as_device_info *info)
 {
-    unsigned full = as_chains_full(info);
-    c->resident_workgroups = c->desc.threads > full ? 2 : 1;
+    const unsigned full = as_chains_full(info), warps = c->desc.threads / as_chains_warp(info);
+    c->resident_workgroups = (c->desc.threads + full - 1) / full;
+    while (c->resident_workgroups < warps && warps % c->resident_workgroups)
+        c->resident_workgroups++;
     c->workgroup_size = c->desc.threads / c->resident_workgroups;
     unsigned compute_units = c->desc.every_unit && info->compute_units ? info->compute_units : 1;
     compute_units = c->desc.share ? compute_units * c->desc.share / 100 : compute_units;

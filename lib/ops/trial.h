@@ -7,7 +7,8 @@
 /* Common axes, for the designated initialisers of their tables. */
 #define AS_OP_AXIS(usual) AS_WORD_AXIS("op", as_op_words, usual, "the operation, with its type as suffix")
 #define AS_WARPS_AXIS                                                                                                  \
-    AS_COUNT_AXIS("warps", 0, 64, "0", "warps (waves) per compute unit; 0: as many as one workgroup can have",         \
+    AS_COUNT_AXIS("warps", 0, 128, "0",                                                                                \
+                  "warps (waves) per compute unit, up to what it holds; 0: as many as one workgroup can have",         \
                   .zero = "full")
 #define AS_OPERANDS_AXIS                                                                                               \
     AS_COUNT_AXIS("operands", 0, 3, "0",                                                                               \

@@ -183,7 +183,8 @@ struct as_program_ops {
                              struct as_kernel **out, struct as_error *err);
     void (*kernel_destroy)(struct as_device *dev, struct as_kernel *kernel); /* accepts NULL */
     /* (optional, with AS_CAP_CODE) counts the instructions of the kernel's machine code for `operation`: "fma.f64",
-     * "load.global", ... (as_operation_words); AS_USAGE for an unknown word */
+     * "load.global", ... (as_operation_words); "convert.operand": conversions between floats before the last matrix
+     * instruction. AS_USAGE for an unknown word */
     enum as_status (*count)(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
                             struct as_error *err);
     /* (optional, with AS_CAP_CODE) counts all instructions by name */

@@ -73,6 +73,7 @@ const char *const as_operation_words[] = {
     "shuffle",
     "barrier",
     "convert",
+    "convert.operand",
     "special",
     "swap.global",
     "swap.local",

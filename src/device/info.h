@@ -151,6 +151,7 @@ struct as_device_info {
     unsigned warp;                   /* lanes of a warp, wavefront or subgroup; 1 on a CPU */
     unsigned vector_bytes;           /* SIMD width of one thread; 0 for scalar threads */
     unsigned compute_unit_threads;   /* resident threads per compute unit, 0 unknown */
+    unsigned unit_threads_published; /* the same as published, where the driver reports none, else 0 */
     unsigned compute_unit_registers; /* 32-bit registers per compute unit, 0 unknown */
     uint64_t compute_unit_shared;    /* bytes of shared memory per compute unit, 0 unknown; maximum per workgroup: */
     uint64_t workgroup_shared;

@@ -44,6 +44,7 @@ static const struct field info_fields[] = {
     NAMED(as_device_info, "unit_registers", UNSIGNED, compute_unit_registers),
     NAMED(as_device_info, "unit_local", U64, compute_unit_shared),
     NAMED(as_device_info, "group_local", U64, workgroup_shared),
+    I(UNSIGNED, unit_threads_published),
     I(UNSIGNED, unit_fma),
     I(TEXT, arch),
     I(TEXT, dialect),

@@ -81,11 +81,10 @@ static void path_evidence(struct as_fact *f, const struct path_curve *curve)
 
 /* ---- native or emulated ---- */
 
-/* An emulation converts its operands: at least one conversion per matrix instruction, beside those of results. */
+/* An emulation converts its operands, before the matrix instructions of a wider type. */
 static bool path_converts(const struct as_cell *cell)
 {
-    const double conversions = as_cell_note(cell, "conversions"), steps = as_cell_note(cell, "code_matrix");
-    return conversions > 0 && conversions >= (steps > 0 ? steps : 1);
+    return as_cell_note(cell, "operand_conversions") > 0;
 }
 
 static enum as_fact_verdict path_judge_native(const struct as_fact *f, const struct as_cell *cell)
@@ -99,7 +98,7 @@ static void path_say_native(struct as_fact *f, const struct as_cell *cell, const
 {
     static const char *const says[] = {
         [AS_SUPPORTED] = "is native, a compute feature", [AS_UNDECIDED] = "may be native or emulated"};
-    const double conversions = as_cell_note(cell, "conversions");
+    const double conversions = as_cell_note(cell, "operand_conversions");
     const bool is_smaller = t->bytes < wider->bytes;
     struct as_buf code = AS_BUF_INIT;
     if (conversions >= 0)
@@ -206,7 +205,8 @@ static void path_derive(struct as_rule_context *c)
 const struct as_rule as_rules_joint_matmul_path[] = {
     {"paths of matrix multiplication", path_derive,
      "valid GEMMs of random operands in bursts, at the sizes that both have: by one path and type, native from 1.5 "
-     "times the rate of the next wider type on, unless the machine code converts operands for each matrix instruction; "
+     "times the rate of the next wider type on, unless the machine code converts operands before its matrix "
+     "instructions; "
      "gain over the next older path and the vector ALU; share of the vector ALU's peak",
      "a GEMM of the same path and type with another rate that passes the same gates"},
     {0},

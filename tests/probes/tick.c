@@ -89,6 +89,37 @@ static void test_cycles(void **unused)
     assert_int_equal(toy.live, 0);
 }
 
+/* Warps beyond a workgroup's share their compute unit in equal workgroups, as far as it holds them. */
+static void test_warps(void **unused)
+{
+    static const struct {
+        unsigned reported, published, warps; /* threads per compute unit, 0: unknown */
+        size_t workgroups, size;             /* 0: not held */
+    } cases[] = {{2048, 0, 1, 1, 32},   {2048, 0, 32, 1, 1024}, {2048, 0, 48, 2, 768}, {2048, 0, 64, 2, 1024},
+                 {2048, 0, 88, 0, 0},   {1536, 0, 64, 0, 0},    {0, 0, 64, 2, 1024},   {0, 0, 88, 0, 0},
+                 {0, 3072, 88, 4, 704}, {0, 3072, 96, 3, 1024}, {0, 3072, 128, 0, 0}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_trial_context tc;
+        struct as_chains c;
+        struct as_error err = {0};
+        struct as_chains_desc d = setup(&tc);
+        toy.dev.info.compute_unit_threads = cases[i].reported;
+        toy.dev.info.unit_threads_published = cases[i].published;
+        d.threads = 32 * cases[i].warps;
+        d.every_unit = true;
+        assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), cases[i].workgroups ? AS_APPLIES : AS_PRUNED);
+        if (!cases[i].workgroups)
+            continue;
+        assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
+        assert_int_equal(c.resident_workgroups, cases[i].workgroups);
+        assert_int_equal(c.workgroup_size, cases[i].size);
+        assert_int_equal(c.workgroups, 10 * cases[i].workgroups);
+        as_chains_finish(&c);
+        as_buf_finish(&tc.detail);
+    }
+}
+
 /* A short body whose code is worse: the long one counts, less an empty launch. */
 static void test_uneven_bodies(void **unused)
 {
@@ -213,8 +244,9 @@ static void test_no_longer_body(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles),  cmocka_unit_test(test_uneven_bodies), cmocka_unit_test(test_enough),
-        cmocka_unit_test(test_lengths), cmocka_unit_test(test_matrix),        cmocka_unit_test(test_no_longer_body),
+        cmocka_unit_test(test_cycles),         cmocka_unit_test(test_warps),   cmocka_unit_test(test_uneven_bodies),
+        cmocka_unit_test(test_enough),         cmocka_unit_test(test_lengths), cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_no_longer_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,6 +201,7 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
     *out = (struct as_timing){.host_s = 0, .device_s = NAN, .cycles = NAN};
     t->launches++;
     t->workgroups = l->workgroups;
+    t->shared_bytes = l->shared_bytes;
     if (t->lose_launches > 0) {
         t->lose_launches--;
         out->host_s = 1e-9;
@@ -234,6 +235,7 @@ static enum as_status toy_submit(struct as_device *dev, const struct as_launch *
     struct toy *t = toy_of(dev);
     t->launches++;
     t->workgroups = l->workgroups;
+    t->shared_bytes = l->shared_bytes;
     if (t->lose_launches > 0) {
         t->lose_launches--;
         return AS_OK;

@@ -18,7 +18,7 @@ struct toy {
     double launch_s;               /* reported time of each launch; 0: real time */
     double alloc_s, first_alloc_s; /* of an allocation; added to the very first one; a free takes twice alloc_s */
     unsigned launches, allocations, live; /* counted */
-    size_t workgroups;                    /* of the launch that runs */
+    size_t workgroups, shared_bytes;      /* of the launch that runs */
     struct toy_running *running;
 };
 void toy_init(struct toy *t, unsigned capabilities);

@@ -16,7 +16,7 @@ static const char *const quick[] = {
     "op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32 ilp=4",
     "op=iadd32,imul32,ixor32,fadd32,fmul32,ffma32,ffma64,fdiv32 ilp=0 width=scalar,256,sve", NULL};
 static const char *const full[] = {"op=all ilp=4", "op=all ilp=0 width=all",
-                                   "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
+                                   "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32,48,64,88,96", NULL};
 
 static struct as_chains_desc alu_desc_of(const struct as_device_info *info, const struct as_axes *a)
 {

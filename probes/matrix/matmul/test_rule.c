@@ -130,10 +130,10 @@ UNIT_TEST(test_paths)
 {
     gemm("wgmma", "f16", 1024, 400);
     gemm("wgmma", "f16", 4096, 700);
-    gemm("wgmma", "e4m3", 4096, 1350)->detail = strdup("{\"conversions\":0,\"code_matrix\":4}");
+    gemm("wgmma", "e4m3", 4096, 1350)->detail = strdup("{\"operand_conversions\":0,\"code_matrix\":4}");
     gemm("mma", "f16", 1024, 300);
     gemm("mma", "f16", 4096, 400);
-    gemm("mma", "e4m3", 4096, 380)->detail = strdup("{\"conversions\":96,\"code_matrix\":32}");
+    gemm("mma", "e4m3", 4096, 380)->detail = strdup("{\"operand_conversions\":96,\"code_matrix\":32}");
     gemm("mma", "f64", 4096, 60);
     gemm("tiled", "f16", 4096, 40);
     gemm("tiled", "f32", 4096, 42);
@@ -162,7 +162,7 @@ UNIT_TEST(test_paths)
 UNIT_TEST(test_converts)
 {
     gemm("mma", "f16", 4096, 400);
-    gemm("mma", "e4m3", 4096, 780)->detail = strdup("{\"conversions\":96,\"code_matrix\":32}");
+    gemm("mma", "e4m3", 4096, 780)->detail = strdup("{\"operand_conversions\":96,\"code_matrix\":32}");
     made_derive(&m);
     made_verdict(&m, "matmul.native.mma.e4m3", AS_UNDECIDED);
 }

@@ -8,20 +8,44 @@
 
 extern const char as_kernel_cluster_memory[], as_kernel_warpgroup[];
 
-static const char *const what_words[] = {"latency", "bandwidth", NULL};
+static const char *const what_words[] = {"latency", "bandwidth", "multicast", "multicast_latency", NULL};
+enum what { LATENCY, BANDWIDTH, MULTICAST, MULTICAST_LATENCY };
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS("what", what_words, "latency",
-                 "latency: a pointer chase by one thread; bandwidth: every block reads, 128 bits per load"),
-    AS_COUNT_AXIS("cluster", 1, 8, "2", "blocks per cluster: 1, 2, 4 or 8; 1: a block reads its own shared memory"),
+    AS_WORD_AXIS(
+        "what", what_words, "latency",
+        "latency: a pointer chase by one thread; bandwidth: every block reads, 128 bits per load; multicast: "
+        "every block copies its part of tiles from L2 to all blocks (cp.async.bulk); multicast_latency: one copy "
+        "of 1 KiB to all"),
+    AS_COUNT_AXIS("cluster", 1, 8, "2", "blocks per cluster: 1, 2, 4 or 8; 1: a block uses its own shared memory"),
     {0},
 };
 static const char *const quick[] = {"what=all cluster=1,2,8", NULL};
 static const char *const full[] = {"what=all cluster=1,2,4,8", NULL};
 
 enum { ARCH_LEAST = 90, STEPS = 16, GROUP_THREADS = 512, TILE = 2048, ELEMENT_WORDS = 4 };
+enum {
+    TILES = 8 /* of the data */,
+    STAGES = 4,
+    ONCE = 64,
+    TILE_BYTES = TILE * ELEMENT_WORDS * 4,
+    BARRIER_BYTES = 1 << 10
+};
 /* As in the kernel. */
 enum { CHAIN_STEP = 33, CHAIN_WORDS = 1024 };
+
+/* What each measurement launches, and what its machine code has: a load from another block has a generic address. */
+static const struct kind {
+    const char *kernel, *operation;
+    unsigned at_least;
+    bool alone;     /* one cluster, and the value is a latency */
+    uint64_t bytes; /* per turn and block */
+} kinds[] = {
+    [LATENCY] = {"chase", "load.global", STEPS, true, 0},
+    [BANDWIDTH] = {"read", "load.global.128", TILE / GROUP_THREADS, false, TILE_BYTES},
+    [MULTICAST] = {"multicast", "load.async", STAGES, false, (uint64_t)STAGES *TILE_BYTES},
+    [MULTICAST_LATENCY] = {"multicast_once", "load.async", 1, true, 0},
+};
 
 static enum as_applies cluster_memory_applies(const struct as_device_info *info, const struct as_axes *a,
                                               struct as_error *err)
@@ -43,16 +67,16 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *data, *sums;
     uint64_t cluster;
-    bool chases;
+    enum what what;
     size_t workgroups;
-    uint32_t *sum;        /* of the host */
-    uint32_t tile_sum[8]; /* of the block of each rank */
+    uint32_t *sum; /* of the host */
+    uint32_t tile_sum[TILES], once_sum[TILES];
     int wrong;
 };
 
 static enum as_status cluster_memory_fill(struct state *s, uint64_t seed, struct as_error *err)
 {
-    const size_t words = (size_t)s->cluster * TILE * ELEMENT_WORDS, sums = s->workgroups * GROUP_THREADS;
+    const size_t tile = (size_t)TILE * ELEMENT_WORDS, words = TILES * tile, sums = s->workgroups * GROUP_THREADS;
     struct as_device *dev = s->timer.dev;
     struct as_rng rng;
     uint32_t *data = malloc(words * sizeof *data);
@@ -61,7 +85,8 @@ static enum as_status cluster_memory_fill(struct state *s, uint64_t seed, struct
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < words && !st; i++) {
         data[i] = (uint32_t)as_rng_u64(&rng);
-        s->tile_sum[i / (TILE * ELEMENT_WORDS)] += data[i];
+        s->tile_sum[i / tile] += data[i];
+        s->once_sum[i / tile] += i % tile < (size_t)ONCE * ELEMENT_WORDS ? data[i] : 0;
     }
     if (!st)
         st = as_kernel_timer_keep_memory(&s->timer, words * sizeof *data, &s->data, err);
@@ -77,43 +102,56 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
 {
     struct state *s = state;
     const unsigned units = tc->dev->info.compute_units;
-    char defines[96];
+    char defines[128];
     s->cluster = as_axes_u64(tc->axes, "cluster");
-    s->chases = as_word_is(tc->axes, "what", "latency");
-    s->workgroups = s->chases || units < s->cluster ? s->cluster : units / s->cluster * s->cluster;
+    s->what = (enum what)as_word_index(tc->axes, "what", what_words);
+    const struct kind *k = &kinds[s->what];
+    s->workgroups = k->alone || units < s->cluster ? s->cluster : units / s->cluster * s->cluster;
     tc->max_reps = UINT32_MAX / STEPS;
     tc->footprint = (uint64_t)TILE * ELEMENT_WORDS * sizeof(uint32_t);
-    snprintf(defines, sizeof defines, "-DCLUSTER=%d -DTILE=%d -DGROUP_THREADS=%d", (int)s->cluster, (int)TILE,
-             (int)GROUP_THREADS);
+    snprintf(defines, sizeof defines, "-DCLUSTER=%d -DTILE=%d -DGROUP_THREADS=%d -DSTAGES=%d -DTILES=%d -DONCE=%d",
+             (int)s->cluster, (int)TILE, (int)GROUP_THREADS, (int)STAGES, (int)TILES, (int)ONCE);
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "cluster_memory", as_kernel_warpgroup,
                                                 as_kernel_cluster_memory, defines, s->workgroups, err);
     if (!st)
-        st = as_kernel_timer_keep_kernel(&s->timer, s->chases ? "chase" : "read", &s->kernel, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, k->kernel, &s->kernel, err);
     if (st)
         return st;
-    /* A load from another block has a generic address. */
-    as_expect_code(tc, s->kernel, s->chases ? "load.global" : "load.global.128",
-                   s->chases ? STEPS : TILE / GROUP_THREADS);
+    as_expect_code(tc, s->kernel, k->operation, k->at_least);
     as_note_number(tc, "workgroups", (double)s->workgroups);
-    return s->chases ? AS_OK : cluster_memory_fill(s, tc->seed, err);
+    return s->what == LATENCY ? AS_OK : cluster_memory_fill(s, tc->seed, err);
 }
 
 static enum as_status cluster_memory_launch(struct state *s, uint32_t turns, double *seconds, struct as_error *err)
 {
     const struct as_arg chase[] = {as_memory_arg(s->timer.memory), as_u32_arg(turns)},
-                        read[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->sums), as_memory_arg(s->data),
-                                  as_u32_arg(turns)};
-    struct as_launch l = s->chases ? as_launch_of(s->kernel, chase, 2, s->workgroups, GROUP_THREADS)
-                                   : as_launch_of(s->kernel, read, 4, s->workgroups, GROUP_THREADS);
-    l.shared_bytes = s->timer.dev->info.workgroup_shared; /* so that no two blocks are on one compute unit */
-    l.work.bytes = s->chases ? 0 : (double)turns * (double)s->workgroups * TILE * ELEMENT_WORDS * sizeof(uint32_t);
+                        tiles[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->sums), as_memory_arg(s->data),
+                                   as_u32_arg(turns)};
+    struct as_launch l = s->what == LATENCY ? as_launch_of(s->kernel, chase, 2, s->workgroups, GROUP_THREADS)
+                                            : as_launch_of(s->kernel, tiles, 4, s->workgroups, GROUP_THREADS);
+    /* so much that no two blocks are on one compute unit, beside what the kernel declares */
+    l.shared_bytes = s->timer.dev->info.workgroup_shared - (s->what >= MULTICAST ? BARRIER_BYTES : 0);
+    l.work.bytes = (double)turns * (double)s->workgroups * (double)kinds[s->what].bytes;
     return as_kernel_timer_launch(&s->timer, &l, seconds, err);
+}
+
+/* What the threads of block g have to find. */
+static uint32_t cluster_memory_sum(const struct state *s, uint64_t turns, size_t g)
+{
+    uint32_t sum = 0;
+    if (s->what == BANDWIDTH)
+        return (uint32_t)turns * s->tile_sum[(g + 1) % s->cluster];
+    if (s->what == MULTICAST_LATENCY)
+        return s->once_sum[(turns - 1) % TILES];
+    for (uint64_t stage = 0; stage < STAGES; stage++)
+        sum += s->tile_sum[(stage + turns - 1) % TILES];
+    return sum;
 }
 
 static enum as_status cluster_memory_judge(struct state *s, uint64_t turns, struct as_error *err)
 {
     struct as_device *dev = s->timer.dev;
-    if (s->chases) {
+    if (s->what == LATENCY) {
         s->wrong |= s->timer.record[0].value != turns * STEPS * CHAIN_STEP % CHAIN_WORDS;
         return AS_OK;
     }
@@ -122,25 +160,34 @@ static enum as_status cluster_memory_judge(struct state *s, uint64_t turns, stru
         uint32_t sum = 0;
         for (size_t k = 0; k < GROUP_THREADS; k++)
             sum += s->sum[g * GROUP_THREADS + k];
-        s->wrong |= sum != (uint32_t)turns * s->tile_sum[(g + 1) % s->cluster];
+        s->wrong |= sum != cluster_memory_sum(s, turns, g);
     }
     return st;
+}
+
+static double cluster_memory_value(const struct state *s, uint64_t reps, double clock_hz)
+{
+    const struct as_record *r = s->timer.record;
+    uint64_t slowest = 0;
+    if (s->what == LATENCY)
+        return (double)r->nanos / ((double)reps * STEPS);
+    if (s->what == MULTICAST_LATENCY)
+        return (double)r->value / (double)reps / clock_hz * 1e9;
+    for (size_t g = 0; g < s->workgroups; g++)
+        slowest = r[g].cycles > slowest ? r[g].cycles : slowest;
+    return (double)reps * (double)kinds[s->what].bytes / (double)slowest;
 }
 
 static enum as_status cluster_memory_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    uint64_t slowest = 0;
     enum as_status st = cluster_memory_launch(s, (uint32_t)reps, &out->seconds, err);
     if (!st)
         st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_NANOS, err);
     if (!st)
         st = cluster_memory_judge(s, reps, err);
-    for (size_t g = 0; g < s->workgroups && !st && !s->chases; g++)
-        slowest = s->timer.record[g].cycles > slowest ? s->timer.record[g].cycles : slowest;
     out->clock_hz = as_kernel_timer_clock(&s->timer);
-    out->value = s->chases ? (double)s->timer.record[0].nanos / ((double)reps * STEPS)
-                           : (double)reps * TILE * ELEMENT_WORDS * sizeof(uint32_t) / (double)slowest;
+    out->value = cluster_memory_value(s, reps, out->clock_hz);
     return st;
 }
 
@@ -148,9 +195,11 @@ static bool cluster_memory_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "%s",
-             s->wrong    ? "a block read other words than those of the next block"
-             : s->chases ? "every chase ended at the expected place"
-                         : "the sums match those of the next block's words");
+             s->what == LATENCY     ? (s->wrong ? "a chase ended elsewhere" : "every chase ended at the expected place")
+             : s->what == BANDWIDTH ? (s->wrong ? "a block read other words than those of the next block"
+                                                : "the sums match those of the next block's words")
+                                    : (s->wrong ? "a block has other words than those copied to it"
+                                                : "every block has the words copied to it"));
     return !s->wrong;
 }
 
@@ -168,6 +217,17 @@ static const struct as_own_metric own_metrics[] = {
       .unit = "ns",
       .lower_is_better = true,
       .counts = "time of one dependent load of one thread from the next block's shared memory"}},
+    {"what",
+     "multicast_latency",
+     {.name = "latency",
+      .unit = "ns",
+      .lower_is_better = true,
+      .counts = "time from the start of a copy of 1 KiB from L2 to all blocks until it is in the memory of the first"}},
+    {"what",
+     "multicast",
+     {.name = "bandwidth",
+      .unit = "B/cycle",
+      .counts = "bytes that arrive per cycle in the shared memory of each block; the slowest counts"}},
     {0},
 };
 

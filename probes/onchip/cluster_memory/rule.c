@@ -35,18 +35,44 @@ static void cluster_memory_add(struct as_rule_context *c, const struct as_cell *
                     as_unit_name(c), cluster, beside);
 }
 
+/* own: a cluster of one block, which copies everything itself. */
+static void cluster_memory_add_multicast(struct as_rule_context *c, const struct as_cell *cell,
+                                         const struct as_cell *own)
+{
+    const bool is_latency = as_cell_is(cell, "what", "multicast_latency");
+    const char *cluster = as_cell_axis(cell, "cluster");
+    struct as_fact *f = as_fact_add_cell(c, is_latency ? AS_FACT_CLUSTER_MULTICAST_LATENCY : AS_FACT_CLUSTER_MULTICAST,
+                                         cell, AS_BY(.size = cluster));
+    char beside[160] = "", ratio[96];
+    if (!f)
+        return;
+    if (own) {
+        as_fact_value_text(cell->sum.median / own->sum.median, as_cells_ratio(cell, own), "x", ratio, sizeof ratio);
+        snprintf(beside, sizeof beside, ", %s that of copies to one block", ratio);
+        as_fact_evidence(f, own);
+    }
+    if (is_latency)
+        as_fact_say(f, "A copy of 1 KiB from L2 to all blocks of a cluster of %s takes {value}%s", cluster, beside);
+    else
+        as_fact_say(f, "Each %s receives {value} of copies from L2 to all blocks of a cluster of %s%s", as_unit_name(c),
+                    cluster, beside);
+}
+
 static void derive_cluster_memory(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "cluster_memory", &cells);
     for (size_t i = 0; i < n; i++)
         if (!as_cell_is(cells[i], "cluster", "1"))
-            cluster_memory_add(c, cells[i], cluster_memory_own(cells, n, as_cell_axis(cells[i], "what")));
+            (as_cell_is(cells[i], "what", "latency") || as_cell_is(cells[i], "what", "bandwidth")
+                 ? cluster_memory_add
+                 : cluster_memory_add_multicast)(c, cells[i],
+                                                 cluster_memory_own(cells, n, as_cell_axis(cells[i], "what")));
     free(cells);
 }
 
 const struct as_rule as_rules_cluster_memory[] = {
     {"shared memory of a cluster", derive_cluster_memory, "the valid cell of each cluster size, and that of cluster 1",
-     "a chase or a read of the same cluster size with another result"},
+     "a chase, a read or a copy of the same cluster size with another result"},
     {0},
 };

@@ -27,7 +27,7 @@ UNIT_TEST(test_applies)
 
 /* As in the probe and its kernel. */
 enum { STEPS = 16, THREADS = 512, TILE_WORDS = 8192, CHAIN_STEP = 33, CHAIN_WORDS = 1024, UNITS = 11 };
-enum { STEP_NS = 200, READ_CYCLES = 1024 };
+enum { STEP_NS = 200, READ_CYCLES = 1024, TILES = 8, STAGES = 4, ONCE_WORDS = 256, WAIT_CYCLES = 700 };
 
 static struct toy toy;
 static unsigned cluster, distance; /* of the block that is read */
@@ -37,6 +37,18 @@ static uint32_t tile_sum(const uint32_t *data, unsigned rank)
     uint32_t sum = 0;
     for (size_t i = 0; i < TILE_WORDS; i++)
         sum += data[rank * (size_t)TILE_WORDS + i];
+    return sum;
+}
+
+/* Copies of the last turn, which was `distance` - 1 turns too late. */
+static uint32_t copied(const char *name, const uint32_t *data, uint32_t turns)
+{
+    const uint32_t last = turns + distance - 2;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < ONCE_WORDS && strcmp(name, "multicast_once") == 0; i++)
+        sum += data[last % TILES * (size_t)TILE_WORDS + i];
+    for (unsigned s = 0; s < STAGES && strcmp(name, "multicast") == 0; s++)
+        sum += tile_sum(data, (last + s) % TILES);
     return sum;
 }
 
@@ -51,13 +63,16 @@ static void run(const char *name, void *const *args)
                                        .cycles = 1,
                                        .has = AS_HAS_CYCLES | AS_HAS_NANOS};
     }
-    if (strcmp(name, "read") != 0)
+    const bool reads = strcmp(name, "read") == 0;
+    if (!reads && strncmp(name, "multicast", strlen("multicast")) != 0)
         return;
     memcpy(&turns, args[3], sizeof turns);
     memset(args[1], 0, toy.workgroups * THREADS * sizeof(uint32_t));
     for (unsigned g = 0; g < toy.workgroups; g++) {
-        ((uint32_t *)args[1])[g * THREADS + 3] = turns * tile_sum(args[2], (g + distance) % cluster);
-        record[g] = (struct as_record){.cycles = (uint64_t)turns * READ_CYCLES * (g == 5 ? 2 : 1),
+        ((uint32_t *)args[1])[g * THREADS + 3] =
+            reads ? turns * tile_sum(args[2], (g + distance) % cluster) : copied(name, args[2], turns);
+        record[g] = (struct as_record){.value = (uint64_t)turns * WAIT_CYCLES,
+                                       .cycles = (uint64_t)turns * READ_CYCLES * (g == 5 ? 2 : 1),
                                        .nanos = turns,
                                        .has = AS_HAS_CYCLES | AS_HAS_NANOS};
     }
@@ -94,6 +109,14 @@ UNIT_TEST(test_checks)
     assert_true(fabs(value - TILE_WORDS * 4.0 / READ_CYCLES / 2) < 1e-9);
     assert_false(is_right("what=bandwidth cluster=4", 0, &value));
     assert_false(is_right("what=bandwidth cluster=4", 2, &value));
+    assert_true(is_right("what=multicast cluster=4", 1, &value));
+    assert_int_equal(toy.workgroups, 8);
+    assert_true(fabs(value - STAGES * TILE_WORDS * 4.0 / READ_CYCLES / 2) < 1e-9);
+    assert_false(is_right("what=multicast cluster=4", 2, &value));
+    assert_true(is_right("what=multicast_latency cluster=4", 1, &value));
+    assert_int_equal(toy.workgroups, 4);
+    assert_true(fabs(value - WAIT_CYCLES / (double)READ_CYCLES) < 1e-9); /* a turn takes 1 ns */
+    assert_false(is_right("what=multicast_latency cluster=4", 2, &value));
 }
 
 UNIT_TEST(test_no_memory)

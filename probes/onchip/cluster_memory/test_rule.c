@@ -8,7 +8,15 @@ UNIT_TEST(test_cluster)
     made_add(m, "cluster_memory", "ns", 20, "what=latency cluster=1");
     made_add(m, "cluster_memory", "ns", 110, "what=latency cluster=2");
     made_add(m, "cluster_memory", "B/cycle", 30, "what=bandwidth cluster=8");
+    made_add(m, "cluster_memory", "B/cycle", 50, "what=multicast cluster=1");
+    made_add(m, "cluster_memory", "B/cycle", 100, "what=multicast cluster=4");
+    made_add(m, "cluster_memory", "ns", 900, "what=multicast_latency cluster=4");
     made_derive(m);
+    made_holds(made_get(m, "cluster.4.multicast"), 100);
+    made_says(made_get(m, "cluster.4.multicast"), "Each SM receives 100");
+    made_says(made_get(m, "cluster.4.multicast"), "to all blocks of a cluster of 4, 2.00x");
+    made_holds(made_get(m, "cluster.4.multicast_latency"), 900);
+    assert_null(made_find(m, "cluster.1.multicast"));
     made_holds(made_get(m, "cluster.2.latency"), 110);
     made_says(made_get(m, "cluster.2.latency"), "in a cluster of 2, 5.5");
     made_says(made_get(m, "cluster.2.latency"), "that of the block's own");

@@ -14,18 +14,19 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {"threads=32,64,416 values=0 shared=0", "threads=128 values=0,36,76,128 shared=0",
-                                    "threads=32 values=0 shared=5000,7000,32KiB", NULL};
+                                    "threads=32 values=0 shared=7000,11000,15000,25000", NULL};
 static const char *const full[] = {
     "threads=32,64,128,256,416,512,1024 values=0 shared=0",
     "threads=32,128 values=34,36,74,76,90,92 shared=0",
     "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 shared=0",
     "threads=32 values=0 shared=1KiB..128KiB x2",
-    "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000",
+    "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,20000,25000,37000,57000,75000,110000,180000",
     NULL};
 
 enum {
     MEETING_WORDS = 3, /* as in the kernel: arrivals, the timeout flag, 0 */
     MEETING_TRIES = 2, /* once more, since another process may have held a compute unit */
+    STEP_BYTES = 16,   /* of requests for shared memory: no device allocates it in smaller pieces */
     LOOKS = 100000     /* polls: some tens of milliseconds, in which a launch starts all the workgroups that fit */
 };
 /* Workgroups per compute unit: more than any device holds (GCN: 40 of one wave; Apple: 96 simdgroups). */
@@ -121,29 +122,6 @@ static enum as_status occupancy_fill(struct state *s, uint64_t seed, struct as_e
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
-static enum as_status occupancy_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
-{
-    struct state *s = state;
-    s->threads = as_axes_u64(tc->axes, "threads");
-    s->values = as_axes_u64(tc->axes, "values");
-    s->shared = as_axes_u64(tc->axes, "shared");
-    s->meets = !(tc->dev->info.capabilities & AS_CAP_CYCLES);
-    s->compute_units = tc->dev->info.compute_units;
-    s->workgroups = (size_t)s->compute_units * (s->meets ? MEETING_MAX : GROUPS_MAX);
-    tc->min_reps = tc->max_reps = 1;
-    enum as_status st = occupancy_build(s, tc, err);
-    if (!st)
-        st = note_claim(s, tc, err);
-    if (!st)
-        st = occupancy_fill(s, tc->seed, err);
-    unsigned most = tc->dev->info.compute_unit_threads;
-    if (most) {
-        tc->limit = floor((double)most / (double)s->threads);
-        snprintf(tc->limit_why, sizeof tc->limit_why, "a compute unit holds %u threads", most);
-    }
-    return st;
-}
-
 static void check_sums(struct state *s, size_t workgroups)
 {
     for (uint64_t thread = 0; thread < s->threads; thread++) {
@@ -181,6 +159,72 @@ static double groups_at_a_time(struct state *s)
             s->at_a_time[compute_units++] = (double)most;
     }
     return as_median(s->at_a_time, compute_units);
+}
+
+/* One launch in which every workgroup stays, with `shared` bytes each. */
+static enum as_status occupancy_stay(struct state *s, uint64_t shared, double *workgroups, double *seconds,
+                                     struct as_error *err)
+{
+    struct as_device *dev = s->timer.dev;
+    struct as_arg args[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->in), as_memory_arg(s->sums),
+                            as_u64_arg(STAY_CYCLES)};
+    struct as_launch l = as_launch_of(s->kernel, args, 4, s->workgroups, s->threads);
+    l.shared_bytes = shared;
+    enum as_status st = as_kernel_timer_launch(&s->timer, &l, seconds, err);
+    if (!st)
+        st = dev->memory->read(dev, s->sums, 0, s->sum, s->workgroups * s->threads * sizeof *s->sum, err);
+    if (st)
+        return st;
+    check_sums(s, s->workgroups);
+    st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_UNIT | (shared ? AS_HAS_SHARED : 0), err);
+    *workgroups = st ? 0 : groups_at_a_time(s);
+    return st;
+}
+
+/* Between which two requests the number of resident workgroups falls, by bisection; only the first is noted if even the
+ * largest request leaves it. */
+static enum as_status note_step(struct state *s, struct as_trial_context *tc, struct as_error *err)
+{
+    const uint64_t largest = tc->dev->info.workgroup_shared;
+    uint64_t most = s->shared / STEP_BYTES * STEP_BYTES, over = largest + STEP_BYTES;
+    double wanted, found, seconds;
+    enum as_status st = occupancy_stay(s, s->shared, &wanted, &seconds, err);
+    while (!st && over - most > STEP_BYTES) {
+        const uint64_t middle = most + (over - most) / 2 / STEP_BYTES * STEP_BYTES;
+        st = occupancy_stay(s, middle, &found, &seconds, err);
+        *(found >= wanted ? &most : &over) = middle;
+    }
+    if (st)
+        return st;
+    as_note_number(tc, "shared_most", (double)most);
+    if (over <= largest)
+        as_note_number(tc, "shared_over", (double)over);
+    return AS_OK;
+}
+
+static enum as_status occupancy_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
+{
+    struct state *s = state;
+    s->threads = as_axes_u64(tc->axes, "threads");
+    s->values = as_axes_u64(tc->axes, "values");
+    s->shared = as_axes_u64(tc->axes, "shared");
+    s->meets = !(tc->dev->info.capabilities & AS_CAP_CYCLES);
+    s->compute_units = tc->dev->info.compute_units;
+    s->workgroups = (size_t)s->compute_units * (s->meets ? MEETING_MAX : GROUPS_MAX);
+    tc->min_reps = tc->max_reps = 1;
+    enum as_status st = occupancy_build(s, tc, err);
+    if (!st)
+        st = note_claim(s, tc, err);
+    if (!st)
+        st = occupancy_fill(s, tc->seed, err);
+    if (!st && s->shared && !s->meets)
+        st = note_step(s, tc, err);
+    unsigned most = tc->dev->info.compute_unit_threads;
+    if (most) {
+        tc->limit = floor((double)most / (double)s->threads);
+        snprintf(tc->limit_why, sizeof tc->limit_why, "a compute unit holds %u threads", most);
+    }
+    return st;
 }
 
 /* Do all workgroups meet? They can only if all are resident at once. */
@@ -246,26 +290,13 @@ static enum as_status sample_meeting(struct state *s, struct as_sample *out, str
 static enum as_status occupancy_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    struct as_device *dev = s->timer.dev;
     (void)reps;
     if (s->meets)
         return sample_meeting(s, out, err);
-    struct as_arg args[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->in), as_memory_arg(s->sums),
-                            as_u64_arg(STAY_CYCLES)};
-    struct as_launch l = as_launch_of(s->kernel, args, 4, s->workgroups, s->threads);
-    l.shared_bytes = s->shared;
-    enum as_status st = as_kernel_timer_launch(&s->timer, &l, &out->seconds, err);
+    enum as_status st = occupancy_stay(s, s->shared, &out->value, &out->seconds, err);
     if (!st)
-        st = dev->memory->read(dev, s->sums, 0, s->sum, s->workgroups * s->threads * sizeof *s->sum, err);
-    if (st)
-        return st;
-    check_sums(s, s->workgroups);
-    st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_UNIT | (s->shared ? AS_HAS_SHARED : 0), err);
-    if (st)
-        return st;
-    out->clock_hz = as_kernel_timer_clock(&s->timer);
-    out->value = groups_at_a_time(s);
-    return AS_OK;
+        out->clock_hz = as_kernel_timer_clock(&s->timer);
+    return st;
 }
 
 static bool occupancy_check(void *state, char *why, size_t why_size)

@@ -9,6 +9,7 @@
 struct use {
     const struct as_cell *cell;
     double workgroups, pieces, each;
+    bool fits;      /* so many workgroups were resident */
     bool exhausted; /* the resource is the limit: threads and workgroups would allow more */
 };
 struct uses {
@@ -39,7 +40,7 @@ static struct bounds bounds_of(const struct uses *s, const struct allocation *a)
     for (size_t i = 0; i < s->n; i++) {
         const struct use *u = &s->v[i];
         const double fits = occupancy_needs(u, a, u->workgroups), exceeds = occupancy_needs(u, a, u->workgroups + 1);
-        if (fits > b.lo) {
+        if (u->fits && fits > b.lo) {
             b.lo = fits;
             b.lo_cell = u->cell;
         }
@@ -107,6 +108,8 @@ static struct found search(const struct uses *s, const struct tried *t, double s
         for (unsigned parts = 1; parts <= t->parts_max; parts *= 2)
             for (unsigned reserved = 0; reserved <= t->reserved_max; reserved += RESERVED_STEP) {
                 const struct allocation a = {*grain * scale, reserved, parts};
+                if (t->reserved_max && *grain > RESERVED_STEP && fmod(reserved, *grain) > 0)
+                    continue; /* what is reserved is allocated in pieces too */
                 const struct bounds b = bounds_of(s, &a);
                 occupancy_widen(&f, &b, &a);
             }
@@ -269,7 +272,7 @@ static int occupancy_kind_of(const struct as_cell *cell)
 static struct use use_of(const struct as_cell *cell, double warp)
 {
     const double warps = ceil(as_cell_axis_number(cell, "threads") / warp);
-    struct use u = {.cell = cell, .workgroups = cell->sum.median, .pieces = 1};
+    struct use u = {.cell = cell, .workgroups = cell->sum.median, .pieces = 1, .fits = true};
     switch (occupancy_kind_of(cell)) {
     case SHARED:
         u.each = as_cell_axis_number(cell, "shared");
@@ -282,6 +285,34 @@ static struct use use_of(const struct as_cell *cell, double warp)
         u.each = warps * warp;
     }
     return u;
+}
+
+static void add_use(struct uses *s, const struct use *u)
+{
+    if (u->each > 0 && u->workgroups >= 0 && u->workgroups < 1e9)
+        s->v[s->n++] = *u;
+}
+
+/* Where a cell notes between which two requests the number of resident workgroups falls, each bounds the capacity: the
+ * smaller one from below, the larger one from above, whatever the limit of workgroups. */
+static void add_uses(struct uses *s, const struct use *u)
+{
+    const double most = as_cell_note(u->cell, "shared_most"), over = as_cell_note(u->cell, "shared_over");
+    struct use below = *u, above = *u;
+    if (u->workgroups < 1)
+        return;
+    if (most > 0) {
+        below.each = most;
+        below.exhausted = false;
+        add_use(s, &below);
+    }
+    if (over > 0) {
+        above.each = over;
+        above.workgroups--;
+        above.fits = false;
+        above.exhausted = true;
+    }
+    add_use(s, &above);
 }
 
 static void derive_from(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, struct uses s[KINDS])
@@ -298,8 +329,7 @@ static void derive_from(struct as_rule_context *c, const struct as_cell *const *
         struct use u = use_of(cells[i], warp);
         const int kind = occupancy_kind_of(cells[i]);
         u.exhausted = u.workgroups < workgroups && (kind == THREADS || (u.workgroups + 1) * threads <= resident);
-        if (u.each > 0 && u.workgroups >= 1 && u.workgroups < 1e9)
-            s[kind].v[s[kind].n++] = u;
+        add_uses(&s[kind], &u);
     }
     char of_shared[40];
     snprintf(of_shared, sizeof of_shared, "of %s", as_shared_memory_name(c));
@@ -336,11 +366,12 @@ static void derive_limits(struct as_rule_context *c)
     const struct as_cell **cells;
     struct uses s[KINDS] = {0};
     size_t n = as_cells_of(c, "occupancy", &cells);
-    struct use *all = n ? calloc(KINDS * n, sizeof *all) : NULL;
+    const size_t uses = 2 * n; /* at most two of a cell */
+    struct use *all = n ? calloc(KINDS * uses, sizeof *all) : NULL;
     if (n && !all)
-        c->status = as_nomem(c->err, KINDS * n * sizeof *all, "cells by resource");
+        c->status = as_nomem(c->err, KINDS * uses * sizeof *all, "cells by resource");
     for (size_t i = 0; i < KINDS && all; i++)
-        s[i].v = all + i * n;
+        s[i].v = all + i * uses;
     if (all)
         derive_from(c, cells, n, s);
     free(all);

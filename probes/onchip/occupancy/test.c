@@ -1,5 +1,6 @@
 /* Probe occupancy: which cells apply, trials on OpenCL where available, and meetings on a toy device with a known
  * capacity. */
+#include "lib/kernel_timer/kernel_timer.h"
 #include "tests/probes/kernel_timer_trials.h"
 #include "tests/unit_test.h"
 
@@ -84,6 +85,56 @@ UNIT_TEST(test_wrong)
     spoilt = false;
 }
 
+/* Workgroups that stay on compute units of 228 KiB, allocated in pieces of 128 B and 1 KiB more: as many as fit start
+ * at once, the others after them. */
+static void stay(const char *name, void *const *args)
+{
+    enum { CAPACITY = 228 << 10, GRAIN = 128, MORE = 1 << 10, STAY = 1000 };
+    struct as_record *record = args[0];
+    const size_t piece = (toy.shared_bytes + GRAIN - 1) / GRAIN * GRAIN + MORE, fit = CAPACITY / piece;
+    if (strcmp(name, "stay") != 0)
+        return;
+    for (size_t g = 0; g < toy.workgroups; g++) {
+        const size_t unit = g % UNITS, start = g / UNITS / fit * STAY;
+        record[g] = (struct as_record){.unit = 1 + unit,
+                                       .has = AS_HAS_CYCLES | AS_HAS_UNIT | AS_HAS_SHARED,
+                                       .cycles = STAY,
+                                       .start = start,
+                                       .end = start + STAY};
+    }
+    memset(args[2], 0, toy.workgroups * 32 * sizeof(uint32_t));
+}
+
+/* The request at which one workgroup fewer is resident is found to the byte that the device allocates. */
+UNIT_TEST(test_step)
+{
+    static const struct {
+        const char *axes;
+        double workgroups;
+        const char *notes;
+    } cases[] = {
+        {"threads=32 values=0 shared=7000", 28, "\"shared_most\":7296,\"shared_over\":7312"},
+        {"threads=32 values=0 shared=32768", 6, "\"shared_most\":37888,\"shared_over\":37904"},
+        {"threads=32 values=0 shared=180000", 1, "\"shared_most\":232448"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy_trial v;
+        struct as_error err = {0};
+        struct as_sample out;
+        kernel_timer_toy(&toy);
+        toy.kernel = stay;
+        toy.dev.info.compute_units = UNITS;
+        toy.dev.info.workgroup_shared = 227 << 10;
+        toy_prepare(&toy, &as_probe_occupancy, cases[i].axes, &v, NULL);
+        assert_int_equal(as_probe_occupancy.sample(v.state, 1, &out, &err), AS_OK);
+        assert_true(out.value == cases[i].workgroups);
+        if (!strstr(as_buf_get(&v.tc.detail), cases[i].notes))
+            fail_msg("%s: %s, not %s", cases[i].axes, as_buf_get(&v.tc.detail), cases[i].notes);
+        toy_finish(&as_probe_occupancy, &v);
+        assert_int_equal(toy.live, 0);
+    }
+}
+
 UNIT_TEST(test_runs)
 {
     static const struct kernel_timer_trial trials[] = {
@@ -108,7 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_applies), cmocka_unit_test(test_meetings), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_cpu),     cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_cpu),     cmocka_unit_test(test_step),     cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

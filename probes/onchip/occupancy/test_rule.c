@@ -6,14 +6,18 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A compute unit of four partitions, whose registers are allocated in eights per thread of a warp. */
 struct unit {
-    unsigned warp, workgroups, threads, registers, shared, reserved, parts, grain;
+    unsigned warp, workgroups, threads, registers, shared, reserved, parts, grain, shared_grain;
 };
-static const struct unit hopper = {32, 32, 2048, 65536, 228 << 10, 1024, 4, 8},
-                         cdna = {64, 16, 2048, 131072, 64 << 10, 0, 4, 8},
-                         plain = {32, 32, 2048, 65536, 228 << 10, 1024, 1, 1};
+static const struct unit hopper = {32, 32, 2048, 65536, 228 << 10, 1024, 4, 8, 128},
+                         cdna = {64, 16, 2048, 131072, 64 << 10, 0, 4, 8, 512},
+                         plain = {32, 32, 2048, 65536, 228 << 10, 1024, 1, 1, 128},
+                         ada = {32, 24, 1536, 65536, 100 << 10, 1024, 4, 8, 128},
+                         turing = {32, 16, 1024, 65536, 64 << 10, 0, 4, 8, 256};
 
 static unsigned least_of(unsigned a, unsigned b)
 {
@@ -27,7 +31,8 @@ static unsigned resident(const struct unit *u, unsigned threads, unsigned regist
     const unsigned each = (registers + u->grain - 1) / u->grain * u->grain * u->warp;
     if (each)
         n = least_of(n, u->registers / u->parts / each * u->parts / warps);
-    return shared ? least_of(n, u->shared / ((shared + 127) / 128 * 128 + u->reserved)) : n;
+    const unsigned piece = (shared + u->shared_grain - 1) / u->shared_grain * u->shared_grain + u->reserved;
+    return shared ? least_of(n, u->shared / piece) : n;
 }
 
 static struct as_cell *add(struct made *m, unsigned threads, unsigned values, unsigned shared, unsigned workgroups)
@@ -38,6 +43,24 @@ static struct as_cell *add(struct made *m, unsigned threads, unsigned values, un
     snprintf(detail, sizeof detail, "{\"registers\":%u,\"spilled_bytes\":0}", values + 18);
     c->detail = as_strdup(detail);
     return c;
+}
+
+/* As a launch that may request shared memory notes it. */
+static void add_step(struct made *m, const struct unit *u, unsigned shared)
+{
+    enum { STEP = 16 };
+    const unsigned workgroups = resident(u, 32, 0, shared), largest = u->shared - u->reserved;
+    struct as_cell *c = add(m, 32, 0, shared, workgroups);
+    char detail[128];
+    unsigned most = shared / STEP * STEP;
+    while (most + STEP <= largest && resident(u, 32, 0, most + STEP) == workgroups)
+        most += STEP;
+    const int n = snprintf(detail, sizeof detail, "{\"registers\":18,\"spilled_bytes\":0,\"shared_most\":%u", most);
+    if (most + STEP <= largest)
+        snprintf(detail + n, sizeof detail - (size_t)n, ",\"shared_over\":%u", most + STEP);
+    strcat(detail, "}");
+    free(c->detail);
+    c->detail = as_strdup(detail);
 }
 
 static struct made *made_unit(const struct unit *u)
@@ -120,6 +143,24 @@ UNIT_TEST(test_quick)
     made_free(m);
 }
 
+/* A request at each step of the number of workgroups tells the capacity, whatever a device adds to it. */
+UNIT_TEST(test_steps)
+{
+    static const struct unit *const units[] = {&hopper, &ada, &turing, &cdna};
+    static const unsigned requests[] = {7000, 11000, 15000, 25000};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct made *m = made_unit(units[i]);
+        add(m, 32, 0, 0, resident(units[i], 32, 0, 0));
+        add(m, 64, 0, 0, resident(units[i], 64, 0, 0));
+        for (size_t k = 0; k < sizeof requests / sizeof *requests; k++)
+            add_step(m, units[i], requests[k]);
+        made_derive(m);
+        holds(m, "onchip.unit.shared", units[i]->shared, units[i]->shared_grain < 512 ? 0.01 : 0.02);
+        holds_between(m, "onchip.unit.shared.grain", units[i]->shared_grain);
+        made_free(m);
+    }
+}
+
 /* If workgroups may be the limit, threads have no upper bound and no number. */
 UNIT_TEST(test_no_upper_bound)
 {
@@ -162,10 +203,8 @@ UNIT_TEST(test_contradiction)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_quick),
-        cmocka_unit_test(test_no_upper_bound),
-        cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_full),           cmocka_unit_test(test_quick),         cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_no_upper_bound), cmocka_unit_test(test_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@ enum which {
     CONSTANT, /* from the bank (bits 54 to 58) of CONSTANT arrays; kernel arguments are in another bank */
     CLOCK,    /* reads the cycle counter (bits 72 to 79): the code also reads the global timer, or gives 0 */
     EVERY,    /* any code except NOP */
+    OPERAND,  /* before the last matrix instruction: those after it are of results */
     PRODUCT,  /* multiplies: with a first factor (bits 24 to 31) that is always 0, or a constant 1 (bits 32 to 63),
                  how the compiler copies, adds and makes constants on this pipe */
 };
@@ -69,6 +70,7 @@ static const struct operation operations[] = {
     {"shuffle", ANY, {0x189}},
     {"barrier", ANY, {0x11d}},
     {"convert", ANY, {0x105, 0x106, 0x107, 0x110, 0x111, 0x112, 0x113, 0x03e, 0x043, 0x045}},
+    {"convert.operand", OPERAND, {0x104, 0x110, 0x03e, 0x043}},
     {"special", ANY, {0x108}},
     {"swap.global", ANY, {0x1a9}},
     {"swap.local", ANY, {0x18d}},
@@ -154,9 +156,21 @@ static bool cubin_does(const struct operation *o, const unsigned char instructio
     case PRODUCT:
         return multiplies(low);
     case ANY:
+    case OPERAND:
         break;
     }
     return true;
+}
+
+/* Where the last matrix instruction begins; 0: there is none. */
+static uint64_t cubin_operands_end(const unsigned char *code, uint64_t bytes)
+{
+    const struct operation *matrix = find_operation("matrix");
+    uint64_t end = 0;
+    for (uint64_t at = 0; at + INSTRUCTION_BYTES <= bytes; at += INSTRUCTION_BYTES)
+        if (cubin_does(matrix, code + at))
+            end = at;
+    return end;
 }
 
 enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const char *name, const char *operation,
@@ -169,9 +183,13 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
     if (!o)
         return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     enum as_status st = open_text(&v, cubin, bytes, name, &text, err);
-    for (uint64_t at = 0; !st && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
-        *n += cubin_does(o, cubin + text.sh_offset + at);
-    return st;
+    if (st)
+        return st;
+    const unsigned char *code = cubin + text.sh_offset;
+    const uint64_t end = o->which == OPERAND ? cubin_operands_end(code, text.sh_size) : text.sh_size;
+    for (uint64_t at = 0; at + INSTRUCTION_BYTES <= end; at += INSTRUCTION_BYTES)
+        *n += cubin_does(o, code + at);
+    return AS_OK;
 }
 
 enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, const char *name, uint64_t *n,

@@ -47,6 +47,13 @@ static unsigned unit_fma(const struct as_mtl_device *d)
     return as_mtl_supports(d, FIRST) && !as_mtl_supports(d, LAST + 1) ? ALUS : 0;
 }
 
+/* Of families apple7 and apple8, 96 simdgroups of 32 (the same source, "On-Chip Memory"). */
+static unsigned metal_info_unit_threads(const struct as_mtl_device *d)
+{
+    enum { THREADS = 3072, FIRST = AS_MTL_APPLE1 + 6, LAST = AS_MTL_APPLE1 + 7 };
+    return as_mtl_supports(d, FIRST) && !as_mtl_supports(d, LAST + 1) ? THREADS : 0;
+}
+
 static void metal_info_fill_text(const struct as_mtl_device *d, struct as_device_info *info)
 {
     const struct as_mtl_api *m = d->api;
@@ -97,6 +104,7 @@ enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_e
         info->capabilities |= AS_CAP_SVM_ATOMICS;
     info->compute_units = as_mtl_cores(m, registry_id);
     info->unit_fma = unit_fma(d);
+    info->unit_threads_published = metal_info_unit_threads(d);
     info->threads = (unsigned)AS_SEND(m, group_most, d->device).width;
     info->numa_nodes = 1;
     metal_info_fill_memory(dev);

@@ -132,6 +132,10 @@ static const struct row {
     {"convert", "{.reg .s64 a; cvt.rzi.s64.f64 a, %0; mov.b64 %0, a;}", F64, 0, 0},
     {"convert", "{.reg .f32 a; cvt.rn.f32.f64 a, %0; mov.b64 %0, {a, a};}", F64, 0, 0},
     {"convert", "{.reg .f32 a; mov.b32 a, %0; cvt.rn.f16x2.f32 %0, a, a;}", U32, 0, 0},
+    {"convert convert.operand matrix (store.global)",
+     "{.reg .b32 a, x, y, z; cvt.rn.f16x2.f32 a, %0, %0; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, x, y, z}, {a, a, a, a}, {a, a}, {%0, %0, %0, %0};}",
+     F32, 0, 0},
     /* not calibrated: another counter read by the clock's code, a fence, a hint, another operation */
     {"store.global", "mov.u64 %0, %%globaltimer; st.global.u64 [%3+%2], %0;", U64, 0, 0},
     {"any", "membar.sys;", U32, 0, 0},

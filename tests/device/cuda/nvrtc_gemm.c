@@ -32,13 +32,19 @@ static void check_program(const struct as_program_desc *desc, const char *kernel
                  (unsigned long long)spilled);
 }
 
+static void gemm_defines(enum as_gemm_type type, unsigned epilogue, unsigned cluster, char *out, size_t size)
+{
+    const struct as_gemm_format *f = &as_gemm_formats[type];
+    snprintf(out, size, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED", f->define, f->out_bytes,
+             type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", epilogue, cluster);
+}
+
 static void check_tile(const char *source, const char *kernel, const char *arch, enum as_gemm_type type,
                        unsigned epilogue, unsigned cluster, const char *tile, const char *operation, uint64_t wanted)
 {
-    const struct as_gemm_format *f = &as_gemm_formats[type];
     char defines[160];
-    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED%s", f->define,
-             f->out_bytes, type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", epilogue, cluster, tile);
+    gemm_defines(type, epilogue, cluster, defines, sizeof defines);
+    strcat(defines, tile);
     const struct as_program_desc desc = {.name = kernel, .source = source, .defines = defines};
     check_program(&desc, kernel, arch, operation, wanted);
 }
@@ -118,6 +124,50 @@ static void test_mma(void **state)
                      cases[i].wanted);
 }
 
+/* Conversions of operands tell an emulated type from a native one: an 8-bit fragment of A and one of B, 16 and 8
+ * numbers per lane, two at a time. Those of results, at least one per two, do not count. */
+static void test_conversions(void **state)
+{
+    enum { FRAGMENTS = 4, STEPS = 2, EMULATED = FRAGMENTS * STEPS * (16 + 8) / 2 };
+    static const struct {
+        const char *source, *kernel, *arch;
+        enum as_gemm_type type;
+        unsigned operands, results;
+    } cases[] = {
+        {as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", AS_GEMM_F16, 0, 64},
+        {as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", AS_GEMM_E4M3, 0, 64},
+        {as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", AS_GEMM_E5M2, 0, 64},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_80", AS_GEMM_BF16, 0, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_89", AS_GEMM_E4M3, 0, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_90a", AS_GEMM_F16, 0, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_90a", AS_GEMM_E4M3, EMULATED, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_90a", AS_GEMM_E5M2, EMULATED, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_100", AS_GEMM_E4M3, EMULATED, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_120", AS_GEMM_E4M3, 0, 32},
+    };
+    (void)state;
+    need_nvrtc();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_error err = {0};
+        unsigned char *cubin = NULL;
+        size_t bytes = 0;
+        uint64_t operands = 0, all = 0;
+        char defines[160];
+        gemm_defines(cases[i].type, 0, 1, defines, sizeof defines);
+        const struct as_program_desc desc = {.name = cases[i].kernel, .source = cases[i].source, .defines = defines};
+        if (nvrtc_compile(&desc, cases[i].arch, &cubin, &bytes, &err) ||
+            as_cubin_count(cubin, bytes, cases[i].kernel, "convert", &all, &err) ||
+            as_cubin_count(cubin, bytes, cases[i].kernel, "convert.operand", &operands, &err))
+            fail_msg("%s with %s for %s: %s", cases[i].kernel, defines, cases[i].arch, err.text);
+        free(cubin);
+        if (operands != cases[i].operands || all < operands + cases[i].results)
+            fail_msg(
+                "%s with %s for %s: %llu conversions, %llu of operands; wanted are %u of operands and %u of results",
+                cases[i].kernel, defines, cases[i].arch, (unsigned long long)all, (unsigned long long)operands,
+                cases[i].operands, cases[i].results);
+    }
+}
+
 static void test_tiled(void **state)
 {
     (void)state;
@@ -158,6 +208,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wgmma), cmocka_unit_test(test_mma),
                                        cmocka_unit_test(test_tiled), cmocka_unit_test(test_flash),
-                                       cmocka_unit_test(test_tiles)};
+                                       cmocka_unit_test(test_tiles), cmocka_unit_test(test_conversions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

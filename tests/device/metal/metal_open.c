@@ -36,6 +36,7 @@ static void test_info(void **state)
     assert_string_equal(i->uuid, "0000000100000abc");
     assert_int_equal(i->compute_units, 20);
     assert_int_equal(i->unit_fma, 128);
+    assert_int_equal(i->unit_threads_published, 0);
     assert_int_equal(i->threads, 1024);
     assert_int_equal(i->warp, 32);
     assert_int_equal(i->workgroup_shared, 32 << 10);
@@ -69,6 +70,10 @@ static void test_intel(void **state)
     assert_non_null(strstr(as_info_allocator(i, "MTLStorageModeShared")->no_sharing, "over a bus"));
     assert_int_equal(i->memory_free, i->memory_bytes);
     assert_int_equal(i->unit_fma, 0);
+    close_gpu(&o);
+    fake("apple8"); /* the last family whose resident threads are published */
+    open_gpu(&o, 0);
+    assert_int_equal(o.dev.info.unit_threads_published, 3072);
     close_gpu(&o);
     fake("future"); /* a family with an unpublished number of cores */
     open_gpu(&o, 0);

@@ -56,6 +56,7 @@ MUTANTS = (
     ("info.c", "as_mtl_supports(d, FIRST) && ", ""),
     ("info.c", " && !as_mtl_supports(d, LAST + 1)", ""),
     ("info.c", "    info->unit_fma = unit_fma(d);\n", ""),
+    ("info.c", "    info->unit_threads_published = metal_info_unit_threads(d);\n", ""),
     ("copy.c", "encoder, c->from, 0, c->to, 0, bytes", "encoder, c->to, 0, c->from, 0, bytes"),
     ("copy.c", "    st = metal_copy_run(d, courses, copy->back_to ? 2 : 1", "    st = metal_copy_run(d, courses, 1"),
     ("queues.c", "queue <= d->more_n", "queue < d->more_n"),

@@ -111,7 +111,10 @@ static BOOL device_family(id self, SEL sel, NSInteger family)
     if (fake_asked("intel"))
         return family == 2002 || family == 3003;
     const bool metal4 = fake_asked("metal4") || fake_asked("metal41");
-    const NSInteger newest = fake_asked("apple6") ? 1006 : fake_asked("apple10") || fake_asked("future") ? 1010 : 1009;
+    const NSInteger newest = fake_asked("apple6")                            ? 1006
+                             : fake_asked("apple8")                          ? 1008
+                             : fake_asked("apple10") || fake_asked("future") ? 1010
+                                                                             : 1009;
     return (family >= 1001 && family <= newest) || (family >= 3001 && family <= 3003) || family == 2002 ||
            family == 5001 || (family == 5002 && metal4);
 }
