@@ -85,6 +85,9 @@ const char *as_report_device_name(const struct as_report_run *r, const char *id)
 
 /* One self-contained page over one or more runs (with several: each section shows them beside each other). */
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err);
+/* The same with another tolerance of what differs between runs. */
+enum as_status as_report_html_within(const struct as_report_run *runs, size_t n, double tolerance, struct as_buf *out,
+                                     struct as_error *err);
 
 /* Terminal. width: columns. Text that is not from assay is escaped (as_buf_terminal). colour: ANSI colours. */
 struct as_table_style {

@@ -159,6 +159,22 @@ static enum as_status again_lock(const struct as_engine *e, struct meanwhile *m,
     return st;
 }
 
+static struct as_run_repeat repeat_of(const struct as_run *old, double others)
+{
+    struct as_run_repeat repeat = {.others_cpus = others};
+    as_copy_text(repeat.of, sizeof repeat.of, old->uuid);
+    return repeat;
+}
+
+/* For whoever judges by the repeat later. */
+static enum as_status store_others(struct as_store *store, const struct as_run *old, struct as_run *run, double others,
+                                   struct as_error *err)
+{
+    const struct as_run_repeat repeat = repeat_of(old, others);
+    const enum as_status st = as_run_set_repeat(run, &repeat, err);
+    return st ? st : as_store_update_run(store, run, err);
+}
+
 static enum as_status measure_again(struct again *a, struct as_engine *e, struct as_run *run,
                                     struct as_run_result *result, struct meanwhile *m, struct as_error *err)
 {
@@ -172,6 +188,10 @@ static enum as_status measure_again(struct again *a, struct as_engine *e, struct
         st = again_lock(e, m, &lock, err);
     if (!st)
         st = as_engine_fill_run(run, e->options, name, e->slots, e->slots_n, err);
+    if (!st) {
+        const struct as_run_repeat repeat = repeat_of(a->old, NAN);
+        st = as_run_set_repeat(run, &repeat, err);
+    }
     if (!st) {
         run->precision = a->old->precision;
         run->trials = a->old->trials;
@@ -219,6 +239,8 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
         st = measure_again(&a, &e, &run, result, &m, err);
     as_slots_close(e.slots, e.slots_n);
     *others = meanwhile_cpus(&m);
+    if (!st)
+        st = store_others(store, old, &run, *others, err);
     as_buf_finish(&devices);
     as_run_finish(&run);
     again_finish(&a);

@@ -75,10 +75,10 @@ void as_dry_run_finish(struct as_dry_run *d); /* also where as_run_plan failed *
  * (identity.h); where some of its devices are here, the cells of the others are skipped. */
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err);
-/* Measures one stored cell again, as it was asked for, in a run of its own; *out is the comparison old to new. A note
- * says if the host or device differs. */
+/* Measures one stored cell again, as it was asked for, in a run of its own; *again is the new cell's id, if that run is
+ * complete. A note says if the host or device differs. */
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
-                             struct as_run_result *result, struct as_comparison *out, struct as_error *err);
+                             struct as_run_result *result, int64_t *again, struct as_error *err);
 
 /* Measures cells of a stored run again, as they were asked for, in a run of their own, with those by which numbers of
  * main memory are judged. AS_USAGE: the run was measured on another host or other devices. *others: CPUs that other

@@ -83,6 +83,11 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
                        out);
 }
 
+struct as_interval as_comparison_interval(const struct as_comparison *c)
+{
+    return c->verdict == AS_SAME ? c->ci : c->differ;
+}
+
 const char *as_verdict_word(enum as_verdict v)
 {
     static const char *const words[] = {"same", "faster", "slower", "inconclusive"};

@@ -65,6 +65,8 @@ unsigned as_trials_df(size_t trials);
  * confidence. */
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out);
+/* The interval that decides the verdict, which is the one to print beside it: of "same" the 95% one, else `differ`. */
+struct as_interval as_comparison_interval(const struct as_comparison *c);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "inconclusive" */
 
 /* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 if there is

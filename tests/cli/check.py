@@ -30,7 +30,7 @@ def path_of(folder, name):
 
 def test_junit(folder):
     """A failure for each line that is worse, and the counts agree."""
-    printed = assay(folder, "check", "--against", "1", "2", "--junit", "check.xml", "--json", code=3)
+    printed = assay(folder, "check", "--against", "1", "2", "3", "--junit", "check.xml", "--json", code=3)
     worse = [line for line in map(json.loads, printed.splitlines()) if line.get("verdict") == "worse"]
     suite = xml.parse(path_of(folder, "check.xml")).getroot().find("testsuite")
     cases = suite.findall("testcase")
@@ -42,7 +42,7 @@ def test_junit(folder):
 def test_summary(folder):
     """The summary is appended, as CI systems expect, and its rows have as many cells as the head."""
     for _ in range(2):
-        assay(folder, "check", "--against", "1", "2", "--summary", "summary.md", code=3)
+        assay(folder, "check", "--against", "1", "2", "3", "--summary", "summary.md", code=3)
     with open(path_of(folder, "summary.md"), encoding="utf-8") as f:
         text = f.read()
     assert text.count("### ") == 2 and "assay check: worse: " in text
@@ -53,8 +53,8 @@ def test_summary(folder):
 def test_base_is_a_sheet(folder):
     """An exported data sheet says the same as the run that it is of."""
     assay(folder, "export", "1", "--format", "sheet", "-o", "base.json")
-    of_run = assay(folder, "check", "--against", "1", "2", "--json", code=3)
-    assert assay(folder, "check", "--against", "base.json", "2", "--json", code=3) == of_run
+    of_run = assay(folder, "check", "--against", "1", "2", "3", "--json", code=3)
+    assert assay(folder, "check", "--against", "base.json", "2", "3", "--json", code=3) == of_run
     assay(folder, "check", "--against", "base.json", "1")
 
 
@@ -188,7 +188,8 @@ def main():
     failed = 0
     print(f"1..{len(TESTS)}")
     with tempfile.TemporaryDirectory(prefix="assay-check-") as folder:
-        for name, run in (("one.json", fixture.run()), ("two.json", fixture.run(1.2, host="bellows"))):
+        for name, run in (("one.json", fixture.run()), ("two.json", fixture.run(1.2, host="bellows")),
+                          ("three.json", fixture.run(1.21, host="bellows"))):
             fixture.set_keys(run, CELL_KEY)
             with open(path_of(folder, name), "w", encoding="utf-8") as f:
                 json.dump(run, f)

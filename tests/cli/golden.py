@@ -89,8 +89,9 @@ CASES = [
     ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
     ("compare-allowed", ["compare", "1", "2", "--check", "30%"], 0, {}),
     ("compare-faster", ["compare", "2", "1", "--check", "5%"], 0, {}),
-    ("check", ["check", "--against", "1", "2"], 3, {}),
-    ("check-json", ["check", "--against", "1", "2", "--json"], 3, {}),
+    ("check", ["check", "--against", "1", "2", "three.json"], 3, {}),
+    ("check-alone", ["check", "--against", "1", "2"], 0, {}),
+    ("check-json", ["check", "--against", "1", "2", "three.json", "--json"], 3, {}),
     ("check-same", ["check", "--against", "one.json", "store.db:1"], 0, {"LC_ALL": "C.UTF-8"}),
     ("compare-json", ["compare", "1", "2", "--json"], 0, {}),
     ("compare-files", ["compare", "one.json", "store.db:2"], 0, {}),
@@ -123,6 +124,7 @@ def prepare(folder):
     """Runs 1 and 2 in the store, the second 20% slower, exports beside it, and further stores."""
     extra = [("latency", {"size": 1 << 31, "pattern": "random", "allocator": "mmap", "stride": 64}, 115.0)]
     files = {"one.json": fixture.run(), "two.json": fixture.run(1.2, host="bellows"),
+             "three.json": fixture.run(1.21, host="bellows"),
              "partly.json": fixture.run(extra=extra), "ported.json": fixture.ported(),
              "ops.json": fixture.operations(), "wide.json": fixture.run()}
     series = series_of_runs()

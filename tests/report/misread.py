@@ -130,9 +130,49 @@ def test_samples(assay):
     expect_clear((f"{sample}, {view}", text) for sample in samples for view, text in views(assay, os.path.join(SAMPLES, sample)))
 
 
+COMPARED = [os.path.join(SAMPLES, f"{name}.db") for name in ("h100-quick", "h100-pair", "h200-full", "h100-full")]
+
+
+def disagrees(x, tolerance):
+    """Does the printed interval say something else than the verdict?"""
+    verdict, (low, high) = x["verdict"], x["ratio_interval"]
+    if low is None or x.get("looks_worse") or x.get("measured_again"):
+        return False
+    if verdict == "same":
+        return not 1 / (1 + tolerance) <= low <= high <= 1 + tolerance
+    return (low > 1 + tolerance or high < 1 / (1 + tolerance)) != (verdict in ("faster", "slower", "better", "worse"))
+
+
+def test_intervals_beside_verdicts(assay):
+    """The interval printed beside a verdict decides it, in each view; capacities are ranges."""
+    compared = 0
+    for a, b in itertools.combinations(COMPARED, 2):
+        for words, tolerance in ((("compare", a, b), 0.03), (("compare", a, b, "--check", "20%"), 0.2),
+                                 (("check", "--against", a, "--allow-missing", b), 0.05)):
+            found = [json.loads(line) for line in read(assay, *words, "--json", codes=(OK, harness.REGRESSION)).splitlines()]
+            found = [x for x in found if x.get("verdict") and x["unit"] != "B"]
+            compared += len(found)
+            expect(not [x for x in found if disagrees(x, tolerance)], f"{words}", [x for x in found if disagrees(x, tolerance)][:5])
+    expect(compared > 500, "verdicts were seen", compared)
+
+
+def test_page_says_what_compare_says(assay):
+    """Of each pair: the same counts, and no other number is called better or worse."""
+    page = assay.path("page.html")
+    for a, b in itertools.combinations(COMPARED, 2):
+        text = " ".join(read(assay, "compare", a, b, "--report", page).split())
+        counts = re.search(r"[0-9]+ measurements? compared: [0-9]+ same, ([0-9]+) faster, ([0-9]+) slower, [0-9]+ inconclusive", text)
+        lines = re.search(r"[0-9]+ lines? of the data sheet compared(: [0-9]+ same, [0-9]+ better, [0-9]+ worse, [0-9]+ inconclusive)?", text)
+        with open(page, encoding="utf-8") as f:
+            html = f.read()
+        lead = re.search(r'<p class="lead">(.*?)</p>', html).group(1)
+        expect(counts.group(0) in lead and lines.group(0) in lead, "the same counts", (counts, lines, lead))
+        for word, most in zip(("better", "worse"), map(int, counts.groups()), strict=True):
+            expect(html.count(f" {word}</b>") <= most, f"{word} on the page", (a, b, html.count(f" {word}</b>"), most))
+
+
 def test_comparisons(assay):
-    samples = [os.path.join(SAMPLES, f"{name}.db") for name in ("h100-quick", "h100-pair", "h200-full", "h100-full")]
-    for a, b in itertools.combinations(samples, 2):
+    for a, b in itertools.combinations(COMPARED, 2):
         for words in (("compare", a, b), ("check", "--against", a, "--allow-missing", b)):
             expect_clear([(" ".join(map(os.path.basename, words)), read(assay, *words, codes=(OK, harness.REGRESSION)))])
 

@@ -161,15 +161,15 @@ UNIT_TEST(test_itself)
     as_machine_sheet_finish(&b);
 }
 
-static const char *no_others(void *user, const char *device, const struct as_quantity *q)
+static const char *no_others(void *user, size_t run, const char *device, const struct as_quantity *q)
 {
-    (void)user, (void)device, (void)q;
+    (void)user, (void)run, (void)device, (void)q;
     return NULL;
 }
 
-static const char *others_on_the_host(void *user, const char *device, const struct as_quantity *q)
+static const char *others_on_the_host(void *user, size_t run, const char *device, const struct as_quantity *q)
 {
-    (void)user;
+    (void)user, (void)run;
     return as_line_is_of_host(device, q) ? "others used 1.0 CPUs meanwhile" : NULL;
 }
 
@@ -186,7 +186,7 @@ static size_t worse_after(double first, double again, as_others_fn others, const
     struct as_check before = checked(&base, &now), c;
     assert_int_equal(as_machine_sheet_merge(&now, &more, NULL), AS_OK);
     c = checked(&base, &now);
-    as_check_confirm(&c, &before, 0.05, others, NULL);
+    as_check_confirm(&c, &before, 1, 0.05, others, NULL);
     const size_t worse = c.counts[AS_CHECK_WORSE];
     for (size_t i = 0; i < c.n; i++) {
         assert_int_equal(c.v[i].again, before.v[i].verdict == AS_CHECK_WORSE);

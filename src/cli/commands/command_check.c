@@ -4,6 +4,7 @@
 #include "cli/compare/check_again.h"
 #include "cli/compare/check_output.h"
 #include "cli/options/lookup.h"
+#include "report/model/load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +34,29 @@ static enum as_status load_sheet(const char *name, struct as_machine_sheet *out,
     return st;
 }
 
-static enum as_status cli_check_load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
-                                     struct as_error *err)
+/* repeats: gets those of the run that its store has; NULL: none are wanted. */
+static enum as_status load_run(const struct as_args *args, const char *name, struct as_machine_sheet *out,
+                               struct as_repeats *repeats, struct as_error *err)
 {
+    struct as_named_run named;
     struct as_report_run run;
+    enum as_status st = as_named_run_open(args, name, &named, err);
+    if (st)
+        return st;
+    st = as_report_load(named.store, named.run, &run, err);
+    if (!st) {
+        st = as_machine_sheet_make(&run, out, err);
+        if (!st && repeats)
+            st = as_repeats_find(named.store, run.run.uuid, repeats, err);
+        as_report_run_finish(&run);
+    }
+    as_named_run_close(&named);
+    return st;
+}
+
+static enum as_status cli_check_load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
+                                     struct as_repeats *repeats, struct as_error *err)
+{
     bool is_sheet = false;
     enum as_status st = name ? load_sheet(name, out, &is_sheet, err) : AS_OK;
     if (st || is_sheet)
@@ -44,26 +64,22 @@ static enum as_status cli_check_load(const struct as_args *args, const char *nam
     const char *built_in = name ? as_machine_json(name) : NULL;
     if (built_in)
         return as_machine_sheet_read(built_in, strlen(built_in), out, err);
-    st = as_named_report(args, name, &run, err);
+    st = load_run(args, name, out, repeats, err);
     if (st == AS_NOTFOUND && name) {
         const struct as_error why = *err;
         as_fail(err, st, "%s; h100 and h200 are built in", why.text);
-    }
-    if (!st) {
-        st = as_machine_sheet_make(&run, out, err);
-        as_report_run_finish(&run);
     }
     return st;
 }
 
 /* One or more runs as one machine; without runs, the store's last. */
 static enum as_status load_all(const struct as_args *args, const char *const *names, size_t n,
-                               struct as_machine_sheet *out, struct as_error *err)
+                               struct as_machine_sheet *out, struct as_repeats *repeats, struct as_error *err)
 {
-    enum as_status st = cli_check_load(args, n ? names[0] : NULL, out, err);
+    enum as_status st = cli_check_load(args, n ? names[0] : NULL, out, repeats, err);
     for (size_t i = 1; i < n && !st; i++) {
         struct as_machine_sheet more = {0};
-        if (!(st = cli_check_load(args, names[i], &more, err)))
+        if (!(st = cli_check_load(args, names[i], &more, repeats, err)))
             st = as_machine_sheet_merge(out, &more, err);
         as_machine_sheet_finish(&more);
     }
@@ -148,9 +164,9 @@ static int check_run_check(const struct as_command *command, const struct as_arg
     if (!st)
         st = as_args_values(args, "against", &bases, &bases_n, &err);
     if (!st)
-        st = load_all(args, c.base_names = bases, c.base_names_n = bases_n, &base, &err);
+        st = load_all(args, c.base_names = bases, c.base_names_n = bases_n, &base, NULL, &err);
     if (!st)
-        st = load_all(args, args->word, args->words, &now, &err);
+        st = load_all(args, args->word, args->words, &now, &c.repeats, &err);
     if (!st)
         st = check_sheets(args, &c, &out, &err);
     const int code = st == AS_INTERRUPTED ? AS_EXIT_FAILED
@@ -160,6 +176,7 @@ static int check_run_check(const struct as_command *command, const struct as_arg
         as_buf_finish(&out);
     free(bases);
     as_check_finish(&c.check);
+    as_repeats_finish(&c.repeats);
     as_machine_sheet_finish(&base);
     as_machine_sheet_finish(&now);
     return code;
@@ -175,7 +192,7 @@ static const struct as_option options[] = {
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
     {"complete", 0, NULL, "no effect: every line of BASE must have a number unless --allow-missing", false},
     {"budget", 0, "TIME", "time limit for measuring again what looks worse, 1s to 1h (default: 30s)", false},
-    {"no-measure", 0, NULL, "measure nothing: give the verdict of stored runs", false},
+    {"no-measure", 0, NULL, "measure nothing: give the verdict of stored runs and repeats", false},
     {"no-wait", 0, NULL, "where another run is measuring, do not wait to measure again", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per line of the data sheet", false},
@@ -192,16 +209,21 @@ const struct as_command as_command_check = {
     .about =
         "Gives a verdict for each line of the data sheet: same (the 95% interval of the ratio lies within the "
         "tolerance), better "
-        "or worse (by more than the tolerance), or inconclusive. The confidence of 'worse' depends on "
+        "or worse (by more than the tolerance), or inconclusive; beside the ratio is the interval that decides. The "
+        "confidence of 'worse' depends on "
         "the number "
         "of lines, so that an unchanged machine fails in at most 1% of checks. Intervals cover "
         "what varies between runs of a machine, so one run on either side rarely decides a line of a guest on a shared "
         "host, and several do.\n\n"
-        "Lines that look worse are measured again first, if the checked run is the last of this store and of this "
-        "machine. The repeat is a run of its own, which counts as one more run of the machine and is never 'last'. A "
-        "line "
-        "that the repeat does not confirm is inconclusive. So is a line that depends on the host's CPUs if others used "
-        "over a quarter of a CPU during the repeat, and a line of a device that another process used.\n\n"
+        "A line is worse only if two measurements of the checked machine show it: two RUNs, or a RUN and its repeat. "
+        "What looks worse is measured again, if the checked run is the last of this store and of this machine. The "
+        "repeat "
+        "is a run of its own, which is never 'last'; the store keeps it, and later checks of that RUN use it. A line "
+        "that "
+        "the repeat does not confirm is inconclusive. What cannot be repeated 'looks worse', and does not fail. Nor "
+        "does a "
+        "line that depends on the host's CPUs if others used over a quarter of a CPU during the repeat, or a line of a "
+        "device that another process used.\n\n"
         "Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
         "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; otherwise 0, even if "
         "lines "

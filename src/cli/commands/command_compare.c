@@ -1,9 +1,9 @@
 /* assay compare: compares two runs */
 #include "base/text.h"
 #include "cli/commands/commands.h"
-#include "cli/compare/compare.h"
 #include "cli/compare/compare_provenance.h"
 #include "cli/compare/compare_table.h"
+#include "cli/options/lookup.h"
 #include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "report/terminal/terminal.h"
@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double usual_tolerance = 0.03;
 static const struct as_args_range check_range = {as_parse_percent, 0, 10, "0% to 1000%"};
 static const char *const match_words[] = {
     [AS_MATCH_BOTH] = "both",
@@ -38,6 +37,7 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_json_add_text(&b, "status_b", p->b ? as_cell_status_word(p->b->status) : "");
     as_json_add_number(&b, "ratio", p->comparison.ratio);
     as_ndjson_interval(&b, "ratio_ci", p->comparison.ci);
+    as_ndjson_interval(&b, "ratio_interval", as_comparison_interval(&p->comparison));
     as_json_add_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
     as_json_add_bool(&b, "regression", p->regression);
     as_json_add_bool(&b, "other_kernel", p->other_kernel);
@@ -47,44 +47,59 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_buf_finish(&b);
 }
 
-static void write_source(const char *letter, const struct as_source *s, struct as_buf *out)
+static void write_source(const char *letter, const char *name, const struct as_report_run *r, struct as_buf *out)
 {
-    as_buf_printf(out, "%s: run %lld", letter, (long long)s->run.id);
-    if (s->name[0] < '0' || s->name[0] > '9') {
+    as_buf_printf(out, "%s: run %lld", letter, (long long)r->run.id);
+    if (name[0] < '0' || name[0] > '9') {
         as_buf_str(out, " (");
-        as_buf_terminal(out, s->name);
+        as_buf_terminal(out, name);
         as_buf_char(out, ')');
     }
     as_buf_str(out, ", ");
-    as_buf_terminal(out, s->run.suite);
+    as_buf_terminal(out, r->run.suite);
     as_buf_str(out, " on ");
-    as_buf_terminal(out, s->run.host);
+    as_buf_terminal(out, r->run.host);
     as_buf_str(out, ", assay ");
-    as_buf_terminal(out, s->run.tool_version);
+    as_buf_terminal(out, r->run.tool_version);
     as_buf_char(out, ' ');
-    as_buf_terminal(out, s->run.tool_commit);
-    if (s->against_earlier.len) {
+    as_buf_terminal(out, r->run.tool_commit);
+    if (r->against_earlier) {
         as_buf_str(out, "; ");
-        as_buf_terminal(out, as_buf_get(&s->against_earlier));
+        as_buf_terminal(out, r->against_earlier);
     }
     as_buf_char(out, '\n');
 }
 
-static void compare_write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
-                                 const struct as_table_style *style, struct as_buf *out)
+/* Two runs, and what comparing them gave. */
+struct compared {
+    struct as_report_run runs[2];
+    size_t loaded;
+    struct as_pairs pairs;
+    struct as_sheets_compared sheets;
+    double limit, tolerance; /* limit: negative none */
+};
+
+static void compare_write_counts(const struct compared *c, const struct as_table_style *style, struct as_buf *out)
 {
+    const struct as_pairs *pairs = &c->pairs;
+    const bool other_build = strcmp(c->runs[0].run.tool_commit, c->runs[1].run.tool_commit) != 0;
     struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "%zu measurements compared: %zu same, %zu faster, %zu slower, %zu inconclusive",
-                  pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
-                  pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
+    as_pairs_text(pairs, &line);
     if (pairs->matches[AS_MATCH_NO_NUMBER])
         as_buf_printf(&line, "; %zu lack a valid number in a or b", pairs->matches[AS_MATCH_NO_NUMBER]);
-    if (limit >= 0)
-        as_buf_printf(&line, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
+    if (c->limit >= 0)
+        as_buf_printf(&line, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * c->limit);
     as_buf_char(out, '\n');
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_clear(&line);
-    as_buf_printf(&line, "faster and slower: by more than %.4g%%, with 99%% confidence", 100 * tolerance);
+    as_sheets_compared_text(&c->sheets, &line);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_clear(&line);
+    as_buf_printf(
+        &line,
+        "faster and slower: the whole interval is beyond %.4g%%; it covers, with 99%% confidence, what varies "
+        "between runs of such a machine",
+        100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_clear(&line);
     if (pairs->other_kernels)
@@ -110,23 +125,21 @@ static void note_unchecked(const struct as_pairs *pairs)
                     all, none, open, all - none - open);
 }
 
-static enum as_status compare_write_all(const struct as_source *a, const struct as_source *b,
-                                        const struct as_pairs *pairs, double limit, const struct as_table_style *style,
-                                        struct as_buf *out, struct as_error *err)
+static enum as_status compare_write_all(const struct as_args *args, const struct compared *c,
+                                        const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    write_source("a", a, out);
-    write_source("b", b, out);
-    enum as_status st = as_compare_provenance(&a->run, &b->run, false, out, err);
-    if (pairs->renamed[0]) {
+    write_source("a", as_args_word(args, 0), &c->runs[0], out);
+    write_source("b", as_args_word(args, 1), &c->runs[1], out);
+    enum as_status st = as_compare_provenance(&c->runs[0].run, &c->runs[1].run, false, out, err);
+    if (c->pairs.renamed[0]) {
         as_buf_str(out, "matched by backend: ");
-        as_buf_terminal(out, pairs->renamed);
+        as_buf_terminal(out, c->pairs.renamed);
         as_buf_char(out, '\n');
     }
     if (!st)
-        st = as_compare_table(pairs, style, out, err);
-    as_compare_lists(pairs, limit, style, out);
-    const bool other_build = strcmp(a->run.tool_commit, b->run.tool_commit) != 0;
-    compare_write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, style, out);
+        st = as_compare_table(&c->pairs, style, out, err);
+    as_compare_lists(&c->pairs, c->limit, style, out);
+    compare_write_counts(c, style, out);
     return st;
 }
 
@@ -150,32 +163,17 @@ static void json_all(const struct as_pairs *pairs, struct as_buf *out)
     as_buf_finish(&b);
 }
 
-static enum as_status compare_load(const struct as_args *args, size_t which, struct as_source *out,
-                                   struct as_error *err)
+/* Both runs on one page, which renumbers them where they have the same number. */
+static enum as_status compare_write_page(struct compared *c, const char *path, struct as_error *err)
 {
-    return as_source_load(args, as_args_word(args, which), out, err);
-}
-
-/* Both runs on one page. */
-static enum as_status compare_write_page(const struct as_args *args, const char *path, struct as_error *err)
-{
-    struct as_report_run runs[2];
     struct as_buf page = AS_BUF_INIT;
-    enum as_status st = AS_OK;
-    size_t n = 0;
-    while (n < 2 && !(st = as_named_report(args, as_args_word(args, n), &runs[n], err)))
-        n++;
-    if (!st) {
-        as_report_tell_apart(runs, n);
-        st = as_report_html(runs, n, &page, err);
-    }
+    as_report_tell_apart(c->runs, 2);
+    enum as_status st = as_report_html_within(c->runs, 2, c->tolerance, &page, err);
     if (!st)
         st = as_write_file(path, as_buf_get(&page), page.len, err);
     if (!st)
         as_cli_note("wrote %s", path);
     as_buf_finish(&page);
-    while (n > 0)
-        as_report_run_finish(&runs[--n]);
     return st;
 }
 
@@ -191,34 +189,35 @@ static int compare_code_of(const struct as_pairs *pairs, double limit)
     return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
-/* The comparison as text. Frees the cells of both runs before the page loads them again. */
-static enum as_status compare_as_text(const struct as_args *args, double limit, const struct as_table_style *style,
-                                      struct as_buf *out, int *code, struct as_error *err)
+static enum as_status compare_load(const struct as_args *args, struct compared *c, struct as_error *err)
 {
-    struct as_source a = {0}, b = {0};
-    struct as_pairs pairs = {0};
-    enum as_status st = compare_load(args, 0, &a, err);
-    if (!st)
-        st = compare_load(args, 1, &b, err);
-    if (!st && as_run_is_same(&a.run, &b.run) && !as_args_flag(args, "json")) {
-        as_buf_printf(out, "a and b are the same run (%s): every number is the same\n", a.run.uuid);
-        goto done;
+    enum as_status st = AS_OK;
+    while (c->loaded < 2 && !(st = as_named_report(args, as_args_word(args, c->loaded), &c->runs[c->loaded], err)))
+        c->loaded++;
+    return st;
+}
+
+static enum as_status compare_as_text(const struct as_args *args, struct compared *c,
+                                      const struct as_table_style *style, struct as_buf *out, int *code,
+                                      struct as_error *err)
+{
+    const struct as_report_run *a = &c->runs[0], *b = &c->runs[1];
+    if (as_run_is_same(&a->run, &b->run) && !as_args_flag(args, "json")) {
+        as_buf_printf(out, "a and b are the same run (%s): every number is the same\n", a->run.uuid);
+        return AS_OK;
     }
-    if (!st)
-        st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, err);
-    if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
+    enum as_status st = as_compare_runs(a, b, c->tolerance, c->limit, &c->pairs, err);
+    if (!st && c->pairs.matches[AS_MATCH_BOTH] + c->pairs.matches[AS_MATCH_NO_NUMBER] == 0)
         st = as_fail(err, AS_USAGE, "the runs have no measurement in common: nothing compared");
-    if (!st && as_args_flag(args, "json")) {
-        json_all(&pairs, out);
-        st = as_compare_provenance(&a.run, &b.run, true, out, err);
-    } else if (!st)
-        st = compare_write_all(&a, &b, &pairs, limit, style, out, err);
     if (!st)
-        *code = compare_code_of(&pairs, limit);
-done:
-    as_pairs_finish(&pairs);
-    as_source_finish(&a);
-    as_source_finish(&b);
+        st = as_compare_sheets(a, b, c->tolerance, &c->sheets, err);
+    if (!st && as_args_flag(args, "json")) {
+        json_all(&c->pairs, out);
+        st = as_compare_provenance(&a->run, &b->run, true, out, err);
+    } else if (!st)
+        st = compare_write_all(args, c, style, out, err);
+    if (!st)
+        *code = compare_code_of(&c->pairs, c->limit);
     return st;
 }
 
@@ -228,17 +227,24 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     const char *page = as_args_value(args, "report");
-    double limit = -1;
+    struct compared c = {.limit = -1};
     int code = AS_EXIT_OK;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
-        st = as_args_number(args, "check", &check_range, &limit, &err);
+        st = as_args_number(args, "check", &check_range, &c.limit, &err);
+    c.tolerance = c.limit >= 0 ? c.limit : as_compare_tolerance;
     if (!st && page && strcmp(page, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
     if (!st)
-        st = compare_as_text(args, limit, &style, &out, &code, &err);
+        st = compare_load(args, &c, &err);
+    if (!st)
+        st = compare_as_text(args, &c, &style, &out, &code, &err);
+    as_pairs_finish(&c.pairs);
+    as_sheets_compared_finish(&c.sheets);
     if (!st && page)
-        st = compare_write_page(args, page, &err);
+        st = compare_write_page(&c, page, &err);
+    while (c.loaded > 0)
+        as_report_run_finish(&c.runs[--c.loaded]);
     if (!st)
         return as_cli_print_text(&out, code);
     as_buf_finish(&out);
@@ -259,12 +265,16 @@ const struct as_command as_command_compare = {
     .args = "RUN RUN",
     .summary = "compare two runs measurement by measurement",
     .about =
-        "Prints for each measurement in both runs the ratio of the second to the first, its 95% interval, and a "
-        "verdict "
-        "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or inconclusive. Only valid numbers are compared. Measurements found in only one "
-        "run are "
-        "listed, as are differences between the machines and between the builds of assay.\n\n"
+        "Prints for each measurement in both runs the ratio of the second to the first, the interval that decides, and "
+        "a "
+        "verdict about the second: same (the 95% interval lies within 3%, or within P with --check), faster or slower "
+        "(the "
+        "99% interval lies beyond that), or inconclusive. Intervals cover what varies between runs of such a machine, "
+        "and "
+        "numbers that follow the core's clock are compared at that of the first run. Only valid numbers are compared. "
+        "Measurements found in only one run are listed, as are differences between the machines and between the builds "
+        "of "
+        "assay.\n\n"
         "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
         "FILE.db:RUN. Measurements are matched by device and axes; a device found in only one run is matched with the "
         "only remaining device of the same backend in the other.",

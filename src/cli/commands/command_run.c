@@ -5,8 +5,10 @@
 #include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "model/metrics.h"
+#include "report/sheet/runs_compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,34 +125,76 @@ const struct as_command as_command_resume = {
     .run = run_resume,
 };
 
-/* Prints the result of replay: the stored value, the new one and the verdict. */
-static int print_replay(const struct as_cell *old, const struct as_run_result *result, const struct as_comparison *c,
-                        bool json, int code)
+/* ---- replay ---- */
+
+struct replayed {
+    struct as_cell old, again;
+    struct as_run old_run, run;
+    struct as_comparison comparison; /* of again against old */
+};
+
+static void replayed_finish(struct replayed *r)
+{
+    as_cell_finish(&r->old);
+    as_cell_finish(&r->again);
+    as_run_finish(&r->old_run);
+    as_run_finish(&r->run);
+}
+
+static enum as_status load_run_of(struct as_store *store, const struct as_cell *cell, struct as_run *out,
+                                  struct as_error *err)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%lld", (long long)cell->run_id);
+    return as_store_run(store, name, out, err);
+}
+
+static enum as_status replay_compare(struct as_store *store, int64_t again, struct replayed *r, struct as_error *err)
+{
+    enum as_status st = as_store_cell(store, again, 0, &r->again, err);
+    if (!st)
+        st = load_run_of(store, &r->old, &r->old_run, err);
+    if (!st)
+        st = load_run_of(store, &r->again, &r->run, err);
+    if (!st && (!as_cell_is_valid(&r->old) || !as_cell_is_valid(&r->again))) {
+        const struct as_cell *c = as_cell_is_valid(&r->old) ? &r->again : &r->old;
+        st = as_fail(err, AS_UNSUPPORTED, "cell %lld has no valid number to compare: %s", (long long)c->id, c->reason);
+    }
+    const struct as_comparing by = as_comparing_of(&r->old_run, &r->run, r->old.precision);
+    if (!st)
+        as_cells_compare(&by, &r->old, &r->again, &r->comparison);
+    return st;
+}
+
+/* The stored value, the new one and the verdict. */
+static int print_replay(const struct replayed *r, bool json, int code)
 {
     struct as_buf out = AS_BUF_INIT;
-    const char *word = as_verdict_word(c->verdict);
+    const struct as_comparison *c = &r->comparison;
+    const struct as_interval interval = as_comparison_interval(c);
     if (json) {
         as_buf_char(&out, '{');
         as_json_add_text(&out, "event", "replay");
-        as_json_add_int(&out, "cell", old->id);
-        as_json_add_int(&out, "run", result->run_id);
+        as_json_add_int(&out, "cell", r->old.id);
+        as_json_add_int(&out, "run", r->run.id);
         as_json_add_number(&out, "ratio", c->ratio);
         as_ndjson_interval(&out, "ratio_ci", c->ci);
-        as_json_add_text(&out, "verdict", word);
+        as_ndjson_interval(&out, "ratio_interval", interval);
+        as_json_add_text(&out, "verdict", as_verdict_word(c->verdict));
         as_buf_str(&out, "}\n");
         return as_cli_print(&out, code);
     }
-    as_buf_printf(&out, "cell %lld: %s ", (long long)old->id, old->probe);
-    as_buf_terminal(&out, old->device);
+    as_buf_printf(&out, "cell %lld: %s ", (long long)r->old.id, r->old.probe);
+    as_buf_terminal(&out, r->old.device);
     as_buf_char(&out, ' ');
-    as_axes_to_text(&old->axes, &out);
+    as_axes_to_text(&r->old.axes, &out);
     as_buf_str(&out, "\nstored:   ");
-    as_cell_number(old, &out);
+    as_cell_number(&r->old, &out);
     as_buf_str(&out, "\nmeasured: ");
-    as_format_value(&out, old->sum.median * c->ratio, old->unit);
-    as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
-    as_number_prose(&(struct as_number){.value = c->ratio, .ci = c->ci, .unit = "x"}, "", "", &out);
-    as_buf_printf(&out, " (run %lld)\n", (long long)result->run_id);
+    as_cell_number(&r->again, &out);
+    as_buf_printf(&out, "\nverdict:  %s; ratio ", as_verdict_word(c->verdict));
+    as_number_prose(&(struct as_number){.value = c->ratio, .ci = interval, .unit = "x"}, "", "", &out);
+    as_buf_printf(&out, " (run %lld)\n", (long long)r->run.id);
     return as_cli_print_text(&out, code);
 }
 
@@ -158,12 +202,12 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
 {
     struct as_run_options options = {.precision = NAN, .budget_s = NAN};
     struct as_run_result result = {0};
-    struct as_comparison comparison = {.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL};
     struct as_session session = {0};
     struct as_store *store = NULL;
-    struct as_cell old = {0};
+    struct replayed r = {.comparison = {.ratio = NAN, .verdict = AS_CANNOT_TELL}};
     struct as_error err = {0};
     uint64_t id = 0;
+    int64_t again = 0;
     enum as_status st = as_parse_u64(as_args_word(args, 0), &id, &err);
     if (!st && id > INT64_MAX)
         st = as_fail(&err, AS_NOTFOUND, "there is no cell %s", as_args_word(args, 0));
@@ -172,13 +216,15 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_cli_existing_store(args, &store, &err);
     if (!st)
-        st = as_store_cell(store, (int64_t)id, 0, &old, &err);
+        st = as_store_cell(store, (int64_t)id, 0, &r.old, &err);
     if (!st)
-        st = as_run_replay(store, (int64_t)id, &options, &result, &comparison, &err);
+        st = as_run_replay(store, (int64_t)id, &options, &result, &again, &err);
+    if (!st && again)
+        st = replay_compare(store, again, &r, &err);
     int code = as_session_end(&session, command, st, &err, &result);
-    if (!st && result.state != AS_RUN_INTERRUPTED)
-        code = print_replay(&old, &result, &comparison, session.json, code);
-    as_cell_finish(&old);
+    if (!st && again)
+        code = print_replay(&r, session.json, code);
+    replayed_finish(&r);
     as_store_close(store);
     return code;
 }

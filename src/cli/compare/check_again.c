@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CPUs that others may use while a line of the host is measured: less is the system's own background. */
-static const double OTHERS_MOST = 0.25;
-
 static enum as_status not_again(struct as_checked *c, const char *why)
 {
     as_copy_text(c->not_again, sizeof c->not_again, why);
@@ -90,7 +87,7 @@ static enum as_status cells_of_worse(const struct as_report_run *run, const stru
         st = as_sheet_make(run, run->devices[d].id, &sheet, err);
         for (size_t i = 0; i < check->n && !st; i++) {
             const struct as_check_line *line = &check->v[i];
-            if (line->verdict != AS_CHECK_WORSE || strcmp(line->against->id, run->devices[d].id) != 0)
+            if (!line->looks_worse || strcmp(line->against->id, run->devices[d].id) != 0)
                 continue;
             const struct as_sheet_row *row = as_sheet_find(&sheet, line->now->group, line->now->label);
             if (row)
@@ -104,50 +101,19 @@ static enum as_status cells_of_worse(const struct as_report_run *run, const stru
 
 /* ---- measuring ---- */
 
-struct meanwhile {
-    const struct as_report_run *run; /* that measured again */
-    double others;                   /* CPUs that others used; NAN unknown */
-    char text[96];
-};
-
-static const char *check_again_others(void *user, const char *device, const struct as_quantity *q)
+static const char *check_again_others(void *user, size_t run, const char *device, const struct as_quantity *q)
 {
-    struct meanwhile *m = user;
-    for (size_t i = 0; i < m->run->seen_n; i++)
-        if (m->run->seen[i].is_shared && strcmp(m->run->seen[i].device, device) == 0)
-            return "another process used the device during the repeat";
-    if (!as_line_is_of_host(device, q) || !(m->others > OTHERS_MOST))
-        return NULL;
-    snprintf(m->text, sizeof m->text, "other processes or guests used %.1f CPUs during the repeat", m->others);
-    return m->text;
+    struct as_checked *c = user;
+    return as_repeats_beside(&c->repeats, run - (c->now->runs - c->repeats.n), device, q);
 }
 
-/* Checks anew with the run that measured again. */
-static enum as_status check_anew(struct as_store *store, int64_t id, double others, struct as_checked *c,
-                                 struct as_error *err)
+/* Checks anew with the repeats. first: the verdicts without them. */
+static enum as_status check_anew(struct as_checked *c, const struct as_check *first, struct as_error *err)
 {
-    struct as_report_run run;
-    struct as_machine_sheet sheet = {0};
-    struct as_check before = c->check;
-    char name[24];
-    snprintf(name, sizeof name, "%lld", (long long)id);
-    enum as_status st = as_report_load_alone(store, name, &run, err);
-    if (st)
-        return st;
-    st = as_machine_sheet_make(&run, &sheet, err);
+    as_check_finish(&c->check);
+    const enum as_status st = as_sheet_check(c->base, c->now, c->tolerance, &c->check, err);
     if (!st)
-        st = as_machine_sheet_merge(c->now, &sheet, err);
-    if (!st)
-        st = as_sheet_check(c->base, c->now, c->tolerance, &c->check, err);
-    if (!st) {
-        struct meanwhile m = {&run, others, ""};
-        as_check_confirm(&c->check, &before, c->tolerance, check_again_others, &m);
-        c->again_run = id;
-    }
-    if (c->check.v != before.v)
-        as_check_finish(&before);
-    as_machine_sheet_finish(&sheet);
-    as_report_run_finish(&run);
+        as_check_confirm(&c->check, first, c->now->runs - c->repeats.n, c->tolerance, check_again_others, c);
     return st;
 }
 
@@ -175,17 +141,19 @@ static enum as_status measure(const struct as_args *args, struct as_store *store
         return as_fail(err, AS_INTERRUPTED, "interrupted");
     if (st)
         return st == AS_NOMEM ? as_fail(err, st, "%s", why.text) : not_again(c, why.text);
-    return check_anew(store, result.run_id, others, c, err);
+    return as_repeats_add(store, result.run_id, others, &c->repeats, err);
 }
 
-enum as_status as_check_again(const struct as_args *args, double budget_s, struct as_checked *c, struct as_error *err)
+/* Measures what looks worse again, where that is possible; else c->not_again says why not. */
+static enum as_status measure_worse(const struct as_args *args, double budget_s, struct as_checked *c,
+                                    struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_report_run last = {0};
     struct cells cells = {0};
     struct as_error why = {0};
     if (as_args_flag(args, "no-measure"))
-        return AS_OK;
+        return not_again(c, "--no-measure");
     if (c->now->runs >= AS_MACHINE_RUNS_MAX)
         return not_again(c, "the checked side already has the maximum number of runs");
     if (as_cli_store(args, AS_STORE_READ, &store, &why))
@@ -203,5 +171,23 @@ enum as_status as_check_again(const struct as_args *args, double budget_s, struc
     as_store_close(store);
     free(cells.v);
     as_report_run_finish(&last);
+    return st;
+}
+
+enum as_status as_check_again(const struct as_args *args, double budget_s, struct as_checked *c, struct as_error *err)
+{
+    struct as_check first = c->check;
+    c->check = (struct as_check){0};
+    enum as_status st = as_repeats_merge(&c->repeats, 0, c->base, c->now, err);
+    if (!st)
+        st = check_anew(c, &first, err);
+    const size_t stored = c->repeats.n;
+    if (!st && c->check.looks_worse)
+        st = measure_worse(args, budget_s, c, err);
+    if (!st && c->repeats.n > stored)
+        st = as_repeats_merge(&c->repeats, stored, c->base, c->now, err);
+    if (!st && c->repeats.n > stored)
+        st = check_anew(c, &first, err);
+    as_check_finish(&first);
     return st;
 }

@@ -5,8 +5,9 @@
 #include "cli/cli.h"
 #include "cli/compare/check_output.h"
 
-/* Measures the lines of c that are worse again, where the checked side is the last run of the store and of this
- * machine, and checks anew; else c->not_again says why not. AS_INTERRUPTED: stopped by the user, which was said. */
+/* Checks the lines of c that are worse anew with the repeats in c->repeats. What these leave open is measured again
+ * where the checked side has the last run of the store, of this machine; else c->not_again says why not.
+ * AS_INTERRUPTED: stopped by the user, which was said. */
 enum as_status as_check_again(const struct as_args *args, double budget_s, struct as_checked *c, struct as_error *err);
 
 #endif

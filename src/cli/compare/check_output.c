@@ -27,13 +27,11 @@ static void check_output_number(const struct as_number *n, bool unicode, struct 
     as_buf_finish(&precision);
 }
 
-/* "0.912x (0.905 to 0.919x)", with the interval that decides: of better and worse with the confidence of the check,
- * else the 95% one; empty without a ratio. */
+/* "0.912x (0.905 to 0.919x)"; empty without a ratio. */
 static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
-    const bool differs = line->verdict == AS_CHECK_BETTER || line->verdict == AS_CHECK_WORSE;
     const struct as_number n = {
-        .value = line->comparison.ratio, .ci = differs ? line->comparison.differ : line->comparison.ci, .unit = "x"};
+        .value = line->comparison.ratio, .ci = as_comparison_interval(&line->comparison), .unit = "x"};
     if (isfinite(n.value))
         as_number_prose(&n, "", "", out);
 }
@@ -43,33 +41,52 @@ bool as_check_is_incomplete(const struct as_checked *c)
     return c->check.counts[AS_CHECK_MISSING] && !c->allow_missing;
 }
 
+/* Lines that are inconclusive, without those that look worse. */
+static size_t count_undecided(const struct as_checked *c)
+{
+    return c->check.counts[AS_CHECK_UNDECIDED] - c->check.looks_worse;
+}
+
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 {
-    const size_t *n = c->check.counts;
+    const size_t *n = c->check.counts, looks = c->check.looks_worse;
     const size_t compared = n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_UNDECIDED];
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
     else if (as_check_is_incomplete(c))
         as_buf_printf(out, "incomplete: %zu compared", compared);
+    else if (looks)
+        as_buf_printf(out, "no line is confirmed as worse: %zu compared", compared);
     else if (n[AS_CHECK_UNDECIDED])
         as_buf_printf(out, "no line is worse; %zu of %zu inconclusive", n[AS_CHECK_UNDECIDED], compared);
     else
         as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
+    if (looks)
+        as_buf_printf(out, "; %zu look%s worse", looks, looks == 1 ? "s" : "");
     if (n[AS_CHECK_MISSING])
         as_buf_printf(out, "; %zu line%s of the base missing", n[AS_CHECK_MISSING],
                       n[AS_CHECK_MISSING] == 1 ? "" : "s");
 }
 
+static void add_count(size_t n, const char *what, struct as_buf *out)
+{
+    if (n)
+        as_buf_printf(out, "%s%zu %s", out->len ? ", " : "", n, what);
+}
+
 static void counts_text(const struct as_checked *c, struct as_buf *out)
 {
-    const char *between = "";
-    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
-        if (c->check.counts[v]) {
-            as_buf_printf(out, "%s%zu %s", between, c->check.counts[v],
-                          as_check_verdict_word((enum as_check_verdict)v));
-            between = ", ";
-        }
+    struct as_buf text = AS_BUF_INIT;
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++) {
+        if (v == AS_CHECK_UNDECIDED)
+            add_count(c->check.looks_worse, c->check.looks_worse == 1 ? "looks worse" : "look worse", &text);
+        add_count(v == AS_CHECK_UNDECIDED ? count_undecided(c) : c->check.counts[v],
+                  as_check_verdict_word((enum as_check_verdict)v), &text);
+    }
+    as_buf_str(out, as_buf_get(&text));
+    out->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 /* ---- terminal ---- */
@@ -111,7 +128,7 @@ static void check_output_add_row(struct as_table *t, const struct as_check_line 
     as_buf_clear(&text);
     check_output_ratio_of(line, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_table_add(t, as_check_verdict_word(line->verdict), paints[line->verdict]);
+    as_table_add(t, as_check_line_word(line), paints[line->verdict]);
     as_buf_finish(&text);
 }
 
@@ -176,7 +193,7 @@ static void list_missing(const struct as_checked *c, const struct as_table_style
     as_buf_finish(&safe);
 }
 
-/* The lines that are inconclusive for one reason; of those listed already, nothing. */
+/* The lines that are inconclusive, or look worse, for one reason; of those listed already, nothing. */
 static void list_reason(const struct as_checked *c, size_t at, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
@@ -190,7 +207,7 @@ static void list_reason(const struct as_checked *c, size_t at, const struct as_t
         as_buf_printf(&line, "%s%s %s %s", line.len ? "; " : "", l->device->id, l->base->group, l->base->label);
     }
     if (line.len) {
-        as_buf_printf(&safe, "inconclusive, since %s: ", why);
+        as_buf_printf(&safe, "%s, since %s: ", as_check_line_word(&c->check.v[at]), why);
         as_buf_terminal(&safe, as_buf_get(&line));
         as_text_fill(out, as_buf_get(&safe), style->width, 0, 2);
     }
@@ -206,34 +223,62 @@ static void list_undecided(const struct as_checked *c, const struct as_table_sty
             list_reason(c, i, style, out);
 }
 
-/* What measuring again did to the verdicts. */
-static void again_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+/* "runs 6 and 9" */
+static void name_repeats(const struct as_checked *c, struct as_buf *out)
 {
-    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
+    const size_t n = c->repeats.n;
+    as_buf_str(out, n == 1 ? "run " : "runs ");
+    for (size_t i = 0; i < n; i++)
+        as_buf_printf(out, "%s%lld", !i ? "" : i + 1 < n ? ", " : " and ", (long long)c->repeats.v[i].run.run.id);
+}
+
+/* What measuring again did to the verdicts. */
+static void repeated_text(const struct as_checked *c, struct as_buf *out)
+{
+    struct as_buf reasons = AS_BUF_INIT;
     size_t again = 0, worse = 0;
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *l = &c->check.v[i];
         again += l->again;
         worse += l->again && l->verdict == AS_CHECK_WORSE;
         if (l->again && l->why[0])
-            as_buf_printf(&line, "; %s, %s %s: %s", l->device->id, l->base->group, l->base->label, l->why);
+            as_buf_printf(&reasons, "; %s, %s %s: %s", l->device->id, l->base->group, l->base->label, l->why);
     }
-    if (c->again_run) {
-        const char *reasons = as_buf_get(&line);
-        struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, "%zu line%s looked worse; run %lld repeated %s, %zu confirmed as worse%s", again,
-                      again == 1 ? "" : "s", (long long)c->again_run, again == 1 ? "it" : "them", worse, reasons);
+    if (again) {
+        as_buf_printf(out, "%zu line%s looked worse; ", again, again == 1 ? "" : "s");
+        name_repeats(c, out);
+        as_buf_printf(out, " repeated %s, %zu confirmed as worse%s", again == 1 ? "it" : "them", worse,
+                      as_buf_get(&reasons));
+    }
+    out->failed |= reasons.failed;
+    as_buf_finish(&reasons);
+}
+
+/* Why what looks worse was left open, and what would decide it. */
+static void open_text(const struct as_checked *c, struct as_buf *out)
+{
+    if (!c->check.looks_worse || !c->not_again[0])
+        return;
+    as_buf_printf(
+        out,
+        "%zu line%s worse, which takes two runs that agree, or a run and its repeat, to confirm. Not repeated: %s. "
+        "To decide, measure the machine again and check both runs",
+        c->check.looks_worse, c->check.looks_worse == 1 ? " looks" : "s look", c->not_again);
+}
+
+static void again_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+{
+    static void (*const texts[])(const struct as_checked *c, struct as_buf *out) = {repeated_text, open_text};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct as_buf text = AS_BUF_INIT, safe = AS_BUF_INIT;
+        texts[i](c, &text);
         as_buf_terminal(&safe, as_buf_get(&text));
+        if (text.len)
+            as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
+        out->failed |= text.failed || safe.failed;
         as_buf_finish(&text);
-    } else if (c->not_again[0]) {
-        as_buf_str(&safe, "Not repeated: ");
-        as_buf_terminal(&safe, c->not_again);
+        as_buf_finish(&safe);
     }
-    if (safe.len)
-        as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
-    out->failed |= line.failed || safe.failed;
-    as_buf_finish(&line);
-    as_buf_finish(&safe);
 }
 
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
@@ -296,10 +341,12 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         json_side("checked", line->now, &line->now_number, out);
         as_json_add_number(out, "ratio", line->comparison.ratio);
         as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
-        as_ndjson_interval(out, "ratio_interval", line->comparison.differ);
+        as_ndjson_interval(out, "ratio_interval", as_comparison_interval(&line->comparison));
         as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
         if (line->again)
             as_json_add_bool(out, "measured_again", true);
+        if (line->looks_worse)
+            as_json_add_bool(out, "looks_worse", true);
         if (line->why[0])
             as_json_add_text(out, "reason", line->why);
         as_buf_str(out, "}\n");
@@ -310,8 +357,10 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
     as_json_add_number(out, "tolerance", c->tolerance);
     for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
         as_json_add_int(out, as_check_verdict_word((enum as_check_verdict)v), (long long)c->check.counts[v]);
-    if (c->again_run)
-        as_json_add_int(out, "measured_again_in_run", (long long)c->again_run);
+    if (c->check.looks_worse)
+        as_json_add_int(out, "looks_worse", (long long)c->check.looks_worse);
+    if (c->repeats.n)
+        as_json_add_int(out, "measured_again_in_run", (long long)c->repeats.v[c->repeats.n - 1].run.run.id);
     if (c->not_again[0])
         as_json_add_text(out, "not_measured_again", c->not_again);
     as_buf_str(out, "}\n");
@@ -361,7 +410,7 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
         as_buf_printf(out, "\" name=\"%s ", check_output_row_of(line)->group);
         as_buf_html(out, check_output_row_of(line)->label);
         as_buf_clear(&text);
-        as_buf_printf(&text, "%s: ", as_check_verdict_word(line->verdict));
+        as_buf_printf(&text, "%s: ", as_check_line_word(line));
         numbers_text(line, &text);
         if (tag)
             as_buf_printf(out, "\"><%s message=\"", tag);
@@ -403,7 +452,7 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, interval |\n|--|--|--|--:|--:|--:|\n");
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_verdict_word(line->verdict));
+        as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_line_word(line));
         as_buf_markdown(out, line->device->id);
         as_buf_str(out, " | ");
         as_buf_markdown(out, check_output_row_of(line)->group);

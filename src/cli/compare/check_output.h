@@ -3,6 +3,7 @@
 #define AS_CLI_CHECK_OUTPUT_H
 
 #include "base/buf.h"
+#include "cli/compare/check_repeats.h"
 #include "report/report.h"
 #include "report/sheet/sheet_check.h"
 
@@ -13,8 +14,8 @@ struct as_checked {
     double tolerance;   /* fraction */
     bool allow_missing; /* lines missing on the checked machine do not fail the check */
     struct as_check check;
-    int64_t again_run;   /* the run that measured again what looked worse; 0 none */
-    char not_again[400]; /* why what looks worse was not measured again; "" it was, or nothing looked worse */
+    struct as_repeats repeats; /* of checked runs; once merged, the last of the runs of `now` */
+    char not_again[400];       /* why what looks worse was not measured again; "" it was, or nothing looked worse */
 };
 /* Whether a line of the base is missing on the checked machine and that fails the check. */
 bool as_check_is_incomplete(const struct as_checked *c);

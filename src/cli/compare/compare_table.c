@@ -141,7 +141,8 @@ static void compare_table_add_row(struct as_table *t, const char *axes, const st
     compare_table_add_value(t, p->a);
     compare_table_add_value(t, p->b);
     struct as_buf b = AS_BUF_INIT;
-    const struct as_number ratio = {.value = p->comparison.ratio, .ci = p->comparison.ci, .unit = "x"};
+    const struct as_number ratio = {
+        .value = p->comparison.ratio, .ci = as_comparison_interval(&p->comparison), .unit = "x"};
     if (isfinite(ratio.value))
         as_number_text(&ratio, &b);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
@@ -174,7 +175,7 @@ static void compare_table_add_group(struct as_table *t, const struct as_pairs *p
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err)
 {
-    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">95% interval", "b is", NULL};
+    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">interval", "b is", NULL};
     const unsigned room = style->width > NUMBERS + AXES_LEAST ? style->width - NUMBERS : AXES_LEAST;
     enum as_status st = AS_OK;
     struct as_table t;
@@ -212,41 +213,27 @@ static void compare_table_write_cell(const struct as_pairs *pairs, const struct 
     as_buf_finish(&b);
 }
 
-static double slowness(const struct as_pair *p)
-{
-    return isnan(p->comparison.ratio) ? INFINITY : fabs(log(p->comparison.ratio));
-}
-
-static int by_slowness(const void *a, const void *b)
-{
-    const struct as_pair *p = *(const struct as_pair *const *)a, *q = *(const struct as_pair *const *)b;
-    const double x = slowness(p), y = slowness(q);
-    return x != y ? (x > y ? -1 : 1) : (p > q) - (p < q);
-}
-
 /* Lists slower cells separately, worst first. */
 static void write_slower(const struct as_pairs *pairs, double limit, const struct as_table_style *style,
                          struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
     const struct as_pair **slower = malloc((pairs->n + 1) * sizeof *slower);
+    const size_t differ = slower ? as_pairs_differing(pairs, slower) : 0;
     size_t n = 0;
     out->failed |= !slower;
-    for (size_t i = 0; i < pairs->n && slower; i++) {
-        const struct as_pair *p = &pairs->v[i];
-        if (p->match == AS_MATCH_BOTH && (limit >= 0 ? p->regression : p->comparison.verdict == AS_SLOWER))
-            slower[n++] = p;
-    }
-    if (n) {
-        qsort(slower, n, sizeof(const struct as_pair *), by_slowness);
+    for (size_t i = 0; i < differ; i++)
+        if (limit >= 0 ? slower[i]->regression : slower[i]->comparison.verdict == AS_SLOWER)
+            slower[n++] = slower[i];
+    if (n)
         as_buf_str(out, limit >= 0 ? "\nSlower in b by more than the limit:\n" : "\nSlower in b:\n");
-    }
     for (size_t i = 0; i < n && i < LISTED; i++) {
         as_buf_clear(&line);
         compare_table_write_cell(pairs, slower[i]->a, &line);
         const struct as_comparison *by = &slower[i]->comparison;
         as_buf_str(&line, ": b/a ");
-        as_number_prose(&(struct as_number){.value = by->ratio, .ci = by->ci, .unit = "x"}, "", "", &line);
+        as_number_prose(&(struct as_number){.value = by->ratio, .ci = as_comparison_interval(by), .unit = "x"}, "", "",
+                        &line);
         as_buf_str(&line, slower[i]->other_kernel ? ", another kernel" : "");
         as_text_fill(out, as_buf_get(&line) + strspn(as_buf_get(&line), " "), style->width, 2, 0);
     }

@@ -2,8 +2,7 @@
 #ifndef AS_CLI_COMPARE_TABLE_H
 #define AS_CLI_COMPARE_TABLE_H
 
-#include "cli/compare/compare.h"
-#include "report/report.h"
+#include "report/sheet/runs_compare.h"
 
 /* One row per common cell, under headings with the axes that adjacent rows share. */
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,

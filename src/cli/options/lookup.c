@@ -14,24 +14,6 @@
 
 enum { EXPORT_MAX = 1 << 30 };
 
-void as_source_finish(struct as_source *s)
-{
-    as_run_finish(&s->run);
-    as_buf_finish(&s->against_earlier);
-    as_cells_free(s->cells, s->n);
-    *s = (struct as_source){0};
-}
-
-static enum as_status load_from(struct as_store *store, const char *run, struct as_source *out, struct as_error *err)
-{
-    enum as_status st = as_store_run(store, run, &out->run, err);
-    if (st)
-        return st;
-    struct as_cell_filter filter = {.run_id = out->run.id};
-    st = as_store_against_earlier(store, &out->run, &out->against_earlier, err);
-    return st ? st : as_store_cells(store, &filter, &out->cells, &out->n, err);
-}
-
 enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err)
 {
     enum as_status st = as_buf_read_file(text, path, EXPORT_MAX, err);
@@ -189,21 +171,6 @@ enum as_status as_named_run_open(const struct as_args *args, const char *name, s
     }
     if (st)
         as_named_run_close(out);
-    return st;
-}
-
-enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out, struct as_error *err)
-{
-    struct as_named_run named;
-    *out = (struct as_source){0};
-    as_copy_text(out->name, sizeof out->name, name);
-    enum as_status st = as_named_run_open(args, name, &named, err);
-    if (!st) {
-        st = load_from(named.store, named.run, out, err);
-        as_named_run_close(&named);
-    }
-    if (st)
-        as_source_finish(out);
     return st;
 }
 

@@ -27,17 +27,6 @@ struct as_run_name {
 };
 enum as_status as_default_run(struct as_store *store, const char *probe, struct as_run_name *out, struct as_error *err);
 
-/* A run with its cells and their samples. */
-struct as_source {
-    char name[160];
-    struct as_run run;
-    struct as_buf against_earlier; /* the text of as_store_against_earlier */
-    struct as_cell *cells;
-    size_t n;
-};
-enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out,
-                              struct as_error *err);
-void as_source_finish(struct as_source *s);
 /* Reads an export from a file or a pipe. AS_USAGE: the file is a store. */
 enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err);
 

@@ -207,11 +207,6 @@ void as_page_slug(struct as_buf *b, const char *s)
     }
 }
 
-bool as_page_apart(struct as_interval a, struct as_interval b)
-{
-    return a.hi < b.lo || b.hi < a.lo;
-}
-
 void as_page_run_name(struct as_buf *b, const struct as_run *run)
 {
     as_buf_printf(b, "run\u00a0%lld", (long long)run->id);

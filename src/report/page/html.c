@@ -223,9 +223,37 @@ static enum as_status html_top(struct as_page *p, enum arrangement how)
     return st;
 }
 
+static void against_finish(struct as_page *p)
+{
+    for (size_t i = 0; p->against && i + 1 < p->n; i++)
+        as_sheets_compared_finish(&p->against[i].sheets);
+    free(p->against);
+}
+
+static enum as_status against_make(struct as_page *p)
+{
+    enum as_status st = AS_OK;
+    if (p->n < 2)
+        return AS_OK;
+    p->against = calloc(p->n - 1, sizeof *p->against);
+    if (!p->against)
+        return as_nomem(p->err, p->n * sizeof *p->against, "runs to compare");
+    for (size_t i = 1; i < p->n && !st; i++) {
+        p->against[i - 1].cells = as_comparing_of(&p->runs[0].run, &p->runs[i].run, p->tolerance);
+        st = as_compare_sheets(&p->runs[0], &p->runs[i], p->tolerance, &p->against[i - 1].sheets, p->err);
+    }
+    return st;
+}
+
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
 {
-    struct as_page page = {.runs = runs, .n = n, .out = out, .err = err};
+    return as_report_html_within(runs, n, as_compare_tolerance, out, err);
+}
+
+enum as_status as_report_html_within(const struct as_report_run *runs, size_t n, double tolerance, struct as_buf *out,
+                                     struct as_error *err)
+{
+    struct as_page page = {.runs = runs, .n = n, .out = out, .err = err, .tolerance = tolerance};
     const char **probes = NULL;
     size_t probes_n = 0;
     enum as_status st = as_page_probes(&page, &probes, &probes_n);
@@ -237,7 +265,9 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     as_page_header(&page);
     html_nav(&page, probes, probes_n);
     as_html_tag(out, "main", "id='main'");
-    st = as_page_verdict(&page);
+    st = against_make(&page);
+    if (!st)
+        st = as_page_verdict(&page);
     const enum arrangement how = n == 1 ? arrangement_of(&page) : SHEET;
     if (n == 1 && !st)
         st = html_top(&page, how);
@@ -290,6 +320,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     as_html_close(out, "body/html");
     st = as_buf_check(out, err);
 done:
+    against_finish(&page);
     free((void *)probes);
     return st;
 }

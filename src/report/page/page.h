@@ -6,6 +6,7 @@
 #include "probe/probe.h"
 #include "report/model/view_table.h"
 #include "report/report.h"
+#include "report/sheet/runs_compare.h"
 
 /* Built-in texts: style, script, the Vega bundle and the compiled figures (both empty when charts were not built), and
  * the hashes by which the page's policy admits style and scripts. */
@@ -16,12 +17,19 @@ extern const char *const as_page_hash_css, *const as_page_hash_js, *const as_pag
 /* The compiled figure of a probe within as_page_figures, NULL when there is none. */
 const char *as_figure_find(const char *name, size_t *len);
 
+/* A further run against the first. */
+struct as_page_against {
+    struct as_comparing cells;
+    struct as_sheets_compared sheets;
+};
 enum { AS_PAGE_DIFFER_MAX = 16 };
 struct as_page {
     const struct as_report_run *runs;
     size_t n;
     struct as_buf *out;
     struct as_error *err;
+    double tolerance;                       /* of what differs between runs */
+    struct as_page_against *against;        /* owned: of each run after the first */
     const char *differ[AS_PAGE_DIFFER_MAX]; /* of two runs: probes in whose numbers they differ */
     size_t differ_n;
     const char *const *probes; /* those that the page shows */
@@ -57,8 +65,6 @@ void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_
 void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip);
 /* A word that can be an id: letters, digits, '-'; everything else becomes '-'. */
 void as_page_slug(struct as_buf *b, const char *s);
-/* The values of an interval overlap or touch. False when either is unknown. */
-bool as_page_apart(struct as_interval a, struct as_interval b);
 /* "run 7" as HTML */
 void as_page_run_name(struct as_buf *b, const struct as_run *run);
 /* Has any run a measured cell of it? */

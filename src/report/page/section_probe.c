@@ -230,8 +230,7 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     picture(p, probe, name, leads && !draw ? "rest" : "all");
     if (p->n > 1)
         as_html_paragraph(b, "meta",
-                          "The ratio to the first run is called better or worse where the two 95% intervals are apart, "
-                          "and ≈ where they are not. `assay compare` decides from the samples.");
+                          "The ratio to the first run has the verdict of 'assay compare'; ≈ is inconclusive.");
     enum as_status st = as_page_table(p, name);
     if (st != AS_OK)
         return st;

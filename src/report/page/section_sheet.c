@@ -105,7 +105,6 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
                        const struct as_sheet_row *row, const struct as_line_runs *runs, bool first)
 {
     struct as_buf *b = p->out;
-    const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
     as_html_row(b, first ? "first" : NULL, first ? row->title : "");
     as_html_cell(b, "l", row->shown);
     for (size_t r = 0; r < p->n; r++) {
@@ -114,7 +113,7 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
         if (runs)
             as_sheet_another_cell(b, row, runs);
         if (r)
-            as_sheet_ratio_cell(b, base, own);
+            as_sheet_ratio_cell(b, &p->against[r - 1].sheets.check, device, row);
     }
     if (p->n == 1 && as_sheet_has_specified(sheets))
         as_sheet_specified_cell(b, row);

@@ -1,37 +1,32 @@
 /* What differs between two runs: the first section of a page that compares them. */
 #include "report/page/markup.h"
 #include "report/page/page.h"
-#include "report/sheet/sheet_check.h"
+#include "report/sheet/runs_compare.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* As for 'assay compare'. */
-static const double TOLERANCE = 0.03;
 /* Relative: less does not change a number of three digits. */
 static const double CLOCKS_APART = 0.0005;
 
-static void verdict_add_counts(struct as_page *p, const struct as_check *c)
+/* The words of 'assay compare'. */
+static void verdict_add_counts(struct as_page *p, const struct as_pairs *pairs)
 {
-    struct as_buf *b = p->out;
-    const size_t *n = c->counts, differ = n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE];
-    const size_t compared = differ + n[AS_CHECK_SAME] + n[AS_CHECK_UNDECIDED];
-    const bool is_same_run = as_run_is_same(&p->runs[0].run, &p->runs[1].run);
-    as_html_open(b, "p", "lead");
-    if (is_same_run)
-        as_buf_str(b, "Both are the same run.");
-    else if (!compared)
-        as_buf_str(b, "The runs have no line of the data sheet in common.");
-    else if (differ)
-        as_buf_printf(b,
-                      "The second run is better in %zu and worse in %zu of %zu lines of the data sheet, by more than "
-                      "%.0f%%",
-                      n[AS_CHECK_BETTER], n[AS_CHECK_WORSE], compared, 100 * TOLERANCE);
-    else
-        as_buf_printf(b, "None of %zu lines of the data sheet differs by more than %.0f%%", compared, 100 * TOLERANCE);
-    if (!is_same_run && compared)
-        as_buf_printf(b, "; %zu are the same, %zu inconclusive.", n[AS_CHECK_SAME], n[AS_CHECK_UNDECIDED]);
-    as_html_close(b, "p");
+    struct as_buf text = AS_BUF_INIT;
+    as_html_open(p->out, "p", "lead");
+    if (p->against->cells.is_same_run)
+        as_buf_str(p->out, "Both are the same run.");
+    else {
+        as_pairs_text(pairs, &text);
+        as_buf_str(&text, "; ");
+        as_sheets_compared_text(&p->against->sheets, &text);
+        as_buf_html(p->out, as_buf_get(&text));
+        as_buf_printf(p->out, ". What differs does so by more than %.4g%%.", 100 * p->tolerance);
+    }
+    as_html_close(p->out, "p");
+    p->out->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 /* The second run's row at the clock of the first, as its ratio is. */
@@ -52,7 +47,8 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
     const double carry = as_machine_sheet_carry(line->now, from->clock_hz, to->clock_hz);
     const struct as_sheet_row carried = verdict_carried(line->now, carry);
     const struct as_number base = as_sheet_number(line->base), now = as_sheet_number(&carried);
-    const struct as_number ratio = {.value = line->comparison.ratio, .ci = line->comparison.differ, .unit = "x"};
+    const struct as_number ratio = {
+        .value = line->comparison.ratio, .ci = as_comparison_interval(&line->comparison), .unit = "x"};
     struct as_buf name = AS_BUF_INIT;
     as_buf_printf(&name, "%s %s", line->base->title, line->base->label);
     as_html_row(b, NULL, line->device->id);
@@ -69,10 +65,9 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
     return fabs(carry - 1) > CLOCKS_APART;
 }
 
-/* The probe of the measurement that a line rests on, for the pictures. */
-static void verdict_note_probe(struct as_page *p, const struct as_check_line *line)
+/* The probe of a measurement that differs, for the pictures. */
+static void verdict_note_probe(struct as_page *p, const struct as_cell *c)
 {
-    const struct as_cell *c = as_report_cell(&p->runs[0], line->base->cell);
     for (size_t i = 0; c && i < p->differ_n; i++)
         if (strcmp(p->differ[i], c->probe) == 0)
             return;
@@ -91,7 +86,7 @@ static void verdict_add_lines(struct as_page *p, const struct as_check *c, const
     as_html_body(p->out);
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].verdict == AS_CHECK_BETTER || c->v[i].verdict == AS_CHECK_WORSE) {
-            verdict_note_probe(p, &c->v[i]);
+            verdict_note_probe(p, as_report_cell(&p->runs[0], c->v[i].base->cell));
             carried |= verdict_add_line(p->out, &c->v[i], now, base);
         }
     as_html_table_end(p->out);
@@ -104,25 +99,67 @@ static void verdict_add_lines(struct as_page *p, const struct as_check *c, const
     }
 }
 
+static void verdict_add_pair(struct as_page *p, const struct as_pair *pair)
+{
+    struct as_buf *b = p->out;
+    const struct as_comparison *by = &pair->comparison;
+    const struct as_number ratio = {.value = by->ratio, .ci = as_comparison_interval(by), .unit = "x"};
+    as_html_row(b, NULL, pair->a->device);
+    as_html_open(b, "td", "l");
+    as_buf_html(b, pair->a->probe);
+    as_buf_char(b, ' ');
+    as_page_axes(b, as_probe_find(pair->a->probe), &pair->a->axes, 0);
+    as_html_open(b, "td", NULL);
+    as_page_cell_value(b, pair->a);
+    as_html_open(b, "td", NULL);
+    as_page_cell_value(b, pair->b);
+    as_html_open(b, "td", NULL);
+    as_page_number(b, &ratio);
+    as_html_cell(b, by->verdict == AS_SLOWER ? "worse" : "better", as_verdict_word(by->verdict));
+    as_buf_char(b, '\n');
+}
+
+/* Measurements that differ, as long as the list can be read. */
+enum { PAIRS_LISTED = 20 };
+
+static enum as_status verdict_add_pairs(struct as_page *p, const struct as_pairs *pairs)
+{
+    const struct as_pair **differ = malloc((pairs->n + 1) * sizeof *differ);
+    if (!differ)
+        return as_nomem(p->err, pairs->n * sizeof *differ, "measurements that differ");
+    const size_t n = as_pairs_differing(pairs, differ), listed = n < PAIRS_LISTED ? n : PAIRS_LISTED;
+    for (size_t i = 0; i < n; i++)
+        verdict_note_probe(p, differ[i]->a);
+    if (n) {
+        as_html_details(p->out, "more", "%zu measurement%s", n, n == 1 ? " differs" : "s differ");
+        as_html_table(p->out, "scroll", "figures", "Measurements that differ", "device", "<measurement", "first",
+                      "second", "ratio", "verdict", NULL);
+        as_html_body(p->out);
+        for (size_t i = 0; i < listed; i++)
+            verdict_add_pair(p, differ[i]);
+        as_html_table_end(p->out);
+        if (listed < n)
+            as_html_paragraphf(p->out, "meta", "These %zu differ most; 'assay compare' lists all.", listed);
+        as_html_close(p->out, "details");
+    }
+    free(differ);
+    return AS_OK;
+}
+
 enum as_status as_page_verdict(struct as_page *p)
 {
-    struct as_machine_sheet base = {.n = 0}, now = {.n = 0};
-    struct as_check check = {.v = NULL};
+    struct as_pairs pairs = {0};
     if (p->n != 2)
         return AS_OK;
-    enum as_status st = as_machine_sheet_make(&p->runs[0], &base, p->err);
-    if (!st)
-        st = as_machine_sheet_make(&p->runs[1], &now, p->err);
-    if (!st)
-        st = as_sheet_check(&base, &now, TOLERANCE, &check, p->err);
+    const struct as_sheets_compared *sheets = &p->against->sheets;
+    enum as_status st = as_compare_runs(&p->runs[0], &p->runs[1], p->tolerance, -1, &pairs, p->err);
     if (!st) {
         as_html_section(p->out, "verdict", "Verdict", NULL);
-        verdict_add_counts(p, &check);
-        verdict_add_lines(p, &check, &base, &now);
+        verdict_add_counts(p, &pairs);
+        verdict_add_lines(p, &sheets->check, &sheets->a, &sheets->b);
+        st = verdict_add_pairs(p, &pairs);
         as_html_section_end(p->out);
     }
-    as_check_finish(&check);
-    as_machine_sheet_finish(&base);
-    as_machine_sheet_finish(&now);
+    as_pairs_finish(&pairs);
     return st;
 }

@@ -91,14 +91,26 @@ void as_sheet_published_cell(struct as_buf *b, const struct as_sheet_row *row)
     as_buf_finish(&text);
 }
 
-void as_sheet_ratio_cell(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
+void as_sheet_ratio_cell(struct as_buf *b, const struct as_check *check, const char *device,
+                         const struct as_sheet_row *row)
 {
+    const struct as_check_line *line = NULL;
+    for (size_t i = 0; i < check->n && !line; i++) {
+        const struct as_check_line *l = &check->v[i];
+        if (l->base && l->now && l->base->of == row->of && strcmp(l->device->id, device) == 0 &&
+            strcmp(l->against->id, device) == 0)
+            line = l;
+    }
     as_html_open(b, "td", NULL);
-    if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
-        as_page_number(b, &(struct as_number){.value = row->value / first->value,
-                                              .ci = as_ratio_interval(row->value, row->ci, first->value, first->ci),
-                                              .unit = "x"});
-        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "" : " ≈");
-    } else
+    if (!line || !isfinite(line->comparison.ratio)) {
         as_buf_str(b, "–");
+        return;
+    }
+    as_page_number(b, &(struct as_number){.value = line->comparison.ratio,
+                                          .ci = as_comparison_interval(&line->comparison),
+                                          .unit = "x"});
+    if (line->verdict == AS_CHECK_UNDECIDED)
+        as_buf_str(b, " ≈");
+    else
+        as_buf_printf(b, " %s", as_check_line_word(line));
 }

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "report/sheet/machine_runs.h"
 #include "report/sheet/sheet.h"
+#include "report/sheet/sheet_check.h"
 
 /* Value and width. row NULL: there is none. linked: the page has the measurement that it rests on. */
 void as_sheet_value_cells(struct as_buf *b, const char *device, const struct as_sheet_row *row, bool linked);
@@ -14,7 +15,8 @@ void as_sheet_specified_cell(struct as_buf *b, const struct as_sheet_row *row);
 /* The share of what is specified, in percent and as a bar. */
 void as_sheet_share_cells(struct as_buf *b, const struct as_sheet_row *row);
 void as_sheet_published_cell(struct as_buf *b, const struct as_sheet_row *row);
-/* The row's value over the first's; NULL: there is none. */
-void as_sheet_ratio_cell(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row);
+/* The ratio of the row's line in the check of two runs, with its verdict. */
+void as_sheet_ratio_cell(struct as_buf *b, const struct as_check *check, const char *device,
+                         const struct as_sheet_row *row);
 
 #endif

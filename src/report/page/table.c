@@ -58,25 +58,26 @@ static void rejection(struct as_buf *b, const struct as_cell *c)
     as_report_failed_gates(c, b);
 }
 
-/* "1.21× slower" if the intervals are disjoint, else statistically tied. */
-static void against(struct as_buf *b, const struct as_cell *first, const struct as_cell *c)
+/* "1.21x worse", with the interval that decides. */
+static void table_against(struct as_buf *b, const struct as_comparing *by, const struct as_cell *first,
+                          const struct as_cell *c)
 {
+    static const char *const words[] = {
+        [AS_SAME] = " same", [AS_FASTER] = " better", [AS_SLOWER] = " worse", [AS_CANNOT_TELL] = " ≈"};
+    struct as_comparison found;
     as_html_open(b, "td", NULL);
-    if (!first || !c || !(first->sum.median > 0)) {
+    if (!first || !c || !as_cell_is_valid(first) || !as_cell_is_valid(c)) {
         as_buf_str(b, "–");
         return;
     }
-    double ratio = c->sum.median / first->sum.median;
-    bool apart = as_page_apart(first->sum.ci, c->sum.ci);
-    bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
-    if (apart)
+    as_cells_compare(by, first, c, &found);
+    const bool differs = found.verdict == AS_FASTER || found.verdict == AS_SLOWER;
+    if (differs)
         as_html_open(b, "b", NULL);
-    as_page_number(
-        b, &(struct as_number){.value = ratio,
-                               .ci = as_ratio_interval(c->sum.median, c->sum.ci, first->sum.median, first->sum.ci),
-                               .unit = "x"});
-    as_buf_str(b, !apart ? " ≈" : worse ? " worse" : " better");
-    if (apart)
+    if (isfinite(found.ratio))
+        as_page_number(b, &(struct as_number){.value = found.ratio, .ci = as_comparison_interval(&found), .unit = "x"});
+    as_buf_str(b, words[found.verdict]);
+    if (differs)
         as_html_close(b, "b");
 }
 
@@ -104,7 +105,7 @@ static void compared_line(struct as_page *p, const struct as_probe_table *t, siz
             as_html_cell(b, NULL, "–");
         }
         if (r > 0)
-            against(b, first, c);
+            table_against(b, &p->against[r - 1].cells, first, c);
     }
     as_buf_char(b, '\n');
 }

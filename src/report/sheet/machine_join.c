@@ -36,6 +36,48 @@ static enum group group_of(const char *device, const struct as_quantity *q)
     return strncmp(q->level, "memory", strlen("memory")) == 0 || q->kind == AS_KIND_RATIO ? OF_MEMORY : OF_CORE;
 }
 
+/* The group of all quantities that rest on the probe's cells; GROUPS: of several groups, or of none. */
+static enum group group_of_probe(const char *device, const char *probe)
+{
+    const size_t length = strlen(probe);
+    enum group found = GROUPS;
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *s = q->sources; s->from; s++) {
+            const char *from = s->cells ? s->cells : s->from;
+            if (strncmp(from, probe, length) != 0 || from[length] != ' ')
+                continue;
+            if (found != GROUPS && found != group_of(device, q))
+                return GROUPS;
+            found = group_of(device, q);
+        }
+    return found;
+}
+
+static enum group group_of_cell(const struct as_cell *c)
+{
+    const enum group by_probe = group_of_probe(c->device, c->probe);
+    if (by_probe != GROUPS)
+        return by_probe;
+    if (strcmp(c->device, "cpu") != 0)
+        return isfinite(c->exponent) ? OF_HOST : OF_DEVICE; /* normalised: a core of the host did the work */
+    if (c->exponent == 1)
+        return OF_CORE;
+    if (c->gates[AS_GATE_FOOTPRINT].state == AS_GATE_PASS || as_main_memory_claimed(&c->axes))
+        return OF_MEMORY;
+    return c->footprint ? OF_SHARED_CACHE : OF_HOST;
+}
+
+static double usual_variance(enum group g, bool virtual_machine)
+{
+    const double sd = g == OF_DEVICE || virtual_machine ? usual[g] : AS_BETWEEN_QUIET;
+    return sd * sd;
+}
+
+struct as_between as_cell_between(const struct as_cell *c, bool virtual_machine)
+{
+    return (struct as_between){usual_variance(group_of_cell(c), virtual_machine), PRIOR_DF};
+}
+
 bool as_line_is_of_host(const char *device, const struct as_quantity *q)
 {
     return group_of(device, q) != OF_DEVICE;
@@ -82,9 +124,8 @@ static enum as_status make_priors(const struct as_machine_sheet *a, const struct
     if (!v)
         return as_nomem(err, lines * sizeof *v, "variances of lines");
     for (int g = 0; g < GROUPS; g++) {
-        const bool is_known = g == OF_DEVICE || a->virtual_machine || b->virtual_machine;
-        const double sd = is_known ? usual[g] : AS_BETWEEN_QUIET;
-        const struct as_between stored = {sd * sd, PRIOR_DF};
+        const struct as_between stored = {usual_variance((enum group)g, a->virtual_machine || b->virtual_machine),
+                                          PRIOR_DF};
         const size_t n =
             add_lines(b, (enum group)g, stored, estimate, v, add_lines(a, (enum group)g, stored, estimate, v, 0));
         const double own = n ? (double)n * as_between_group(v, n).variance : 0;

@@ -75,7 +75,7 @@ enum as_status as_device_sheet_add_run(struct as_device_sheet *d, struct as_erro
     return st;
 }
 
-static bool is_virtual(const struct as_run *run)
+bool as_machine_is_virtual(const struct as_run *run)
 {
     json_t *root = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
     const char *text = json_string_value(json_object_get(json_object_get(root, "host"), "virtualization"));
@@ -90,7 +90,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
     *out = (struct as_machine_sheet){.n = 0};
     as_copy_text(out->host, sizeof out->host, run->run.host);
     as_copy_text(out->suite, sizeof out->suite, run->run.suite);
-    out->virtual_machine = is_virtual(&run->run);
+    out->virtual_machine = as_machine_is_virtual(&run->run);
     out->clock_hz = run->run.reference_hz;
     enum as_status st = as_machine_sheet_reserve(out, run->devices_n, err);
     if (!st)
@@ -114,10 +114,14 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz)
 {
-    const double exponent = row->clock_exponent;
+    return as_clock_carry(row->clock_exponent, as_sheet_more_is_better(row->unit), from_hz, to_hz);
+}
+
+double as_clock_carry(double exponent, bool more_is_better, double from_hz, double to_hz)
+{
     if (!(from_hz > 0) || !(to_hz > 0) || !isfinite(exponent))
         return 1;
-    return pow(to_hz / from_hz, as_sheet_more_is_better(row->unit) ? exponent : -exponent);
+    return pow(to_hz / from_hz, more_is_better ? exponent : -exponent);
 }
 
 /* The same figure among those of another sheet, which owns them. */

@@ -101,6 +101,12 @@ struct as_between as_machine_prior(const struct as_machine_priors *priors, const
 /* The factor that carries a number of that row over from one clock to another: 1 where one is not known, or the row
  * does not follow the core's clock. */
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz);
+/* The same of any number: time is proportional to 1 / clock ^ exponent; NAN: not, or not known. */
+double as_clock_carry(double exponent, bool more_is_better, double from_hz, double to_hz);
+/* Was the run measured in a virtual machine? */
+bool as_machine_is_virtual(const struct as_run *run);
+/* tau^2 of a measurement that is no line, by the kind of work; one run alone is known. */
+struct as_between as_cell_between(const struct as_cell *c, bool virtual_machine);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
 void as_device_sheet_finish(struct as_device_sheet *d);
 void as_line_runs_finish(struct as_line_runs *line);

@@ -16,6 +16,13 @@ const char *as_check_verdict_word(enum as_check_verdict v)
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
 }
 
+const char *as_check_line_word(const struct as_check_line *line)
+{
+    if (line->looks_worse)
+        return "looks worse";
+    return line->again && line->verdict == AS_CHECK_UNDECIDED ? "not confirmed" : as_check_verdict_word(line->verdict);
+}
+
 static const struct as_device_sheet *sheet_check_by_id(const struct as_machine_sheet *m, const char *id)
 {
     for (size_t i = 0; i < m->n; i++)
@@ -215,7 +222,6 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     out->v = calloc(most + 1, sizeof *out->v);
     if (!out->v)
         return as_nomem(err, most * sizeof *out->v, "a check");
-    out->now_runs = now->runs;
     pair_lines(base, now, out);
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
@@ -248,38 +254,66 @@ static const struct as_check_line *was_worse(const struct as_check *before, cons
     return NULL;
 }
 
-/* Is the last run of the checked side, by itself, beyond the tolerance? Its runs are at the clock of that side, where
- * its joined number is, which the comparison carried over to that of the base. */
-static bool is_last_worse(const struct as_check_line *line, double tolerance)
+/* Is a run of the checked side, by itself, beyond the tolerance? Its runs are at the clock of that side, where its
+ * joined number is, which the comparison carried over to that of the base. */
+static bool is_run_worse(const struct as_check_line *line, size_t run, double tolerance)
 {
-    const struct as_line_runs *runs = line->now_runs;
-    const double ratio = line->comparison.ratio * runs->v[runs->n - 1].value / line->now->value;
+    const double ratio = line->comparison.ratio * line->now_runs->v[run].value / line->now->value;
     return as_sheet_more_is_better(line->base->unit) ? ratio < 1 / (1 + tolerance) : ratio > 1 + tolerance;
 }
 
-static void take_back(struct as_check *c, struct as_check_line *line, const char *why)
+static void take_back(struct as_check *c, struct as_check_line *line, bool looks_worse, const char *why)
 {
     c->counts[AS_CHECK_WORSE]--;
     c->counts[line->verdict = AS_CHECK_UNDECIDED]++;
+    line->looks_worse = looks_worse;
+    c->looks_worse += looks_worse;
     as_copy_text(line->why, sizeof line->why, why);
 }
 
-void as_check_confirm(struct as_check *c, const struct as_check *before, double tolerance, as_others_fn others,
-                      void *user)
+/* What the runs of a line say by themselves. */
+struct witnesses {
+    size_t worse, repeats, undisturbed; /* runs; of them repeats, and those that nobody disturbed */
+    bool refuted;                       /* by a repeat */
+    const char *disturbed;              /* what disturbed a repeat; NULL: nothing */
+};
+
+static struct witnesses hear_runs(const struct as_check_line *line, size_t repeats_from, double tolerance,
+                                  as_others_fn others, void *user)
+{
+    struct witnesses w = {0};
+    for (size_t i = 0; i < line->now_runs->n; i++) {
+        const size_t run = line->now_runs->run[i];
+        const bool is_worse = is_run_worse(line, i, tolerance);
+        w.worse += is_worse;
+        if (run < repeats_from)
+            continue;
+        const char *beside = others(user, run, line->against->id, line->base->of);
+        w.repeats++;
+        w.undisturbed += !beside;
+        w.refuted |= !is_worse;
+        w.disturbed = beside ? beside : w.disturbed;
+    }
+    return w;
+}
+
+void as_check_confirm(struct as_check *c, const struct as_check *before, size_t repeats_from, double tolerance,
+                      as_others_fn others, void *user)
 {
     for (size_t i = 0; i < c->n; i++) {
         struct as_check_line *line = &c->v[i];
-        const struct as_check_line *old = line->base && line->now ? was_worse(before, line) : NULL;
-        if (!old || line->now_runs->run[line->now_runs->n - 1] != c->now_runs - 1)
-            continue; /* the last run does not have it */
-        line->again = true;
+        if (!line->base || !line->now)
+            continue;
+        const struct witnesses w = hear_runs(line, repeats_from, tolerance, others, user);
+        line->again = w.repeats && was_worse(before, line);
         if (line->verdict != AS_CHECK_WORSE)
             continue;
-        const char *beside = others(user, line->against->id, line->base->of);
-        if (!is_last_worse(line, tolerance))
-            take_back(c, line, "the repeat does not confirm it");
-        else if (beside)
-            take_back(c, line, beside);
+        if (w.refuted)
+            take_back(c, line, false, "the repeat does not confirm it");
+        else if (w.repeats && !w.undisturbed)
+            take_back(c, line, true, w.disturbed);
+        else if (w.worse < 2 && !w.undisturbed)
+            take_back(c, line, true, "one run alone is worse");
     }
 }
 

@@ -24,26 +24,32 @@ struct as_check_line {
     struct as_number base_number, now_number;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
-    bool again;    /* its verdict was worse, and it was measured again */
-    char why[200]; /* why the checked machine has no number, or why the line is inconclusive; "" for others */
+    bool again;       /* its verdict was worse, and it was measured again */
+    bool looks_worse; /* inconclusive only since one run alone, or none but disturbed repeats, shows it worse */
+    char why[200];    /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
 struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */
     size_t n, counts[AS_CHECK_VERDICTS_N];
-    size_t now_runs; /* of the checked machine */
+    size_t looks_worse; /* lines */
 };
+/* The verdict as texts name it: also "looks worse" and, of a line whose repeat did not confirm it, "not confirmed". */
+const char *as_check_line_word(const struct as_check_line *line);
 /* Devices are matched by id; one that only one side has, with the other's only remaining one of the same backend. The
  * rows of both sheets become numbers of the machines (as_line_join); those that follow the core's clock are compared at
  * that of base. tolerance: fraction. At most 1% of checks of an unchanged machine find a line worse (Bonferroni over
  * the lines). The sheets must outlive out. */
 enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err);
-/* After the lines of `before` that were worse were measured again, as the last of the runs of c: marks them, and takes
- * back what does not stay worse: where the last run alone lies within the tolerance, and where others disturbed it.
- * others: of a device, what was seen beside it ("other processes used 1.2 CPUs"); NULL: nothing. */
-typedef const char *(*as_others_fn)(void *user, const char *device, const struct as_quantity *q);
-void as_check_confirm(struct as_check *c, const struct as_check *before, double tolerance, as_others_fn others,
-                      void *user);
+/* Takes back what too few runs show. A line stays worse where two runs of the checked machine lie beyond the tolerance
+ * or, of a line that was measured again, where the repeats confirm it: none refutes it by itself, and one was
+ * undisturbed. before: the verdicts without the repeats, which mark lines that were measured again. repeats_from: index
+ * of the first repeat among the checked machine's runs, all later ones are repeats too. others: what disturbed a device
+ * in that run
+ * ("other processes used 1.2 CPUs"); NULL: nothing. */
+typedef const char *(*as_others_fn)(void *user, size_t run, const char *device, const struct as_quantity *q);
+void as_check_confirm(struct as_check *c, const struct as_check *before, size_t repeats_from, double tolerance,
+                      as_others_fn others, void *user);
 void as_check_finish(struct as_check *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* Comparison of two runs: which cells are joined, what is compared, what counts as slower. */
-#include "cli/compare/compare.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "report/sheet/runs_compare.h"
 #include "summarize.h"
 
 #include <math.h>
@@ -15,14 +15,14 @@
 enum { TRIALS = 3, EACH = 20, SAMPLES = TRIALS * EACH };
 
 /* Adds a cell with samples around level, with noise that differs between runs. */
-static struct as_cell *add_cell(struct as_source *s, const char *device, const char *size, double level, bool less,
+static struct as_cell *add_cell(struct as_report_run *s, const char *device, const char *size, double level, bool less,
                                 uint64_t seed)
 {
     struct as_rng rng;
-    s->cells = realloc(s->cells, (s->n + 1) * sizeof *s->cells);
+    s->cells = realloc(s->cells, (s->cells_n + 1) * sizeof *s->cells);
     assert_non_null(s->cells);
-    struct as_cell *c = &s->cells[s->n++];
-    *c = (struct as_cell){.id = (int64_t)s->n, .lower_is_better = less, .status = AS_CELL_OK};
+    struct as_cell *c = &s->cells[s->cells_n++];
+    *c = (struct as_cell){.id = (int64_t)s->cells_n, .lower_is_better = less, .status = AS_CELL_OK};
     as_copy_text(c->backend, sizeof c->backend, device);
     c->backend[strcspn(c->backend, ":")] = 0;
     as_copy_text(c->device, sizeof c->device, device);
@@ -44,7 +44,7 @@ static struct as_cell *add_cell(struct as_source *s, const char *device, const c
 }
 
 struct fixture {
-    struct as_source a, b;
+    struct as_report_run a, b;
     struct as_pairs pairs;
 };
 
@@ -58,8 +58,8 @@ static void compare(struct fixture *f, double tolerance, double limit)
 static void finish(struct fixture *f)
 {
     as_pairs_finish(&f->pairs);
-    as_source_finish(&f->a);
-    as_source_finish(&f->b);
+    as_report_run_finish(&f->a);
+    as_report_run_finish(&f->b);
 }
 
 static void test_verdicts(void **state)
