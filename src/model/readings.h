@@ -12,7 +12,7 @@
 struct as_readings {
     char sensor[16];  /* its name */
     int throttle;     /* reasons seen, -1 unknown */
-    double counted_w; /* by the sensor's energy counter, where power_w is not; a note of the trial, not stored */
+    double counted_w; /* mean power by the energy counter, where power_w is by readings; noted, not stored */
     double power_w;   /* mean */
     double temperature_before, temperature_after; /* degrees Celsius, of the whole trial */
     double clock_hz, clock_lo, clock_hi;          /* of the core: median and range without outliers */
