@@ -4,7 +4,8 @@ BUILD = build
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (about 8 minutes)"
-	@echo "make check   what a change must also pass: sanitizers, fuzzers, kernels for all GPUs, lint (about 25 minutes)"
+	@echo "make check   what a change must also pass: sanitizers, fuzzers, kernels for GPUs, lint (about 18 minutes)"
+	@echo "make long    before a release: repetitive tests in full, all kernels for all generations of GPUs (10 minutes)"
 	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64 and macOS: a part of make check"
 	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
 	@echo "make macos   compiled and linked for Macs with Apple's and Intel's processors; make lint has the first"
@@ -28,6 +29,10 @@ test:
 check:
 	@tools/setup.sh check
 	@python3 tools/run_tests.py check
+
+long:
+	@tools/setup.sh check
+	@python3 tools/run_tests.py long
 
 lint:
 	@tools/setup.sh check
@@ -60,4 +65,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test check lint arm macos dist dist-test fuzz bench clean
+.PHONY: help setup run test check long lint arm macos dist dist-test fuzz bench clean

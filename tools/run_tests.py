@@ -3,8 +3,8 @@
 
 run_tests.py [PART]...   parts, all when none is named:
   test     gcc: one build and its tests, those that repeat much or play random choices in brief
-  check    thorough: those tests in full; asan, tsan: under sanitizers, with fuzzers; kernels, all-kernels: compiled for
-           each generation of GPUs; and lint
+  check    asan, tsan: under sanitizers, with fuzzers; kernels: compiled for GPUs, for some generations in part; and lint
+  long     thorough: the tests that repeat much in full; all-kernels: compiled for each generation of GPUs
   lint     checks of the sources: format, clocks, layers, roles, words, kernels, facts, tidy, aarch64, macos
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test. Tests lie in tests/ and
 beside each probe: test.c in suite probes, test_rule.c in suite facts, and in suite repetitions too where it uses ASSAY_BRIEF.
@@ -50,7 +50,8 @@ BUILDS = {
 FOLDERS = {"thorough": "gcc", "kernels": "gcc", "all-kernels": "gcc"}  # the same build as another's
 LINT = ["format", "clocks", "layers", "roles", "words", "names", "facts", "tidy", "aarch64", "macos"]
 assert not set(BUILDS) & set(LINT), "a part of each name"
-GROUPS = {"test": ["gcc"], "lint": LINT, "check": ["thorough", "asan", "tsan", "kernels", "all-kernels", *LINT]}
+GROUPS = {"test": ["gcc"], "lint": LINT, "check": ["asan", "tsan", "kernels", *LINT],
+          "long": ["thorough", "all-kernels"]}
 # Tests that are not run but behind all others: no time is too long for them, and each takes a processor for itself.
 BEHIND = ["kernels", "all-kernels"]
 # Tests of suite "repetitions" repeat less: what they prove is proven by a part of it.

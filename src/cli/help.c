@@ -30,7 +30,7 @@ static const struct item exits[] = {
     {"3", "check or compare --check found something worse, or check found a line missing"},
     {"4", "measured, but some measurements were rejected, failed, crashed or timed out, the budget left out most, or a "
           "device was lost"},
-    {"5", "no device to measure on"},
+    {"5", "no device to measure on, or no measurement is possible on it"},
     {NULL, NULL},
 };
 static const struct item variables[] = {

@@ -325,6 +325,15 @@ const struct as_allocator *as_info_allocator(const struct as_device_info *info, 
     return NULL;
 }
 
+bool as_info_ignores(const struct as_device_info *info, const char *state)
+{
+    const size_t n = strlen(info->ignored);
+    const char *at = n ? strstr(state, info->ignored) : NULL;
+    while (at && ((at != state && at[-1] != '+') || at[n] != '='))
+        at = strstr(at + 1, info->ignored);
+    return at != NULL;
+}
+
 enum as_status as_info_no_allocator(const struct as_device_info *info, const char *name, struct as_error *err)
 {
     struct as_buf there = AS_BUF_INIT;

@@ -142,6 +142,8 @@ struct as_device_info {
     char driver[128];           /* driver, runtime or platform with its version */
     char uuid[48];              /* "" when there is none */
     char bus_id[24];            /* "0000:01:00.0", "" when there is none */
+    char ignored[24];           /* the variable of its backend's environment that has no effect on it; "" if none */
+    char ignored_why[120];      /* "gfx1100 has no XNACK" */
     struct as_vocabulary words; /* read by as_info_words, empty where the backend has none */
     unsigned capabilities;
     unsigned compute_units;          /* cores, compute units, SMs */
@@ -244,6 +246,8 @@ static inline bool as_info_only_host_kernels(const struct as_device_info *info)
 {
     return as_info_has_host_kernels(info) && !(info->capabilities & AS_CAP_SOURCE);
 }
+/* Whether a process state (process_state.h) sets a variable that has no effect on the device. */
+bool as_info_ignores(const struct as_device_info *info, const char *state);
 /* AS_USAGE, listing its allocators, if it has none of this name. */
 enum as_status as_info_no_allocator(const struct as_device_info *info, const char *name, struct as_error *err);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */

@@ -34,6 +34,8 @@ static const struct field info_fields[] = {
     I(TEXT, driver),
     I(TEXT, uuid),
     I(TEXT, bus_id),
+    I(TEXT, ignored),
+    I(TEXT, ignored_why),
     NAMED(as_device_info, "units", UNSIGNED, compute_units),
     I(UNSIGNED, threads),
     I(UNSIGNED, warp),

@@ -58,6 +58,7 @@ static const struct as_advice_topic topics[] = {
      .question = "Who should touch memory first?",
      .of = OF_DEVICE,
      .advise = as_advise_first_touch,
+     .apart = true,
      .lacks = "bandwidth on one allocator after first touch by each side",
      .run = TRIAD_ALL " --set touch=all"},
     {.name = "pre-fault",
@@ -70,12 +71,14 @@ static const struct as_advice_topic topics[] = {
      .question = "Does it pay to touch pages on the CPU before the device does?",
      .of = OF_DEVICE,
      .advise = as_advise_prefault_device,
+     .apart = true,
      .lacks = "page faults of the device with and without a touch by the CPU before",
      .run = "fault --set scenario=all --set allocator=all --set pages=10000"},
     {.name = "copies",
      .question = "Are explicit copies to the device's own memory worth removing?",
      .of = OF_DEVICE,
      .advise = as_advise_copies,
+     .apart = true,
      .lacks = "a copy into the device's memory, and the bandwidth of both memories",
      .run = "copy bandwidth --set copy.from=all --set copy.to=first --set copy.how=engine --set bandwidth.op=triad "
             "--set bandwidth.allocator=all"},
@@ -95,6 +98,8 @@ static const struct as_advice_topic topics[] = {
      .question = "Is the device's first pass over managed memory faster after a prefetch?",
      .of = OF_DEVICE,
      .advise = as_advise_prefetch,
+     .apart = true,
+     .role = AS_ROLE_MANAGED_PREFETCH,
      .lacks = "the device's first pass over managed memory with and without a prefetch",
      .run = "migration --set allocator=managed,managed_prefetch --set pass=1"},
     {.name = "applications",
@@ -167,17 +172,33 @@ static size_t quantities_of_cells(struct as_rule_context *c, struct as_quantity_
     return n;
 }
 
+static bool has_role(const struct as_device_info *info, enum as_role role)
+{
+    for (size_t i = 0; i < info->allocators_n; i++)
+        if (!info->allocators[i].why_not[0] && as_allocator_role(info->id, info->allocators[i].name) == role)
+            return true;
+    return role == AS_ROLE_UNKNOWN || info->allocators_n == 0;
+}
+
+/* Is it a question of this device? Else no measurement would answer it. */
+static bool is_asked(const struct as_rule_context *c, const struct as_advice_topic *t)
+{
+    const bool cpu = strcmp(c->device, "cpu") == 0;
+    if (t->of == (cpu ? OF_DEVICE : OF_CPU) || (t->of == OF_STATES && !c->in_states_n))
+        return false;
+    return !c->info || (!(t->apart && c->info->is_host_cpu) && has_role(c->info, t->role));
+}
+
 static enum as_status advise_device(struct as_rule_context *c, void *user)
 {
     struct advice_list *list = user;
-    const bool cpu = strcmp(c->device, "cpu") == 0;
     struct as_fact_list facts = {(struct as_fact *)list->facts, list->facts_n, list->facts_n}; /* read only here */
     struct as_quantity_value *values;
     c->facts = &facts;
     const size_t values_n = quantities_of_cells(c, &values);
     for (size_t i = 0; i < sizeof topics / sizeof *topics && !c->status; i++) {
         const struct as_advice_topic *t = &topics[i];
-        if (t->of == (cpu ? OF_DEVICE : OF_CPU) || (t->of == OF_STATES && !c->in_states_n))
+        if (!is_asked(c, t))
             continue;
         void *grown = list->v;
         if ((c->status = as_grow(&grown, &list->cap, list->n + 1, sizeof *list->v, c->err)))

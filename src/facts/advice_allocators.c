@@ -16,7 +16,10 @@ static void say_choice(struct as_advice *a, const struct as_advice_choice *choic
     char value[160];
     as_choices_names(choices, same, &names);
     as_noted_text(choices[0].value, choices[0].ci, choices[0].cell->unit, "", note, value, sizeof value);
-    if (same > 1)
+    if (as_choices_undecided(choices, same))
+        as_advice_say(a, "it is inconclusive whether to use %s, whose intervals are too wide: with '%s' %s %s",
+                      as_buf_get(&names), choices[0].allocator, does, value);
+    else if (same > 1)
         as_advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names),
                       choices[0].allocator, does, value);
     else

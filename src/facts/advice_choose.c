@@ -115,6 +115,18 @@ size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool le
     return same;
 }
 
+bool as_choices_undecided(const struct as_advice_choice *choices, size_t same)
+{
+    static const double precise = 1.25; /* as far as a number is said with +- */
+    for (size_t i = 1; i < same; i++) {
+        const struct as_interval ratio =
+            as_ratio_interval(choices[i].value, choices[i].ci, choices[0].value, choices[0].ci);
+        if (!(ratio.hi <= precise && ratio.lo >= 1 / precise))
+            return true;
+    }
+    return false;
+}
+
 enum { NAMES_SHOWN = 3 };
 
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out)

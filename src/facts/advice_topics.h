@@ -15,6 +15,8 @@ struct as_advice_topic {
     advise_fn advise;
     struct as_advice_wanted wanted; /* of those that choose among allocators */
     const char *does;               /* "streams at": what the cell of a choice does at its value */
+    bool apart;                     /* asks of two sides or memories, which a device on the host's CPU has not */
+    enum as_role role;              /* asks of an allocator of this role, unless unknown */
     const char *lacks;              /* what is missing where nothing is said */
     const char *run;                /* what would measure it: probe and settings */
 };

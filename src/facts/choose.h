@@ -27,6 +27,8 @@ size_t as_advice_choose(struct as_rule_context *c, const struct as_advice_wanted
 void as_choices_sort(struct as_advice_choice *choices, size_t n, bool less);
 /* How many at the front are statistically tied with the best. */
 size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool less);
+/* Are the intervals of these so wide that to be tied says nothing? */
+bool as_choices_undecided(const struct as_advice_choice *choices, size_t same);
 
 /* "'a', 'b' or 'c'" */
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out);

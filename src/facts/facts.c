@@ -24,7 +24,7 @@ const char *as_fact_verdict_text(enum as_fact_verdict v)
 
 static bool facts_usable(const struct as_cell *cell)
 {
-    return as_cell_is_valid(cell) && (cell->sum.median > 0 || as_unit_is_count(cell->unit));
+    return as_cell_is_evidence(cell) && (cell->sum.median > 0 || as_unit_is_count(cell->unit));
 }
 
 /* A claim of main memory that nothing proves: the number is valid, but not of what. */

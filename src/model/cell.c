@@ -67,6 +67,7 @@ static const char *const cause_help[AS_WIDE_CAUSES] = {
     "later trials differ from earlier ones by more than chance",
     "trials differ by more than the samples within them: the number depends on page placement or on other work",
     "the samples have two modes and the trials do not show which is typical: the interval spans both",
+    "other work used the host's core in every trial: without it, the number is better by an unknown factor",
 };
 
 const char *as_cause_help(const char *name)
@@ -156,6 +157,16 @@ void as_cell_finish(struct as_cell *c)
     c->detail = c->metrics = c->answers = NULL;
     c->samples = NULL;
     c->sample_trial = NULL;
+}
+
+bool as_cell_is_busy(const struct as_cell *c)
+{
+    return c->causes & AS_WIDE_BUSY;
+}
+
+bool as_cell_is_evidence(const struct as_cell *c)
+{
+    return as_cell_is_valid(c) && !as_cell_is_busy(c);
 }
 
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b)

@@ -169,8 +169,12 @@ struct as_cell {
 void as_cell_finish(struct as_cell *c);
 /* Whether the first cell's value is better. Both belong to one probe and have a value. */
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);
-/* Whether its number is valid, however wide the interval. Facts, tables, charts and comparisons use these. */
+/* Whether its number is valid, however wide the interval. Tables, charts and comparisons use these. */
 bool as_cell_is_valid(const struct as_cell *c);
+/* Whether other work disturbed all its trials, so that its number is only a bound. */
+bool as_cell_is_busy(const struct as_cell *c);
+/* Whether it is valid and no mere bound. Quantities and facts rest on these. */
+bool as_cell_is_evidence(const struct as_cell *c);
 /* Half the interval's width over the number; NAN if there is none. */
 double as_cell_width(const struct as_cell *c);
 void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */

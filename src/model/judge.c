@@ -255,7 +255,8 @@ static enum as_status judge_estimate(const struct as_judge *j, const struct as_k
     const struct as_aim aim = {.width = isfinite(cell->precision) ? cell->precision : 0,
                                .trials = (size_t)j->trials_asked,
                                .exact = as_unit_is_count(cell->unit),
-                               .stopped = n > (size_t)j->trials_asked};
+                               .stopped = n > (size_t)j->trials_asked,
+                               .better = cell->lower_is_better ? -1 : 1};
     enum as_status st =
         as_estimate_cell(x, n, norm_of(j, k, cell, &norm), with_prior ? &k->prior : NULL, &aim, out, err);
     free(x);
@@ -318,7 +319,7 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
     cell->sum.median = fmin(fmax(e->value, e->min), e->max);
     cell->sum.ci.lo = fmin(e->ci.lo, cell->sum.median);
     cell->sum.ci.hi = fmax(e->ci.hi, cell->sum.median);
-    if (e->min > 0) {
+    if (e->min > 0 && !(e->causes & AS_WIDE_BUSY)) {
         cell->sum.ci.lo = fmax(cell->sum.ci.lo, e->min / BEYOND_SAMPLES);
         cell->sum.ci.hi = fmin(cell->sum.ci.hi, e->max * BEYOND_SAMPLES);
     }

@@ -29,7 +29,9 @@ static void say_wide(struct as_cell *cell, int trials_asked, const struct as_est
                      const struct as_disturbance *d)
 {
     struct as_buf b = AS_BUF_INIT;
-    if (e->wide || d->clock_off > 1)
+    if (e->causes & AS_WIDE_BUSY)
+        as_buf_str(&b, "other work in every trial: ");
+    else if (e->wide || d->clock_off > 1)
         as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell),
                       100 * cell->precision);
     as_causes_text(cell->causes, &b);

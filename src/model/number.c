@@ -65,6 +65,8 @@ enum as_number_form as_number_form(const struct as_number *n)
                                                                                  : AS_NUMBER_VALUE;
     if (strcmp(n->unit, "B") == 0)
         return AS_NUMBER_RANGE;
+    if (n->bound)
+        return AS_NUMBER_BOUND;
     const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
     if (n->trials == 1)
         return is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
@@ -90,9 +92,13 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .ci = c->sum.ci,
                               .unit = c->unit,
                               .trials = c->sum.trials,
+                              .tried = (size_t)c->trials_done,
                               .mode = {c->sum.mode[0], c->sum.mode[1]},
                               .share0 = c->sum.mode_share0,
-                              .modes = c->sum.modes};
+                              .modes = c->sum.modes,
+                              .bound = !as_cell_is_busy(c)  ? 0
+                                       : c->lower_is_better ? -1
+                                                            : 1};
 }
 
 bool as_number_is_value(const struct as_number *n)
@@ -160,18 +166,31 @@ static int number_mode_digits(const struct as_number *n)
     return n->of_runs ? DIGITS : DIGITS - 1;
 }
 
+/* The more frequent one first. */
 static void number_add_modes(const struct as_number *n, struct as_buf *out)
 {
     const int often = n->share0 < 0.5, digits = number_mode_digits(n);
-    const double one = n->mode[often], other = n->mode[!often];
-    const struct as_scale *scale = as_scale_of(one, n->unit), *its = as_scale_of(other, n->unit);
-    as_format_value_to(out, one, n->unit, digits);
-    as_buf_printf(out, ", in %.0f%% of %s ", 100 * (often ? n->share0 : 1 - n->share0),
-                  n->of_runs ? "runs" : "samples");
-    if (scale == its)
-        as_format_number(out, scale ? other * scale->factor : other, digits);
+    const double share = round(100 * (often ? 1 - n->share0 : n->share0));
+    as_format_value_to(out, n->mode[often], n->unit, digits);
+    as_buf_printf(out, " in %.0f%% of %s, ", share, n->of_runs ? "runs" : "samples");
+    as_format_value_to(out, n->mode[!often], n->unit, digits);
+    as_buf_printf(out, " in %.0f%%", 100 - share);
+}
+
+/* "one trial", "3 trials", "1 of 5 trials" */
+static void number_add_trials(const struct as_number *n, struct as_buf *out)
+{
+    if (n->tried > n->trials)
+        as_buf_printf(out, "%zu of %zu trials", n->trials, n->tried);
+    else if (n->trials == 1)
+        as_buf_str(out, "one trial");
     else
-        as_format_value_to(out, other, n->unit, digits);
+        as_buf_printf(out, "%zu trials", n->trials);
+}
+
+static bool number_is_least(const struct as_number *n)
+{
+    return n->bound ? n->bound > 0 : n->ci.lo > 1;
 }
 
 void as_number_text(const struct as_number *n, struct as_buf *out)
@@ -188,13 +207,12 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
         number_add_modes(n, out);
         break;
     case AS_NUMBER_NOISY:
-        as_buf_str(out, n->trials == 1 ? "too noisy: one trial" : "too noisy: ");
-        if (n->trials > 1)
-            as_buf_printf(out, "%zu trials", n->trials);
+        as_buf_str(out, "too noisy: ");
+        number_add_trials(n, out);
         break;
     case AS_NUMBER_BOUND:
-        as_buf_str(out, n->ci.lo > 1 ? "over " : "under ");
-        as_format_value_to(out, n->ci.lo > 1 ? n->ci.lo : n->ci.hi, n->unit, 2);
+        as_buf_str(out, number_is_least(n) ? "over " : "under ");
+        as_format_value_to(out, number_is_least(n) ? n->ci.lo : n->ci.hi, n->unit, 2);
         break;
     case AS_NUMBER_INCONCLUSIVE:
         as_buf_str(out, "inconclusive");
@@ -226,10 +244,8 @@ void as_number_precision(const struct as_number *n, struct as_buf *out)
 {
     const double percent = 100 * as_number_width(n->value, n->ci);
     const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_ONE_TRIAL || (form == AS_NUMBER_NOISY && n->trials == 1))
-        as_buf_str(out, "one trial");
-    else if (form == AS_NUMBER_NOISY)
-        as_buf_printf(out, "%zu trials", n->trials);
+    if (form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_NOISY)
+        number_add_trials(n, out);
     else if (form != AS_NUMBER_VALUE || !isfinite(percent) || as_unit_is_count(n->unit))
         return;
     else if (percent < 0.05)
@@ -305,7 +321,7 @@ void as_number_prose(const struct as_number *n, const char *per, const char *not
     if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
         as_buf_str(out, " (");
     if (form == AS_NUMBER_ONE_TRIAL)
-        as_buf_str(out, "one trial");
+        number_add_trials(n, out);
     else if (seen)
         number_add_ends(n, number_last_place(number_half(n)), DIGITS, out);
     if (note[0])

@@ -11,18 +11,20 @@ struct as_number {
     struct as_interval ci; /* 95%; NAN: none */
     const char *unit;
     size_t trials;  /* that the interval rests on; 0 unknown */
+    size_t tried;   /* trials in all, with those that failed or were left out; 0 unknown */
     double mode[2]; /* of the samples, if modes is 2 */
     double share0;  /* of mode[0] */
     size_t modes;
     bool of_runs; /* the modes are states of whole runs, not of samples */
+    int bound;    /* 1: the value may be larger than the interval says, -1: smaller; 0: neither */
 };
 enum as_number_form {
     AS_NUMBER_VALUE,        /* "59 GB/s"; its interval, if it has one, is at most 25% to each side */
     AS_NUMBER_ONE_TRIAL,    /* the same, of one trial: the interval is only what is usual for such cells */
     AS_NUMBER_RANGE,        /* "27 to 121 ns", and any capacity with an interval */
-    AS_NUMBER_MODES,        /* "27 ns, in 40% of samples 121 ns", or of runs */
-    AS_NUMBER_NOISY,        /* "too noisy: one trial" */
-    AS_NUMBER_BOUND,        /* of a ratio: "over 1.1x" */
+    AS_NUMBER_MODES,        /* "27 ns in 60% of samples, 121 ns in 40%", or of runs */
+    AS_NUMBER_NOISY,        /* "too noisy: one trial", "too noisy: 2 of 5 trials" */
+    AS_NUMBER_BOUND,        /* "over 13 GB/s"; of a ratio: "over 1.1x" */
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
 };
 enum as_number_form as_number_form(const struct as_number *n);
@@ -42,8 +44,8 @@ void as_number_text(const struct as_number *n, struct as_buf *out);
 /* The same for a table: "27 or 121 ns", "about 41 GB/s" of one or two trials, "too noisy" of more; the precision says
  * of how many trials. */
 void as_number_brief(const struct as_number *n, struct as_buf *out);
-/* What stands behind ±: "10%", "<0.1%", "one trial", "2 trials" of what is too noisy; "" where the text says it, and
- * without an interval. */
+/* What stands behind ±: "10%", "<0.1%", "one trial", "1 of 5 trials", "2 trials" of what is too noisy; "" where the
+ * text says it, and without an interval. */
 void as_number_precision(const struct as_number *n, struct as_buf *out);
 /* The value, what it is per ("" or " per load"), and the interval where it is narrow enough, in one parenthesis with a
  * note ("" for none): "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */

@@ -148,6 +148,8 @@ struct as_probe {
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
     /* (optional) does a device kernel access the cell's memory, so that the data must not migrate? */
     bool (*kernel_reaches)(const struct as_axes *axes);
+    /* (optional) does the cell leave its memory untouched? Then a large one costs no more than a small one. */
+    bool (*untouched)(const struct as_axes *axes);
     /* (optional) bytes touched by a cell that claims to measure DRAM; 0: no such claim. Called for cells that apply,
      * in the parent. */
     uint64_t (*memory_claim)(const struct as_device_info *info, const struct as_axes *axes);

@@ -20,6 +20,10 @@ enum as_view_role {
     AS_VIEW_ATTENTION,
     AS_VIEW_LINK_BANDWIDTH, /* between a device and the memory of the host or of another device */
     AS_VIEW_LINK_LATENCY,
+    AS_VIEW_LATENCY, /* of memory that a device uses itself */
+    AS_VIEW_BANDWIDTH,
+    AS_VIEW_HOST_LATENCY, /* of CPU threads in memory of a NUMA node or of a device's allocators */
+    AS_VIEW_HOST_BANDWIDTH,
     AS_VIEW_ROLES
 };
 

@@ -1,7 +1,8 @@
-/* Which cell or fact of a run gives a quantity, or the reason why none does. */
+/* Which cell or fact of a run gives a quantity. */
 #include "base/text.h"
 #include "model/metrics.h"
 #include "quantity/quantity.h"
+#include "quantity/reason.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +35,7 @@ void as_quantity_use_clock(struct as_quantity_subject *s)
 
 /* ---- cells ---- */
 
-static const struct as_cell *find_cell_at(const struct as_quantity_subject *s, size_t i)
+const struct as_cell *as_quantity_cell_at(const struct as_quantity_subject *s, size_t i)
 {
     return s->cells.v ? &s->cells.v[i] : s->cells.p[i];
 }
@@ -42,8 +43,8 @@ static const struct as_cell *find_cell_at(const struct as_quantity_subject *s, s
 static const struct as_cell *find_cell(const struct as_quantity_subject *s, int64_t id)
 {
     for (size_t i = 0; i < s->cells.n; i++)
-        if (find_cell_at(s, i)->id == id)
-            return find_cell_at(s, i);
+        if (as_quantity_cell_at(s, i)->id == id)
+            return as_quantity_cell_at(s, i);
     return NULL;
 }
 
@@ -60,7 +61,7 @@ static bool is_of_level(const struct as_quantity_subject *s, const struct as_cel
 }
 
 /* The largest of memory; of an axis that the source leaves open and names, the best. */
-static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
+bool as_quantity_is_preferred(const struct as_cell *a, const struct as_cell *b)
 {
     const double x = as_axes_number(&a->axes, "size"), y = as_axes_number(&b->axes, "size");
     return isfinite(x) && isfinite(y) && x != y ? x > y : as_cell_is_better(a, b);
@@ -102,6 +103,7 @@ static void take_cell(const struct as_quantity_subject *s, const struct as_cell 
                                       .wide = c->status == AS_CELL_WIDE,
                                       .decided = true,
                                       .trials = c->sum.trials,
+                                      .tried = (size_t)c->trials_done,
                                       .modes = c->sum.modes,
                                       .mode = {c->sum.mode[0], c->sum.mode[1]},
                                       .mode_share0 = c->sum.mode_share0,
@@ -109,80 +111,6 @@ static void take_cell(const struct as_quantity_subject *s, const struct as_cell 
                                       .on_small_pages = is_on_small_pages(s, c)};
     as_copy_text(out->unit, sizeof out->unit, c->unit);
     name_axis(c, source->named, out->named, sizeof out->named);
-}
-
-/* ---- reasons ---- */
-
-/* How well a status explains why there is no number; of several cells the best explanation counts. */
-static const struct {
-    int rank;
-    const char *said;
-} statuses[AS_CELL_STATUS_N] = {
-    [AS_CELL_UNSUPPORTED] = {1, "unsupported"}, [AS_CELL_PLANNED] = {2, "not measured"},
-    [AS_CELL_SKIPPED] = {3, "skipped"},         [AS_CELL_FAILED] = {4, "failed"},
-    [AS_CELL_CRASHED] = {4, "crashed"},         [AS_CELL_TIMEOUT] = {4, "timed out"},
-    [AS_CELL_REJECTED] = {5, "rejected"},
-};
-
-/* The first clause of a reason, cut between words; explain gives all of it. */
-static void say_briefly(const char *reason, struct as_buf *out)
-{
-    enum { LEAST = 12, MOST = 60 };
-    const size_t length = strlen(reason), clause = length < LEAST ? length : LEAST + strcspn(reason + LEAST, ",;:(");
-    size_t n = clause < MOST ? clause : MOST;
-    while (n > LEAST && reason[n] && reason[n] != ' ' && n < clause)
-        n--;
-    while (n && reason[n - 1] == ' ')
-        n--;
-    as_buf_add(out, reason, n);
-    as_buf_str(out, clause > MOST ? " ..." : "");
-}
-
-static void say_missing(const struct as_cell *c, struct as_buf *out)
-{
-    if (c->status == AS_CELL_SKIPPED && strncmp(c->reason, "left out", strlen("left out")) == 0) {
-        as_buf_str(out, "left out by the budget");
-        return;
-    }
-    as_buf_str(out, statuses[c->status].said);
-    for (int g = 0; g < AS_GATE_N && c->status == AS_CELL_REJECTED; g++)
-        if (c->gates[g].state == AS_GATE_FAIL) {
-            as_buf_printf(out, ": %s", as_gate_name((enum as_gate)g));
-            return;
-        }
-    as_buf_str(out, c->reason[0] ? ": " : "");
-    say_briefly(c->reason, out);
-}
-
-/* Why no cell that the filter wants has a valid number. */
-static enum as_quantity_found explain(const struct as_quantity_subject *s, const char *filter, struct as_buf *reason)
-{
-    const struct as_cell *most = NULL;
-    const size_t name = strcspn(filter, " ");
-    bool valid = false, of_probe = false;
-    for (size_t i = 0; i < s->cells.n; i++) {
-        const struct as_cell *c = find_cell_at(s, i);
-        of_probe |= strcmp(c->device, s->device) == 0 && strncmp(c->probe, filter, name) == 0 && !c->probe[name];
-        if (!as_quantity_is_cell_of(s, c, filter))
-            continue;
-        valid |= as_cell_is_valid(c);
-        if (!as_cell_is_valid(c) && (!most || statuses[c->status].rank > statuses[most->status].rank))
-            most = c;
-    }
-    as_buf_clear(reason);
-    if (most && (!valid || statuses[most->status].rank > statuses[AS_CELL_UNSUPPORTED].rank)) {
-        say_missing(most, reason);
-        return most->status == AS_CELL_UNSUPPORTED ? AS_QUANTITY_IMPOSSIBLE
-               : most->status == AS_CELL_REJECTED  ? AS_QUANTITY_REJECTED
-                                                   : AS_QUANTITY_MISSING;
-    }
-    if (valid) {
-        as_buf_str(reason, "inconclusive");
-        return AS_QUANTITY_UNDECIDED;
-    }
-    const char *why = of_probe ? as_quantity_why_no_memory(s, filter) : "";
-    as_buf_printf(reason, "%s%s", why[0] ? "unsupported: " : "", why);
-    return why[0] ? AS_QUANTITY_IMPOSSIBLE : AS_QUANTITY_NOT_IN_SUITE;
 }
 
 /* ---- sources ---- */
@@ -193,13 +121,13 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
 {
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->cells.n; i++) {
-        const struct as_cell *c = find_cell_at(s, i);
-        if (as_cell_is_valid(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
-            (!found || is_preferred(c, found)))
+        const struct as_cell *c = as_quantity_cell_at(s, i);
+        if (as_cell_is_evidence(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
+            (!found || as_quantity_is_preferred(c, found)))
             found = c;
     }
     if (!found)
-        return explain(s, source->from, reason);
+        return as_quantity_explain(s, q, source, reason);
     take_cell(s, found, q, source, out);
     if (q->claimed && found->limit > 0 && isfinite(as_detail_number(found->detail, "per_unit_cycle")))
         out->claimed = found->limit; /* at the highest clock */
@@ -231,9 +159,26 @@ static bool from_fact(const struct as_quantity_subject *s, const struct as_quant
         .decided = decided,
         .refuted = f->verdict == AS_REFUTED,
         .trials = cell ? cell->sum.trials : 0,
+        .tried = cell ? (size_t)cell->trials_done : 0,
         .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
     as_copy_text(out->unit, sizeof out->unit, f->unit);
     name_axis(cell, source->named, out->named, sizeof out->named);
+    return true;
+}
+
+/* A capacity that the fact knows too badly to confirm what is reported. */
+static bool say_vague(const struct as_quantity_subject *s, const struct as_quantity_source *source,
+                      struct as_buf *reason)
+{
+    char id[128];
+    as_quantity_expand(s, source->from, id, sizeof id);
+    const struct as_fact *f = as_fact_find(s->facts, s->facts_n, s->device, id);
+    if (!f || !isfinite(f->value) || !isfinite(f->ci.lo))
+        return false;
+    as_buf_str(reason, "inconclusive: between ");
+    as_format_size(reason, (uint64_t)f->ci.lo);
+    as_buf_str(reason, " and ");
+    as_format_size(reason, (uint64_t)f->ci.hi);
     return true;
 }
 
@@ -246,7 +191,9 @@ static enum as_quantity_found from_source(const struct as_quantity_subject *s, c
         return from_cells(s, source, q, out, reason);
     if (from_fact(s, q, source, out))
         return AS_QUANTITY_FOUND;
-    return source->cells ? explain(s, source->cells, reason) : AS_QUANTITY_NOT_IN_SUITE;
+    if (say_vague(s, source, reason))
+        return AS_QUANTITY_UNDECIDED;
+    return source->cells ? as_quantity_explain(s, q, source, reason) : AS_QUANTITY_NOT_IN_SUITE;
 }
 
 /* ---- units ---- */
@@ -276,19 +223,52 @@ static void convert_by_clock(const struct as_quantity_subject *s, struct as_quan
         scale_value(n, s->clock_hz * s->info->compute_units, "OP/s");
 }
 
+/* ---- over the runs of a machine ---- */
+
+static const struct as_quantity_joined *find_joined(const struct as_quantity_subject *s, const struct as_quantity *q)
+{
+    for (size_t i = 0; i < s->joined_n; i++)
+        if (s->joined[i].of == q && strcmp(s->joined[i].device, s->device) == 0)
+            return &s->joined[i];
+    return NULL;
+}
+
+/* Where this run has no number, one of another run of the machine is a number all the same. */
+static void take_joined_alone(const struct as_quantity_subject *s, const struct as_quantity_joined *j,
+                              struct as_quantity_value *v)
+{
+    const struct as_quantity_source *source = j->of->sources;
+    while (source[1].from && !as_quantity_is_of_side(s, source->side))
+        source++;
+    *v = (struct as_quantity_value){.of = j->of, .source = source, .claimed = NAN, .counted = NAN, .decided = true};
+    as_copy_text(v->unit, sizeof v->unit, j->unit);
+    const size_t n = strcspn(j->counted_unit, " "); /* without "per SM" */
+    as_copy_text(v->counted_unit, n < sizeof v->counted_unit ? n + 1 : sizeof v->counted_unit, j->counted_unit);
+}
+
+static enum as_quantity_found take_joined(const struct as_quantity_subject *s, const struct as_quantity *q,
+                                          enum as_quantity_found found, struct as_quantity_value *v)
+{
+    const struct as_quantity_joined *j = find_joined(s, q);
+    if (!j || (found == AS_QUANTITY_FOUND && strcmp(j->unit, v->unit) != 0))
+        return found;
+    if (found != AS_QUANTITY_FOUND)
+        take_joined_alone(s, j, v);
+    v->value = j->value;
+    v->ci = j->ci;
+    v->trials = j->trials;
+    v->tried = j->tried;
+    v->counted = j->counted;
+    v->modes = j->modes;
+    v->of_runs = j->of_runs;
+    v->mode[0] = j->mode[0];
+    v->mode[1] = j->mode[1];
+    v->mode_share0 = j->mode_share0;
+    return AS_QUANTITY_FOUND;
+}
+
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says
  * why. */
-static void take_joined(const struct as_quantity_subject *s, struct as_quantity_value *v)
-{
-    for (size_t i = 0; i < s->joined_n; i++) {
-        const struct as_quantity_joined *j = &s->joined[i];
-        if (j->of != v->of || strcmp(j->device, s->device) != 0 || strcmp(j->unit, v->unit) != 0)
-            continue;
-        v->value = j->value;
-        v->ci = j->ci;
-        v->modes = 0;
-    }
-}
 
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason)
@@ -301,6 +281,8 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
         if (!as_quantity_is_of_side(s, source->side))
             continue;
         const enum as_quantity_found found = from_source(s, q, source, out, &why);
+        if (found == AS_QUANTITY_NOT_IN_SUITE && state == AS_QUANTITY_NOT_IN_SUITE && !reason->len)
+            as_buf_str(reason, as_buf_get(&why)); /* why what was measured is not asked for it */
         if (found == AS_QUANTITY_NOT_IN_SUITE || (found == AS_QUANTITY_IMPOSSIBLE && state == AS_QUANTITY_IMPOSSIBLE))
             continue;
         state = found;
@@ -310,10 +292,11 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
             break;
     }
     as_buf_finish(&why);
-    if (state == AS_QUANTITY_FOUND) {
+    if (state == AS_QUANTITY_FOUND)
         convert_by_clock(s, out);
-        take_joined(s, out);
-    }
+    state = take_joined(s, q, state, out);
+    if (state == AS_QUANTITY_FOUND)
+        as_buf_clear(reason);
     return state;
 }
 
@@ -325,15 +308,15 @@ static size_t others_of(const struct as_quantity_subject *s, const struct as_qua
     const struct as_cell *own = find_cell(s, v->cell);
     size_t n = 0;
     for (size_t i = 0; own && i < s->cells.n; i++) {
-        const struct as_cell *c = find_cell_at(s, i);
+        const struct as_cell *c = as_quantity_cell_at(s, i);
         const char *name = as_axes_text(&c->axes, axis);
         size_t k = 0;
-        if (!as_cell_is_valid(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
+        if (!as_cell_is_evidence(c) || !as_quantity_is_cell_of(s, c, v->source->from) ||
             strcmp(name, as_axes_text(&own->axes, axis)) == 0)
             continue;
         while (k < n && strcmp(as_axes_text(&best[k]->axes, axis), name) != 0)
             k++;
-        if (k < OTHERS_MAX && (k == n || is_preferred(c, best[k])))
+        if (k < OTHERS_MAX && (k == n || as_quantity_is_preferred(c, best[k])))
             best[k] = c;
         n += k == n && n < OTHERS_MAX;
     }
@@ -366,7 +349,9 @@ struct as_number as_quantity_number(const struct as_quantity_value *v)
                               .ci = v->ci,
                               .unit = v->unit,
                               .trials = v->trials,
+                              .tried = v->tried,
                               .modes = v->modes,
+                              .of_runs = v->of_runs,
                               .mode = {v->mode[0], v->mode[1]},
                               .share0 = v->mode_share0};
 }
@@ -402,7 +387,7 @@ const struct as_quantity *as_quantity_of_cell(const struct as_quantity_subject *
 bool as_quantity_awaits_cells(const struct as_quantity_subject *s, const struct as_quantity *q)
 {
     for (size_t i = 0; i < s->cells.n; i++) {
-        const struct as_cell *c = find_cell_at(s, i);
+        const struct as_cell *c = as_quantity_cell_at(s, i);
         for (const struct as_quantity_source *source = q->sources; source->from && c->status == AS_CELL_PLANNED;
              source++) {
             const char *cells = cells_of(s, source, false);

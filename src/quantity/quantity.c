@@ -24,16 +24,20 @@ bool as_quantity_has_unit(const struct as_quantity *q, const char *unit)
     return has;
 }
 
-/* "{unit}" stands for a device's word. */
+/* "{unit}" stands for a device's word, the same one at each place. */
 static bool is_label(const char *pattern, const char *label, bool any_case)
 {
     static const char unit[] = "{unit}";
+    const char *word = NULL;
+    size_t word_n = 0;
     for (; *pattern; pattern++, label++) {
         if (strncmp(pattern, unit, strlen(unit)) == 0) {
             const char *end = strstr(label, " to ");
             const size_t n = end ? (size_t)(end - label) : strlen(label);
-            if (!n)
+            if (!n || (word && (n != word_n || strncasecmp(word, label, n) != 0)))
                 return false;
+            word = label;
+            word_n = n;
             pattern += strlen(unit) - 1;
             label += n - 1;
         } else if (*pattern != *label &&

@@ -73,8 +73,12 @@ struct as_quantity_joined {
     const char *device;
     const struct as_quantity *of;
     const char *unit;
-    double value;
+    double value, counted;    /* as in as_quantity_value */
+    const char *counted_unit; /* "cycles", "B/cycle per SM"; "" not counted */
     struct as_interval ci;
+    size_t trials, tried, modes;
+    bool of_runs;
+    double mode[2], mode_share0;
 };
 /* The device whose numbers are sought, and where. */
 struct as_quantity_subject {
@@ -128,7 +132,9 @@ struct as_quantity_value {
     char unit[16];
     bool wide, decided, refuted;
     size_t trials; /* that the interval rests on; 0 unknown */
-    size_t modes;  /* 2: of its cell's samples */
+    size_t tried;  /* trials in all, with those that failed or were left out; 0 unknown */
+    size_t modes;  /* 2: of its cell's samples, or of_runs */
+    bool of_runs;  /* the modes are states of whole runs */
     double mode[2], mode_share0;
     int64_t cell;               /* that it rests on; 0: several */
     const struct as_fact *fact; /* that gave it, with the evidence; NULL: the cell did */

@@ -240,6 +240,11 @@ enum as_status as_slots_add_state(struct as_slot **slots, size_t *n, const char 
     char name[AS_STATE_SIZE];
     struct as_error why = {0};
     enum as_status st = as_state_parse(device, state, name, err);
+    const struct as_slot *plain = find_slot(*slots, *n, device, "");
+    if (!st && plain && as_info_ignores(&plain->info, name)) {
+        as_fail(&why, AS_UNSUPPORTED, "%s has no effect here: %s", plain->info.ignored, plain->info.ignored_why);
+        return as_slots_describe_state(slots, n, device, name, why.text, err);
+    }
     if (st || !(st = add_slot(slots, n, device, name, program, stop, &why)))
         return st;
     if (st != AS_UNSUPPORTED) /* as without a state: what may pass is no answer of the device */

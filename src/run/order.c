@@ -11,6 +11,8 @@
 /* Grids of fewer values are not thinned. A cell over so many bytes takes seconds to prepare, others milliseconds. */
 enum { THINNED_FROM = 5 };
 static const double LARGE_FROM = 64 << 20;
+/* One over so many takes up to half a minute where the memory is slow: after the probe's others. */
+static const double HUGE_FROM = 1.5 * 0x1p30;
 /* Widths are capped here: a cell that never gets precise must not starve the others. */
 static const double WIDTH_MAX = 0.5;
 static const double CONFIDENCE = 0.95;
@@ -130,16 +132,19 @@ static const struct {
     double bytes;
 } counted[] = {{"pages", 4096}, {"elements", 4}};
 
-static bool is_large(const struct as_cell *cell)
+/* The most that an axis of the cell says; 0 where the memory is not filled. */
+static double bytes_of(const struct as_cell *cell)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
+    double bytes = 0;
+    if (probe && probe->untouched && probe->untouched(&cell->axes))
+        return 0;
     for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->type == AS_AXIS_SIZE && as_axes_number(&cell->axes, a->name) >= LARGE_FROM)
-            return true;
+        if (a->type == AS_AXIS_SIZE)
+            bytes = fmax(bytes, as_axes_number(&cell->axes, a->name));
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (counted[i].bytes * as_axes_number(&cell->axes, counted[i].axis) >= LARGE_FROM)
-            return true;
-    return false;
+        bytes = fmax(bytes, counted[i].bytes * as_axes_number(&cell->axes, counted[i].axis));
+    return bytes;
 }
 
 static void rank_first(const struct as_engine *e, const struct as_cell *cell, struct as_progress *p)
@@ -160,7 +165,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
         e->progress[i].level = 0;
         e->progress[i].coarse = 0;
         e->progress[i].arena = order_arena_of(&e->cells[i]);
-        e->progress[i].large = is_large(&e->cells[i]);
+        e->progress[i].large = bytes_of(&e->cells[i]) >= LARGE_FROM;
     }
     if (order && values) {
         sorted_engine = e;
@@ -179,15 +184,18 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     return failed ? as_nomem(err, n * sizeof *order, "the order of measurements") : AS_OK;
 }
 
-/* By level: cells of quantities, those first that are marked so, small ones that are last to be left out, a large cell
- * of each probe and device, the other small ones, the other large ones, so that a budget too small for all is not spent
- * on large cells of one probe. */
+/* By level: cells of quantities, those first that are marked so, small ones that are last to be left out, the smallest
+ * large cell of each probe and device, the other small ones, the other large ones a few of each probe in turn, so that
+ * a budget too small for all is not spent on large cells of one probe. */
+enum { IN_TURN = 2 };
 enum stage { FIRST, OF_QUANTITY, SMALL, LARGE, SMALL_REST, LARGE_REST };
 
 struct place {
     size_t cell;
     enum stage stage;
     size_t place; /* among the first */
+    size_t turn;  /* of its probe, among the other large ones */
+    double bytes;
     int level;
     uint64_t probe, group, own; /* probe: and device; group, own: random */
 };
@@ -195,29 +203,49 @@ struct place {
 static int by_probe_and_level(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
+    const bool x_is_huge = x->bytes >= HUGE_FROM, y_is_huge = y->bytes >= HUGE_FROM;
     if (x->probe != y->probe)
         return x->probe < y->probe ? -1 : 1;
+    if (x_is_huge != y_is_huge)
+        return y_is_huge ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
     return (x->own > y->own) - (x->own < y->own);
+}
+
+/* The stages of one probe's cells. */
+static void find_stages_of(const struct as_engine *e, struct place *t, size_t n)
+{
+    struct place *least = NULL;
+    bool begun = false; /* is a large cell of it among the first? */
+    size_t rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_progress *p = &e->progress[t[i].cell];
+        t[i].stage = p->first == AS_QUANTITY_FIRST ? FIRST
+                     : p->first                    ? OF_QUANTITY
+                     : p->large                    ? LARGE_REST
+                     : t[i].level                  ? SMALL_REST
+                                                   : SMALL;
+        begun |= p->first && p->large;
+        if (t[i].stage == LARGE_REST && (!least || t[i].bytes < least->bytes))
+            least = &t[i];
+    }
+    if (least && !begun)
+        least->stage = LARGE;
+    for (size_t i = 0; i < n; i++)
+        if (t[i].stage == LARGE_REST)
+            t[i].turn = rest++ / IN_TURN;
 }
 
 static void find_stages(const struct as_engine *e, struct place *t, size_t n)
 {
-    uint64_t begun = 0; /* the probe of which there is a large cell */
     qsort(t, n, sizeof *t, by_probe_and_level);
-    for (size_t i = 0; i < n; i++) {
-        if (e->progress[t[i].cell].first) {
-            t[i].stage = e->progress[t[i].cell].first == AS_QUANTITY_FIRST ? FIRST : OF_QUANTITY;
-            begun = e->progress[t[i].cell].large ? t[i].probe : begun;
-            continue;
-        }
-        if (!e->progress[t[i].cell].large) {
-            t[i].stage = t[i].level ? SMALL_REST : SMALL;
-            continue;
-        }
-        t[i].stage = begun == t[i].probe ? LARGE_REST : LARGE;
-        begun = t[i].probe;
+    for (size_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && t[k].probe == t[i].probe; k++)
+            ;
+        find_stages_of(e, t + i, k - i);
     }
 }
 
@@ -228,6 +256,8 @@ static int order_by_place(const void *a, const void *b)
         return x->stage < y->stage ? -1 : 1;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
     if (x->group != y->group)
@@ -244,6 +274,7 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
         const uint64_t names[] = {as_hash(c->probe, strlen(c->probe)), as_hash(c->device, strlen(c->device))};
         t[i] = (struct place){.cell = order[i],
                               .place = by == AS_ORDER_FIRST_ROUND ? p->place : 0,
+                              .bytes = bytes_of(c),
                               .level = by != AS_ORDER_RANDOM ? p->level : 0,
                               .probe = as_hash(names, sizeof names),
                               .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),

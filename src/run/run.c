@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/shared_host.h"
+#include "run/deadline.h"
 #include "run/provenance.h"
 
 #include <math.h>
@@ -121,7 +122,7 @@ enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
     e->rounds = e->run->trials;
     e->memory_failures = as_memory_failures();
     e->start = as_now();
-    e->deadline = e->run->budget_s > 0 ? e->start + e->run->budget_s : INFINITY;
+    e->deadline = as_deadline_of(e->start, e->run->budget_s, 0);
     return AS_OK;
 }
 
@@ -257,6 +258,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     *result = (struct as_run_result){0};
     double start = as_now();
     enum as_status st = as_planning_make(options, &p, err);
+    const double finding_s = as_now() - start;
     e.slots = p.slots;
     e.slots_n = p.slots_n;
     e.sentinels_first = p.sentinels_first;
@@ -273,9 +275,8 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         e.cells = p.plan.cells;
         e.cells_n = p.plan.n;
         st = as_engine_make(&e, err);
-        /* The budget includes finding devices, but not waiting for another run. */
-        if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * p.run.budget_s)
-            e.deadline -= e.start - start;
+        if (as_engine_needs_lock(e.slots, e.slots_n))
+            e.deadline = as_deadline_of(e.start, p.run.budget_s, finding_s);
         if (!st && p.left_out.len) {
             as_buf_str(&p.left_out, "; --device all measures all");
             as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&p.left_out));

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "run/deadline.h"
 #include "worker/measure.h"
 
 #include <jansson.h>
@@ -262,7 +263,8 @@ static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *
     e->run->left_out = NULL;
     if (n == 0)
         return AS_OK;
-    const double all_s = ceil(fmax(need / FOR_ROUNDS, e->deadline - e->start));
+    const double all_s = as_deadline_budget_for_all(need / FOR_ROUNDS, fmax(e->run->budget_s, e->deadline - e->start),
+                                                    possible - n, possible);
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(
         &text,

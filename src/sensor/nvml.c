@@ -52,6 +52,11 @@ static const struct {
     SYMBOL(ecc, "nvmlDeviceGetTotalEccErrors"),
     SYMBOL(utilization, "nvmlDeviceGetUtilizationRates"),
     SYMBOL(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3"),
+    SYMBOL(mig_mode, "nvmlDeviceGetMigMode"),
+    SYMBOL(mig_count, "nvmlDeviceGetMaxMigDeviceCount"),
+    SYMBOL(mig_instance, "nvmlDeviceGetMigDeviceHandleByIndex"),
+    SYMBOL(uuid, "nvmlDeviceGetUUID"),
+    SYMBOL(name, "nvmlDeviceGetName"),
     SYMBOL(gpm_query, "nvmlGpmQueryDeviceSupport"),
     SYMBOL(gpm_alloc, "nvmlGpmSampleAlloc"),
     SYMBOL(gpm_release, "nvmlGpmSampleFree"),
@@ -298,11 +303,10 @@ static struct nvml_links nvml_count_links(const struct nvml *n)
     return out;
 }
 
-static void nvml_describe(void *ctx, struct as_device_info *info)
+static void describe_peer_bus(const struct nvml *n, struct as_device_info *info)
 {
     static const unsigned generations[] = {0, 1, 2, 2,
                                            3, 3, 4, 5}; /* of nvmlNvlinkVersion: 1.0, 2.0, 2.2, 3.0, 3.1, .. */
-    const struct nvml *n = ctx;
     const struct nvml_links links = nvml_count_links(n);
     const size_t known = sizeof generations / sizeof *generations;
     const unsigned generation = links.version < known ? generations[links.version] : 0;
@@ -315,6 +319,71 @@ static void nvml_describe(void *ctx, struct as_device_info *info)
     const double now = field_of(n, NVML_FIELD_NVLINK_SPEED_OF, links.last);
     const double each = now > 0 ? now : field_now(n, NVML_FIELD_NVLINK_SPEED);
     info->peer_bandwidth = each > 0 ? 1e6 * each * links.to_peer : 0;
+}
+
+/* ---- multi-instance GPU ---- */
+
+/* The size of an instance, which its name ends with: "1g.10gb" of "NVIDIA H100 80GB HBM3 MIG 1g.10gb". */
+static void mig_size(const struct nvml *n, nvml_device instance, char *out, size_t size)
+{
+    static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz.+";
+    char name[128] = "";
+    if (!n->api.name || n->api.name(instance, name, sizeof name - 1) != NVML_SUCCESS)
+        return;
+    const char *at = strstr(name, " MIG ");
+    if (at && at[5] && strspn(at + 5, letters) == strlen(at + 5))
+        as_copy_text(out, size, at + 5);
+}
+
+/* CUDA gives the UUID of the instance that the process sees, NVML with another prefix. Without a UUID in common, the
+ * only instance is the one. */
+static void mig_find(const struct nvml *n, const struct as_device_info *info, char *out, size_t size)
+{
+    enum { INSTANCES_MAX = 16 };
+    const char *own = strchr(info->uuid, '-');
+    char only[32] = "";
+    unsigned count = 0, found = 0;
+    if (!n->api.mig_instance || !n->api.mig_count || n->api.mig_count(n->device, &count) != NVML_SUCCESS)
+        return;
+    for (unsigned i = 0; i < count && i < INSTANCES_MAX; i++) {
+        nvml_device instance = NULL;
+        char uuid[96] = "";
+        if (n->api.mig_instance(n->device, i, &instance) != NVML_SUCCESS)
+            continue;
+        found++;
+        mig_size(n, instance, only, sizeof only);
+        const char *theirs =
+            n->api.uuid && n->api.uuid(instance, uuid, sizeof uuid - 1) == NVML_SUCCESS ? strchr(uuid, '-') : NULL;
+        if (own && theirs && strcasecmp(own, theirs) == 0) {
+            mig_size(n, instance, out, size);
+            return;
+        }
+    }
+    if (found == 1)
+        as_copy_text(out, size, only);
+}
+
+/* Part of the driver's text, as all that decides about memory is. */
+static void describe_mig(const struct nvml *n, struct as_device_info *info)
+{
+    unsigned now = 0, after_reset = 0;
+    char size[32] = "";
+    if (!n->api.mig_mode || n->api.mig_mode(n->device, &now, &after_reset) != NVML_SUCCESS || (!now && !after_reset) ||
+        strstr(info->driver, ", MIG"))
+        return;
+    if (now)
+        mig_find(n, info, size, sizeof size);
+    const size_t used = strlen(info->driver);
+    snprintf(info->driver + used, sizeof info->driver - used, ", MIG%s%s%s", size[0] ? " " : "", size,
+             now == after_reset ? ""
+             : now              ? " until the next reset"
+                                : " after the next reset");
+}
+
+static void nvml_describe(void *ctx, struct as_device_info *info)
+{
+    describe_peer_bus(ctx, info);
+    describe_mig(ctx, info);
 }
 
 /* ---- opening ---- */

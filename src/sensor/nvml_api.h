@@ -117,6 +117,11 @@ struct as_nvml_api {
     nvml_return (*ecc)(nvml_device device, unsigned kind, unsigned counter, unsigned long long *n);
     nvml_return (*utilization)(nvml_device device, struct nvml_utilization *out);
     nvml_return (*compute_processes)(nvml_device device, unsigned *n, struct nvml_process *out);
+    nvml_return (*mig_mode)(nvml_device device, unsigned *now, unsigned *after_reset); /* 1: on */
+    nvml_return (*mig_count)(nvml_device device, unsigned *n);
+    nvml_return (*mig_instance)(nvml_device device, unsigned index, nvml_device *instance);
+    nvml_return (*uuid)(nvml_device device, char *out, unsigned size);
+    nvml_return (*name)(nvml_device device, char *out, unsigned size);
     nvml_return (*gpm_query)(nvml_device device, struct nvml_gpm_support *out);
     nvml_return (*gpm_alloc)(void **sample);
     nvml_return (*gpm_release)(void *sample);

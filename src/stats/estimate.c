@@ -13,6 +13,9 @@ static const double TRIMMED_FACTOR = 1.06;
 /* Correction for optional stopping, by simulation. */
 static const double STOPPED_FACTOR = 1.12;
 static const double NORMAL95 = 1.959964;
+/* Other work may have made the best of contended samples worse by so much: two threads that wait for each other, beside
+ * a busy loop on either CPU, read memory at an eighth of the speed. */
+static const double BUSY_FACTOR = 16;
 /* Without knowledge of the group: half to double for one trial (ln 2 = 12.706 sd), and the equivalent for two. */
 static const struct as_prior UNKNOWN_GROUP = {.df = 1, .var = 0.00297591, .upper_var = 0.125068};
 /* Variance of a median relative to that of a mean, for normal samples. */
@@ -44,7 +47,8 @@ struct spread {
 
 const char *as_wide_word(unsigned cause)
 {
-    static const char *const words[AS_WIDE_CAUSES] = {"time", "contention", "clock", "drift", "placement", "modes"};
+    static const char *const words[AS_WIDE_CAUSES] = {"time",      "contention", "clock", "drift",
+                                                      "placement", "modes",      "busy"};
     for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
         if (cause == 1u << i)
             return words[i];
@@ -279,8 +283,6 @@ static double estimate_half_width(const struct cell *c, const struct spread *s, 
         half *= TRIMMED_FACTOR;
     if (known && prior->sample_var > 0) /* a group whose trials have more samples underestimates the scatter */
         half = fmax(half, NORMAL95 * scale * sqrt(MEDIAN_VAR * prior->sample_var / (double)c->n));
-    if (c->forced) /* the group had no contention */
-        half = fmax(half, NORMAL95 * scale * sqrt(UNKNOWN_GROUP.upper_var));
     return half;
 }
 
@@ -288,6 +290,16 @@ static void estimate_hold(struct as_interval *ci, double lo, double hi)
 {
     ci->lo = fmin(ci->lo, lo);
     ci->hi = fmax(ci->hi, hi);
+}
+
+/* Contended samples bound the number on one side. */
+static void hold_unseen(const struct cell *c, int better, struct as_interval *ci)
+{
+    const double lo = c->p[0].x, hi = c->p[c->n - 1].x;
+    if (better <= 0)
+        ci->lo = fmin(ci->lo, c->positive ? lo / BUSY_FACTOR : lo - fabs(lo) * BUSY_FACTOR);
+    if (better >= 0)
+        ci->hi = fmax(ci->hi, fmin(c->positive ? hi * BUSY_FACTOR : hi + fabs(hi) * BUSY_FACTOR, DBL_MAX));
 }
 
 static struct as_interval interval_of(const struct cell *c, const struct spread *s, const struct as_prior *prior,
@@ -307,6 +319,8 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     estimate_hold(&ci, value, value);
     if (c->units == 1 && !isnan(pooled.lo))
         estimate_hold(&ci, pooled.lo, pooled.hi);
+    if (c->forced)
+        hold_unseen(c, aim ? aim->better : 0, &ci);
     return ci;
 }
 
@@ -347,7 +361,7 @@ static unsigned causes_of(const struct cell *c, const struct spread *s, const st
     unsigned causes = 0;
     double t2 = s->drift_share / (1 - s->drift_share) * ((double)c->units - 2), t = as_student95((double)c->units - 2);
     if (c->contended)
-        causes |= AS_WIDE_CONTENTION;
+        causes |= AS_WIDE_CONTENTION | (c->forced ? AS_WIDE_BUSY : 0);
     if (normalises(norm) ? c->clock_unknown : !norm && c->clock_moved)
         causes |= AS_WIDE_CLOCK;
     if (c->units >= DRIFT_TRIALS && s->drift_share >= 0.5 && t2 > t * t)

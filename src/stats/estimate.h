@@ -39,6 +39,7 @@ struct as_aim {
     size_t trials; /* planned */
     bool exact;    /* a count, not a time or rate: its interval is the range of its samples */
     bool stopped;  /* trials stopped once the interval was narrow enough, which makes it optimistic */
+    int better;    /* 1: larger values are better, -1: smaller ones, 0: unknown */
 };
 
 /* Why an interval is wider than requested. */
@@ -49,9 +50,10 @@ enum as_wide {
     AS_WIDE_DRIFT = 8,      /* a trend over the trials */
     AS_WIDE_PLACEMENT = 16, /* trials differ much more than the samples within them */
     AS_WIDE_MODES = 32,     /* two modes on which trials disagree */
+    AS_WIDE_BUSY = 64,      /* every trial was contended: the number only bounds what it is without other work */
 };
-enum { AS_WIDE_CAUSES = 6 };
-/* "time", "contention", "clock", "drift", "placement", "modes"; NULL for anything else. */
+enum { AS_WIDE_CAUSES = 7 };
+/* "time", "contention", "clock", "drift", "placement", "modes", "busy"; NULL for anything else. */
 const char *as_wide_word(unsigned cause);
 
 struct as_estimate {

@@ -44,8 +44,9 @@ struct as_stored_trial {
 };
 enum as_status as_store_add_trials(struct as_store *store, const struct as_stored_trial *trials, size_t n,
                                    struct as_error *err);
-/* Stores cells as they are now (status, reason, summary, gates): for skips and for the gates at the end. */
-enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
+/* Stores n cells of a run as they are now (status, reason, summary, gates), in one transaction: for skips and for the
+ * gates at the end. which: their indices in cells; NULL: the first n. */
+enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, const size_t *which, size_t n,
                                      struct as_error *err);
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err);
 /* Deletes the run with its cells and trials. AS_BUSY: a process is measuring it. */

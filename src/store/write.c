@@ -232,17 +232,16 @@ enum as_status as_store_add_trials(struct as_store *store, const struct as_store
     return as_end(store, st, err);
 }
 
-enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
+enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, const size_t *which, size_t n,
                                      struct as_error *err)
 {
-    enum as_status st = as_begin_write(store, err);
-    if (st)
+    enum as_status st = n ? as_begin_write(store, err) : AS_OK;
+    if (st || !n)
         return st;
-    for (size_t i = 0; i < n && !st; i++) {
-        st = as_store_put_result(store, &cells[i], err);
-        if (!st && (i == 0 || cells[i].run_id != cells[i - 1].run_id))
-            st = recount(store, cells[i].run_id, false, err);
-    }
+    for (size_t i = 0; i < n && !st; i++)
+        st = as_store_put_result(store, &cells[which ? which[i] : i], err);
+    if (!st)
+        st = recount(store, cells[which ? which[0] : 0].run_id, false, err);
     return as_end(store, st, err);
 }
 

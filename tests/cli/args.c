@@ -134,10 +134,26 @@ static void test_command_line(void **state)
     struct as_error err = {0};
     struct as_buf b = AS_BUF_INIT;
     (void)state;
-    assert_int_equal(PARSE(&a, &err, "--set", "size=1KiB..1GiB x4", "it's", ""), AS_OK);
+    assert_int_equal(PARSE(&a, &err, "--set", "size=1KiB..1GiB x4", "it's", " "), AS_OK);
     as_args_command(&a, &b);
-    assert_string_equal(as_buf_get(&b), "assay run --set 'size=1KiB..1GiB x4' 'it'\\''s' ''");
+    assert_string_equal(as_buf_get(&b), "assay run --set 'size=1KiB..1GiB x4' 'it'\\''s' ' '");
     as_buf_finish(&b);
+    as_args_finish(&a);
+}
+
+/* An unset variable of a script stands for no default. */
+static void test_empty(void **state)
+{
+    struct as_args a;
+    struct as_error err = {0};
+    (void)state;
+    assert_int_equal(PARSE(&a, &err, "quick", ""), AS_USAGE);
+    assert_string_equal(err.text, "argument 2 of 'run' is empty: [WHAT]...");
+    as_args_finish(&a);
+    assert_int_equal(PARSE(&a, &err, "--device", ""), AS_USAGE);
+    assert_string_equal(err.text, "--device needs LIST: the one given is empty");
+    as_args_finish(&a);
+    assert_int_equal(PARSE(&a, &err, "--device="), AS_USAGE);
     as_args_finish(&a);
 }
 
@@ -170,7 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),     cmocka_unit_test(test_lists_join), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_help_wins), cmocka_unit_test(test_numbers),    cmocka_unit_test(test_command_line),
-        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_empty),     cmocka_unit_test(test_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

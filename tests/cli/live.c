@@ -228,6 +228,26 @@ static void test_block(void **state)
         }
 }
 
+/* Two measurements of a run have two names: else two lines of progress say the same with another number. */
+static void test_names(void **state)
+{
+    struct scene *s = *state;
+    struct as_buf *names = calloc(s->run.cells_n, sizeof *names);
+    size_t alike = 0;
+    assert_non_null(names);
+    look(s, AS_EVENT_RUN_START, 0, false);
+    for (size_t i = 0; i < s->run.cells_n; i++) {
+        as_live_name(&s->live, &s->planned[i], &names[i]);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(as_buf_get(&names[i]), as_buf_get(&names[k])) == 0)
+                alike++, print_error("twice: %s\n", as_buf_get(&names[i]));
+    }
+    for (size_t i = 0; i < s->run.cells_n; i++)
+        as_buf_finish(&names[i]);
+    free(names);
+    assert_int_equal(alike, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_withdrawn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* Progress, without a clock and without a terminal: events in, text out. */
 #include "cli/output/progress.h"
+#include "cli/cli.h"
+#include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "report/terminal/terminal.h"
 
@@ -184,6 +186,30 @@ static void test_json_events(void **state)
     as_buf_finish(&b);
 }
 
+/* As 'assay help' says: what the budget left out is not impossible. */
+static void test_exit_codes(void **state)
+{
+    static const struct {
+        size_t ok, rejected, crashed, skipped, unsupported;
+        int code;
+    } cases[] = {
+        {3, 0, 0, 0, 1, AS_EXIT_OK},     {3, 0, 0, 2, 0, AS_EXIT_OK},      {3, 0, 0, 4, 0, AS_EXIT_PARTLY},
+        {3, 1, 0, 0, 0, AS_EXIT_PARTLY}, {3, 0, 1, 0, 0, AS_EXIT_PARTLY},  {0, 0, 0, 5, 0, AS_EXIT_PARTLY},
+        {0, 0, 0, 5, 3, AS_EXIT_PARTLY}, {0, 0, 0, 0, 3, AS_EXIT_NOTHING}, {0, 0, 2, 0, 0, AS_EXIT_FAILED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct as_run_result result = {.run_id = 1,
+                                             .state = AS_RUN_COMPLETE,
+                                             .by_status = {[AS_CELL_OK] = cases[i].ok,
+                                                           [AS_CELL_REJECTED] = cases[i].rejected,
+                                                           [AS_CELL_CRASHED] = cases[i].crashed,
+                                                           [AS_CELL_SKIPPED] = cases[i].skipped,
+                                                           [AS_CELL_UNSUPPORTED] = cases[i].unsupported}};
+        assert_int_equal(as_session_code(&result), cases[i].code);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_width),       cmocka_unit_test(test_redraws_are_spaced),
         cmocka_unit_test(test_no_terminal), cmocka_unit_test(test_quiet),
         cmocka_unit_test(test_escapes),     cmocka_unit_test(test_json_events),
+        cmocka_unit_test(test_exit_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

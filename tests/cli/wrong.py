@@ -49,6 +49,9 @@ REFUSED = [
     (["run", "--report", "/no/such/folder/x.html"], 1, ["/no/such/folder"]),
     (["run", "--colour", "alwys"], 2, ["did you mean 'always'?"]),
     (["run", "--store", ""], 2, ["--store"]),
+    (["explain", "L3", "latency"], 2, ["'explain' does not take 'latency' after 'L3'", "in quotes: 'L3 latency'"]),
+    *[([*command.split(), ""], 2, ["is empty"]) for command in (
+        "explain", "explain probe", "history", "facts last", "show", "plan", "run", "list", "export", "advise", "run --device", "run --set")],
     (["run", "latency", "--device", "gpu"], 2, ["there is no device 'gpu'; devices here: cpu"]),
     (["run", "latency", "--device", "gpu:0"], 2, ["there is no device 'gpu:0'; devices here: cpu"]),
     (["run", "latency", "--device", "cpus"], 2, ["did you mean 'cpu'? devices here: cpu"]),

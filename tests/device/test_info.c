@@ -35,6 +35,20 @@ static const struct as_device_info full = {
                    {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0, AS_ROLE_UNKNOWN, "it may"}},
 };
 
+static void variables_without_effect(void **state)
+{
+    struct as_device_info info = {.ignored = "HSA_XNACK"};
+    (void)state;
+    assert_true(as_info_ignores(&info, "HSA_XNACK=1"));
+    assert_true(as_info_ignores(&info, "HSA_ENABLE_SDMA=0+HSA_XNACK=0"));
+    assert_false(as_info_ignores(&info, "HSA_ENABLE_SDMA=0"));
+    assert_false(as_info_ignores(&info, "A_HSA_XNACK=1"));
+    assert_false(as_info_ignores(&info, "HSA_XNACK_2=1"));
+    assert_false(as_info_ignores(&info, ""));
+    info.ignored[0] = 0;
+    assert_false(as_info_ignores(&info, "HSA_XNACK=1"));
+}
+
 static void round_trip(void **state)
 {
     (void)state;
@@ -362,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(largest_cache),
         cmocka_unit_test(largest_on_either_side),
+        cmocka_unit_test(variables_without_effect),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(roles),
         cmocka_unit_test(numbers_that_json_does_not_have),

@@ -86,7 +86,7 @@ static void add_lost_updates(double most, const char *allocator, const char *op)
     lost_at(most, allocator, op, "system");
 }
 
-static const struct as_advice *get_advice(const char *device, const char *topic)
+static const struct as_advice *find_advice(const char *device, const char *topic)
 {
     if (!advice) {
         struct as_run run = {.id = 1};
@@ -100,8 +100,20 @@ static const struct as_advice *get_advice(const char *device, const char *topic)
     for (size_t i = 0; i < advice_n; i++)
         if (strcmp(advice[i].device, device) == 0 && strcmp(advice[i].topic, topic) == 0)
             return &advice[i];
-    fail_msg("no advice on '%s' for %s", topic, device);
     return NULL;
+}
+
+static bool is_asked(const char *device, const char *topic)
+{
+    return find_advice(device, topic) != NULL;
+}
+
+static const struct as_advice *get_advice(const char *device, const char *topic)
+{
+    const struct as_advice *a = find_advice(device, topic);
+    if (!a)
+        fail_msg("no advice on '%s' for %s", topic, device);
+    return a;
 }
 
 static void says(const struct as_advice *a, const char *what)
@@ -150,6 +162,16 @@ UNIT_TEST(test_allocators_by_side)
     assert_null(strstr(get_advice("hip:0", "shared")->sentence, "system-scope atomics"));
     says(get_advice("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
     says(get_advice("hip:0", "first-touch"), "Let the device touch 'pinned' first");
+}
+
+/* A tie of wide intervals is none. */
+UNIT_TEST(test_undecided)
+{
+    triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
+    triad("cpu", 201, "thp", 8, "cpu")->sum.ci = (struct as_interval){110, 290};
+    says(get_advice("cpu", "cpu-heavy"),
+         "inconclusive whether to use 'thp' or 'mmap', whose intervals are too wide: with 'thp' ");
+    assert_null(strstr(get_advice("cpu", "cpu-heavy")->sentence, "tied"));
 }
 
 static void by_cpu(double value, const char *allocator, const char *touch, int threads)
@@ -425,6 +447,23 @@ UNIT_TEST(test_prefetch)
     says(get_advice("cuda:0", "prefetch"), "(its own time, 12.0 ms, is not counted)");
 }
 
+/* Nobody is told to measure what the device cannot have: two sides, or memory of a role that it lacks. */
+UNIT_TEST(test_questions_of_the_device)
+{
+    static const char *const apart[] = {"first-touch", "pre-fault", "copies", "prefetch"};
+    infos[1] = (struct as_device_info){.id = "opencl:0", .backend = "opencl", .is_host_cpu = true};
+    add("opencl:0", "alloc", "ns", 100, "op=alloc;allocator=clCreateBuffer;size=32");
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        assert_false(is_asked("opencl:0", apart[i]));
+    assert_true(is_asked("opencl:0", "device-heavy") && is_asked("opencl:0", "applications"));
+    infos[1] = (struct as_device_info){
+        .id = "opencl:0", .backend = "opencl", .allocators_n = 1, .allocators = {{.name = "clCreateBuffer"}}};
+    free(advice);
+    advice = NULL;
+    assert_true(is_asked("opencl:0", "first-touch"));
+    assert_false(is_asked("opencl:0", "prefetch"));
+}
+
 /* ratio: to what runs beside the cell; 0: nothing does */
 static void application(double ms, const char *against, double ratio, double peak, const char *axes)
 {
@@ -462,6 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, empty_run),
         cmocka_unit_test_setup_teardown(test_allocators_by_side, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_undecided, start, empty_run),
         cmocka_unit_test_setup_teardown(test_cpu_heavy_on_device, start, empty_run),
         cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, empty_run),
         cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, empty_run),
@@ -479,6 +519,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_counters, start, empty_run),
         cmocka_unit_test_setup_teardown(test_page_size, start, empty_run),
         cmocka_unit_test_setup_teardown(test_prefetch, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_questions_of_the_device, start, empty_run),
         cmocka_unit_test_setup_teardown(test_applications_and_strategies, start, empty_run),
         cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, empty_run),
         cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, empty_run),

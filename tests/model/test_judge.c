@@ -318,6 +318,24 @@ static void test_contended_samples(void **state)
     judge(s);
     assert_int_equal(s->cells[0].status, AS_CELL_OK);
     assert_true(fabs(s->cells[0].sum.median - 20) < 0.2);
+    assert_true(as_cell_is_evidence(&s->cells[0]));
+}
+
+/* Other work in every trial leaves a bound: the interval is open on the better side, and the number is no evidence. */
+static void test_contended_throughout(void **state)
+{
+    struct scene *s = *state;
+    for (int t = 0; t < TRIALS; t++)
+        for (int i = 0; i < N; i++) {
+            s->trials[0].v[t].weight[i] = 0;
+            s->trials[0].v[t].samples[i] /= 6; /* a rate */
+        }
+    judge(s);
+    const struct as_cell *c = &s->cells[0];
+    assert_true(as_cell_is_valid(c) && as_cell_is_busy(c) && !as_cell_is_evidence(c));
+    assert_int_equal(c->status, AS_CELL_WIDE);
+    assert_true(c->sum.ci.hi > 20 && c->sum.ci.lo > 0.9 * 20 / 6);
+    assert_true(strncmp(c->reason, "other work in every trial: contention, ", 39) == 0);
 }
 
 static void test_throttled(void **state)
@@ -474,6 +492,7 @@ int main(void)
         TEST(test_clock_of_a_core),
         TEST(test_clock_beside_memory),
         TEST(test_contended_samples),
+        TEST(test_contended_throughout),
         TEST(test_throttled),
         TEST(test_shared_device),
         TEST(test_crash),

@@ -73,6 +73,25 @@ static void test_planted_bounds(void **state)
     }
 }
 
+/* The line of a sheet is found by its label, whatever word the device has for its compute units. */
+static void test_lines_by_label(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"SM", "CU", "compute unit"};
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (size_t w = 0; w < sizeof words / sizeof *words && !q->beside; w++) {
+            struct as_buf label = AS_BUF_INIT;
+            const char *rest = q->label, *unit;
+            for (; (unit = strstr(rest, "{unit}")); rest = unit + strlen("{unit}")) {
+                as_buf_add(&label, rest, (size_t)(unit - rest));
+                as_buf_str(&label, words[w]);
+            }
+            as_buf_str(&label, rest);
+            assert_ptr_equal(as_quantity_of_line(q->group, as_buf_get(&label)), q);
+            as_buf_finish(&label);
+        }
+}
+
 static void test_own(void **state)
 {
     (void)state;
@@ -85,6 +104,6 @@ static void test_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_planted_bounds),
-                                       cmocka_unit_test(test_own)};
+                                       cmocka_unit_test(test_lines_by_label), cmocka_unit_test(test_own)};
     return cmocka_run_group_tests_name("the table of quantities", tests, NULL, NULL);
 }

@@ -348,6 +348,58 @@ def compare_terminal(assay, sample, factor=1.0):
     return len([v for v in values if v[3] <= v[4]]), [v for v in values if v[2] * factor < v[3] or v[2] * factor > v[4]]
 
 
+def of_two_runs(assay, folder):
+    """A store with the sample's run and a later one of its machine that measured one probe only."""
+    store = os.path.join(folder, "two.db")
+    first = json.loads(read(assay, "h100-quick.db", "export", "--format", "json"))
+    later = {**first, "run": {**first["run"], "uuid": "00000000-0000-4000-8000-000000000002"},
+             "cells": [c for c in first["cells"] if c["probe"] == "topology"]}
+    later["run"]["started_at"] += 3600
+    later["run"]["ended_at"] += 3600
+    for number, run in enumerate((first, later)):
+        path = os.path.join(folder, f"{number}.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(run, f)
+        expect(assay.run("import", path, "--store", store).code == OK, "the run is imported")
+    return store
+
+
+def rows_of_page(page):
+    """(device, label, the texts of the row) of the sheet; the head of each has the columns."""
+    for table in re.findall(r'<table class="sheet">.*?</table>', page, re.S):
+        device = re.search(r"<caption><code>([^<]*)", table).group(1)
+        for row in re.findall(r"<tr[^>]*>(.*?)(?=<tr|</tbody>|</table>)", table, re.S):
+            texts = [html.unescape(re.sub("<[^>]*>", "", cell)).replace("\u00a0", " ").strip() for cell in re.split(r"<t[dh][^>]*>", row)[1:]]
+            if len(texts) > 4 and texts[1] not in ("", "quantity"):
+                yield device, texts[1], texts
+
+
+def test_views_of_several_runs(assay):
+    """What the last run did not measure is on sheet and map all the same, and both sheets have the same texts."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, path = of_two_runs(assay, folder), os.path.join(folder, "page.html")
+        expect(assay.run("report", "-o", path, "--store", store).code == OK, "a page of two runs")
+        with open(path, encoding="utf-8") as f:
+            page = f.read()
+        shown = assay.run("show", "--store", store, env={"COLUMNS": "300", "LC_ALL": "C.UTF-8"}).out
+    of_one = set(quantity for _, quantity, view, _ in values_of_page(page_of(assay, "h100-quick.db", "last")) if view == "map")
+    of_two = set(quantity for _, quantity, view, _ in values_of_page(page) if view == "map")
+    expect(of_one <= of_two, "the map has what the sheet has", of_one - of_two)
+    expect(not list(contradictions(values_of_page(page))), "one value each", list(contradictions(values_of_page(page))))
+    shown_sizes = [dict(((q, html.unescape(text).replace("\u00a0", " ").replace("–", " to ").strip()) for part in re.findall(pattern, page, re.S)
+                         for _, q, _, text in SHOWN_TEXT.findall(part) if q.endswith(".capacity")))
+                   for pattern in (r'<table class="sheet">.*?</table>', r'<svg [^>]*class="map.*?</svg>')]
+    other = {q: (text, shown_sizes[0].get(q)) for q, text in shown_sizes[1].items() if text != shown_sizes[0].get(q)}
+    expect(shown_sizes[1] and not other, "the map has the sizes of the sheet", other)
+    lines, count, apart = [" ".join(line.split()) for line in shown.splitlines()], 0, []
+    for device, label, texts in rows_of_page(page):
+        words = " ".join(t for t in (label, texts[2], texts[3].lstrip("±"), texts[4]) if t)
+        count += 1
+        if not any(words in line for line in lines):
+            apart.append(f"{device} {words}")
+    expect(count > 40 and not apart, f"page and terminal have the same texts ({count})", apart)
+
+
 def test_terminal_shows_the_values(assay):
     numbers = 0
     for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):

@@ -107,6 +107,18 @@ def test_page_of_the_h200(assay):
     expect(not re.search(r"(?:src|href)=[\"']?https?:", text), "and asks no network")
 
 
+def test_who_reaches_which_memory(assay):
+    """Joined from several probes, on the page and in the terminal."""
+    text = read(assay, "show", "last", "link_latency", sample=WHOLE)
+    numbers = ("339 ns", "51.4 GB/s", "4.57 TB/s")
+    expect("Who reaches which memory" in text and all(n in text for n in numbers), "in the terminal", text)
+    page = os.path.join(assay.folder, "page.html")
+    read(assay, "report", "-o", page, sample=WHOLE)
+    with open(page, encoding="utf-8") as f:
+        table = re.search(r'aria-label="Who reaches which memory".*?</table>', f.read().replace("\u00a0", " "), re.DOTALL)
+    expect(table and all(n in table.group(0) for n in numbers), "on the page", table)
+
+
 def test_tables_of_the_h200(assay):
     shown = read(assay, "show", "last")
     expect("131 measurements: 122 ok, 3 imprecise, 6 unsupported" in shown, "the count", shown[:400])

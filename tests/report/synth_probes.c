@@ -157,6 +157,10 @@ const char *const as_view_probes[] = {
     [AS_VIEW_ATTENTION] = "attention",
     [AS_VIEW_LINK_BANDWIDTH] = "link",
     [AS_VIEW_LINK_LATENCY] = "link_latency",
+    [AS_VIEW_LATENCY] = "latency",
+    [AS_VIEW_BANDWIDTH] = "bandwidth",
+    [AS_VIEW_HOST_LATENCY] = "host_latency",
+    [AS_VIEW_HOST_BANDWIDTH] = "host_bandwidth",
 };
 
 const char *const as_probe_methods[] = {synth_method, synth_method, "", "", "", "", "", "", "", "", NULL};

@@ -41,12 +41,41 @@ static void test_no_other_cell(void **state)
     as_sheet_finish(&s);
 }
 
+/* What the row says beside its number; until the next call. */
+static const char *details_of(const struct as_sheet_row *row)
+{
+    static char text[400];
+    struct as_buf b = AS_BUF_INIT;
+    as_sheet_details(row, &b);
+    as_copy_text(text, sizeof text, as_buf_get(&b));
+    as_buf_finish(&b);
+    return text;
+}
+
 static const struct as_sheet_gap *gap_of(const struct as_sheet *s, const char *group, const char *label)
 {
     for (size_t i = 0; i < s->gaps_n; i++)
         if (strcmp(s->gaps[i].group, group) == 0 && strcmp(s->gaps[i].label, label) == 0)
             return &s->gaps[i];
     return NULL;
+}
+
+/* What other work disturbed in every trial is a bound: another cell gives the number, or the bound is the reason. */
+static void test_contended(void **state)
+{
+    (void)state;
+    struct as_cell *c = add_cell("bandwidth", READ("1073741824", ",\"allocator\":\"cuMemAlloc\"" BEST), 700, "GB/s");
+    c->status = AS_CELL_WIDE;
+    c->causes = AS_WIDE_CONTENTION | AS_WIDE_BUSY;
+    c->sum.ci = (struct as_interval){690, 11200};
+    struct as_sheet s = made();
+    assert_null(as_sheet_find(&s, "Memory", "read"));
+    assert_string_equal(gap_of(&s, "Memory", "read")->reason, "contended: over 690 GB/s");
+    as_sheet_finish(&s);
+    add_cell("bandwidth", READ("536870912", ",\"allocator\":\"cuMemAlloc\"" BEST), 2900, "GB/s");
+    s = made();
+    assert_true(as_sheet_find(&s, "Memory", "read")->value == 2900);
+    as_sheet_finish(&s);
 }
 
 #define COPY(from, to, size)                                                                                           \
@@ -176,7 +205,7 @@ static void test_memory_side(void **state)
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "capacity");
     assert_true(row && row->specified == 256 << 20);
-    assert_string_equal(row->remark, "Infinity Cache, known from the KFD topology");
+    assert_string_equal(details_of(row), "Infinity Cache, known from the KFD topology");
     row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "latency");
     assert_true(row && row->value == 300);
     row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "read");
@@ -257,8 +286,8 @@ static void test_products(void **state)
     add_product("wgmma", "burst", 8192, 9e12);
     struct as_sheet s = made();
     assert_int_equal(s.n, 2);
-    assert_string_equal(s.rows[0].remark, "BLAS 1.2, 1.50 GHz, power cap");
-    assert_string_equal(s.rows[1].remark, "by wgmma");
+    assert_string_equal(details_of(&s.rows[0]), "BLAS 1.2, 1.50 GHz, power cap");
+    assert_string_equal(details_of(&s.rows[1]), "by wgmma");
     as_sheet_finish(&s);
     free(cells[0].detail);
     cells[0].detail = NULL;
@@ -333,15 +362,15 @@ static void test_units_and_words(void **state)
     const struct as_sheet_row *row = as_sheet_find(&s, "L1", "latency");
     assert_true(row && row->value == 16);
     assert_string_equal(row->unit, "ns");
-    assert_string_equal(row->remark, "32.0 cycles");
+    assert_string_equal(details_of(row), "32.0 cycles");
     row = as_sheet_find(&s, "Shared memory", "read");
     assert_true(row && fabs(row->value - 25600) < 1e-6);
     assert_string_equal(row->unit, "GB/s");
-    assert_string_equal(row->remark, "128 B/cycle per SM");
+    assert_string_equal(details_of(row), "128 B/cycle per SM");
     assert_non_null(as_sheet_find(&s, "Cache line", "SM to SM"));
     row = as_sheet_find(&s, "Allocate 16 MiB", "device");
     assert_true(row && row->value == 4e4);
-    assert_string_equal(row->remark, "free 30.0 µs");
+    assert_string_equal(details_of(row), "free 30.0 µs");
     as_sheet_finish(&s);
 }
 
@@ -371,7 +400,7 @@ static void test_earlier_runs(void **state)
         assert_int_equal(run.unsteady_n, rows[i].unsteady);
         if (rows[i].unsteady) {
             struct as_sheet s = made();
-            assert_string_equal(as_sheet_find(&s, "Allocate 16 MiB", "device")->remark,
+            assert_string_equal(details_of(as_sheet_find(&s, "Allocate 16 MiB", "device")),
                                 "unsteady: 40.0 to 50.0 µs in 2 runs");
             as_sheet_finish(&s);
         }
@@ -400,10 +429,10 @@ static void test_every_peer(void **state)
         const struct as_sheet_row *row = as_sheet_find(&s, "GPU to GPU", "write");
         assert_non_null(row);
         assert_true(row->value == 396);
-        assert_string_equal(row->remark, peers == 1 ? "copy engine, with device 1"
-                                         : peers == 3
-                                             ? "copy engine, with device 1, device 2 45.0 GB/s, device 3 390 GB/s"
-                                             : "copy engine, with device 1, 4 others 45.0 to 390 GB/s");
+        assert_string_equal(details_of(row), peers == 1 ? "copy engine, with device 1"
+                                             : peers == 3
+                                                 ? "copy engine, with device 1, device 2 45.0 GB/s, device 3 390 GB/s"
+                                                 : "copy engine, with device 1, 4 others 45.0 to 390 GB/s");
         as_sheet_finish(&s);
     }
 }
@@ -425,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantities_name_facts_that_exist),
         cmocka_unit_test_setup(test_no_other_cell, start),
+        cmocka_unit_test_setup(test_contended, start),
         cmocka_unit_test_setup(test_reasons, start),
         cmocka_unit_test_setup(test_loaded_below_idle, start),
         cmocka_unit_test_setup(test_sizes_that_fit, start),

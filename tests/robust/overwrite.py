@@ -11,7 +11,7 @@ CELLS = ["latency", "--set", "size=1KiB,4KiB", "--trials", "1", "--device", "nul
 # Every command that writes a file, with its other arguments.
 COMMANDS = {
     "run": [*CELLS], "resume": [], "report": ["1"], "export": ["1"], "compare": ["1", "1"],
-    "check": ["--against", "1", "1"],
+    "check": ["--against", "1", "1"], "fleet": ["show", "nodes.json"],
 }
 
 
@@ -91,7 +91,9 @@ def test_inputs(assay):
                     ["check", "--against", "sheet.json", "--junit", "sheet.json"],
                     ["check", "--against", "1", "--against", "sheet.json", "--summary", "sheet.json"],
                     ["check", "--against", "1", "run.json", "--summary", "run.json"],
-                    ["check", "--against", "1", "--junit", "same.xml", "--summary", "./same.xml"]):
+                    ["check", "--against", "1", "--junit", "same.xml", "--summary", "./same.xml"],
+                    ["fleet", "merge", "sheet.json", "-o", "sheet.json"], ["fleet", "show", "away.db", "--page", "./away.db"],
+                    ["fleet", "show", "sheet.json", "--page", "same", "--prometheus", "./same"]):
         before = {n: digest(assay.path(n)) for n in os.listdir(assay.folder)}
         expect_refused(assay.run(*command), USAGE)
         expect(before == {n: digest(assay.path(n)) for n in os.listdir(assay.folder)}, f"{command} changes no file")

@@ -170,5 +170,18 @@ def test_a_state_in_which_the_device_cannot_be_opened(assay):
     expect(len(copies(assay.cells(), SDMA[0])) == 2, "with the cells of other states")
 
 
+def test_chips_without_xnack_have_no_cells_of_its_states(assay):
+    """Known before the run, by the chip's target; states of other variables are measured."""
+    env = hip(assay, FAKE_HIP="rdna3 sdma")
+    done = assay.run("plan", *suite(assay), "--json", env=env)
+    cells = [json.loads(line) for line in done.out.splitlines()[1:]]
+    without = [c for c in cells if state(c) in XNACK]
+    expect(without and all("HSA_XNACK has no effect here: gfx1100 has no XNACK" in c["reason"] for c in without), "why", cells)
+    expect(len([c for c in copies(cells, SDMA[1]) if c["status"] == "planned"]) == 2, "others are planned", cells)
+    expect(assay.run("run", *suite(assay), env=env).code in MEASURED, "it measures")
+    for cell in assay.cells():
+        expect((cell["status"] == "unsupported") == (state(cell) in XNACK), "as planned", cell)
+
+
 if __name__ == "__main__":
     harness.main(globals())

@@ -1,5 +1,6 @@
 /* The sensor of NVIDIA devices on a stand-in library whose behaviour FAKE_NVML selects (fake/fake.c). */
 #include "base/buf.h"
+#include "base/text.h"
 #include "sensor/watch.h"
 
 #include <math.h>
@@ -168,12 +169,40 @@ static void test_described(void **state)
     assert_true(strlen(info.sensor_why) > 0 && info.sensor_read_s == 0);
 }
 
+/* An instance is told from others by its UUID, which CUDA gives for what the process sees. */
+static void test_multi_instance(void **state)
+{
+    static const struct {
+        const char *words, *uuid, *driver;
+    } divided[] = {
+        {"self", "", "CUDA 12.8"},
+        {"self mig", "GPU-00112233-4455-6677-8899-AABBCCDDEE02", "CUDA 12.8, MIG 1g.20gb+me"},
+        {"self mig", "GPU-00112233-4455-6677-8899-aabbccddee01", "CUDA 12.8, MIG 1g.10gb"},
+        {"self mig", "GPU-ffffffff-4455-6677-8899-aabbccddee01", "CUDA 12.8, MIG"},
+        {"self mig single", "", "CUDA 12.8, MIG 1g.10gb"},
+        {"self mig single nameless", "", "CUDA 12.8, MIG"},
+        {"self mig single pending", "", "CUDA 12.8, MIG 1g.10gb until the next reset"},
+        {"self pending", "", "CUDA 12.8, MIG after the next reset"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof divided / sizeof *divided; i++) {
+        struct as_device_info info = device;
+        as_copy_text(info.driver, sizeof info.driver, "CUDA 12.8");
+        as_copy_text(info.uuid, sizeof info.uuid, divided[i].uuid);
+        struct as_sensing s = open_as(divided[i].words);
+        as_sensing_describe(&s, &info);
+        as_sensing_describe(&s, &info); /* once more changes nothing */
+        assert_string_equal(info.driver, divided[i].driver);
+        as_sensing_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_throttling), cmocka_unit_test(test_users),
-        cmocka_unit_test(test_lost_device), cmocka_unit_test(test_reasons),    cmocka_unit_test(test_watched_trial),
-        cmocka_unit_test(test_described),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_throttling),     cmocka_unit_test(test_users),
+        cmocka_unit_test(test_lost_device), cmocka_unit_test(test_reasons),        cmocka_unit_test(test_watched_trial),
+        cmocka_unit_test(test_described),   cmocka_unit_test(test_multi_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,7 +212,7 @@ void finished_run(struct fixture *f, uint64_t seed)
     cells[0].sum.mode[0] = 1;
     cells[0].sum.mode[1] = 2;
     cells[0].sum.mode_share0 = 0.25;
-    check(f, as_store_update_cells(f->store, cells, 1, &f->err));
+    check(f, as_store_update_cells(f->store, cells, NULL, 1, &f->err));
     for (int v = 0; v < 3; v++)
         as_trial_finish(&trials[v]);
     trial(f, &cells[1], trials, 0, &rng);
@@ -222,7 +222,7 @@ void finished_run(struct fixture *f, uint64_t seed)
     as_trial_finish(&trials[0]);
     cells[2].status = AS_CELL_UNSUPPORTED;
     as_copy_text(cells[2].reason, sizeof cells[2].reason, "@no such allocator <b>");
-    check(f, as_store_update_cells(f->store, cells, 3, &f->err));
+    check(f, as_store_update_cells(f->store, cells, NULL, 3, &f->err));
     struct as_trial crashed = {.cell_id = cells[3].id,
                                .started_at = 1.7e9,
                                .prepare_s = NAN,

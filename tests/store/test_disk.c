@@ -83,7 +83,7 @@ static enum as_status skip_cell(struct world *w)
 {
     w->cells[2].status = AS_CELL_SKIPPED;
     as_copy_text(w->cells[2].reason, sizeof w->cells[2].reason, "the time budget ended before it");
-    return as_store_update_cells(w->f->store, w->cells, CELLS, &w->f->err);
+    return as_store_update_cells(w->f->store, w->cells, NULL, CELLS, &w->f->err);
 }
 
 static enum as_status end_run(struct world *w)

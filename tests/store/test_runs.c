@@ -141,7 +141,7 @@ static void test_refused_writes(void **state)
     trials[0].cell_id = cells[0].id = 4711;
     assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[0]}, 1, &f->err),
                      AS_NOTFOUND);
-    assert_int_equal(as_store_update_cells(f->store, cells, 2, &f->err), AS_NOTFOUND);
+    assert_int_equal(as_store_update_cells(f->store, cells, NULL, 2, &f->err), AS_NOTFOUND);
     assert_int_equal(as_store_cell(f->store, 4711, 1, &after, &f->err), AS_NOTFOUND);
     run.id = 99;
     assert_int_equal(as_store_update_run(f->store, &run, &f->err), AS_NOTFOUND);
@@ -171,7 +171,7 @@ static void test_reading_store_is_not_written(void **state)
     struct as_run run;
     struct as_cell *cells = begin(f, &run, 1, 1);
     must_open(f, AS_STORE_READ);
-    assert_int_equal(as_store_update_cells(f->store, cells, 1, &f->err), AS_USAGE);
+    assert_int_equal(as_store_update_cells(f->store, cells, NULL, 1, &f->err), AS_USAGE);
     assert_non_null(strstr(f->err.text, f->path));
     as_cells_free(cells, 3);
     as_run_finish(&run);
@@ -231,7 +231,7 @@ static void test_end_of_a_run(void **state)
     check(f, as_store_verify(f->store, &f->err));
     /* the count follows later changes of cells */
     cells[0].status = AS_CELL_REJECTED;
-    check(f, as_store_update_cells(f->store, cells, 3, &f->err));
+    check(f, as_store_update_cells(f->store, cells, NULL, 3, &f->err));
     check(f, as_store_runs(f->store, &runs, &n, &f->err));
     assert_int_equal(runs[0].cells_ok, 0);
     as_runs_free(runs, n);

@@ -4,14 +4,18 @@
 #include "lib/checks/checks.h"
 #include "os/memory.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 extern const char as_kernel_migration[];
 
+#define NEXT_MULTIPLIER UINT64_C(0x5851F42D4C957F2D) /* Knuth's MMIX */
 enum { GROUP = 256, GROUPS_PER_UNIT = 8, LINE_WORDS = 16, LOOKS = 64, PASSES_MAX = 64 };
 
 static const char *const side_words[] = {"cpu", "device", NULL};
+static const char *const lines_words[] = {"modified", "clean", NULL};
+static const char *const what_words[] = {"bandwidth", "latency", NULL};
 
 static const struct as_axis axes[] = {
     AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
@@ -19,26 +23,71 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("agent", side_words, "all", "who reads all of it, pass by pass"),
     AS_COUNT_AXIS("pass", 1, PASSES_MAX, "1,2,4", "the pass that is timed; those before it are not"),
     AS_SIZE_AXIS("size", 65536, 0, "256MiB", "bytes of the buffer"),
+    AS_WORD_AXIS("lines", lines_words, "modified",
+                 "the writer's caches before the first pass: as it left them, or written back and invalidated"),
+    AS_WORD_AXIS("what", what_words, "bandwidth", "linear reads by all threads, or a pointer chase by one"),
     {0},
 };
 static const char *const quick[] = {"allocator=all touch=all agent=all pass=1,2 size=64MiB", NULL};
-static const char *const full[] = {"allocator=all touch=all agent=all pass=1,2,3,4,8 size=256MiB", NULL};
+static const char *const full[] = {
+    "allocator=all touch=all agent=all pass=1,2,3,4,8 size=256MiB",
+    "allocator=pinned,pinned_coherent,shared_fine pass=1 size=1MiB,16MiB lines=all what=all", NULL};
+static const struct as_own_metric own_metrics[] = {
+    {"what",
+     "latency",
+     {"latency", "ns", true, "time of one dependent load of a line that the pass has not read yet, launch included",
+      NULL}},
+    {0}};
 
 struct state {
     struct as_trial_context *tc;
     struct as_device *dev, *cpu;
     struct as_opened opened;
     struct as_buffers of_device, of_cpu;
-    struct as_kernel *fill[2], *sum[2]; /* by the CPU, by the device */
-    struct as_memory *sums, *memory;
+    struct as_kernel *fill[2], *sum[2]; /* by the CPU, by the device; of a chase those that link and follow lines */
+    struct as_kernel *clean, *sweep;    /* of the CPU's caches, of the device's */
+    struct as_memory *sums, *memory, *other;
     size_t groups;
     unsigned passes;
     bool touched_by_device, read_by_device, wrong;
+    bool chases, cleans;
     bool reached;                       /* by the host, in place */
     double handover;                    /* seconds of the last change of sides, in which the driver may move pages */
     uint64_t words, key, before, after; /* of LOOKS pages, those that the host has */
     uint64_t *host_sums;                /* a line per thread */
 };
+
+/* Writes lines back to memory and drops them, in all caches that are coherent with the CPU's. */
+#if defined(__x86_64__)
+enum { CLEANS = true };
+static void clean_line(const uint64_t *line)
+{
+    __builtin_ia32_clflush(line);
+}
+#elif defined(__aarch64__)
+enum { CLEANS = true };
+static void clean_line(const uint64_t *line)
+{
+    __asm__ volatile("dc civac, %0" : : "r"(line) : "memory");
+}
+#else
+enum { CLEANS = false };
+static void clean_line(const uint64_t *line)
+{
+    (void)line;
+}
+#endif
+
+/* Lines pass from cache to cache only where both sides use one memory in place. */
+static bool is_shared_in_place(const struct as_allocator *a)
+{
+    return a && !a->why_not[0] && a->host_access && (a->coherent || as_role_is_pinned(a->role));
+}
+
+static bool is_of_lines(const struct as_axes *a)
+{
+    return as_word_is(a, "lines", "clean") || as_word_is(a, "what", "latency");
+}
 
 static enum as_applies migration_applies(const struct as_device_info *info, const struct as_axes *a,
                                          struct as_error *err)
@@ -49,11 +98,15 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
         return as_pruned(err, "it needs a device beside the CPU");
     if (!as_info_shares_host(info))
         return as_pruned(err, "host threads cannot access a simulated device");
-    if (same && as_axes_number(a, "pass") > 1)
-        return AS_PRUNED; /* the control: nothing has to move */
+    if (same && (as_axes_number(a, "pass") > 1 || as_word_is(a, "lines", "clean")))
+        return AS_PRUNED;                                            /* the control: nothing has to move */
+    const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
+    if (is_of_lines(a) && (as_axes_number(a, "pass") > 1 || !(by_device || is_shared_in_place(allocator))))
+        return AS_PRUNED;
+    if (as_word_is(a, "lines", "clean") && !CLEANS)
+        return as_inapplicable(err, "this build cannot write the CPU's lines back");
     if (!(info->capabilities & AS_CAP_SOURCE))
         return as_inapplicable(err, "the device cannot compile kernels");
-    const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
     if (allocator && !allocator->why_not[0] && !allocator->host_access && !by_device)
         return as_inapplicable(err, "the CPU cannot access this memory");
     return as_check_block(info, as_axes_text(a, "allocator"), as_axes_number(a, "size"), err) ? AS_INAPPLICABLE
@@ -87,7 +140,48 @@ static void host_sum(const struct as_host_call *call)
         sum += data[i];
     sums[(size_t)call->thread * LINE_WORDS] = sum;
 }
-static const struct as_host_kernel host_kernels[] = {{"fill", host_fill}, {"sum", host_sum}, {NULL, NULL}};
+static void host_clean(const struct as_host_call *call)
+{
+    enum { CLEANED_WORDS = 4 /* the smallest line of these CPUs */ };
+    const uint64_t *data = (const uint64_t *)(uintptr_t)migration_value(call, 0);
+    const uint64_t n = migration_value(call, 1), end = n * (call->thread + 1) / call->threads;
+    for (uint64_t i = n * call->thread / call->threads; i < end; i += CLEANED_WORDS)
+        clean_line(data + i);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* The first word of each line has the number of the next: a cycle through all of them in a scattered order, since the
+ * multiplier is 1 modulo 4, the increment odd and the number of lines a power of two. */
+static uint64_t next_line(uint64_t line, uint64_t key, uint64_t lines)
+{
+    return (line * NEXT_MULTIPLIER + (2 * key + 1)) & (lines - 1);
+}
+
+static void host_link(const struct as_host_call *call)
+{
+    uint64_t *data = (uint64_t *)(uintptr_t)migration_value(call, 0);
+    const uint64_t lines = migration_value(call, 1) / LINE_WORDS, key = migration_value(call, 2);
+    const uint64_t end = lines * (call->thread + 1) / call->threads;
+    for (uint64_t i = lines * call->thread / call->threads; i < end; i++)
+        data[i * LINE_WORDS] = next_line(i, key, lines);
+}
+
+static void host_follow(const struct as_host_call *call)
+{
+    const uint64_t *data = (const uint64_t *)(uintptr_t)migration_value(call, 0);
+    uint64_t *sums = (uint64_t *)(uintptr_t)migration_value(call, 2), sum = 0, at = 0;
+    if (call->thread)
+        return;
+    for (uint64_t n = migration_value(call, 1) / LINE_WORDS; n; n--) {
+        at = data[at * LINE_WORDS];
+        sum += at;
+    }
+    sums[0] = sum;
+}
+
+static const struct as_host_kernel host_kernels[] = {{"fill", host_fill},     {"sum", host_sum},
+                                                     {"clean", host_clean},   {"link", host_link},
+                                                     {"follow", host_follow}, {NULL, NULL}};
 
 static enum as_status launch_cpu(struct state *s, struct as_kernel *kernel, uint64_t last, double *seconds,
                                  struct as_error *err)
@@ -102,7 +196,7 @@ static enum as_status launch_cpu(struct state *s, struct as_kernel *kernel, uint
         return st;
     const struct as_arg args[] = {as_u64_arg((uint64_t)(uintptr_t)s->memory->host), as_u64_arg(s->words),
                                   as_u64_arg(last)};
-    struct as_launch l = as_launch_of(kernel, args, 3, s->cpu->info.threads, 1);
+    struct as_launch l = as_launch_of(kernel, args, 3, kernel == s->sum[0] && s->chases ? 1 : s->cpu->info.threads, 1);
     l.work = (struct as_work){.bytes = (double)s->words * 8, .footprint = (double)s->words * 8};
     st = s->cpu->queue->launch(s->cpu, &l, &t, err);
     if (!st)
@@ -122,6 +216,8 @@ static enum as_status launch_device(struct state *s, struct as_kernel *kernel, c
     if (st)
         return st;
     struct as_launch l = as_launch_of(kernel, args, 3, s->groups, GROUP);
+    if (kernel == s->sum[1] && s->chases)
+        l = as_launch_of(kernel, args, 3, 1, 1);
     l.work = (struct as_work){.bytes = (double)s->words * 8, .footprint = (double)s->words * 8};
     st = s->dev->queue->launch(s->dev, &l, &t, err);
     if (!st)
@@ -137,9 +233,24 @@ static enum as_status touch(struct state *s, struct as_error *err)
                                 : launch_cpu(s, s->fill[0], s->key, &unused, err);
 }
 
+/* Writes the lines of both sides back; the device's by filling other memory, of twice its cache. */
+static enum as_status clean(struct state *s, struct as_error *err)
+{
+    double unused;
+    if (!s->cleans)
+        return AS_OK;
+    if (s->other) {
+        const struct as_arg args[] = {as_memory_arg(s->other), as_u64_arg(s->other->bytes / 8), as_u64_arg(s->key)};
+        const enum as_status st = launch_device(s, s->sweep, args, &unused, err);
+        if (st)
+            return st;
+    }
+    return launch_cpu(s, s->clean, 0, &unused, err);
+}
+
 static enum as_status add_sums(struct state *s, uint64_t *sum, struct as_error *err)
 {
-    const size_t n = s->groups * GROUP;
+    const size_t n = s->chases ? 1 : s->groups * GROUP;
     uint64_t *each = malloc(n * sizeof *each);
     *sum = 0;
     if (!each)
@@ -151,7 +262,7 @@ static enum as_status add_sums(struct state *s, uint64_t *sum, struct as_error *
     return st;
 }
 
-/* One pass; its sum must be that of key + i. */
+/* One pass; its sum must be that of key + i, or of the numbers of all lines. */
 static enum as_status pass(struct state *s, double *seconds, struct as_error *err)
 {
     const struct as_arg args[] = {as_memory_arg(s->sums), as_memory_arg(s->memory), as_u64_arg(s->words)};
@@ -160,9 +271,10 @@ static enum as_status pass(struct state *s, double *seconds, struct as_error *er
                                           : launch_cpu(s, s->sum[0], (uint64_t)(uintptr_t)s->host_sums, seconds, err);
     if (!st && s->read_by_device)
         st = add_sums(s, &sum, err);
-    for (unsigned i = 0; i < s->cpu->info.threads && !s->read_by_device; i++)
+    for (unsigned i = 0; i < (s->chases ? 1 : s->cpu->info.threads) && !s->read_by_device; i++)
         sum += s->host_sums[(size_t)i * LINE_WORDS];
-    const uint64_t expected = s->words * s->key + s->words / 2 * (s->words - 1); /* words are even */
+    const uint64_t n = s->chases ? s->words / LINE_WORDS : s->words; /* even */
+    const uint64_t expected = n / 2 * (n - 1) + (s->chases ? 0 : n * s->key);
     s->wrong |= !st && sum != expected;
     return st;
 }
@@ -188,24 +300,36 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
                         .key = tc->seed,
                         .passes = (unsigned)as_axes_u64(tc->axes, "pass"),
                         .touched_by_device = as_word_is(tc->axes, "touch", "device"),
-                        .read_by_device = as_word_is(tc->axes, "agent", "device")};
+                        .read_by_device = as_word_is(tc->axes, "agent", "device"),
+                        .chases = as_word_is(tc->axes, "what", "latency"),
+                        .cleans = as_word_is(tc->axes, "lines", "clean")};
     const struct as_allocator *allocator = as_info_allocator(&tc->dev->info, as_axes_text(tc->axes, "allocator"));
     s->reached = allocator && allocator->host_access;
     s->groups = (size_t)(tc->dev->info.compute_units ? tc->dev->info.compute_units : 1) * GROUPS_PER_UNIT;
     const enum as_status st = as_cpu_beside(s->dev, &s->opened, &s->cpu, err);
     if (st)
         return st;
+    if (s->chases) {
+        while (s->words & (s->words - 1))
+            s->words &= s->words - 1; /* down to a power of two */
+    }
     s->host_sums = calloc((size_t)s->cpu->info.threads * LINE_WORDS, sizeof *s->host_sums);
     if (!s->host_sums)
         return as_nomem(err, (size_t)s->cpu->info.threads * LINE_WORDS * sizeof *s->host_sums, "sums");
     as_buffers_open(&s->of_cpu, s->cpu, &program, err);
-    s->fill[0] = as_buffers_kernel(&s->of_cpu, "fill", err);
-    s->sum[0] = as_buffers_kernel(&s->of_cpu, "sum", err);
+    s->fill[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "link" : "fill", err);
+    s->sum[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "follow" : "sum", err);
+    s->clean = as_buffers_kernel(&s->of_cpu, "clean", err);
     if (s->of_cpu.status)
         return s->of_cpu.status;
     as_buffers_open(&s->of_device, s->dev, &program, err);
-    s->fill[1] = as_buffers_kernel(&s->of_device, "fill", err);
-    s->sum[1] = as_buffers_kernel(&s->of_device, "sum", err);
+    s->fill[1] = as_buffers_kernel(&s->of_device, s->chases ? "link" : "fill", err);
+    s->sum[1] = as_buffers_kernel(&s->of_device, s->chases ? "follow" : "sum", err);
+    const uint64_t cache = as_info_last_cache(&tc->dev->info);
+    if (s->cleans && cache && !tc->dev->info.is_host_cpu) {
+        s->sweep = as_buffers_kernel(&s->of_device, "fill", err);
+        s->other = as_buffers_memory(&s->of_device, NULL, 2 * cache, err);
+    }
     s->sums = as_buffers_memory(&s->of_device, NULL, s->groups * GROUP * sizeof(uint64_t), err);
     tc->footprint = s->words * 8;
     tc->host_work = true;
@@ -237,6 +361,8 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
     const char *at = st || !s->reached ? NULL : s->memory->host;
     if (!st)
         st = touch(s, err);
+    if (!st)
+        st = clean(s, err);
     s->before = look(s, at);
     for (unsigned i = 0; i < s->passes && !st; i++) {
         st = pass(s, &seconds, err);
@@ -253,7 +379,7 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
         as_note_number(s->tc, "host_share_after", (double)s->after / LOOKS);
     }
     out->seconds = seconds;
-    out->value = (double)s->words * 8 / seconds * 1e-9;
+    out->value = s->chases ? seconds * 1e9 * LINE_WORDS / (double)s->words : (double)s->words * 8 / seconds * 1e-9;
     return AS_OK;
 }
 
@@ -298,6 +424,7 @@ const struct as_probe as_probe_migration = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte of the buffer once; decimal GB",
+    .own_metrics = own_metrics,
     AS_CELLS(axes, quick, full, migration_applies),
     .kernel_reaches = migration_by_kernel,
     .patience = migration_patience,

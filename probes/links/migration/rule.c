@@ -90,13 +90,52 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *first, con
                     subject, as_cell_axis(last, "pass"), value);
 }
 
+/* ---- lines that the other side's caches hold ---- */
+
+static bool is_of_lines(const struct as_cell *cell)
+{
+    return strcmp(as_cell_axis(cell, "lines"), "clean") == 0 || strcmp(as_cell_axis(cell, "what"), "latency") == 0;
+}
+
+/* What modified lines cost against clean ones: of times and rates alike, how much longer it takes. */
+static void add_lines(struct as_rule_context *c, const struct as_cell *modified, const struct as_cell *clean)
+{
+    const bool is_time = modified->lower_is_better;
+    char subject[160], object[64], value[160];
+    migration_subject(modified, subject, sizeof subject);
+    as_allocator_object(as_cell_axis(modified, "allocator"), object, sizeof object);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_MIGRATION_LINES, is_time ? modified : clean,
+                                          is_time ? clean : modified, AS_BY(.object = object));
+    if (!f)
+        return;
+    const bool costs = f->ci.lo > 1, gains = f->ci.hi < 1, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
+    f->verdict = costs || gains || alike ? AS_SUPPORTED : AS_UNDECIDED;
+    as_fact_noted_text(f, " as long as once its lines are in memory", "", value, sizeof value);
+    as_fact_say(f,
+                costs   ? "%s (%s) takes longer while the writer's caches hold it modified: %s"
+                : gains ? "%s (%s) is faster from the writer's caches than from memory: %s"
+                : alike ? "%s (%s) costs alike whether the writer's caches hold it or memory does: %s"
+                        : "Whether %s (%s) costs more while the writer's caches hold it is inconclusive: %s",
+                subject, as_cell_axis(modified, "what"), value);
+}
+
+static void derive_lines(struct as_rule_context *c)
+{
+    struct as_pair *pairs;
+    size_t n;
+    as_pairs_make(c, "migration", "lines", "modified", "clean", &pairs, &n);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+        add_lines(c, pairs[i].a, pairs[i].b);
+    free(pairs);
+}
+
 static void derive_passes(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "migration", &cells);
     for (size_t i = 0, facts = 0; i < n && facts < FACTS_MAX; i++) {
         char subject[160], object[64];
-        if (!as_cell_is(cells[i], "pass", "1"))
+        if (!as_cell_is(cells[i], "pass", "1") || is_of_lines(cells[i]))
             continue;
         const struct as_cell *last = last_pass(cells, n, cells[i]);
         migration_subject(cells[i], subject, sizeof subject);
@@ -114,5 +153,9 @@ const struct as_rule as_rules_migration[] = {
      "the first pass over memory that one side wrote, and the ratio of the last pass to it: the first pays "
      "for a move or a mapping where it is surely above 1.25, and passes are alike where it is surely within 1.25 of 1",
      "passes of the same size over the same memory with another ratio"},
+    {"lines of the writer's caches", derive_lines,
+     "the ratio of a first pass over lines that the writer's caches hold modified to one over lines in memory: a "
+     "difference where its interval excludes 1, alike where it lies within 1.25 of 1",
+     "first passes over the same memory with another ratio"},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 UNIT_TEST(test_passes)
@@ -57,11 +58,45 @@ UNIT_TEST(test_prefetch)
     }
 }
 
+/* Costs of lines that the writer's caches hold: of times and rates alike, and what cannot be told. */
+UNIT_TEST(test_lines)
+{
+    static const char *const lines[] = {"modified", "clean"};
+    static const struct {
+        const char *what, *touch, *agent;
+        double numbers[2];
+    } rows[] = {{"latency", "cpu", "device", {1500, 1000}},
+                {"bandwidth", "cpu", "device", {10, 20}},
+                {"latency", "device", "cpu", {100, 100}},
+                {"bandwidth", "device", "cpu", {30, 20}}};
+    struct made m = {.share = 0.01, .info = {.id = "hip:0", .backend = "hip"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int k = 0; k < 2; k++) {
+            char axes[200];
+            const bool time = strcmp(rows[i].what, "latency") == 0;
+            snprintf(axes, sizeof axes,
+                     "allocator=hipHostMalloc touch=%s agent=%s pass=1 size=1048576 lines=%s what=%s", rows[i].touch,
+                     rows[i].agent, lines[k], rows[i].what);
+            made_add(&m, "migration", time ? "ns" : "GB/s", rows[i].numbers[k], axes)->lower_is_better = time;
+        }
+    made_derive(&m);
+    made_near(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576", 1.5, 1e-9);
+    made_near(&m, "migration.lines.bandwidth.hipHostMalloc.cpu.device.1048576", 2, 1e-9);
+    made_says(made_get(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576"), "takes longer while");
+    made_says(made_get(&m, "migration.lines.latency.hipHostMalloc.device.cpu.1048576"), "costs alike");
+    made_says(made_get(&m, "migration.lines.bandwidth.hipHostMalloc.device.cpu.1048576"), "is faster from");
+    made_verdict(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576", AS_SUPPORTED);
+    made_get(&m, "migration.first.hipHostMalloc.cpu.device"); /* of the bandwidth of modified lines alone */
+    made_says(made_get(&m, "migration.first.hipHostMalloc.cpu.device"), "10.0 GB/s");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,11 @@ static enum as_applies alloc_applies(const struct as_device_info *info, const st
     return AS_INAPPLICABLE;
 }
 
+static bool alloc_untouched(const struct as_axes *a)
+{
+    return !is_touch(a);
+}
+
 struct state {
     struct as_device *dev;
     struct touch *touch; /* for touch ops, which use nothing below */
@@ -234,6 +239,7 @@ const struct as_probe as_probe_alloc = {
     .further = further,
     .varies_by_process = true,
     AS_CELLS(axes, quick, full, alloc_applies),
+    .untouched = alloc_untouched,
     .patience = alloc_patience,
     AS_TRIAL(struct state, alloc_prepare, alloc_sample, alloc_check, alloc_finish),
 };

@@ -43,7 +43,7 @@ static const char *const full[] = {
     "scenario=cpu-one what=fault allocator=base_pages,huge_pages pages=1,10000 access=load",
     "scenario=cpu-one,cpu-all what=first allocator=base_pages,huge_pages pages=10000,100000",
     ("scenario=all what=fault,control allocator=shared_fine,shared_coarse,managed,pageable " DECADES),
-    ("scenario=all what=fault,control allocator=registered devices=opencl " DECADES),
+    ("scenario=all what=fault,control allocator=registered devices=opencl,metal " DECADES),
     "scenario=cpu-one,cpu-all what=fault allocator=base_pages,pageable pages=1,10000 node=all",
     "scenario=device-major,device-minor allocator=pageable pages=1,10000 node=all",
     "scenario=all allocator=managed_device,managed_host pages=1,10000,262144",

@@ -53,6 +53,31 @@ static void print_advice(const struct as_advice *a, bool all, const struct as_ta
         print_line(a->command, 4, style, out);
 }
 
+/* Those that are known come first; what the others lack is for those who ask. */
+static void print_all(const struct as_report_run *run, bool all, const struct as_table_style *style, struct as_buf *out)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < run->advice_n; i++)
+        known += run->advice[i].known;
+    as_buf_printf(out, "Run %lld: %zu of %zu questions answered\n", (long long)run->run.id, known, run->advice_n);
+    for (size_t i = 0; i < run->advice_n; i++)
+        if (all || (i < AS_ADVICE_SHOWN && (run->advice[i].known || !known)))
+            print_advice(&run->advice[i], all, style, out);
+    if (!all && known > AS_ADVICE_SHOWN)
+        as_buf_printf(out, "\n%zu more with smaller effects: assay advise --all\n", known - AS_ADVICE_SHOWN);
+    if (!all && known && known < run->advice_n) {
+        struct as_buf line = AS_BUF_INIT;
+        as_buf_printf(&line,
+                      "%zu question%s need%s more measurements, most of which 'assay run upm apps' makes: assay "
+                      "advise --all",
+                      run->advice_n - known, run->advice_n - known == 1 ? "" : "s",
+                      run->advice_n - known == 1 ? "s" : "");
+        as_buf_char(out, '\n');
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+        as_buf_finish(&line);
+    }
+}
+
 static int run_advise(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -75,16 +100,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
         as_buf_str(&out, "}\n");
     } else if (!st) {
         const bool all = as_args_flag(args, "all");
-        size_t known = 0;
-        for (size_t i = 0; i < run.advice_n; i++)
-            known += run.advice[i].known;
-        as_buf_printf(&out, "Run %lld: %zu of %zu questions answered\n", (long long)run.run.id, known, run.advice_n);
-        for (size_t i = 0; i < run.advice_n; i++)
-            if (all || i < AS_ADVICE_SHOWN)
-                print_advice(&run.advice[i], all, &style, &out);
-        if (!all && run.advice_n > AS_ADVICE_SHOWN)
-            as_buf_printf(&out, "\n%zu more with smaller effects: assay advise --all\n",
-                          run.advice_n - AS_ADVICE_SHOWN);
+        print_all(&run, all, &style, &out);
     }
     as_report_run_finish(&run);
     as_store_close(store);
@@ -108,7 +124,7 @@ const struct as_command as_command_advise = {
              "the same counter. Answers with the largest effect come first, ten unless --all is given. Each answer "
              "lists its "
              "evidence, the measurements it rests on; 'assay explain CELL' shows one. "
-             "If valid measurements are missing, it names the command that measures them; the suites upm and apps "
+             "If valid measurements are missing, --all names the command that measures them; the suites upm and apps "
              "measure most of them.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,

@@ -339,7 +339,9 @@ static int run_explain(const struct as_command *command, const struct as_args *a
     enum as_status st = as_cli_style(args, &style, &err);
     const char *kind = as_args_word(args, 0), *name = as_args_word(args, 1);
     if (name && strcmp(kind, "cell") != 0 && strcmp(kind, "probe") != 0 && strcmp(kind, "suite") != 0)
-        st = as_fail(&err, AS_USAGE, "'explain' does not take '%s' after '%s'", name, kind);
+        st = as_fail(&err, AS_USAGE,
+                     "'explain' does not take '%s' after '%s'; a name of several words goes in quotes: '%s %s'", name,
+                     kind, kind, name);
     if (!st)
         st = explain_any(args, &style, &out, &err);
     if (!st)

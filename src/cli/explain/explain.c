@@ -157,7 +157,7 @@ static void explain_numbers(const struct as_cell *c, const struct as_table_style
     value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);
     value_member(out, "minimum", c->sum.min, c->unit, digits, style);
     value_member(out, "maximum", c->sum.max, c->unit, digits, style);
-    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit))
+    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit) && !as_cell_is_busy(c))
         format_member(out, style, "precision", "interval width %.3g%% of the median, %.3g%% requested", 100 * reached,
                       100 * c->precision);
     format_member(out, style, "samples", "%zu in %zu trial%s", c->sum.n, c->sum.trials, c->sum.trials == 1 ? "" : "s");
@@ -178,66 +178,65 @@ static void explain_numbers(const struct as_cell *c, const struct as_table_style
     as_buf_finish(&b);
 }
 
-static size_t bin_of(double v, double lo, double width)
+/* The bins from minimum to maximum, and one at each end for what lies beyond: samples without weight. */
+enum { BELOW = BINS, ABOVE, ALL_BINS };
+
+static size_t bin_of(double v, const struct as_cell *c)
 {
-    const double at = (v - lo) / width;
-    return at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0;
+    const double at = (v - c->sum.min) / ((c->sum.max - c->sum.min) / BINS);
+    if (v < c->sum.min || v > c->sum.max)
+        return v < c->sum.min ? BELOW : ABOVE;
+    return at >= BINS ? BINS - 1 : (size_t)at;
 }
 
 /* Counts the samples of weight 0 by bin and returns their number. A cell's samples are those of its trials, in order.
  */
-static size_t count_contended(const struct as_explained *e, double lo, double width, size_t count[BINS])
+static size_t count_contended(const struct as_explained *e, size_t count[ALL_BINS])
 {
     size_t all = 0;
     for (size_t i = 0; i < e->trials_n; i++) {
         const struct as_trial *v = &e->trials[i];
         for (size_t k = 0; k < v->n && v->weight && v->status == AS_CELL_OK && !v->excluded; k++)
             if (v->weight[k] == 0) {
-                count[bin_of(v->samples[k], lo, width)]++;
+                count[bin_of(v->samples[k], &e->cell)]++;
                 all++;
             }
     }
     return all;
 }
 
-/* The distribution of the samples from minimum to maximum, and their development over time. */
-static void distribution(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
+static void bin_row(const char *label, size_t count, size_t most, size_t contended, unsigned bar,
+                    const struct as_table_style *style, struct as_buf *out)
 {
-    enum { LABELS = 21, POINTS = 72 }; /* columns before a bar; points in a row */
-    const unsigned room = style->width - LABELS, bar = room < 40 ? room : 40, points_most = style->width - 15;
-    const struct as_cell *c = &e->cell;
-    size_t count[BINS] = {0}, contended[BINS] = {0}, count_max = 1;
-    double sum[BINS] = {0};
-    double lo = c->sum.min, width = (c->sum.max - c->sum.min) / BINS;
-    if (!c->samples || c->sum.n < 2 || !(width > 0) || !isfinite(width))
-        return;
-    for (size_t i = 0; i < c->sum.n; i++) {
-        const size_t bin = bin_of(c->samples[i], lo, width);
-        count[bin]++;
-        sum[bin] += c->samples[i];
-    }
-    for (size_t i = 0; i < BINS; i++)
-        count_max = count[i] > count_max ? count[i] : count_max;
-    as_text_title(out,
-                  count_contended(e, lo, width, contended)
-                      ? "Distribution; contended samples have no weight in the median"
-                      : "Distribution",
-                  style);
-    struct as_buf label = AS_BUF_INIT;
-    for (size_t i = 0; i < BINS; i++) {
-        as_buf_clear(&label);
-        /* the mean of the bin's samples, since an outlier makes bins wide */
-        const double named = count[i] ? sum[i] / (double)count[i] : lo + ((double)i + 0.5) * width;
-        as_format_value_to(&label, named, c->unit, explain_digits_of(c));
-        as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
-        as_buf_terminal(out, as_buf_get(&label));
-        as_buf_printf(out, " %6zu ", count[i]);
-        as_text_bar(out, (double)count[i] / (double)count_max, bar, style->unicode);
-        if (contended[i])
-            as_buf_printf(out, " %zu contended", contended[i]);
-        as_buf_char(out, '\n');
-    }
+    const unsigned width = as_text_width(label);
+    as_buf_repeat(out, ' ', width < 12 ? 12 - width : 0);
+    as_buf_terminal(out, label);
+    as_buf_printf(out, " %6zu ", count);
+    as_text_bar(out, (double)count / (double)most, bar, style->unicode);
+    if (contended)
+        as_buf_printf(out, " %zu contended", contended);
+    as_buf_char(out, '\n');
+}
+
+/* A bin by the mean of its samples, since an outlier makes bins wide; the ends by where they begin. */
+static void bin_label(const struct as_cell *c, size_t bin, size_t count, double sum, struct as_buf *out)
+{
+    const double width = (c->sum.max - c->sum.min) / BINS, middle = c->sum.min + ((double)bin + 0.5) * width;
+    as_buf_clear(out);
+    as_buf_str(out, bin == BELOW ? "below " : bin == ABOVE ? "above " : "");
+    as_format_value_to(out,
+                       bin == BELOW   ? c->sum.min
+                       : bin == ABOVE ? c->sum.max
+                       : count        ? sum / (double)count
+                                      : middle,
+                       c->unit, explain_digits_of(c));
+}
+
+static void over_time(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { POINTS = 72 }; /* in a row */
     double points[POINTS];
+    const unsigned points_most = style->width - 15;
     const size_t most = points_most < POINTS ? points_most : POINTS, n = c->sum.n < most ? c->sum.n : most;
     for (size_t i = 0; i < n; i++) {
         size_t from = i * c->sum.n / n, to = (i + 1) * c->sum.n / n;
@@ -246,6 +245,38 @@ static void distribution(const struct as_explained *e, const struct as_table_sty
     as_buf_str(out, "over time    ");
     as_text_spark(out, points, n, style->unicode);
     as_buf_char(out, '\n');
+}
+
+/* The distribution of the samples, and their development over time. */
+static void distribution(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { LABELS = 21 }; /* columns before a bar */
+    static const size_t order[ALL_BINS] = {BELOW, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ABOVE};
+    _Static_assert(BINS == 10, "as many as in the order");
+    const unsigned room = style->width - LABELS, bar = room < 40 ? room : 40;
+    const struct as_cell *c = &e->cell;
+    size_t count[ALL_BINS] = {0}, contended[ALL_BINS] = {0}, most = 1;
+    double sum[ALL_BINS] = {0};
+    struct as_buf label = AS_BUF_INIT;
+    if (!c->samples || c->sum.n < 2 || !(c->sum.max > c->sum.min) || !isfinite(c->sum.max - c->sum.min))
+        return;
+    for (size_t i = 0; i < c->sum.n; i++) {
+        const size_t bin = bin_of(c->samples[i], c);
+        sum[bin] += c->samples[i];
+        most = ++count[bin] > most ? count[bin] : most;
+    }
+    as_text_title(out,
+                  count_contended(e, contended) ? "Distribution; contended samples have no weight in the median"
+                                                : "Distribution",
+                  style);
+    for (size_t i = 0; i < ALL_BINS; i++) {
+        const size_t bin = order[i];
+        if (bin >= BINS && !count[bin])
+            continue;
+        bin_label(c, bin, count[bin], sum[bin], &label);
+        bin_row(as_buf_get(&label), count[bin], most, contended[bin], bar, style, out);
+    }
+    over_time(c, style, out);
     as_buf_finish(&label);
 }
 

@@ -44,7 +44,7 @@ static const struct term {
      "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL, "the ends of the 95% interval are more than a factor of ten apart"},
-    {"±", "+-", "half the width of the 95% interval, relative to the number"},
+    {"±", "+-", "the farther end of the 95% interval, relative to the number"},
     {"~", NULL, "beside an interval: it is wider than requested; 'assay explain imprecise' says why that may be"},
     {"one trial", NULL, "the number of a single usable trial, which has no interval"},
     {"seen once", NULL, "a fact of a single run; further runs show whether it is reproduced"},

@@ -52,6 +52,8 @@ static enum as_status add_given(struct as_args *out, const struct as_option *opt
                                 struct as_error *err)
 {
     const bool is_list = option->value && strcmp(option->value, "LIST") == 0;
+    if (value && !value[0]) /* an unset variable of a script, which no default should stand for */
+        return as_fail(err, AS_USAGE, "--%s needs %s: the one given is empty", option->name, option->value);
     for (size_t i = 0; i < out->given_n && !option->many; i++)
         if (out->given[i].option == option)
             return is_list ? join_lists(&out->given[i], value, err)
@@ -109,6 +111,9 @@ static enum as_status check_words(const struct as_command *command, const struct
         return as_fail(err, AS_USAGE, "'%s' needs %s", command->name, command->args);
     if (command->max_args >= 0 && (int)args->words > command->max_args)
         return as_fail(err, AS_USAGE, "'%s' does not take '%s'", command->name, args->word[command->max_args]);
+    for (size_t i = 0; i < args->words; i++)
+        if (args->word[i] && !args->word[i][0])
+            return as_fail(err, AS_USAGE, "argument %zu of '%s' is empty: %s", i + 1, command->name, command->args);
     return AS_OK;
 }
 

@@ -173,7 +173,7 @@ int as_session_code(const struct as_run_result *result)
     if (result->state == AS_RUN_INTERRUPTED)
         return AS_EXIT_FAILED;
     if (numbers == 0)
-        return broken ? AS_EXIT_FAILED : AS_EXIT_NOTHING;
+        return broken ? AS_EXIT_FAILED : n[AS_CELL_SKIPPED] ? AS_EXIT_PARTLY : AS_EXIT_NOTHING;
     return n[AS_CELL_REJECTED] || broken || n[AS_CELL_SKIPPED] > numbers ? AS_EXIT_PARTLY : AS_EXIT_OK;
 }
 

@@ -3,13 +3,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "probe/probe.h"
 #include "report/model/load.h"
 #include "report/sheet/sheet.h"
 #include "report/sheet/sheet_export.h"
 #include "report/terminal/terminal.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +96,7 @@ static void live_say_text(const struct as_live *l, const struct as_event *e, con
     as_buf_printf(&b, "%5.1f s  ", e->elapsed_s);
     if (l->run.devices_n > 1)
         as_buf_printf(&b, "%-8s  ", l->run.devices[line->device].id);
-    as_buf_printf(&b, "%-13s %-26s %s", line->title, line->label, line->number);
+    as_buf_printf(&b, "%-13s %-26s %s", line->title, line->shown, line->number);
     as_buf_terminal(text, as_buf_get(&b));
     as_buf_char(text, '\n');
     text->failed |= b.failed;
@@ -132,6 +130,7 @@ static void live_take_row(struct as_live *l, const struct as_event *e, struct as
 {
     as_copy_text(line->title, sizeof line->title, row->title);
     as_copy_text(line->label, sizeof line->label, row->label);
+    as_copy_text(line->shown, sizeof line->shown, row->shown);
     live_number(row, l->unicode, line->number, sizeof line->number);
     if (!is_news(line, row, e->kind == AS_EVENT_RUN_END))
         return;
@@ -311,57 +310,4 @@ struct as_live_size as_live_block(const struct as_live *l, unsigned width, unsig
     if (b.column)
         block_end_line(&b);
     return (struct as_live_size){b.rows, b.widest, b.hidden};
-}
-
-/* ---- the name of a cell ---- */
-
-static bool live_has_word(const char *text, const char *word)
-{
-    const size_t n = strlen(word);
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < n && tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
-            i++;
-        if (i == n)
-            return true;
-    }
-    return false;
-}
-
-static bool live_name_quantity(const struct as_live *l, const struct as_cell *cell, struct as_buf *out)
-{
-    const struct as_quantity_subject s = {.device = cell->device, .info = as_report_device(&l->run, cell->device)};
-    const struct as_quantity *q = s.info ? as_quantity_of_cell(&s, cell, true) : NULL;
-    char label[64];
-    if (!q)
-        return false;
-    as_quantity_expand(&s, q->label, label, sizeof label);
-    if (!live_has_word(label, q->group))
-        as_buf_printf(out, "%s ", q->group);
-    as_buf_str(out, label);
-    return true;
-}
-
-static void live_name_probe(const struct as_cell *cell, struct as_buf *out)
-{
-    const struct as_probe *probe = as_probe_find(cell->probe);
-    if (probe && probe->hidden) {
-        as_buf_str(out, "reference measurement");
-        return;
-    }
-    as_buf_str(out, probe ? probe->title : cell->probe);
-    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->type == AS_AXIS_SIZE && isfinite(as_axes_number(&cell->axes, a->name))) {
-            as_buf_str(out, ", ");
-            as_format_size(out, as_axes_u64(&cell->axes, a->name));
-            return;
-        }
-}
-
-void as_live_name(const struct as_live *l, const struct as_cell *cell, struct as_buf *out)
-{
-    if (!l || !live_name_quantity(l, cell, out))
-        live_name_probe(cell, out);
-    if (l && l->run.devices_n > 1)
-        as_buf_printf(out, " (%s)", cell->device);
 }

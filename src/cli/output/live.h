@@ -9,9 +9,10 @@
 struct as_live_line {
     size_t device; /* index into run.devices */
     const struct as_quantity *of;
-    char title[32], label[48], number[64]; /* number: value and half interval; "": none any more */
-    bool listed;                           /* as text */
-    bool said, said_wide;                  /* as it was last written as JSON */
+    char title[32], label[48], shown[64]; /* as of its row */
+    char number[64];                      /* value and half interval; "": none any more */
+    bool listed;                          /* as text */
+    bool said, said_wide;                 /* as it was last written as JSON */
     double said_value;
     struct as_interval said_ci;
 };
@@ -37,7 +38,8 @@ struct as_live_size {
     size_t hidden;         /* lines of the sheet that have no space */
 };
 struct as_live_size as_live_block(const struct as_live *l, unsigned width, unsigned most, struct as_buf *out);
-/* "memory latency, 64 MiB": a cell by the quantity that it gives, else by its probe. l NULL: by its probe. */
+/* "Memory latency, 64 MiB": a cell by the quantity that it gives, else by its probe, with the values of the axes in
+ * which others of this name differ. l NULL: by its probe and size. */
 void as_live_name(const struct as_live *l, const struct as_cell *cell, struct as_buf *out);
 void as_live_finish(struct as_live *l);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Options of all commands whose value is an output file. */
-static const char *const output_options[] = {"output", "report", "junit", "summary"};
+static const char *const output_options[] = {"output", "report", "junit", "summary", "page", "prometheus"};
 enum { OUTPUTS_N = sizeof output_options / sizeof *output_options };
 
 static bool is_output_option(const char *name)

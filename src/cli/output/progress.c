@@ -45,7 +45,7 @@ static void progress_say(const struct as_progress *p, const struct as_event *e, 
 {
     const char *bar = p->unicode ? " │ " : " | ";
     as_buf_printf(line, "%.0f%%", floor(100 * share_done(e)));
-    if (isfinite(e->eta_s)) {
+    if (e->eta_s > 0) {
         as_buf_str(line, ", ");
         as_format_duration(line, ceil(e->eta_s));
         as_buf_str(line, " left");

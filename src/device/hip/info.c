@@ -73,6 +73,15 @@ static void hip_info_fill_uuid(struct as_device_info *info, const struct as_hip_
         n += (size_t)snprintf(info->uuid + n, sizeof info->uuid - n, "%02x", u[i]);
 }
 
+/* A target that nobody knows may have it. */
+static void hip_info_fill_ignored(struct as_device_info *info, const struct as_hip_device *hip)
+{
+    if (hip->target.xnack != AS_HIP_XNACK_NONE || !hip->target.arch[0])
+        return;
+    as_copy_text(info->ignored, sizeof info->ignored, "HSA_XNACK");
+    snprintf(info->ignored_why, sizeof info->ignored_why, "%s has no XNACK", hip->target.arch);
+}
+
 static void hip_info_fill_names(struct as_device_info *info, const struct as_hip_device *hip)
 {
     char name[256] = "";
@@ -85,6 +94,7 @@ static void hip_info_fill_names(struct as_device_info *info, const struct as_hip
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_HIP));
     hip_info_fill_driver(info, hip);
     hip_info_fill_uuid(info, hip);
+    hip_info_fill_ignored(info, hip);
 }
 
 static unsigned hip_info_capabilities(const struct as_hip_device *hip)

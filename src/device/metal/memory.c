@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum way { PRIVATE, SHARED, MANAGED, NO_COPY };
 
@@ -32,8 +33,9 @@ enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
 struct block {
     const struct allocator *how;
     as_objc_id buffer;
-    void *pages; /* NO_COPY: the host's memory under it */
-    void *copy;  /* PRIVATE: the host's copy while it is mapped */
+    void *pages; /* NO_COPY: the host's memory under it, mapped for it and so untouched */
+    uint64_t pages_bytes;
+    void *copy; /* PRIVATE: the host's copy while it is mapped */
 };
 
 as_objc_id as_mtl_buffer(const struct as_memory *mem)
@@ -50,6 +52,7 @@ void as_mtl_list_allocators(struct as_device *dev)
         const bool in_place = a->way == SHARED || a->way == NO_COPY;
         *out = (struct as_allocator){.host_access = a->way != PRIVATE,
                                      .coherent = in_place && d->unified,
+                                     .on_demand = a->way == NO_COPY && d->unified,
                                      .role = as_role_in(as_mtl_roles, a->name)};
         as_copy_text(out->name, sizeof out->name, a->name);
         if (a->way == MANAGED && d->unified)
@@ -84,13 +87,22 @@ static enum as_status check_size(const struct as_device *dev, uint64_t bytes, st
     if (dev->info.max_alloc && bytes > dev->info.max_alloc)
         return as_fail(err, AS_UNSUPPORTED, "metal: %llu bytes exceed the device's maxBufferLength of %llu",
                        (unsigned long long)bytes, (unsigned long long)dev->info.max_alloc);
+    /* Metal gives more, and then moves buffers in and out of the GPU's reach while kernels run. */
+    const struct as_mtl_device *d = dev->ctx;
+    const uint64_t used = AS_SEND(d->api, allocated, d->device);
+    if (d->total && (bytes > d->total || used > d->total - bytes))
+        return as_fail(err, AS_NOMEM,
+                       "metal: %llu bytes beside the %llu allocated exceed the device's recommendedMaxWorkingSetSize "
+                       "of %llu",
+                       (unsigned long long)bytes, (unsigned long long)used, (unsigned long long)d->total);
     return AS_OK;
 }
 
 static void metal_release(const struct as_mtl_device *d, struct block *b)
 {
     as_mtl_release(d->api, &b->buffer);
-    free(b->pages);
+    if (b->pages)
+        munmap(b->pages, (size_t)b->pages_bytes);
     free(b->copy);
     *b = (struct block){0};
 }
@@ -103,8 +115,9 @@ static enum as_status metal_obtain(const struct as_mtl_device *d, const struct a
     const uint64_t page = as_host_page();
     *b = (struct block){.how = how};
     if (how->way == NO_COPY) {
-        bytes = (bytes + page - 1) / page * page;
-        if (posix_memalign(&b->pages, (size_t)page, (size_t)bytes)) {
+        b->pages_bytes = bytes = (bytes + page - 1) / page * page;
+        b->pages = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+        if (b->pages == MAP_FAILED) {
             b->pages = NULL;
             return as_nomem(err, bytes, "host memory under a buffer");
         }

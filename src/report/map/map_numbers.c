@@ -419,7 +419,7 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
     number.unit = n->unit;
     if (n->known <= AS_MAP_UNDECIDED)
         as_buf_str(b, no_number[n->known]);
-    else if (n->of && strcmp(n->unit, "B") != 0)
+    else if (n->of && !(n->fact && strcmp(n->unit, "B") == 0))
         map_numbers_write(b, &number);
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
         as_page_fact_value(b, n->fact);

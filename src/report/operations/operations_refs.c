@@ -91,7 +91,7 @@ bool as_ref_is_of(const struct as_ref *ref, const char *op)
 
 static struct as_measure of_cell(const struct as_cell *c)
 {
-    if (!c || !as_cell_is_valid(c))
+    if (!c || !as_cell_is_evidence(c))
         return (struct as_measure){NAN, {NAN, NAN}};
     return (struct as_measure){c->sum.median, c->sum.ci};
 }

@@ -77,7 +77,7 @@ static const struct as_cell *cheapest(const struct as_report_run *run, const cha
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
-        if (as_has_role(c, AS_VIEW_OPERATION_SEQUENCES) && as_cell_is_valid(c) &&
+        if (as_has_role(c, AS_VIEW_OPERATION_SEQUENCES) && as_cell_is_evidence(c) &&
             (!device || strcmp(c->device, device) == 0) &&
             as_ref_same_sequence(sequence, as_axes_text(&c->axes, "mix")) &&
             (!best || c->sum.median < best->sum.median))
@@ -156,7 +156,7 @@ static bool of_probe(const struct as_ref_cells *c, const struct as_ref *ref, str
     for (size_t i = 0; i < c->run->cells_n; i++) {
         const struct as_cell *cell = &c->run->cells[i];
         struct as_measure m;
-        if (as_cell_is_valid(cell) && as_ref_is_of_side(ref, cell->device) && has_axes(cell, ref) &&
+        if (as_cell_is_evidence(cell) && as_ref_is_of_side(ref, cell->device) && has_axes(cell, ref) &&
             refs_cells_value_of(cell, ref, &m) && (!best || as_cell_is_better(cell, best))) {
             best = cell;
             out->measured = m;

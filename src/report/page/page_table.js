@@ -157,6 +157,13 @@
     table.addEventListener('showall', open, { once: true });
     table.tHead.addEventListener('click', open, { capture: true, once: true }); // sorted, or filtered, all take part
   }
+  // On a phone what stands below the number says of which column it is; the details, last, speak for themselves.
+  function nameCells(table) {
+    const heads = [...table.tHead.rows[0].cells], beside = 4;
+    for (const row of [...table.tBodies].flatMap(b => [...b.rows]).filter(r => r.cells.length === heads.length))
+      for (let i = beside; i < heads.length - 1; i++) if (row.cells[i].textContent) row.cells[i].dataset.head = heads[i].textContent;
+  }
+  if (phone.matches) for (const table of document.querySelectorAll('.one > .sheet')) nameCells(table);
   const several = document.querySelectorAll('.sheet').length > 1;
   if (phone.matches) for (const body of document.querySelectorAll(several ? '.sheet tbody' : '.sheet tbody.brief')) foldGroup(body);
   if (phone.matches) for (const d of document.querySelectorAll('details.rows, details.curve ~ details.curve')) d.open = false;

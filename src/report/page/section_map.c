@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "report/map/map.h"
+#include "report/model/access.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
@@ -114,6 +115,23 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     as_html_table_end(b);
 }
 
+/* ---- agents and memories ---- */
+
+static void access_table(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_view_table table;
+    if (!as_access_any(rr))
+        return;
+    as_access_view(rr, &table);
+    as_html_details(p->out, "more", "Who reaches which memory");
+    as_html_region(p->out, "scroll", "figures", "Who reaches which memory");
+    as_html_text(p->out, "caption", NULL, as_access_caption);
+    as_view_page_rows(&table, p->out);
+    as_html_table_end(p->out);
+    as_html_close(p->out, "details");
+    as_view_finish(&table);
+}
+
 /* ---- devices that are alike, of which the map draws the first only ---- */
 
 static void alike_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
@@ -214,6 +232,7 @@ enum as_status as_page_maps(struct as_page *p)
             return st;
         twin_lines(p, rr);
         alike_table(p, rr);
+        access_table(p, rr);
         link_table(p, rr);
     }
     as_html_details(b, "more", "How to read the map");

@@ -49,7 +49,7 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_html_region(b, "scroll whole", "sheet", "Data sheet");
+    as_html_region(b, p->n == 1 ? "scroll whole one" : "scroll whole", "sheet", "Data sheet");
     as_html_open(b, "caption", NULL);
     as_html_text(b, "code", NULL, device);
     sheet_names_of(p, device);
@@ -122,9 +122,14 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
         as_sheet_share_cells(b, row);
     if (p->n == 1 && as_sheet_has_published(sheets))
         as_sheet_published_cell(b, row);
+    struct as_buf details = AS_BUF_INIT;
+    as_sheet_details(row, &details);
     if (p->n == 1) /* beside another sheet a long one has a line of its own */
-        as_html_cell(b, strlen(row->remark) > REMARK_SHORT ? "l long" : "l", row->remark);
+        as_html_cell(b, details.len > REMARK_SHORT ? "l long" : "l", as_buf_get(&details));
+    as_html_close(b, "td"); /* else the newline is its text, and it is not empty */
     as_buf_char(b, '\n');
+    b->failed |= details.failed;
+    as_buf_finish(&details);
 }
 
 /* A line without a number says why; the page of one run has these. */

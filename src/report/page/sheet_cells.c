@@ -31,12 +31,8 @@ void as_sheet_value_cells(struct as_buf *b, const char *device, const struct as_
 
 void as_sheet_another_cell(struct as_buf *b, const struct as_sheet_row *row, const struct as_line_runs *runs)
 {
-    const struct as_number n = {.value = row->value, .ci = runs->another, .unit = row->unit};
     struct as_buf text = AS_BUF_INIT;
-    if (as_number_form(&n) == AS_NUMBER_VALUE)
-        as_number_precision(&n, &text);
-    else
-        as_number_text(&n, &text);
+    as_line_another(row, runs, &text);
     as_html_cell(b, NULL, as_buf_get(&text));
     b->failed |= text.failed;
     as_buf_finish(&text);

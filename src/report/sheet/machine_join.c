@@ -249,7 +249,20 @@ static void set_modes(const struct as_line_runs *runs, struct as_sheet_row *row)
         row->mode_share0 = (double)s->runs[0] / (double)(s->runs[0] + s->runs[1]);
 }
 
-static void join_row(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)
+/* Of all runs, as the value: what each counted per unit of its value. */
+static void set_counted_of_runs(const struct as_line_runs *runs, struct as_sheet_row *row)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < runs->n; i++)
+        if (isfinite(runs->counted[i])) {
+            sum += runs->counted[i] / runs->v[i].value;
+            n++;
+        }
+    row->counted = n ? row->value * sum / (double)n : NAN;
+}
+
+static void join_value(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)
 {
     struct as_joined joined = {.value = NAN, .another = {NAN, NAN}};
     runs->states = (struct as_line_states){.n = 0};
@@ -265,6 +278,26 @@ static void join_row(struct as_line_runs *runs, double between, struct as_betwee
     row->ci = joined.ci;
     const unsigned of_trials = as_trials_df(row->trials);
     runs->df = joined.df < of_trials ? joined.df : of_trials;
+}
+
+static void join_row(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)
+{
+    join_value(runs, between, scatter, row);
+    set_counted_of_runs(runs, row);
+}
+
+void as_line_another(const struct as_sheet_row *row, const struct as_line_runs *runs, struct as_buf *out)
+{
+    const struct as_number n = {.value = row->value, .ci = runs->another, .unit = row->unit},
+                           states = as_sheet_number(row);
+    if (runs->states.n)
+        as_number_brief(&states, out);
+    else if (isfinite(runs->another.lo) && !as_number_predicts(runs->another))
+        as_buf_str(out, AS_NOT_YET_KNOWN);
+    else if (as_number_form(&n) == AS_NUMBER_VALUE)
+        as_number_precision(&n, out);
+    else
+        as_number_text(&n, out);
 }
 
 struct as_between as_machine_prior(const struct as_machine_priors *priors, const char *device,

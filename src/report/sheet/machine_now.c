@@ -67,6 +67,7 @@ static void keep_same_state(struct as_line_runs *line, const bool same[AS_MACHIN
         if (!same[line->run[i]])
             continue;
         line->v[n] = line->v[i];
+        line->counted[n] = line->counted[i];
         line->run[n] = line->run[i];
         if (line->place)
             line->place[n] = line->place[i];
@@ -121,6 +122,7 @@ static struct alone take_out_alone(struct as_line_runs *line)
     for (size_t i = 0; i < line->n; i++) {
         if (line->place[i] != AS_RUN_ALONE) {
             line->v[n] = line->v[i];
+            line->counted[n] = line->counted[i];
             line->run[n++] = line->run[i];
             continue;
         }
@@ -191,6 +193,7 @@ static enum as_status drop_line(struct as_device_sheet *d, size_t at, struct as_
     gaps[g] = (struct as_sheet_gap){.group = row->group, .of = row->of};
     as_copy_text(gaps[g].title, sizeof gaps[g].title, row->title);
     as_copy_text(gaps[g].label, sizeof gaps[g].label, row->label);
+    as_copy_text(gaps[g].shown, sizeof gaps[g].shown, row->shown);
     as_copy_text(gaps[g].reason, sizeof gaps[g].reason, "not measured since the machine or assay changed");
     s->gaps_n++;
     as_line_runs_finish(&d->runs[at]);

@@ -257,8 +257,19 @@ static enum as_status list_joined(struct as_machine_runs *m, struct as_error *er
     for (size_t d = 0; d < m->sheet.n; d++)
         for (size_t i = 0; i < m->sheet.v[d].sheet.n; i++) {
             const struct as_sheet_row *row = &m->sheet.v[d].sheet.rows[i];
-            m->joined[m->joined_n++] = (struct as_quantity_joined){
-                .device = m->sheet.v[d].id, .of = row->of, .unit = row->unit, .value = row->value, .ci = row->ci};
+            m->joined[m->joined_n++] = (struct as_quantity_joined){.device = m->sheet.v[d].id,
+                                                                   .of = row->of,
+                                                                   .unit = row->unit,
+                                                                   .value = row->value,
+                                                                   .counted = row->counted,
+                                                                   .counted_unit = row->counted_unit,
+                                                                   .ci = row->ci,
+                                                                   .trials = row->trials,
+                                                                   .tried = row->tried,
+                                                                   .modes = row->modes,
+                                                                   .of_runs = row->of_runs,
+                                                                   .mode = {row->mode[0], row->mode[1]},
+                                                                   .mode_share0 = row->mode_share0};
         }
     return AS_OK;
 }

@@ -18,6 +18,7 @@ void as_device_sheet_finish(struct as_device_sheet *d)
 void as_line_runs_finish(struct as_line_runs *line)
 {
     free(line->v);
+    free(line->counted);
     free(line->run);
     free(line->place);
     *line = (struct as_line_runs){0};
@@ -40,18 +41,22 @@ enum as_status as_machine_sheet_reserve(struct as_machine_sheet *m, size_t devic
     return m->v && m->run ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
 }
 
-static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, size_t index,
+static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, double counted, size_t index,
                               struct as_error *err)
 {
     struct as_estimated *v = realloc(runs->v, (runs->n + 1) * sizeof *v);
     if (v)
         runs->v = v;
+    double *all_counted = realloc(runs->counted, (runs->n + 1) * sizeof *all_counted);
+    if (all_counted)
+        runs->counted = all_counted;
     size_t *of = realloc(runs->run, (runs->n + 1) * sizeof *of);
     if (of)
         runs->run = of;
-    if (!v || !of)
+    if (!v || !all_counted || !of)
         return as_nomem(err, (runs->n + 1) * sizeof *v, "runs of a line");
     v[runs->n] = *run;
+    all_counted[runs->n] = counted;
     of[runs->n++] = index;
     runs->another = (struct as_interval){NAN, NAN};
     return AS_OK;
@@ -63,8 +68,10 @@ enum as_status as_device_sheet_add_run(struct as_device_sheet *d, struct as_erro
     d->runs = calloc(d->sheet.n + 1, sizeof *d->runs);
     if (!d->runs)
         return as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
-    for (size_t i = 0; i < d->sheet.n && !st; i++)
-        st = add_run(&d->runs[i], &(struct as_estimated){d->sheet.rows[i].value, d->sheet.rows[i].ci}, 0, err);
+    for (size_t i = 0; i < d->sheet.n && !st; i++) {
+        const struct as_sheet_row *row = &d->sheet.rows[i];
+        st = add_run(&d->runs[i], &(struct as_estimated){row->value, row->ci}, row->counted, 0, err);
+    }
     return st;
 }
 
@@ -154,7 +161,7 @@ static enum as_status insert_row(struct as_device_sheet *d, const struct as_shee
     rows[*at] = *row;
     rows[*at].specified_by = own_figure(&s->figures, row->specified_by);
     rows[*at].published = own_figure(&s->figures, row->published);
-    rows[*at].trials = 0;
+    rows[*at].trials = rows[*at].tried = 0;
     s->n++;
     remove_gap(s, row->of);
     return AS_OK;
@@ -167,10 +174,11 @@ static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *r
     enum as_status st = AS_OK;
     old->wide |= row->wide;
     old->trials = !runs->n ? row->trials : old->trials && row->trials ? old->trials + row->trials : 0;
+    old->tried = !runs->n ? row->tried : old->tried && row->tried ? old->tried + row->tried : 0;
     for (size_t i = 0; i < more->n && !st; i++) {
         const struct as_estimated *run = &more->v[i];
         st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}},
-                     index + more->run[i], err);
+                     more->counted[i], index + more->run[i], err);
     }
     return st;
 }
@@ -204,13 +212,15 @@ static enum as_status add_device(struct as_machine_sheet *into, const struct as_
     return AS_OK;
 }
 
-/* Where the newer run did not try a line, the older one's reason counts. */
+/* Where the newer run did not ask for a line, the older one's reason counts. */
 static void merge_reasons(struct as_sheet *into, const struct as_sheet *s)
 {
     for (size_t i = 0; i < into->gaps_n; i++)
-        for (size_t k = 0; k < s->gaps_n && !into->gaps[i].reason[0]; k++)
-            if (s->gaps[k].of == into->gaps[i].of)
+        for (size_t k = 0; k < s->gaps_n && into->gaps[i].not_asked; k++)
+            if (s->gaps[k].of == into->gaps[i].of && !s->gaps[k].not_asked) {
                 as_copy_text(into->gaps[i].reason, sizeof into->gaps[i].reason, s->gaps[k].reason);
+                into->gaps[i].not_asked = false;
+            }
 }
 
 static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, double clock_hz,

@@ -14,6 +14,7 @@ struct as_line_states {
 /* What each run has of a row of the sheet. */
 struct as_line_runs {
     struct as_estimated *v;   /* owned; at the clock of the machine sheet */
+    double *counted;          /* owned: of each, its value as it was counted; NAN: it was not */
     size_t *run;              /* owned: of each, its index among the machine's runs */
     enum as_run_place *place; /* owned: of each, whether the line changed with it; NULL unless looked for */
     size_t n;
@@ -83,6 +84,8 @@ struct as_joined as_line_number(const char *device, const struct as_machine_prio
  * of its runs. One of a and b has a row; device: its id. */
 void as_line_join(const char *device, const struct as_machine_priors *priors, struct as_line_side *a,
                   struct as_line_side *b);
+/* Where another run lies, in every view: "1.2%", "31 to 60 ns", "27 or 121 ns", "not yet known"; "" of a capacity. */
+void as_line_another(const struct as_sheet_row *row, const struct as_line_runs *runs, struct as_buf *out);
 /* The same of all rows of one machine. */
 enum as_status as_machine_sheet_join(struct as_machine_sheet *m, struct as_error *err);
 /* Finds the runs with which lines changed, where the latest run was merged first; in at most 5% of machines that did

@@ -18,29 +18,42 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
 {
     const struct as_number number = as_quantity_number(n);
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
+    as_buf_printf(&b, "%s%s%s%s", row->further, row->further[0] ? ", " : "", before, before[0] ? " " : "");
     if (strcmp(n->unit, "B") == 0 && isfinite(n->claimed) && !n->refuted) { /* exact where the measured range agrees */
         as_format_value(&b, n->claimed, n->unit);
         as_buf_str(&b, " reported");
     } else
         as_number_brief(&number, &b);
     as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
-    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+    as_copy_text(row->further, sizeof row->further, as_buf_get(&b));
     as_buf_finish(&b);
 }
 
 /* What the clock made ns or GB/s of, as it was counted: "32.0 cycles", "128 B/cycle per SM". */
-static void add_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
+static void set_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
                         struct as_sheet_row *row)
 {
-    const double by = n->counted / n->value; /* the clock is known far better than the interval is wide */
-    struct as_quantity_value counted = {.value = n->counted, .ci = {n->ci.lo * by, n->ci.hi * by}, .claimed = NAN};
-    char unit[32];
+    const bool is_of_cycles = strcmp(n->counted_unit, "cycles") == 0;
+    char per[32];
+    row->counted = n->counted;
     if (!isfinite(n->counted))
         return;
-    as_copy_text(counted.unit, sizeof counted.unit, n->counted_unit);
-    as_quantity_expand(s, strcmp(counted.unit, "cycles") == 0 ? "" : "per {unit}", unit, sizeof unit);
-    add_text(row, "", &counted, unit);
+    as_quantity_expand(s, is_of_cycles ? "" : " per {unit}", per, sizeof per);
+    snprintf(row->counted_unit, sizeof row->counted_unit, "%.16s%.15s", n->counted_unit, per);
+}
+
+void as_sheet_details(const struct as_sheet_row *row, struct as_buf *out)
+{
+    const double by = row->counted / row->value; /* the clock is known far better than the interval is wide */
+    const struct as_number counted = {
+        .value = row->counted, .ci = {row->ci.lo * by, row->ci.hi * by}, .unit = row->counted_unit};
+    as_buf_str(out, row->remark);
+    if (isfinite(row->counted)) {
+        as_buf_str(out, row->remark[0] ? ", " : "");
+        as_number_brief(&counted, out);
+    }
+    if (row->further[0])
+        as_buf_printf(out, "%s%s", row->remark[0] || isfinite(row->counted) ? ", " : "", row->further);
 }
 
 /* Its own name, and who knows of it. */
@@ -91,17 +104,18 @@ static void sheet_show_label(const struct as_quantity_subject *s, const struct a
 /* A line's label and title, and where it stands. */
 static void sheet_name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
 {
-    *row = (struct as_sheet_row){.group = q->group, .of = q};
+    *row = (struct as_sheet_row){.group = q->group, .of = q, .counted = NAN};
     name_group(s, q->group, row->title, sizeof row->title);
     as_quantity_expand(s, q->label, row->label, sizeof row->label);
     sheet_show_label(s, NULL, row);
 }
 
-static void sheet_add_word(struct as_sheet_row *row, const char *word)
+/* to: 192 characters of a row */
+static void sheet_add_word(char *to, const char *word)
 {
-    const size_t n = strlen(row->remark);
+    const size_t n = strlen(to), size = sizeof((struct as_sheet_row *)0)->remark;
     if (word && word[0])
-        snprintf(row->remark + n, sizeof row->remark - n, "%s%s", n ? ", " : "", word);
+        snprintf(to + n, size - n, "%s%s", n ? ", " : "", word);
 }
 
 /* Quantities whose place is the remark of this line. */
@@ -159,14 +173,14 @@ static double exponent_of(const struct as_report_run *run, const struct as_quant
     return cell && !is_counted && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
 }
 
-/* "52 GB/s, in 47% of samples 82" */
+/* "52 GB/s in 53% of samples, 82 GB/s in 47%" */
 static void sheet_say_modes(const struct as_quantity_value *v, struct as_sheet_row *row)
 {
     const struct as_number n = as_quantity_number(v);
     struct as_buf b = AS_BUF_INIT;
     if (as_number_form(&n) == AS_NUMBER_MODES)
         as_number_text(&n, &b);
-    sheet_add_word(row, as_buf_get(&b));
+    sheet_add_word(row->remark, as_buf_get(&b));
     as_buf_finish(&b);
 }
 
@@ -178,7 +192,7 @@ static void sheet_say_neighbours(const struct as_quantity_subject *s, struct as_
     const bool is_wide = form == AS_NUMBER_RANGE || form == AS_NUMBER_MODES || form == AS_NUMBER_NOISY;
     if (strcmp(row->of->level, "L3") == 0 && row->of->kind != AS_KIND_CAPACITY && s->info && is_wide &&
         (s->info->virtual_machine || s->info->hypervisor[0]) && as_quantity_is_of_side(s, AS_SIDE_CPU))
-        sheet_add_word(row, "by the neighbours' load");
+        sheet_add_word(row->further, "by the neighbours' load");
 }
 
 static void sheet_say_other_peers(const struct as_quantity_subject *s, const struct as_quantity_value *v,
@@ -186,7 +200,7 @@ static void sheet_say_other_peers(const struct as_quantity_subject *s, const str
 {
     struct as_buf b = AS_BUF_INIT;
     as_quantity_other_peers(s, v, &b);
-    sheet_add_word(row, as_buf_get(&b));
+    sheet_add_word(row->remark, as_buf_get(&b));
     as_buf_finish(&b);
 }
 
@@ -201,14 +215,15 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
         describe_gemm(as_report_cell(run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
     as_quantity_expand(s, n->source->said ? n->source->said : "", said, sizeof said);
     sheet_say_modes(n, row);
-    sheet_add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
-    sheet_add_word(row, n->named);
+    sheet_add_word(row->remark, n->on_small_pages ? "huge pages refused, base pages" : said);
+    sheet_add_word(row->remark, n->named);
     sheet_say_other_peers(s, n, row);
-    add_counted(s, n, row);
+    set_counted(s, n, row);
     row->value = n->value;
     row->ci = n->ci;
     row->wide = n->wide;
     row->trials = n->trials;
+    row->tried = n->tried;
     row->modes = n->modes;
     row->mode[0] = n->mode[0];
     row->mode[1] = n->mode[1];
@@ -222,10 +237,10 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     sheet_say_neighbours(s, row);
 }
 
-static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
+static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, bool not_asked, struct as_sheet *out)
 {
     struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
-    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of};
+    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of, .not_asked = not_asked};
     as_copy_text(gap->title, sizeof gap->title, of->title);
     as_copy_text(gap->label, sizeof gap->label, of->label);
     as_copy_text(gap->shown, sizeof gap->shown, of->shown);
@@ -254,13 +269,13 @@ static bool is_below_idle(const struct as_report_run *run, const struct as_quant
     return true;
 }
 
-/* A capacity without a step in the latency: what is reported of that cache stands with the reason. */
+/* What is reported of a cache whose capacity is not known stands with the reason. */
 static void sheet_say_undecided(const struct as_quantity_subject *s, const struct as_quantity *q, char *why,
                                 size_t size)
 {
     const uint64_t bytes = s->info && q->level[0] == 'L' ? as_info_cache(s->info, (unsigned)(q->level[1] - '0')) : 0;
     struct as_buf b = AS_BUF_INIT;
-    as_buf_str(&b, "inconclusive: no clear step in latency");
+    as_buf_str(&b, why);
     if (bytes) {
         as_buf_str(&b, "; ");
         as_format_size(&b, bytes);
@@ -289,7 +304,7 @@ static void sheet_add_line(const struct as_report_run *run, const struct as_quan
         as_sheet_say_unsteady(run, s->device, row);
         out->n++;
     } else if (as_quantity_is_expected(s, q))
-        sheet_add_gap(row, why, out);
+        sheet_add_gap(row, why, found == AS_QUANTITY_NOT_IN_SUITE, out);
 }
 
 /* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".

@@ -19,6 +19,7 @@ struct as_sheet_row {
     char unit[16];
     bool wide;     /* the interval is wider than requested */
     size_t trials; /* that the interval rests on; 0 unknown */
+    size_t tried;  /* trials in all, with those that failed or were left out; 0 unknown */
     size_t modes;  /* 2: of the samples, or of_runs */
     bool of_runs;  /* the modes are states, one of which each run shows */
     double mode[2], mode_share0;
@@ -26,7 +27,9 @@ struct as_sheet_row {
     double specified;      /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
-    char remark[192];                  /* further numbers of the same thing, "" none */
+    double counted;                    /* the value as it was counted, in that unit; NAN: it was not counted */
+    char counted_unit[32];             /* "cycles", "B/cycle per SM" */
+    char remark[192], further[192];    /* said before and after what was counted, "" nothing */
     int64_t cell;                      /* that it rests on; 0: several */
     char fact[128];                    /* the id of the fact that it is; "": it is a cell's */
     const struct as_quantity *of;      /* a line of the table */
@@ -36,6 +39,7 @@ struct as_sheet_gap {
     const char *group;
     char title[32], label[48], shown[64]; /* as of a row */
     char reason[96];                      /* "left out by the budget", "rejected: checksum"; "": not in this suite */
+    bool not_asked;                       /* no cell of the run could give it */
     const struct as_quantity *of;
 };
 struct as_sheet {
@@ -57,7 +61,9 @@ void as_sheet_finish(struct as_sheet *s);
  * Runs of other devices under the same id do not count. */
 enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct as_report_run *earlier, size_t n,
                                         struct as_error *err);
-/* Appends the row's entry in run->unsteady to its remark: "unsteady: 135 to 243 ns in 3 runs". */
+/* What stands beside the number: "32.0 cycles, atomic add 1.02 µs". */
+void as_sheet_details(const struct as_sheet_row *row, struct as_buf *out);
+/* Appends the row's entry in run->unsteady to its details: "unsteady: 135 to 243 ns in 3 runs". */
 void as_sheet_say_unsteady(const struct as_report_run *run, const char *device, struct as_sheet_row *row);
 /* What disturbed a device: "another process in 123 of 123 trials, power cap in 118"; "" nothing. */
 void as_sheet_seen_text(const struct as_report_run *run, const char *device, struct as_buf *out);

@@ -105,10 +105,10 @@ void as_sheet_say_unsteady(const struct as_report_run *run, const char *device, 
         if (u->of != row->of || strcmp(u->device, device) != 0)
             continue;
         struct as_buf b = AS_BUF_INIT;
-        as_buf_printf(&b, "%s%sunsteady: ", row->remark, row->remark[0] ? "; " : "");
+        as_buf_printf(&b, "%s%sunsteady: ", row->further, row->further[0] ? "; " : "");
         as_format_range(&b, u->lo, u->hi, u->lo, row->unit, 3);
         as_buf_printf(&b, " in %zu runs", u->runs);
-        as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+        as_copy_text(row->further, sizeof row->further, as_buf_get(&b));
         as_buf_finish(&b);
     }
 }

@@ -72,7 +72,11 @@ void as_sheet_row_json(const struct as_sheet_row *row, struct as_buf *out)
     as_json_add_number(out, "clock_exponent", row->clock_exponent);
     figure_json("specified", as_sheet_shows_specified(row) ? row->specified : NAN, row->specified_by, out);
     figure_json("published", row->published ? row->published->lo : NAN, row->published, out);
-    as_json_add_text(out, "further", row->remark);
+    struct as_buf details = AS_BUF_INIT;
+    as_sheet_details(row, &details);
+    as_json_add_text(out, "further", as_buf_get(&details));
+    out->failed |= details.failed;
+    as_buf_finish(&details);
     as_json_add_int(out, "cell", (long long)row->cell);
     as_json_add_text(out, "fact", row->fact);
 }

@@ -28,6 +28,7 @@ struct as_number as_sheet_number(const struct as_sheet_row *row)
                               .ci = row->ci,
                               .unit = row->unit,
                               .trials = row->trials,
+                              .tried = row->tried,
                               .modes = row->modes,
                               .of_runs = row->of_runs,
                               .mode = {row->mode[0], row->mode[1]},

@@ -77,7 +77,7 @@ static enum as_status read_row(const json_t *line, const struct as_sheet *before
                *label = json_string_value(json_object_get(line, "quantity")),
                *unit = json_string_value(json_object_get(line, "unit"));
     const struct as_quantity *known = as_quantity_of_line(group, label);
-    *row = (struct as_sheet_row){0};
+    *row = (struct as_sheet_row){.counted = NAN};
     if (!group || !label)
         return as_fail(err, AS_FORMAT, "a line needs a 'group' and a 'quantity'");
     if (!known || strlen(label) >= sizeof row->label)

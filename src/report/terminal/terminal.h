@@ -115,6 +115,8 @@ enum as_status as_view_terminal(const struct as_view_table *t, const struct as_t
 enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,
                                   struct as_buf *out, struct as_error *err);
 /* Where two backends on one device disagree; nothing when there are no such devices. */
+enum as_status as_text_access(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
+                              struct as_error *err);
 enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
                                      struct as_buf *out, struct as_error *err);
 

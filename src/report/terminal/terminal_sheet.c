@@ -28,22 +28,12 @@ static void add_measured(struct as_table *t, const struct as_sheet_row *r)
     as_buf_finish(&text);
 }
 
-/* Where another run of the machine lies; runs NULL: the sheet is of one run. */
+/* runs NULL: the sheet is of one run. */
 static void add_another(struct as_table *t, const struct as_sheet_row *r, const struct as_line_runs *runs)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (runs && runs->states.n) {
-        const struct as_number n = as_sheet_number(r);
-        as_number_brief(&n, &text);
-    } else if (runs) {
-        const struct as_number n = {.value = r->value, .ci = runs->another, .unit = r->unit};
-        if (isfinite(runs->another.lo) && !as_number_predicts(runs->another))
-            as_buf_str(&text, AS_NOT_YET_KNOWN);
-        else if (as_number_form(&n) == AS_NUMBER_VALUE)
-            as_number_precision(&n, &text);
-        else
-            as_number_text(&n, &text);
-    }
+    if (runs)
+        as_line_another(r, runs, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
@@ -72,7 +62,9 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, const stru
     if (isfinite(share))
         as_text_bar(&text, share < 1 ? share : 1, BAR, style->unicode);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_table_add(t, r->remark, AS_PAINT_DIM);
+    as_buf_clear(&text);
+    as_sheet_details(r, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
     as_buf_finish(&text);
 }
 

@@ -244,6 +244,25 @@ static void test_pages_of_process_memory(void **state)
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
+/* Whether a process state that sets it means anything is known from the target's name. */
+static void test_ignored_variable(void **state)
+{
+    static const struct {
+        const char *words, *ignored, *why;
+    } chips[] = {{"rdna3", "HSA_XNACK", "gfx1100 has no XNACK"},
+                 {"cdna3", "", ""},
+                 {"apu xnack", "", ""},
+                 {"unknown", "", ""} /* may have it */};
+    (void)state;
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        close_gpu(&gpu);
+        fake(chips[i].words);
+        open_gpu(&gpu, 0);
+        assert_string_equal(gpu.dev.info.ignored, chips[i].ignored);
+        assert_string_equal(gpu.dev.info.ignored_why, chips[i].why);
+    }
+}
+
 static void test_plain(void **state)
 {
     struct opened old = {.backend = gpu.backend};
@@ -294,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_unsure_reads),
         cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_advice, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_ignored_variable, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_code, gpu_setup, gpu_teardown),
     };

@@ -2,6 +2,8 @@
  * suite. */
 #include "../stand_in.h"
 
+#include "device/backing.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -182,6 +184,52 @@ static void test_no_memory_for_copies(void **state)
     close_gpu(&gpu);
 }
 
+/* A buffer over memory of the process: its pages come with their first touch, by whoever makes it. */
+static void test_untouched_pages(void **state)
+{
+    enum { BYTES = 1 << 20 };
+    struct as_memory *mem = NULL;
+    struct as_error err = {0};
+    (void)state;
+    open_as("");
+    for (size_t i = 0; i < KINDS; i++)
+        assert_int_equal(gpu.dev.info.allocators[i].on_demand, i == KINDS - 1);
+    check_ok(gpu_get(names[KINDS - 1], BYTES, NULL, &mem, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, mem, &err), &err);
+    assert_int_equal(as_backing_page(mem->host, BYTES), 0);
+    memset(mem->host, 1, BYTES);
+    assert_true(as_backing_page(mem->host, BYTES) > 0);
+    check_ok(gpu.dev.memory->unmap(&gpu.dev, mem, &err), &err);
+    gpu.dev.memory->free(&gpu.dev, mem);
+    close_gpu(&gpu);
+    open_as("intel"); /* the device has memory of its own */
+    assert_false(gpu.dev.info.allocators[KINDS - 1].on_demand);
+    close_gpu(&gpu);
+}
+
+/* Up to what Metal recommends for all buffers together, and no further. */
+static void test_working_set(void **state)
+{
+    struct as_memory *halves[2] = {NULL}, *more = NULL;
+    struct as_error err = {0};
+    (void)state;
+    open_as("");
+    const uint64_t half = gpu.dev.info.memory_bytes / 2;
+    for (size_t i = 0; i < 2; i++)
+        check_ok(gpu_get(names[KINDS - 1], half, NULL, &halves[i], &err), &err);
+    for (size_t i = 0; i < KINDS; i++) {
+        if (gpu.dev.info.allocators[i].why_not[0])
+            continue;
+        assert_int_equal(gpu_get(names[i], 4096, NULL, &more, &err), AS_NOMEM);
+        assert_non_null(strstr(err.text, "recommendedMaxWorkingSetSize"));
+    }
+    gpu.dev.memory->free(&gpu.dev, halves[0]);
+    check_ok(gpu_get(names[0], 4096, NULL, &more, &err), &err);
+    gpu.dev.memory->free(&gpu.dev, more);
+    gpu.dev.memory->free(&gpu.dev, halves[1]);
+    close_gpu(&gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +239,8 @@ int main(void)
         cmocka_unit_test(test_cores),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_large_private),
+        cmocka_unit_test(test_untouched_pages),
+        cmocka_unit_test(test_working_set),
         cmocka_unit_test(test_no_memory_for_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,10 +16,13 @@
  *   silent     ... whose metrics fail one by one
  *   nvlink     has NVLinks to two GPUs
  *   switch     ... to a switch
- *   unborn     ... of an unknown generation */
+ *   unborn     ... of an unknown generation
+ *   mig        is divided: instances of two sizes      single  ... one instance      nameless  ... without names
+ *   pending    ... is to change with the next reset: off, or on without "mig" */
 // clang-format on
 #include "sensor/nvml_api.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,5 +252,39 @@ API nvml_return nvmlDeviceGetGraphicsRunningProcesses_v3(nvml_device d, unsigned
     *n = 0;
     if (has_word("other")) /* the same process again: computes and draws */
         out[(*n)++] = (struct nvml_process){.pid = 1};
+    return NVML_SUCCESS;
+}
+/* Whole devices and instances have one type of handle. */
+static struct nvml_device instances[] = {{1}, {2}};
+API nvml_return nvmlDeviceGetMigMode(nvml_device d, unsigned *now, unsigned *after_reset)
+{
+    *now = has_word("mig") != 0;
+    *after_reset = *now ^ (has_word("pending") != 0);
+    return d == &device ? NVML_SUCCESS : FAILED;
+}
+API nvml_return nvmlDeviceGetMaxMigDeviceCount(nvml_device d, unsigned *n)
+{
+    (void)d;
+    return give_number(7, n);
+}
+/* The first place is empty. */
+API nvml_return nvmlDeviceGetMigDeviceHandleByIndex(nvml_device d, unsigned index, nvml_device *out)
+{
+    if (d != &device || index < 1 || index > (has_word("single") ? 1 : 2))
+        return 6;
+    *out = &instances[index - 1];
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetUUID(nvml_device d, char *out, unsigned size)
+{
+    snprintf(out, size, "MIG-00112233-4455-6677-8899-aabbccddee%02d", d->number);
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetName(nvml_device d, char *out, unsigned size)
+{
+    snprintf(out, size, "NVIDIA H100 80GB HBM3%s",
+             has_word("nameless") ? ""
+             : d->number == 1     ? " MIG 1g.10gb"
+                                  : " MIG 1g.20gb+me");
     return NVML_SUCCESS;
 }

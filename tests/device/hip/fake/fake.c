@@ -188,10 +188,10 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
 API hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_t *properties, int device)
 {
     const char *target = fake_asked("unknown") ? "gfx; rm -rf /"
-                         : replays()           ? "gfx942:sramecc+:xnack+"
-                         : fake_asked("cdna3") ? "gfx942:sramecc+:xnack-"
                          : fake_asked("rdna3") ? "gfx1100"
                          : fake_asked("rdna2") ? "gfx1030"
+                         : replays()           ? "gfx942:sramecc+:xnack+"
+                         : fake_asked("cdna3") ? "gfx942:sramecc+:xnack-"
                                                : "gfx90a:sramecc+:xnack-";
     memset(properties, 0x41, 1472);
     snprintf((char *)(void *)properties + 1160, 256, "%s", target);

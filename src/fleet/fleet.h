@@ -1,0 +1,109 @@
+/* Many machines beside each other: the lines of their data sheets by quantity and kind of device, and which of like
+ * devices and nodes lie outside what the others show. A fleet owns copies of all that it is given. */
+#ifndef AS_FLEET_FLEET_H
+#define AS_FLEET_FLEET_H
+
+#include "report/sheet/machine_runs.h"
+#include "report/terminal/terminal.h"
+#include "stats/outliers.h"
+
+struct as_fleet_node {
+    char name[96]; /* the host's; where two have the same, with the file's */
+    char *source;  /* owned: the file */
+    char why[200]; /* why it has no numbers: "no complete run"; "" it has some */
+    size_t devices;
+};
+struct as_fleet_kind {
+    char name[160]; /* the backend and the model, "cuda NVIDIA H200": twins of a device by another API are another kind
+                     */
+    size_t devices;
+};
+struct as_fleet_device {
+    uint32_t node, kind;
+    char id[32];
+};
+/* A quantity of one kind of device. */
+struct as_fleet_line {
+    const struct as_quantity *of;
+    char label[96]; /* "Memory read, 2 threads" */
+    uint32_t kind;
+    char unit[16];
+    struct as_unit *units; /* owned: logarithms */
+    uint32_t *device;      /* owned: of each unit */
+    size_t n, cap;
+};
+struct as_fleet {
+    struct as_fleet_node *nodes; /* owned */
+    size_t nodes_n, nodes_cap;
+    struct as_fleet_device *devices; /* owned */
+    size_t devices_n, devices_cap;
+    struct as_fleet_kind *kinds; /* owned */
+    size_t kinds_n, kinds_cap;
+    struct as_fleet_line *lines; /* owned */
+    size_t lines_n, lines_cap;
+};
+void as_fleet_finish(struct as_fleet *f);
+/* Adds a node with its numbers. */
+enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct as_machine_sheet *m,
+                            struct as_error *err);
+/* Adds a node without numbers. */
+enum as_status as_fleet_add_missing(struct as_fleet *f, const char *source, const char *why, struct as_error *err);
+/* Adds the nodes of a file: a store, with the host of its last run, or data sheets as JSON, one after the other. What
+ * cannot be read becomes a node without numbers; AS_NOMEM is the only failure. merged: gets the sheets, one a line;
+ * NULL.
+ */
+enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err);
+
+/* Orders lines by kind, then as in the table of quantities. */
+void as_fleet_sort(struct as_fleet *f);
+
+/* What is asked of a judgement. */
+struct as_fleet_asked {
+    double least; /* a deviation up to this share does not matter */
+    double rate;  /* of findings, the share that chance may make */
+};
+#define AS_FLEET_WHOLE_NODE UINT32_MAX
+struct as_fleet_finding {
+    size_t line;     /* index */
+    uint32_t node;   /* index */
+    uint32_t device; /* index; AS_FLEET_WHOLE_NODE: all of the node's devices of this kind together */
+    struct as_deviation deviation;
+    double value, others; /* the number, and the median of those it is compared with */
+    bool worse;
+};
+/* A line whose devices are of two populations. */
+struct as_fleet_split {
+    size_t line;
+    double mode[2]; /* their centres, the lower first */
+    size_t n[2];
+};
+struct as_fleet_judged {
+    struct as_fleet_finding *v; /* owned; the worst first, then what is better than the rest */
+    size_t n, worse;
+    struct as_fleet_split *splits; /* owned */
+    size_t splits_n;
+    size_t tests;
+};
+/* Judges all lines. Where devices are of two populations, each is judged in its own. */
+enum as_status as_fleet_judge(const struct as_fleet *f, const struct as_fleet_asked *asked, struct as_fleet_judged *out,
+                              struct as_error *err);
+void as_fleet_judged_finish(struct as_fleet_judged *j);
+/* What is said of the fleet, its findings and what is missing; the lines' spread where `all`. */
+enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_judged *j, bool all,
+                             const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+/* "12 nodes, 96 x cuda NVIDIA H200; 2592 comparisons: 2 slower than the rest" */
+void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
+/* One file without network. */
+enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out,
+                             struct as_error *err);
+/* A line of JSON per node: its verdict and findings. */
+void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
+/* JUnit: a test case per node. Prometheus text: the state of each node, and each finding. */
+void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
+void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
+/* "ok", "slow": worse than the rest in something; "unknown": without numbers. */
+const char *as_fleet_verdict(const struct as_fleet *f, const struct as_fleet_judged *j, uint32_t node);
+/* "memory read of cuda:3 is 4.1% (3.2 to 5.0%) below the median of the others, 4.31 TB/s" */
+void as_fleet_say(const struct as_fleet *f, const struct as_fleet_finding *found, struct as_buf *out);
+
+#endif

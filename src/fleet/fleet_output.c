@@ -1,0 +1,124 @@
+/* The fleet for programs. */
+#include "base/json.h"
+#include "base/text.h"
+#include "fleet/fleet.h"
+
+#include <math.h>
+#include <string.h>
+
+static void json_finding(const struct as_fleet *f, const struct as_fleet_finding *found, struct as_buf *out)
+{
+    const struct as_fleet_line *line = &f->lines[found->line];
+    const bool is_node = found->device == AS_FLEET_WHOLE_NODE;
+    as_buf_char(out, '{');
+    as_json_add_text(out, "quantity", line->of->name);
+    as_json_add_text(out, "kind", f->kinds[line->kind].name);
+    as_json_add_text(out, "device", is_node ? NULL : f->devices[found->device].id);
+    as_json_add_bool(out, "worse", found->worse);
+    as_json_add_number(out, "deviation", expm1(found->deviation.effect));
+    as_json_add_number(out, "ci_low", expm1(found->deviation.ci.lo));
+    as_json_add_number(out, "ci_high", expm1(found->deviation.ci.hi));
+    as_json_add_number(out, "p", found->deviation.p);
+    as_json_add_number(out, "value", found->value);
+    as_json_add_number(out, "others", found->others);
+    as_json_add_text(out, "unit", line->unit);
+    as_buf_char(out, '}');
+}
+
+void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
+{
+    for (uint32_t node = 0; node < f->nodes_n; node++) {
+        const struct as_fleet_node *n = &f->nodes[node];
+        const char *lead = "";
+        as_buf_char(out, '{');
+        as_json_add_text(out, "node", n->name);
+        as_json_add_text(out, "source", n->source);
+        as_json_add_text(out, "verdict", as_fleet_verdict(f, j, node));
+        as_json_add_text(out, "reason", n->why);
+        as_json_add_int(out, "devices", (long long)n->devices);
+        as_json_add_name(out, "findings");
+        as_buf_char(out, '[');
+        for (size_t i = 0; i < j->n; i++)
+            if (j->v[i].node == node) {
+                as_buf_str(out, lead);
+                json_finding(f, &j->v[i], out);
+                lead = ",";
+            }
+        as_buf_str(out, "]}\n");
+    }
+}
+
+static void junit_node(const struct as_fleet *f, const struct as_fleet_judged *j, uint32_t node, struct as_buf *out)
+{
+    const struct as_fleet_node *n = &f->nodes[node];
+    struct as_buf said = AS_BUF_INIT;
+    as_buf_str(out, "  <testcase classname=\"assay.fleet\" name=\"");
+    as_buf_html(out, n->name);
+    as_buf_str(out, "\">");
+    for (size_t i = 0; i < j->worse; i++)
+        if (j->v[i].node == node) {
+            as_buf_str(&said, said.len ? "; " : "");
+            as_fleet_say(f, &j->v[i], &said);
+        }
+    if (said.len || n->why[0]) {
+        as_buf_str(out, said.len ? "<failure message=\"" : "<error message=\"");
+        as_buf_html(out, said.len ? as_buf_get(&said) : n->why);
+        as_buf_str(out, "\"/>");
+    }
+    as_buf_str(out, "</testcase>\n");
+    as_buf_finish(&said);
+}
+
+void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
+{
+    size_t slow = 0, unknown = 0;
+    for (uint32_t node = 0; node < f->nodes_n; node++) {
+        slow += strcmp(as_fleet_verdict(f, j, node), "slow") == 0;
+        unknown += f->nodes[node].why[0] != 0;
+    }
+    as_buf_printf(out,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                  "<testsuite name=\"assay fleet\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
+                  f->nodes_n, slow, unknown);
+    for (uint32_t node = 0; node < f->nodes_n; node++)
+        junit_node(f, j, node, out);
+    as_buf_str(out, "</testsuite>\n");
+}
+
+/* A label's value: backslash, quote and line feed are escaped. */
+static void prometheus_label(const char *name, const char *value, struct as_buf *out)
+{
+    as_buf_printf(out, "%s=\"", name);
+    for (; *value; value++) {
+        if (*value == '\\' || *value == '"')
+            as_buf_char(out, '\\');
+        as_buf_char(out, *value == '\n' ? ' ' : *value);
+    }
+    as_buf_char(out, '"');
+}
+
+void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
+{
+    static const char *const states[] = {"ok", "slow", "unknown"};
+    as_buf_str(out, "# HELP assay_node_state 1 for the state that the node is in\n# TYPE assay_node_state gauge\n");
+    for (uint32_t node = 0; node < f->nodes_n; node++)
+        for (size_t s = 0; s < sizeof states / sizeof *states; s++) {
+            as_buf_str(out, "assay_node_state{");
+            prometheus_label("node", f->nodes[node].name, out);
+            as_buf_char(out, ',');
+            prometheus_label("state", states[s], out);
+            as_buf_printf(out, "} %d\n", strcmp(as_fleet_verdict(f, j, node), states[s]) == 0);
+        }
+    as_buf_str(out, "# HELP assay_deviation_ratio deviation from the median of like devices, -0.04 is 4% below\n"
+                    "# TYPE assay_deviation_ratio gauge\n");
+    for (size_t i = 0; i < j->n; i++) {
+        const struct as_fleet_finding *found = &j->v[i];
+        as_buf_str(out, "assay_deviation_ratio{");
+        prometheus_label("node", f->nodes[found->node].name, out);
+        as_buf_char(out, ',');
+        prometheus_label("device", found->device == AS_FLEET_WHOLE_NODE ? "" : f->devices[found->device].id, out);
+        as_buf_char(out, ',');
+        prometheus_label("quantity", f->lines[found->line].of->name, out);
+        as_buf_printf(out, "} %.6g\n", expm1(found->deviation.effect));
+    }
+}

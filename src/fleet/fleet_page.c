@@ -1,0 +1,178 @@
+/* The fleet as one page without network: findings as text, nodes as a map that a script colours by any line. */
+#include "base/text.h"
+#include "fleet/fleet.h"
+#include "report/sheet/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+extern const char as_fleet_css[], as_fleet_js[];
+extern const char *const as_fleet_hash_css, *const as_fleet_hash_js;
+
+static void page_head(struct as_buf *out)
+{
+    as_buf_printf(out,
+                  "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '%s'; "
+                  "script-src '%s'\">\n<title>assay: fleet</title>\n<style>",
+                  as_fleet_hash_css, as_fleet_hash_js);
+    as_buf_str(out, as_fleet_css);
+    as_buf_str(out, "</style>\n</head>\n<body>\n<header><h1>Fleet</h1>\n<p>");
+}
+
+static void page_item(const char *class, const char *lead, const char *text, struct as_buf *out)
+{
+    as_buf_printf(out, "<li class=\"%s\"><b>", class);
+    as_buf_html(out, lead);
+    as_buf_str(out, "</b>: ");
+    as_buf_html(out, text);
+    as_buf_str(out, "</li>\n");
+}
+
+static void page_findings(const struct as_fleet *f, const struct as_fleet_judged *j, bool worse, struct as_buf *out)
+{
+    const size_t first = worse ? 0 : j->worse, end = worse ? j->worse : j->n;
+    struct as_buf said = AS_BUF_INIT;
+    if (first == end)
+        return;
+    as_buf_printf(out, "<h2>%s than the rest</h2>\n<ul>\n", worse ? "Slower" : "Faster");
+    for (size_t i = first; i < end; i++) {
+        as_buf_clear(&said);
+        as_fleet_say(f, &j->v[i], &said);
+        page_item(worse ? "bad" : "good", f->nodes[j->v[i].node].name, as_buf_get(&said), out);
+    }
+    as_buf_str(out, "</ul>\n");
+    as_buf_finish(&said);
+}
+
+static void page_missing(const struct as_fleet *f, struct as_buf *out)
+{
+    bool open = false;
+    for (size_t i = 0; i < f->nodes_n; i++) {
+        if (!f->nodes[i].why[0])
+            continue;
+        as_buf_str(out, open ? "" : "<h2>Without numbers, so neither slow nor sound</h2>\n<ul>\n");
+        open = true;
+        page_item("muted", f->nodes[i].name, f->nodes[i].why, out);
+    }
+    as_buf_str(out, open ? "</ul>\n" : "");
+}
+
+static void page_map(struct as_buf *out)
+{
+    static const char *const key[][2] = {
+        {"same", "within 1%"},  {"worse1", "over 1% worse"},   {"worse2", "over 2%"},   {"worse3", "over 5%"},
+        {"worse4", "over 10%"}, {"better1", "over 1% better"}, {"better4", "over 10%"}, {"unknown", "no number"}};
+    as_buf_str(out,
+               "<h2>Nodes</h2>\n<p><label>Coloured by the worst device in <select id=\"line\"></select></label></p>\n"
+               "<noscript><p>The map needs JavaScript.</p></noscript>\n<div id=\"map\"></div>\n<p class=\"key\">");
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+        as_buf_printf(out, "<span><i class=\"%s\"></i>%s</span>", key[i][0], key[i][1]);
+    as_buf_str(out, "</p>\n<section id=\"node\"><p class=\"muted\">Click a node for its devices.</p></section>\n");
+}
+
+/* Deviations of the devices of the line's kind in order, in hundredths of a percent. */
+static void data_line(const struct as_fleet *f, const struct as_fleet_line *l, double *of_device, struct as_buf *out)
+{
+    const char *lead = "";
+    for (size_t i = 0; i < l->n; i++)
+        of_device[i] = l->units[i].y;
+    const double middle = as_median(of_device, l->n);
+    for (size_t i = 0; i < f->devices_n; i++)
+        of_device[i] = NAN;
+    for (size_t i = 0; i < l->n; i++)
+        of_device[l->device[i]] = 1e4 * expm1(l->units[i].y - middle);
+    as_buf_str(out, "{\"label\":");
+    as_buf_json_str(out, l->label);
+    as_buf_str(out, ",\"unit\":");
+    const struct as_scale *scale = as_scale_of(exp(middle), l->unit);
+    as_buf_json_str(out, scale ? scale->shown : l->unit);
+    as_buf_printf(out, ",\"kind\":%u,\"more\":%s,\"median\":%.6g,\"share\":[", (unsigned)l->kind,
+                  as_sheet_more_is_better(l->unit) ? "true" : "false", exp(middle) * (scale ? scale->factor : 1));
+    for (size_t i = 0; i < f->devices_n; i++) {
+        if (f->devices[i].kind != l->kind)
+            continue;
+        as_buf_str(out, lead);
+        if (isnan(of_device[i]))
+            as_buf_str(out, "null");
+        else
+            as_buf_printf(out, "%.0f", of_device[i]);
+        lead = ",";
+    }
+    as_buf_str(out, "]}");
+}
+
+static void data_lists(const struct as_fleet *f, struct as_buf *out)
+{
+    as_buf_str(out, "{\"nodes\":[");
+    for (size_t i = 0; i < f->nodes_n; i++) {
+        as_buf_str(out, i ? ",[" : "[");
+        as_buf_json_str(out, f->nodes[i].name);
+        as_buf_char(out, ',');
+        as_buf_json_str(out, f->nodes[i].why);
+        as_buf_char(out, ']');
+    }
+    as_buf_str(out, "],\n\"kinds\":[");
+    for (size_t i = 0; i < f->kinds_n; i++) {
+        as_buf_str(out, i ? "," : "");
+        as_buf_json_str(out, f->kinds[i].name);
+    }
+    as_buf_str(out, "],\n\"devices\":[");
+    for (size_t i = 0; i < f->devices_n; i++) {
+        as_buf_printf(out, "%s[%u,%u,", i ? "," : "", (unsigned)f->devices[i].node, (unsigned)f->devices[i].kind);
+        as_buf_json_str(out, f->devices[i].id);
+        as_buf_char(out, ']');
+    }
+    as_buf_char(out, ']');
+}
+
+static enum as_status page_data(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out,
+                                struct as_error *err)
+{
+    double *of_device = malloc((f->devices_n + 1) * sizeof *of_device);
+    struct as_buf said = AS_BUF_INIT;
+    if (!of_device)
+        return as_nomem(err, f->devices_n * sizeof *of_device, "devices");
+    as_buf_str(out, "<script type=\"application/json\" id=\"data\">");
+    data_lists(f, out);
+    as_buf_str(out, ",\n\"lines\":[");
+    for (size_t i = 0; i < f->lines_n; i++) {
+        as_buf_str(out, i ? ",\n" : "");
+        data_line(f, &f->lines[i], of_device, out);
+    }
+    as_buf_str(out, "],\n\"findings\":[");
+    for (size_t i = 0; i < j->n; i++) {
+        as_buf_clear(&said);
+        as_fleet_say(f, &j->v[i], &said);
+        as_buf_printf(out, "%s{\"node\":%u,\"worse\":%s,\"share\":%.6g,\"text\":", i ? ",\n" : "",
+                      (unsigned)j->v[i].node, j->v[i].worse ? "true" : "false", expm1(j->v[i].deviation.effect));
+        as_buf_json_str(out, as_buf_get(&said));
+        as_buf_char(out, '}');
+    }
+    as_buf_str(out, "]}</script>\n");
+    as_buf_finish(&said);
+    free(of_device);
+    return AS_OK;
+}
+
+enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out,
+                             struct as_error *err)
+{
+    struct as_buf summary = AS_BUF_INIT;
+    page_head(out);
+    as_fleet_summary(f, j, &summary);
+    as_buf_html(out, as_buf_get(&summary));
+    as_buf_str(out, "</p></header>\n<main>\n");
+    as_buf_finish(&summary);
+    page_findings(f, j, true, out);
+    page_map(out);
+    page_findings(f, j, false, out);
+    page_missing(f, out);
+    as_buf_str(out, "</main>\n");
+    const enum as_status st = page_data(f, j, out, err);
+    as_buf_str(out, "<script>");
+    as_buf_str(out, as_fleet_js);
+    as_buf_str(out, "</script>\n</body>\n</html>\n");
+    return st;
+}

@@ -1,0 +1,110 @@
+/* Nodes from files: stores, and data sheets as JSON, of which a file may hold one after the other. */
+#include "fleet/fleet.h"
+#include "report/sheet/sheet_export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHEET_BYTES_MAX = 1 << 24 };
+static const char sheet_begins[] = "{\"sheet_version\"";
+
+/* What only this file's node lacks is said; out of memory is a failure of all. */
+static enum as_status fleet_told(struct as_fleet *f, const char *path, enum as_status st, struct as_error *err)
+{
+    if (!st || st == AS_NOMEM)
+        return st;
+    const struct as_error why = *err;
+    return as_fleet_add_missing(f, path, why.text, err);
+}
+
+static void add_merged(struct as_buf *merged, const char *json, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        as_buf_char(merged, json[i] == '\n' || json[i] == '\r' ? ' ' : json[i]);
+    as_buf_char(merged, '\n');
+}
+
+static enum as_status read_sheet(struct as_fleet *f, const char *path, const struct as_buf *text, struct as_buf *merged,
+                                 struct as_error *err)
+{
+    struct as_machine_sheet m = {0};
+    enum as_status st = as_machine_sheet_read(as_buf_get(text), text->len, &m, err);
+    if (!st)
+        st = as_fleet_add(f, path, &m, err);
+    if (!st && merged)
+        add_merged(merged, as_buf_get(text), text->len);
+    as_machine_sheet_finish(&m);
+    return fleet_told(f, path, st, err);
+}
+
+/* The next sheet of a file; false at its end. `line` holds the line that was read ahead, its length in *len. */
+static bool next_sheet(FILE *file, char **line, size_t *cap, ssize_t *len, struct as_buf *text)
+{
+    as_buf_clear(text);
+    while (*len >= 0) {
+        const bool begins = strncmp(*line, sheet_begins, sizeof sheet_begins - 1) == 0;
+        if (begins && text->len)
+            return true;
+        if (text->len < SHEET_BYTES_MAX)
+            as_buf_add(text, *line, (size_t)*len);
+        *len = getline(line, cap, file);
+    }
+    return text->len > 0;
+}
+
+static enum as_status read_sheets(struct as_fleet *f, const char *path, FILE *file, struct as_buf *merged,
+                                  struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    char *line = NULL;
+    size_t cap = 0, found = 0;
+    enum as_status st = AS_OK;
+    ssize_t len = getline(&line, &cap, file);
+    while (!st && next_sheet(file, &line, &cap, &len, &text)) {
+        st = read_sheet(f, path, &text, merged, err);
+        found++;
+    }
+    if (!st && !found)
+        st = as_fleet_add_missing(f, path, "the file is empty", err);
+    free(line);
+    as_buf_finish(&text);
+    return st;
+}
+
+static enum as_status read_store(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    struct as_machine_runs m = {0};
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status st = as_store_open(path, AS_STORE_READ, &store, err);
+    if (!st)
+        st = as_machine_runs_load(store, AS_MACHINE_NOW, NULL, &m, err);
+    if (!st)
+        st = as_fleet_add(f, path, &m.sheet, err);
+    if (!st && merged) {
+        as_machine_to_json(&m, &text);
+        add_merged(merged, as_buf_get(&text), text.len);
+    }
+    as_machine_runs_finish(&m);
+    as_buf_finish(&text);
+    as_store_close(store);
+    return fleet_told(f, path, st, err);
+}
+
+enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        as_fail(err, AS_IO, "cannot open: %s", strerror(errno));
+        return fleet_told(f, path, AS_IO, err);
+    }
+    const bool is_store = fread(head, 1, sizeof magic - 1, file) == sizeof magic - 1 && strcmp(head, magic) == 0;
+    rewind(file);
+    const enum as_status st = is_store ? AS_OK : read_sheets(f, path, file, merged, err);
+    fclose(file);
+    return is_store ? read_store(f, path, merged, err) : st;
+}

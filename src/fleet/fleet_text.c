@@ -1,0 +1,253 @@
+/* The fleet for people. */
+#include "base/text.h"
+#include "fleet/fleet.h"
+#include "model/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES_NAMED = 3 };
+
+static const char *fleet_plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static size_t fleet_missing(const struct as_fleet *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->nodes_n; i++)
+        n += f->nodes[i].why[0] != 0;
+    return n;
+}
+
+const char *as_fleet_verdict(const struct as_fleet *f, const struct as_fleet_judged *j, uint32_t node)
+{
+    for (size_t i = 0; i < j->worse; i++)
+        if (j->v[i].node == node)
+            return "slow";
+    return f->nodes[node].why[0] || !f->nodes[node].devices ? "unknown" : "ok";
+}
+
+/* Shares of the others: a rate is 1 - exp(effect) below, a time exp(effect) - 1 above. */
+static struct as_number as_share(const struct as_deviation *d)
+{
+    const double a = fabs(expm1(d->ci.lo)), b = fabs(expm1(d->ci.hi));
+    return (struct as_number){
+        .value = 100 * fabs(expm1(d->effect)), .ci = {100 * fmin(a, b), 100 * fmax(a, b)}, .unit = ""};
+}
+
+void as_fleet_say(const struct as_fleet *f, const struct as_fleet_finding *found, struct as_buf *out)
+{
+    const struct as_fleet_line *line = &f->lines[found->line];
+    const struct as_number share = as_share(&found->deviation);
+    const bool is_node = found->device == AS_FLEET_WHOLE_NODE;
+    struct as_buf range = AS_BUF_INIT;
+    as_format_range(&range, share.ci.lo, share.ci.hi, share.value, "", 2);
+    as_buf_printf(out, "%s of %s is ", line->label, is_node ? "its devices together" : f->devices[found->device].id);
+    as_format_number(out, share.value, 2);
+    as_buf_printf(out, "%% (%s%%) %s", as_buf_get(&range), found->deviation.effect < 0 ? "below" : "above");
+    as_buf_finish(&range);
+    as_buf_str(out, is_node ? " the median of the other nodes, " : " the median of the others, ");
+    as_format_value_to(out, found->others, line->unit, 3);
+}
+
+static void text_findings(const struct as_fleet *f, const struct as_fleet_judged *j, bool worse,
+                          const struct as_table_style *style, struct as_buf *out)
+{
+    const size_t first = worse ? 0 : j->worse, end = worse ? j->worse : j->n;
+    struct as_buf line = AS_BUF_INIT;
+    if (first == end)
+        return;
+    as_text_title(out, worse ? "Slower than the rest" : "Faster than the rest", style);
+    for (size_t i = first; i < end; i++) {
+        as_buf_clear(&line);
+        as_buf_printf(&line, "%s: ", f->nodes[j->v[i].node].name);
+        as_fleet_say(f, &j->v[i], &line);
+        as_text_line(out, worse ? "! " : "  ", as_buf_get(&line), 2, 4, style);
+    }
+    as_buf_finish(&line);
+}
+
+static void text_splits(const struct as_fleet *f, const struct as_fleet_judged *j, const struct as_table_style *style,
+                        struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    if (j->splits_n)
+        as_text_title(out, "Two populations, each judged by itself", style);
+    for (size_t i = 0; i < j->splits_n; i++) {
+        const struct as_fleet_split *s = &j->splits[i];
+        const struct as_fleet_line *l = &f->lines[s->line];
+        as_buf_clear(&line);
+        as_buf_printf(&line, "%s, %s: ", l->label, f->kinds[l->kind].name);
+        for (int k = 0; k < 2; k++) {
+            as_buf_printf(&line, "%s%zu at ", k ? ", " : "", s->n[k]);
+            as_format_value_to(&line, s->mode[k], l->unit, 3);
+        }
+        as_text_line(out, "  ", as_buf_get(&line), 2, 4, style);
+    }
+    as_buf_finish(&line);
+}
+
+/* For each device, the lines that it lacks and most of its kind have: how many, and the first of them. */
+struct lacking {
+    size_t n, first[LINES_NAMED];
+};
+
+static void find_lacking(const struct as_fleet *f, size_t line, bool *has, struct lacking *of)
+{
+    const struct as_fleet_line *l = &f->lines[line];
+    const size_t n = l->n, all = f->kinds[l->kind].devices;
+    if (n == all || 2 * n < all)
+        return;
+    memset(has, 0, f->devices_n * sizeof *has);
+    for (size_t i = 0; i < n; i++)
+        has[l->device[i]] = true;
+    for (size_t i = 0; i < f->devices_n; i++)
+        if (f->devices[i].kind == l->kind && !has[i]) {
+            if (of[i].n < LINES_NAMED)
+                of[i].first[of[i].n] = line;
+            of[i].n++;
+        }
+}
+
+static void text_lacking(const struct as_fleet *f, const struct lacking *of, const struct as_table_style *style,
+                         struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    bool titled = false;
+    for (size_t i = 0; i < f->devices_n; i++) {
+        if (!of[i].n)
+            continue;
+        if (!titled)
+            as_text_title(out, "Lacks numbers that most have", style);
+        titled = true;
+        as_buf_clear(&line);
+        as_buf_printf(&line, "%s %s: ", f->nodes[f->devices[i].node].name, f->devices[i].id);
+        for (size_t k = 0; k < of[i].n && k < LINES_NAMED; k++)
+            as_buf_printf(&line, "%s%s", k ? ", " : "", f->lines[of[i].first[k]].label);
+        if (of[i].n > LINES_NAMED)
+            as_buf_printf(&line, ", and %zu more", of[i].n - LINES_NAMED);
+        as_text_line(out, "  ", as_buf_get(&line), 2, 4, style);
+    }
+    as_buf_finish(&line);
+}
+
+static enum as_status text_missing(const struct as_fleet *f, const struct as_table_style *style, struct as_buf *out,
+                                   struct as_error *err)
+{
+    bool titled = false, *has = malloc(f->devices_n + 1);
+    struct lacking *of = calloc(f->devices_n + 1, sizeof *of);
+    struct as_buf line = AS_BUF_INIT;
+    for (size_t i = 0; i < f->nodes_n; i++) {
+        if (!f->nodes[i].why[0])
+            continue;
+        if (!titled)
+            as_text_title(out, "Without numbers, so neither slow nor sound", style);
+        titled = true;
+        as_buf_clear(&line);
+        as_buf_printf(&line, "%s: %s", f->nodes[i].name, f->nodes[i].why);
+        as_text_line(out, "  ", as_buf_get(&line), 2, 4, style);
+    }
+    for (size_t i = 0; i < f->lines_n && has && of; i++)
+        find_lacking(f, i, has, of);
+    if (has && of)
+        text_lacking(f, of, style, out);
+    const enum as_status st = has && of ? AS_OK : as_nomem(err, f->devices_n * sizeof *of, "devices");
+    as_buf_finish(&line);
+    free(has);
+    free(of);
+    return st;
+}
+
+static void add_spread(const struct as_fleet_line *l, double *y, struct as_table *t)
+{
+    struct as_buf text = AS_BUF_INIT;
+    double lowest = INFINITY, highest = -INFINITY;
+    for (size_t i = 0; i < l->n; i++) {
+        y[i] = l->units[i].y;
+        lowest = fmin(lowest, y[i]);
+        highest = fmax(highest, y[i]);
+    }
+    as_table_add(t, l->label, AS_PAINT_NONE);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", l->n);
+    const double values[] = {as_median(y, l->n), lowest, highest};
+    for (int i = 0; i < 3; i++) {
+        as_buf_clear(&text);
+        as_format_value_to(&text, exp(values[i]), l->unit, 3);
+        as_table_add(t, as_buf_get(&text), i ? AS_PAINT_NONE : AS_PAINT_STRONG);
+    }
+    if (l->n > AS_OUTLIERS_OTHERS)
+        as_table_addf(t, AS_PAINT_NONE, "%.2g%%", 100 * expm1(as_robust_scale(y, l->n)));
+    else
+        as_table_add(t, "", AS_PAINT_NONE);
+    as_buf_finish(&text);
+}
+
+static enum as_status text_spread(const struct as_fleet *f, const struct as_table_style *style, struct as_buf *out,
+                                  struct as_error *err)
+{
+    static const char *const heads[] = {"line", ">devices", ">median", ">lowest", ">highest", ">scatter", NULL};
+    struct as_table t;
+    size_t most = 0;
+    for (size_t i = 0; i < f->lines_n; i++)
+        most = f->lines[i].n > most ? f->lines[i].n : most;
+    double *y = malloc((most + 1) * sizeof *y);
+    if (!y)
+        return as_nomem(err, most * sizeof *y, "numbers");
+    as_text_title(out, "Spread over the fleet", style);
+    as_table_init(&t, heads);
+    for (size_t k = 0; k < f->kinds_n; k++) {
+        if (f->kinds[k].devices > 1)
+            as_table_heading(&t, f->kinds[k].name);
+        for (size_t i = 0; i < f->lines_n; i++)
+            if (f->lines[i].kind == k && f->lines[i].n > 1)
+                add_spread(&f->lines[i], y, &t);
+    }
+    const enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    free(y);
+    return st;
+}
+
+static bool is_large_enough(const struct as_fleet *f)
+{
+    for (size_t i = 0; i < f->kinds_n; i++)
+        if (f->kinds[i].devices > AS_OUTLIERS_OTHERS)
+            return true;
+    return false;
+}
+
+void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
+{
+    const size_t missing = fleet_missing(f);
+    as_buf_printf(out, "%zu node%s", f->nodes_n, fleet_plural(f->nodes_n));
+    if (missing)
+        as_buf_printf(out, ", %zu without numbers", missing);
+    for (size_t i = 0; i < f->kinds_n; i++)
+        as_buf_printf(out, ", %zu x %s", f->kinds[i].devices, f->kinds[i].name);
+    as_buf_printf(out, "; %zu comparison%s: ", j->tests, fleet_plural(j->tests));
+    if (!is_large_enough(f))
+        as_buf_printf(out, "%d devices of a kind are the fewest that can be compared", AS_OUTLIERS_OTHERS + 1);
+    else if (j->worse)
+        as_buf_printf(out, "%zu slower than the rest", j->worse);
+    else
+        as_buf_str(out, "none is slower than the rest");
+}
+
+enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_judged *j, bool all,
+                             const struct as_table_style *style, struct as_buf *out, struct as_error *err)
+{
+    struct as_buf head = AS_BUF_INIT, safe = AS_BUF_INIT;
+    as_fleet_summary(f, j, &head);
+    as_buf_terminal(&safe, as_buf_get(&head));
+    as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
+    as_buf_finish(&head);
+    as_buf_finish(&safe);
+    text_findings(f, j, true, style, out);
+    text_findings(f, j, false, style, out);
+    text_splits(f, j, style, out);
+    const enum as_status st = text_missing(f, style, out, err);
+    return st || !all ? st : text_spread(f, style, out, err);
+}

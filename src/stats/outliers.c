@@ -1,0 +1,246 @@
+#include "stats/outliers.h"
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PAIRS_OF = 2000, NODES_MIN = AS_OUTLIERS_OTHERS + 1 };
+static const double NORMAL95 = 1.959964;
+/* What Qn keeps of the efficiency of the standard deviation. */
+static const double EFFICIENCY = 0.82;
+/* Variance of a median relative to that of a mean, for normal values. */
+static const double MEDIAN_VAR = 1.5708;
+
+/* The factors of Croux and Rousseeuw (1992) that make Qn unbiased. */
+static double small_sample(size_t n)
+{
+    static const double factors[] = {0, 0, 0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872};
+    const double size = (double)n;
+    if (n < sizeof factors / sizeof *factors)
+        return factors[n];
+    return n % 2 ? size / (size + 1.4) : size / (size + 3.8);
+}
+
+static double mad_scale(double *x, size_t n)
+{
+    const double middle = as_median_in(x, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = fabs(x[i] - middle);
+    return 1.4826 * as_median_in(x, n);
+}
+
+double as_robust_scale(double *x, size_t n)
+{
+    const size_t h = n / 2 + 1, pairs = n * (n - (n > 0)) / 2;
+    size_t at = 0;
+    if (n < 2)
+        return 0;
+    double *apart = n <= PAIRS_OF ? malloc(pairs * sizeof *apart) : NULL;
+    if (!apart)
+        return mad_scale(x, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            apart[at++] = fabs(x[i] - x[k]);
+    const double scale = 2.2191 * small_sample(n) * as_select(apart, pairs, h * (h - 1) / 2 - 1);
+    free(apart);
+    return scale;
+}
+
+/* Two-sided, of Student's t with df degrees of freedom. */
+static double tail(double t, double df)
+{
+    const double z = (8 * df + 1) / (8 * df + 3) * sqrt(df * log1p(t * t / df));
+    return erfc(z / sqrt(2));
+}
+
+/* How values scatter about their centres. */
+struct about {
+    double scale, error; /* error: the usual own error of a value, which the scale contains */
+    size_t n;
+};
+
+/* others: on how many values its centre rests. */
+static struct as_deviation deviation_of(double effect, double error, const struct about *a, size_t others, double least)
+{
+    const double own = fmax(0, error * error - a->error * a->error);
+    const double spread = sqrt(a->scale * a->scale + own), n = (double)a->n;
+    const double of_middle = sqrt(MEDIAN_VAR / (double)others) * a->scale;
+    const double half = NORMAL95 * sqrt(error * error + of_middle * of_middle);
+    struct as_deviation d = {effect, {effect - half, effect + half}, 1};
+    if (fabs(effect) > least && spread > 0)
+        d.p = tail(effect / spread, fmax(1, EFFICIENCY * (n - 1)));
+    return d;
+}
+
+/* Scratch of one judgement. */
+struct outliers_work {
+    size_t *first, *order; /* the units of node i are order[first[i]] to order[first[i + 1]] */
+    double *sorted;        /* the values of node i, sorted, from first[i] on */
+    double *effect;        /* of each unit, from the median of the others */
+    double *x, *error;     /* those that are judged together */
+};
+
+static bool outliers_begin(struct outliers_work *w, size_t n, size_t nodes)
+{
+    const size_t most = n + nodes + 1;
+    *w = (struct outliers_work){.first = calloc(nodes + 2, sizeof *w->first),
+                                .order = calloc(n + 1, sizeof *w->order),
+                                .sorted = malloc((n + 1) * sizeof *w->sorted),
+                                .effect = malloc((n + 1) * sizeof *w->effect),
+                                .x = malloc(most * sizeof *w->x),
+                                .error = malloc(most * sizeof *w->error)};
+    return w->first && w->order && w->sorted && w->effect && w->x && w->error;
+}
+
+static void outliers_end(struct outliers_work *w)
+{
+    free(w->first);
+    free(w->order);
+    free(w->sorted);
+    free(w->effect);
+    free(w->x);
+    free(w->error);
+}
+
+static void outliers_group(struct outliers_work *w, const struct as_unit *units, size_t n, size_t nodes)
+{
+    for (size_t i = 0; i < n; i++)
+        w->first[units[i].node + 2]++;
+    for (size_t i = 2; i < nodes + 2; i++)
+        w->first[i] += w->first[i - 1];
+    for (size_t i = 0; i < n; i++)
+        w->order[w->first[units[i].node + 1]++] = i;
+    for (size_t i = 0; i < n; i++)
+        w->sorted[i] = units[w->order[i]].y;
+    for (size_t i = 0; i < nodes; i++)
+        as_sort(w->sorted + w->first[i], w->first[i + 1] - w->first[i]);
+}
+
+static size_t count_of(const struct outliers_work *w, size_t node)
+{
+    return w->first[node + 1] - w->first[node];
+}
+
+/* Is a unit told from the others of its node, rather than from all? */
+static bool has_company(const struct outliers_work *w, size_t node)
+{
+    return count_of(w, node) > AS_OUTLIERS_OTHERS;
+}
+
+/* The median of sorted values without one of them: with it, the values near the middle would seem to scatter less. */
+static double median_without(const double *sorted, size_t n, double one)
+{
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (sorted[mid] < one)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const size_t m = n - 1, right = m / 2, left = m % 2 ? right : right - 1;
+    return 0.5 * (sorted[left + (left >= lo)] + sorted[right + (right >= lo)]);
+}
+
+static struct about about_of(struct outliers_work *w, size_t m)
+{
+    struct about a = {.n = m, .scale = as_robust_scale(w->x, m)};
+    a.error = as_median_in(w->error, m);
+    return a;
+}
+
+/* Each unit against its node, where that has company (alone 0), else against all such units. */
+static void judge_units(struct outliers_work *w, const struct as_unit *units, size_t n, bool alone, double least,
+                        struct as_deviation *out)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (has_company(w, units[i].node) != alone)
+            w->x[m++] = units[i].y;
+    if (m <= AS_OUTLIERS_OTHERS)
+        return;
+    double *all = w->x; /* sorted here, and used up before it is overwritten below */
+    as_sort(all, m);
+    for (size_t i = 0; i < n; i++) {
+        const size_t node = units[i].node;
+        if (has_company(w, node) != alone)
+            w->effect[i] =
+                units[i].y - (alone ? median_without(all, m, units[i].y)
+                                    : median_without(w->sorted + w->first[node], count_of(w, node), units[i].y));
+    }
+    m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (has_company(w, units[i].node) != alone) {
+            w->x[m] = w->effect[i];
+            w->error[m++] = units[i].error;
+        }
+    const struct about a = about_of(w, m);
+    for (size_t i = 0; i < n; i++)
+        if (has_company(w, units[i].node) != alone)
+            out[i] = deviation_of(w->effect[i], units[i].error, &a, alone ? m : count_of(w, units[i].node), least);
+}
+
+static double error_of_node(const struct outliers_work *w, const struct as_unit *units, size_t node)
+{
+    const size_t c = count_of(w, node);
+    double sum = 0;
+    for (size_t k = w->first[node]; k < w->first[node + 1]; k++)
+        sum += units[w->order[k]].error;
+    return sum / (double)c / sqrt((double)c);
+}
+
+static void judge_nodes(struct outliers_work *w, const struct as_unit *units, size_t nodes, double least,
+                        struct as_deviation *out)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < nodes; i++)
+        if (count_of(w, i) > 1)
+            w->x[m++] = as_median_sorted(w->sorted + w->first[i], count_of(w, i));
+    if (m < NODES_MIN)
+        return;
+    as_sort(w->x, m);
+    for (size_t i = 0; i < nodes; i++)
+        if (count_of(w, i) > 1) {
+            const double y = as_median_sorted(w->sorted + w->first[i], count_of(w, i));
+            out[i].effect = y - median_without(w->x, m, y);
+        }
+    m = 0;
+    for (size_t i = 0; i < nodes; i++)
+        if (count_of(w, i) > 1) {
+            w->x[m] = out[i].effect;
+            w->error[m++] = error_of_node(w, units, i);
+        }
+    const struct about a = about_of(w, m);
+    for (size_t i = 0; i < nodes; i++)
+        if (count_of(w, i) > 1)
+            out[i] = deviation_of(out[i].effect, error_of_node(w, units, i), &a, m, least);
+}
+
+enum as_status as_outliers_judge(const struct as_unit *units, size_t n, size_t nodes, double least,
+                                 struct as_deviation *of_unit, struct as_deviation *of_node, struct as_error *err)
+{
+    static const struct as_deviation unknown = {NAN, {NAN, NAN}, 1};
+    struct outliers_work w;
+    for (size_t i = 0; i < n; i++)
+        of_unit[i] = unknown;
+    for (size_t i = 0; i < nodes; i++)
+        of_node[i] = unknown;
+    const bool begun = outliers_begin(&w, n, nodes);
+    if (begun) {
+        outliers_group(&w, units, n, nodes);
+        judge_units(&w, units, n, false, least, of_unit);
+        judge_units(&w, units, n, true, least, of_unit);
+        judge_nodes(&w, units, nodes, least, of_node);
+    }
+    outliers_end(&w);
+    return begun ? AS_OK : as_nomem(err, n * sizeof *units, "units");
+}
+
+double as_discoveries_below(double *p, size_t n, size_t tests, double rate)
+{
+    as_sort(p, n);
+    for (size_t i = n; i-- > 0;)
+        if (p[i] <= rate * (double)(i + 1) / (double)tests)
+            return p[i];
+    return -1;
+}

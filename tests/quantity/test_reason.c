@@ -1,0 +1,125 @@
+/* Why a quantity has no number: what was not asked for, left out, measured without a result. */
+#include "base/text.h"
+#include "quantity/quantity.h"
+#include "tests/unit_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CELLS = 32, KIB = 1024, MIB = 1024 * KIB };
+
+static const struct as_device_info cpu = {.id = "cpu",
+                                          .backend = "cpu",
+                                          .capabilities = AS_CAP_HOST_KERNELS,
+                                          .threads = 2,
+                                          .caches_n = 3,
+                                          .caches = {{.level = 1, .kind = 'd', .size = 32 * KIB, .shared = 1},
+                                                     {.level = 2, .kind = 'u', .size = MIB, .shared = 1},
+                                                     {.level = 3, .kind = 'u', .size = 32 * MIB, .shared = 2}}};
+static struct as_cell cells[CELLS];
+static size_t n;
+
+static void add_chase(double size, enum as_cell_status status, const char *reason)
+{
+    struct as_cell *c = &cells[n++];
+    char axes[192];
+    snprintf(axes, sizeof axes,
+             "{\"pattern\":\"random\",\"stride\":64,\"instrument\":\"timed\",\"allocator\":\"thp\",\"size\":%.0f}",
+             size);
+    *c = (struct as_cell){.id = (int64_t)n, .status = status};
+    as_copy_text(c->device, sizeof c->device, "cpu");
+    as_copy_text(c->probe, sizeof c->probe, "latency");
+    as_copy_text(c->unit, sizeof c->unit, "ns");
+    as_copy_text(c->reason, sizeof c->reason, reason);
+    assert_int_equal(as_axes_from_json(axes, &c->axes, NULL), AS_OK);
+    c->sum = (struct as_summary){.n = 10, .median = 5, .ci = {4, 6}, .trials = 3};
+}
+
+/* A curve over the sizes from one to another, of which those from `left_out` on were left out. */
+static void add_curve(double from, double to, double left_out)
+{
+    n = 0;
+    for (double size = from; size <= to; size *= 2)
+        add_chase(size, size >= left_out ? AS_CELL_SKIPPED : AS_CELL_WIDE,
+                  size >= left_out ? "left out: the budget does not suffice for it; raise --budget" : "");
+}
+
+static void assert_reason(const struct as_fact *facts, size_t facts_n, const char *quantity,
+                          enum as_quantity_found expected, const char *text)
+{
+    const struct as_quantity_subject s = {.device = "cpu",
+                                          .info = &cpu,
+                                          .cells = {.v = cells, .n = n},
+                                          .facts = facts,
+                                          .facts_n = facts_n,
+                                          .clock_hz = NAN};
+    struct as_quantity_value v;
+    struct as_buf reason = AS_BUF_INIT;
+    assert_int_equal(as_quantity_find(&s, as_quantity_named(quantity), &v, &reason), expected);
+    assert_string_equal(as_buf_get(&reason), text);
+    as_buf_finish(&reason);
+}
+
+UNIT_TEST(test_not_asked)
+{
+    n = 0;
+    add_chase(4 * KIB, AS_CELL_OK, "");
+    assert_reason(NULL, 0, "memory.latency", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no size in memory");
+    assert_reason(NULL, 0, "L3.capacity", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no size of this level");
+    assert_reason(NULL, 0, "L2.latency", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no size of this level");
+    assert_reason(NULL, 0, "L1.latency", AS_QUANTITY_NOT_IN_SUITE, "not asked for: too few sizes");
+    add_curve(512, 32 * KIB, INFINITY);
+    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no sizes around its end");
+    n = 0;
+    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "");
+}
+
+UNIT_TEST(test_measured)
+{
+    add_curve(KIB, 256.0 * MIB, INFINITY);
+    assert_reason(NULL, 0, "L3.capacity", AS_QUANTITY_UNDECIDED, "inconclusive: no clear step in latency");
+    assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_UNDECIDED, "inconclusive: no plateau in latency");
+}
+
+/* What was measured is not said to be left out, and what is left out of another level does not count. */
+UNIT_TEST(test_left_out)
+{
+    add_curve(KIB, 256.0 * MIB, 16.0 * MIB);
+    assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_UNDECIDED,
+                  "inconclusive: no plateau in latency; 2 of 5 left out by the budget");
+    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_UNDECIDED, "inconclusive: no clear step in latency");
+    add_curve(KIB, 256.0 * MIB, 2.0 * MIB);
+    assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_MISSING, "left out by the budget");
+    add_curve(KIB, 256.0 * MIB, 0);
+    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_MISSING, "left out by the budget");
+}
+
+/* One cell of many that crashed is not the reason of the level. */
+UNIT_TEST(test_crashed)
+{
+    add_curve(KIB, 256.0 * MIB, INFINITY);
+    cells[2].status = AS_CELL_CRASHED; /* of 4 KiB */
+    assert_reason(NULL, 0, "L1.latency", AS_QUANTITY_UNDECIDED, "inconclusive: no plateau in latency; 1 of 6 crashed");
+    assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_UNDECIDED, "inconclusive: no plateau in latency");
+}
+
+/* A step that is known badly is no missing step. */
+UNIT_TEST(test_vague)
+{
+    struct as_fact fact = {.value = 1448, .ci = {256 * KIB, 4.0 * MIB}, .claimed = MIB, .verdict = AS_UNDECIDED};
+    as_copy_text(fact.id, sizeof fact.id, "cache.L2.size");
+    as_copy_text(fact.device, sizeof fact.device, "cpu");
+    as_copy_text(fact.unit, sizeof fact.unit, "B");
+    add_curve(KIB, 256.0 * MIB, INFINITY);
+    assert_reason(&fact, 1, "L2.capacity", AS_QUANTITY_UNDECIDED, "inconclusive: between 256 KiB and 4 MiB");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_not_asked), cmocka_unit_test(test_measured), cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_crashed),   cmocka_unit_test(test_vague),
+    };
+    return cmocka_run_group_tests_name("reasons of quantities", tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+"""assay fleet: of sheets of many nodes, planted slow devices and nodes are named and no others; what cannot be read is never slow.
+
+The sheets are one of a sample, with noise of a known seed."""
+import copy
+import json
+import math
+import os
+import random
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from harness import OK, PARTLY, REGRESSION, USAGE, expect  # noqa: E402
+
+SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples", "h200-quick.db")
+NODES, GPUS, SCATTER = 12, 8, 0.004
+
+
+def sheet_of(assay):
+    done = assay.run("export", "--format", "sheet", "--store", SAMPLE)
+    expect(done.code == OK, "export of a sheet", done)
+    return json.loads(done.out)
+
+
+def drawn(line, rng, by):
+    """A line with another value and the sample's own precision, at most 0.3%."""
+    if not line["value"] or line["ci_low"] is None:
+        return line
+    value = line["value"] * math.exp(rng.gauss(0, SCATTER)) * by
+    half = min(0.003, (line["ci_high"] - line["ci_low"]) / 2 / line["value"])
+    return dict(line, value=value, ci_low=value * (1 - half), ci_high=value * (1 + half))
+
+
+def node_of(sheet, name, rng, slow=None, by=0.95):
+    """slow: index of a GPU whose memory is slow, "all" of every one."""
+    gpu = next(d for d in sheet["devices"] if d["id"] == "cuda:0")
+    devices = []
+    for i in range(GPUS):
+        device = copy.deepcopy(gpu)
+        device["id"] = f"cuda:{i}"
+        is_slow = slow in (i, "all")
+        device["lines"] = [drawn(line, rng, by if is_slow and line["name"].startswith("memory.read") else 1) for line in device["lines"]]
+        devices.append(device)
+    return dict(sheet, host=name, devices=devices)
+
+
+def written(assay, name, sheet):
+    path = assay.path(name)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    return path
+
+
+def fleet(assay, slow):
+    """Sheets of nodes; slow: node: what of it is slow."""
+    rng, sheet = random.Random(45), sheet_of(assay)
+    return [written(assay, f"n{i}.json", node_of(sheet, f"node{i:02}", rng, slow.get(i))) for i in range(NODES)]
+
+
+def verdicts(done):
+    return {v["node"]: v for v in map(json.loads, done.out.splitlines())}
+
+
+def test_slow_ones(assay):
+    files = fleet(assay, {3: 5, 7: "all"})
+    done = assay.run("fleet", "show", "--json", *files)
+    expect(done.code == REGRESSION, "slow ones give exit code 3", done)
+    of = verdicts(done)
+    expect({n for n, v in of.items() if v["verdict"] == "slow"} == {"node03", "node07"}, "these nodes and no others are slow", done)
+    (found,) = [f for f in of["node03"]["findings"] if f["worse"]]
+    expect(found["device"] == "cuda:5" and found["quantity"].startswith("memory.read"), "the GPU and what of it is slow", done)
+    expect(found["ci_low"] < -0.05 < found["ci_high"] + 0.01 and found["ci_high"] < 0, "with an interval", done)
+    (whole,) = [f for f in of["node07"]["findings"] if f["worse"]]
+    expect(whole["device"] == "", "a node that is slow as a whole is one finding", done)
+    text = assay.run("fleet", "show", *files)
+    expect("node03: Memory read" in text.out and "of cuda:5 is" in text.out and "below" in text.out, "in words", text)
+
+
+def test_none_slow(assay):
+    done = assay.run("fleet", "show", *fleet(assay, {}))
+    expect(done.code == OK and "none is slower than the rest" in done.out, "nothing planted, nothing found", done)
+
+
+def test_merged(assay):
+    files, merged = fleet(assay, {3: 5}), assay.path("all.json")
+    done = assay.run("fleet", "merge", *files, "-o", merged)
+    expect(done.code == OK, "merge", done)
+    apart, together = assay.run("fleet", "show", "--json", *files), assay.run("fleet", "show", "--json", merged)
+    strip = [{n: (v["verdict"], v["findings"]) for n, v in verdicts(d).items()} for d in (apart, together)]
+    expect(strip[0] == strip[1] and len(strip[0]) == NODES, "merged sheets tell the same", together)
+    stores = assay.run("fleet", "show", SAMPLE, SAMPLE, SAMPLE, SAMPLE)
+    expect(stores.code == OK and stores.out.startswith("4 nodes"), "stores are nodes too", stores)
+
+
+def test_unreadable(assay):
+    files = fleet(assay, {})
+    empty, garbage, absent = assay.path("empty.json"), assay.path("garbage.db"), assay.path("absent.db")
+    open(empty, "w").close()
+    with open(garbage, "wb") as f:
+        f.write(b"SQLite format 3\0" + bytes(range(256)) * 40)
+    with open(files[0], "a", encoding="utf-8") as f:
+        f.write('\n{"sheet_version": 1, "host": "\x1b[31m')
+    done = assay.run("fleet", "show", "--json", *files, empty, garbage, absent)
+    of = verdicts(done)
+    unknown = [n for n, v in of.items() if v["verdict"] == "unknown"]
+    expect(done.code == PARTLY and len(unknown) == 4 and all(of[n]["reason"] for n in unknown), "unknown, with reasons, never slow", done)
+    text = assay.run("fleet", "show", *files, absent)
+    expect("Without numbers" in text.out and "\x1b" not in text.out, "listed as such", text)
+
+
+def test_for_programs(assay):
+    files = fleet(assay, {3: 5}) + [assay.path("absent.db")]
+    files[1] = written(assay, "hostile.json", dict(json.load(open(files[1], encoding="utf-8")), host='a"<b>\\&\n'))
+    junit, metrics = assay.path("fleet.xml"), assay.path("fleet.prom")
+    done = assay.run("fleet", "show", *files, "--junit", junit, "--prometheus", metrics)
+    expect(done.code == REGRESSION, "a slow GPU", done)
+    suite = xml.etree.ElementTree.parse(junit).getroot()
+    expect((suite.get("tests"), suite.get("failures"), suite.get("errors")) == (str(NODES + 1), "1", "1"), "JUnit counts", done)
+    with open(metrics, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    expect('assay_node_state{node="node03",state="slow"} 1' in lines, "Prometheus text", "\n".join(lines))
+    expect(any(line.startswith('assay_deviation_ratio{node="node03",device="cuda:5"') for line in lines), "with deviations", "\n".join(lines))
+
+
+def test_wrong_use(assay):
+    for words in (("fleet",), ("fleet", "shw", "x"), ("fleet", "show"), ("fleet", "merge", SAMPLE), ("fleet", "show", SAMPLE, "--least", "x"),
+                  ("fleet", "show", SAMPLE, "-o", "x"), ("fleet", "merge", SAMPLE, "-o", "x", "--all"), ("fleet", "show", SAMPLE, "--junit", "-")):
+        done = assay.run(*words)
+        expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main(globals()))
