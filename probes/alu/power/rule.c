@@ -102,7 +102,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
             p = by;
         lines += is_line;
     }
-    struct as_fact *f = lines ? as_fact_add(c, AS_FACT_POWER_ENERGY, p.busiest, NULL) : NULL;
+    struct as_fact *f = p.busiest ? as_fact_add(c, AS_FACT_POWER_ENERGY, p.busiest, NULL) : NULL;
     if (!f)
         return;
     const struct line l = p.line;
