@@ -9,7 +9,7 @@
 
 void as_readings_clear(struct as_readings *r)
 {
-    *r = (struct as_readings){.throttle = -1};
+    *r = (struct as_readings){.throttle = -1, .counted_w = NAN};
     for (size_t i = 0; i < as_readings_fields.n; i++) {
         const struct as_field *f = &as_readings_fields.v[i];
         if (f->kind == AS_FIELD_REAL)

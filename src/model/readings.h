@@ -10,9 +10,10 @@
 /* One trial. Everything is unknown if sensor is ""; otherwise, numbers that the sensor cannot read are NAN. Unless
  * noted, readings are from the time of sampling. */
 struct as_readings {
-    char sensor[16];                              /* its name */
-    int throttle;                                 /* reasons seen, -1 unknown */
-    double power_w;                               /* mean */
+    char sensor[16];  /* its name */
+    int throttle;     /* reasons seen, -1 unknown */
+    double counted_w; /* mean power by the energy counter, where power_w is by readings; noted, not stored */
+    double power_w;   /* mean */
     double temperature_before, temperature_after; /* degrees Celsius, of the whole trial */
     double clock_hz, clock_lo, clock_hi;          /* of the core: median and range without outliers */
     double memory_clock_lo, memory_clock_hi;

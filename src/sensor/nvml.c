@@ -36,6 +36,7 @@ static const struct {
     SYMBOL(error_string, "nvmlErrorString"),
     SYMBOL(clock, "nvmlDeviceGetClockInfo"),
     SYMBOL(power, "nvmlDeviceGetPowerUsage"),
+    SYMBOL(energy, "nvmlDeviceGetTotalEnergyConsumption"),
     SYMBOL(power_limit, "nvmlDeviceGetEnforcedPowerLimit"),
     SYMBOL(fields, "nvmlDeviceGetFieldValues"),
     SYMBOL(temperature, "nvmlDeviceGetTemperature"),
@@ -133,6 +134,12 @@ static double power_now(const struct nvml *n)
 {
     const double instant = field_now(n, NVML_FIELD_POWER_INSTANT);
     return 1e-3 * (instant > 0 ? instant : nvml_whole(n, n->api.power));
+}
+
+static double nvml_energy_now(const struct nvml *n)
+{
+    unsigned long long mj = 0;
+    return n->api.energy && n->api.energy(n->device, &mj) == NVML_SUCCESS ? 1e-3 * (double)mj : NAN;
 }
 
 static int nvml_throttle_now(const struct nvml *n)
@@ -235,6 +242,7 @@ static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_
     out->clock_hz = nvml_clock_now(n, NVML_CLOCK_SM);
     out->memory_clock_hz = nvml_clock_now(n, NVML_CLOCK_MEM);
     out->power_w = power_now(n);
+    out->energy_j = nvml_energy_now(n);
     out->throttle = nvml_throttle_now(n);
     out->pcie_generation = nvml_whole(n, n->api.pcie_generation);
     out->pcie_width = nvml_whole(n, n->api.pcie_width);

@@ -101,6 +101,7 @@ struct as_nvml_api {
     /* older and newer libraries may lack these */
     nvml_return (*clock)(nvml_device device, unsigned which, unsigned *mhz);
     nvml_return (*power)(nvml_device device, unsigned *mw);
+    nvml_return (*energy)(nvml_device device, unsigned long long *mj); /* since the driver was loaded */
     nvml_return (*fields)(nvml_device device, int n, struct nvml_field_value *values);
     nvml_return (*power_limit)(nvml_device device, unsigned *mw);
     nvml_return (*temperature)(nvml_device device, unsigned which, unsigned *celsius);

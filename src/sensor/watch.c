@@ -191,8 +191,11 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
     if (w->marked)
         watch_add_load(w, &after, ended); /* the last sample has just ended */
     seen->power_w = watch_mean(&w->power);
-    if (!isfinite(after.power_w) && passed > 0)
-        seen->power_w = watch_grown(w->energy_j, after.energy_j) / passed;
+    const double counted_w = passed > 0 ? watch_grown(w->energy_j, after.energy_j) / passed : NAN;
+    if (!isfinite(after.power_w))
+        seen->power_w = counted_w;
+    else if (w->sensing->sensor && passed > w->sensing->sensor->lag_s) /* a counter may be as old as a reading */
+        seen->counted_w = counted_w;
     seen->utilisation = watch_mean(&w->utilisation);
     as_clock_range(w->clock, w->clock_n, &seen->clock_hz, &seen->clock_lo, &seen->clock_hi);
     seen->temperature_before = w->before.temperature;

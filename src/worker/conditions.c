@@ -70,6 +70,8 @@ void as_trial_note_readings(struct as_trial_context *tc, const struct as_reading
     struct as_buf words = AS_BUF_INIT;
     if (isfinite(r->power_w))
         as_note_number(tc, "power_w", r->power_w);
+    if (isfinite(r->counted_w))
+        as_note_number(tc, "counted_w", r->counted_w);
     if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
         as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, &words);
         as_note(tc, "throttled_by", as_buf_get(&words));

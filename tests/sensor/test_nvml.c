@@ -45,6 +45,8 @@ static void test_numbers(void **state)
     struct as_sensor_reading r = read_as("self");
     assert_true(r.clock_hz == 1980e6 && r.memory_clock_hz == 3201e6 && r.power_w == 250 && r.temperature == 61);
     assert_true(r.power_limit_w == 700);
+    assert_true(r.energy_j >= 5 && fmod(r.energy_j, 5) == 0);
+    assert_true(isnan(read_as("self no counter").energy_j));
     assert_true(r.pcie_generation == 4 && r.pcie_generation_max == 5 && r.pcie_width == 8 && r.pcie_width_max == 16);
     assert_true(r.ecc_corrected == 7 && r.ecc_uncorrected == 0 && r.utilisation == 0.75 && r.users == 0);
     assert_int_equal(r.throttle, 0);

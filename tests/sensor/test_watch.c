@@ -171,6 +171,22 @@ static void test_before_and_after(void **state)
     assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
 }
 
+/* Beside readings of power, a counter gives a number of its own, in trials longer than its age. */
+static void test_counted(void **state)
+{
+    (void)state;
+    struct known k = known_readings();
+    struct as_sensor sensor = {.name = "known", .read = read_known, .lag_s = 0.1};
+    k.says.power_w = 12;
+    k.says.energy_j = 100;
+    k.energy_step = 5;
+    assert_true(fabs(watch_trial(&sensor, &k, true, 0.5).counted_w - 10) < 1e-6);
+    assert_true(isnan(watch_trial(&sensor, &k, true, 0.05).counted_w));
+    k.says.power_w = NAN;
+    const struct as_readings r = watch_trial(&sensor, &k, true, 0.5);
+    assert_true(fabs(r.power_w - 10) < 1e-6 && isnan(r.counted_w));
+}
+
 /* Temperatures and errors are read after the energy interval has ended. */
 static void test_full_reading_takes_long(void **state)
 {
@@ -288,11 +304,17 @@ static void test_clock_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settling),         cmocka_unit_test(test_lag),
-        cmocka_unit_test(test_in_background),    cmocka_unit_test(test_nothing_counts_before_the_samples),
-        cmocka_unit_test(test_before_and_after), cmocka_unit_test(test_without_sensor),
-        cmocka_unit_test(test_stops_at_once),    cmocka_unit_test(test_clock_range),
-        cmocka_unit_test(test_first_mean),       cmocka_unit_test(test_full_reading_takes_long),
+        cmocka_unit_test(test_settling),
+        cmocka_unit_test(test_lag),
+        cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_in_background),
+        cmocka_unit_test(test_nothing_counts_before_the_samples),
+        cmocka_unit_test(test_before_and_after),
+        cmocka_unit_test(test_without_sensor),
+        cmocka_unit_test(test_stops_at_once),
+        cmocka_unit_test(test_clock_range),
+        cmocka_unit_test(test_first_mean),
+        cmocka_unit_test(test_full_reading_takes_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,9 @@ static const struct as_own_metric own[] = {{"share",
                                              .counts = "power of the whole board after one second without work"}},
                                            {0}};
 static const struct as_metric further[] = {
-    {"power_w", "W", true, "power of the whole board, by the device's sensor", NULL}, {0}};
+    {"power_w", "W", true, "power of the whole board, by the device's sensor", NULL},
+    {"counted_w", "W", true, "the same by the device's energy counter: its growth over the samples", NULL},
+    {0}};
 
 /* A trial must outlast the sensor's lag. Idle clocks and power come after a while without work. */
 static const double SAMPLE_S = 0.4, SETTLE_S = 1, PAUSE_S = 0.15;

@@ -38,13 +38,23 @@ static struct line power_fit(const double *x, const double *y, size_t n)
     return l;
 }
 
-/* Of the whole board; NAN unknown. Stores of before the metric have the last trial's. */
-static double watts_of(const struct as_cell *cell, struct as_interval *ci)
+/* Of the whole board by one of these metrics; NAN unknown. Stores of before the metric have the last trial's. */
+static const struct meter {
+    const char *metric, *word;
+} meters[] = {{"power_w", "readings of power"}, {"counted_w", "the energy counter"}};
+enum { METERS = sizeof meters / sizeof *meters };
+
+static double metered_of(const struct as_cell *cell, const struct meter *meter, struct as_interval *ci)
 {
     struct as_metric_value m;
-    const bool found = as_cell_metric(cell, "power_w", &m);
+    const bool found = as_cell_metric(cell, meter->metric, &m);
     *ci = found ? m.ci : AS_NO_INTERVAL;
-    return found ? m.value : as_cell_note(cell, "power_w");
+    return found ? m.value : as_cell_note(cell, meter->metric);
+}
+
+static double watts_of(const struct as_cell *cell, struct as_interval *ci)
+{
+    return metered_of(cell, &meters[0], ci);
 }
 
 static bool is_idle(const struct as_cell *cell)
@@ -52,41 +62,66 @@ static bool is_idle(const struct as_cell *cell)
     return as_cell_axis_number(cell, "share") == 0;
 }
 
-static void add_energy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
-{
+/* Power over rate of one operation, by one meter. */
+struct points {
     double x[POINTS_MAX], y[POINTS_MAX];
-    const struct as_cell *used[POINTS_MAX], *busiest = NULL;
-    size_t k = 0;
-    for (size_t i = 0; i < n && k < POINTS_MAX; i++) {
+    const struct as_cell *used[POINTS_MAX], *busiest;
+    size_t n;
+    const struct meter *meter;
+    struct line line; /* error NAN: there is none */
+};
+
+static struct points points_of(const struct as_cell *const *cells, size_t n, const char *op, const struct meter *meter)
+{
+    struct points p = {.meter = meter, .line = {.error = NAN}};
+    for (size_t i = 0; i < n && p.n < POINTS_MAX; i++) {
         struct as_interval unused;
-        const double watts = watts_of(cells[i], &unused);
+        const double watts = metered_of(cells[i], meter, &unused);
         if (strcmp(as_cell_axis(cells[i], "op"), op) != 0 || as_cell_axis_number(cells[i], "warps") != 0 ||
             is_idle(cells[i]) || !(watts > 0))
             continue;
-        busiest = !busiest || cells[i]->sum.median > busiest->sum.median ? cells[i] : busiest;
-        used[k] = cells[i];
-        x[k] = cells[i]->sum.median;
-        y[k++] = watts;
+        p.busiest = !p.busiest || cells[i]->sum.median > p.busiest->sum.median ? cells[i] : p.busiest;
+        p.used[p.n] = cells[i];
+        p.x[p.n] = cells[i]->sum.median;
+        p.y[p.n++] = watts;
     }
-    if (k < POINTS_LEAST || !busiest)
-        return;
-    const struct line l = power_fit(x, y, k);
-    struct as_fact *f =
-        isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, AS_FACT_POWER_ENERGY, busiest, NULL) : NULL;
+    if (p.n >= POINTS_LEAST)
+        p.line = power_fit(p.x, p.y, p.n);
+    return p;
+}
+
+/* By the meter whose line has the narrower interval. */
+static void add_energy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
+{
+    struct points p = {.line = {.error = NAN}};
+    unsigned lines = 0;
+    for (size_t i = 0; i < METERS; i++) {
+        const struct points by = points_of(cells, n, op, &meters[i]);
+        const bool is_line = isfinite(by.line.slope) && isfinite(by.line.error);
+        if (is_line && (!lines || by.line.error < p.line.error))
+            p = by;
+        lines += is_line;
+    }
+    struct as_fact *f = p.busiest ? as_fact_add(c, AS_FACT_POWER_ENERGY, p.busiest, NULL) : NULL;
     if (!f)
         return;
-    char rate[96], clock[64] = "";
+    const struct line l = p.line;
+    char rate[96], clock[64] = "", by[96] = "";
     struct as_interval unused;
     const struct as_interval ci = {1e12 * (l.slope - l.error), 1e12 * (l.slope + l.error)};
     as_fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
-    if (busiest->clock_hz > 0)
-        snprintf(clock, sizeof clock, " and %.2f GHz", busiest->clock_hz / 1e9);
-    as_fact_say(f, "Each {op} costs {value}: at %s%s the board draws %.0f W, extrapolated to zero rate: %.0f W",
-                as_fact_value_text(busiest->sum.median, as_cell_interval(busiest), busiest->unit, rate, sizeof rate),
-                clock, watts_of(busiest, &unused), l.base);
-    for (size_t i = 0; i < k; i++)
-        as_fact_evidence(f, used[i]);
+    if (p.busiest->clock_hz > 0)
+        snprintf(clock, sizeof clock, " and %.2f GHz", p.busiest->clock_hz / 1e9);
+    if (lines > 1)
+        snprintf(by, sizeof by, "; by %s, which give%s the narrower interval", p.meter->word,
+                 p.meter == meters ? "" : "s");
+    as_fact_say(
+        f, "Each {op} costs {value}: at %s%s the board draws %.0f W, extrapolated to zero rate: %.0f W%s",
+        as_fact_value_text(p.busiest->sum.median, as_cell_interval(p.busiest), p.busiest->unit, rate, sizeof rate),
+        clock, metered_of(p.busiest, p.meter, &unused), l.base, by);
+    for (size_t i = 0; i < p.n; i++)
+        as_fact_evidence(f, p.used[i]);
 }
 
 /* Without work, and with a single warp: the ends of the curve below full compute units. */
@@ -142,7 +177,8 @@ static void power_derive(struct as_rule_context *c)
 const struct as_rule as_rules_power[] = {
     {"energy", power_derive,
      "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
-     "the interval is that of the slope; power without work and with one warp as the sensor reads it",
+     "the interval is that of the slope, of readings of power or "
+     "of the energy counter, whichever is narrower; power without work and with one warp as the sensor reads it",
      "a meter at the board's supply with another slope; points that deviate from the line"},
     {0},
 };

@@ -38,6 +38,39 @@ UNIT_TEST(test_line)
     made_end(&m);
 }
 
+static void add_counted(struct as_cell *cell, double watts)
+{
+    char note[96];
+    snprintf(note, sizeof note, "%.*s, \"counted_w\": %.6f}", (int)strlen(cell->detail) - 1, cell->detail, watts);
+    free(cell->detail);
+    cell->detail = malloc(strlen(note) + 1);
+    assert_non_null(cell->detail);
+    strcpy(cell->detail, note);
+}
+
+/* Two meters: the one whose line scatters less counts, and is named. */
+UNIT_TEST(test_meters)
+{
+    static const struct {
+        double readings, counter; /* how far points are off the line, in W */
+        const char *says;
+    } cases[] = {{2, 0.1, "W; by the energy counter, which gives the narrower interval"},
+                 {0.1, 2, "W; by readings of power, which give the narrower interval"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made m = {.share = 0.001};
+        for (unsigned share = 25; share <= 100; share += 25) {
+            const double line = 120 + 150.0 * share / 100, side = share % 50 ? 1 : -1;
+            point(&m, "ffma32", share, 30e12 * share / 100, line + side * cases[i].readings);
+            add_counted(&m.cells[m.n - 1], line - side * cases[i].counter);
+        }
+        made_derive(&m);
+        const struct as_fact *f = made_near(&m, "power.energy.ffma32", 5, 0.01);
+        assert_true(f->ci.hi - f->ci.lo < 0.1);
+        made_says(f, cases[i].says);
+        made_end(&m);
+    }
+}
+
 UNIT_TEST(test_not_enough)
 {
     struct made m = {.share = 0.001};
@@ -89,7 +122,8 @@ UNIT_TEST(test_ends)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line), cmocka_unit_test(test_not_enough),
-                                       cmocka_unit_test(test_ends), cmocka_unit_test(test_no_slope)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line), cmocka_unit_test(test_meters),
+                                       cmocka_unit_test(test_not_enough), cmocka_unit_test(test_ends),
+                                       cmocka_unit_test(test_no_slope)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

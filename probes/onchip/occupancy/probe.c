@@ -187,7 +187,7 @@ static enum as_status note_step(struct state *s, struct as_trial_context *tc, st
 {
     const uint64_t largest = tc->dev->info.workgroup_shared;
     uint64_t most = s->shared / STEP_BYTES * STEP_BYTES, over = largest + STEP_BYTES;
-    double wanted, found, seconds;
+    double wanted = 0, found = 0, seconds;
     enum as_status st = occupancy_stay(s, s->shared, &wanted, &seconds, err);
     while (!st && over - most > STEP_BYTES) {
         const uint64_t middle = most + (over - most) / 2 / STEP_BYTES * STEP_BYTES;
