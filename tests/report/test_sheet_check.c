@@ -536,6 +536,18 @@ UNIT_TEST(test_lines_of_one_side)
     assert_int_equal(c.counts[AS_CHECK_SAME], 3);
     assert_int_equal(c.v[3].verdict, AS_CHECK_MISSING);
     assert_string_equal(c.v[3].why, "its data sheet has no such line");
+    assert_int_equal(c.unanswered, 0);
+    as_check_finish(&c);
+    const struct as_sheet_row *row = &a.v[0].sheet.rows[3]; /* measured in vain: listed, and no failure */
+    struct as_sheet_gap *gap = b.v[0].sheet.gaps = calloc(1, sizeof *gap);
+    assert_non_null(gap);
+    *gap = (struct as_sheet_gap){.group = row->group, .reason = "contended: over 2 GB/s", .undecided = true};
+    as_copy_text(gap->label, sizeof gap->label, row->label);
+    b.v[0].sheet.gaps_n = 1;
+    c = checked(&a, &b);
+    assert_int_equal(c.v[3].verdict, AS_CHECK_MISSING);
+    assert_string_equal(c.v[3].why, "contended: over 2 GB/s");
+    assert_true(c.v[3].unanswered && c.unanswered == 1);
     as_check_finish(&c);
     c = checked(&b, &a);
     assert_int_equal(c.v[3].verdict, AS_CHECK_NEW);

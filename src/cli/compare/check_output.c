@@ -38,7 +38,7 @@ static void check_output_ratio_of(const struct as_check_line *line, struct as_bu
 
 bool as_check_is_incomplete(const struct as_checked *c)
 {
-    return c->check.counts[AS_CHECK_MISSING] && !c->allow_missing;
+    return c->check.counts[AS_CHECK_MISSING] > c->check.unanswered && !c->allow_missing;
 }
 
 /* Lines that are inconclusive, without those that look worse. */
@@ -394,17 +394,18 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
     const bool missing = as_check_is_incomplete(c);
+    const size_t errors = missing ? c->check.counts[AS_CHECK_MISSING] - c->check.unanswered : 0;
     as_buf_printf(out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"assay check\" "
                   "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-                  c->check.n, c->check.counts[AS_CHECK_WORSE], missing ? c->check.counts[AS_CHECK_MISSING] : 0,
-                  c->check.counts[AS_CHECK_NEW] + (missing ? 0 : c->check.counts[AS_CHECK_MISSING]));
+                  c->check.n, c->check.counts[AS_CHECK_WORSE], errors,
+                  c->check.counts[AS_CHECK_NEW] + c->check.counts[AS_CHECK_MISSING] - errors);
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        const char *const tag = line->verdict == AS_CHECK_WORSE                ? "failure"
-                                : line->verdict == AS_CHECK_MISSING && missing ? "error"
-                                : !line->base || !line->now                    ? "skipped"
-                                                                               : NULL;
+        const char *const tag = line->verdict == AS_CHECK_WORSE                                     ? "failure"
+                                : line->verdict == AS_CHECK_MISSING && missing && !line->unanswered ? "error"
+                                : !line->base || !line->now                                         ? "skipped"
+                                                                                                    : NULL;
         as_buf_str(out, "<testcase classname=\"");
         as_buf_html(out, line->device->id);
         as_buf_printf(out, "\" name=\"%s ", check_output_row_of(line)->group);

@@ -237,10 +237,14 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     sheet_say_neighbours(s, row);
 }
 
-static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, bool not_asked, struct as_sheet *out)
+static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, enum as_quantity_found found,
+                          struct as_sheet *out)
 {
     struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
-    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of, .not_asked = not_asked};
+    *gap = (struct as_sheet_gap){.group = of->group,
+                                 .of = of->of,
+                                 .not_asked = found == AS_QUANTITY_NOT_IN_SUITE,
+                                 .undecided = found == AS_QUANTITY_UNDECIDED};
     as_copy_text(gap->title, sizeof gap->title, of->title);
     as_copy_text(gap->label, sizeof gap->label, of->label);
     as_copy_text(gap->shown, sizeof gap->shown, of->shown);
@@ -304,7 +308,7 @@ static void sheet_add_line(const struct as_report_run *run, const struct as_quan
         as_sheet_say_unsteady(run, s->device, row);
         out->n++;
     } else if (as_quantity_is_expected(s, q))
-        sheet_add_gap(row, why, found == AS_QUANTITY_NOT_IN_SUITE, out);
+        sheet_add_gap(row, why, found, out);
 }
 
 /* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".

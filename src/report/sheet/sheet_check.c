@@ -154,14 +154,17 @@ static struct as_sheet_row *same_line(const struct as_device_sheet *other, const
     return &other->sheet.rows[found - other->sheet.rows];
 }
 
-static const char *reason_of_gap(const struct as_device_sheet *d, const struct as_sheet_row *row)
+static const struct as_sheet_gap *gap_of_row(const struct as_device_sheet *d, const struct as_sheet_row *row)
 {
-    for (size_t i = 0; i < d->sheet.gaps_n; i++) {
-        const struct as_sheet_gap *gap = &d->sheet.gaps[i];
-        if (strcmp(gap->group, row->group) == 0 && strcmp(gap->label, row->label) == 0)
-            return gap->reason[0] ? gap->reason : "not in this suite";
-    }
-    return "its data sheet has no such line";
+    for (size_t i = 0; i < d->sheet.gaps_n; i++)
+        if (strcmp(d->sheet.gaps[i].group, row->group) == 0 && strcmp(d->sheet.gaps[i].label, row->label) == 0)
+            return &d->sheet.gaps[i];
+    return NULL;
+}
+
+static const char *reason_of_gap(const struct as_sheet_gap *gap)
+{
+    return !gap ? "its data sheet has no such line" : gap->reason[0] ? gap->reason : "not in this suite";
 }
 
 /* Why the device that stands for the base's has no number for its row. */
@@ -173,8 +176,11 @@ static void explain_missing(struct as_check_line *line)
         as_copy_text(line->why, sizeof line->why, "the device was not measured");
     else if (other)
         snprintf(line->why, sizeof line->why, "measured in %s, not %s", other->unit, line->base->unit);
-    else
-        as_copy_text(line->why, sizeof line->why, reason_of_gap(d, line->base));
+    else {
+        const struct as_sheet_gap *gap = gap_of_row(d, line->base);
+        as_copy_text(line->why, sizeof line->why, reason_of_gap(gap));
+        line->unanswered = gap && gap->undecided;
+    }
 }
 
 static void pair_lines(const struct as_machine_sheet *base, const struct as_machine_sheet *now, struct as_check *out)
@@ -236,6 +242,7 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
         out->counts[line->verdict = sheet_check_judge(line, &by)]++;
+        out->unanswered += line->verdict == AS_CHECK_MISSING && line->unanswered;
         if (line->verdict == AS_CHECK_UNDECIDED)
             as_copy_text(line->why, sizeof line->why, why_undecided(line, tolerance));
     }

@@ -26,12 +26,14 @@ struct as_check_line {
     enum as_check_verdict verdict;
     bool again;       /* its verdict was worse, and it was measured again */
     bool looks_worse; /* inconclusive only since one run alone, or none but disturbed repeats, shows it worse */
+    bool unanswered;  /* missing, though the checked machine measured it: contended, or inconclusive */
     char why[200];    /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
 struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */
     size_t n, counts[AS_CHECK_VERDICTS_N];
     size_t looks_worse; /* lines */
+    size_t unanswered;  /* of the missing ones */
 };
 /* The verdict as texts name it: also "looks worse" and, of a line whose repeat did not confirm it, "not confirmed". */
 const char *as_check_line_word(const struct as_check_line *line);
