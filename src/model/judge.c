@@ -243,6 +243,12 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
     return st;
 }
 
+/* Threads of a driver compete for the host's CPUs too: what they take is part of its devices' numbers. */
+static int contended_side(const struct as_judge *j, const struct as_cell *cell)
+{
+    return !judge_device_of(j, cell->device)->is_cpu ? 0 : cell->lower_is_better ? -1 : 1;
+}
+
 static enum as_status judge_estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
                                      const struct as_trials *t, bool with_prior, struct as_estimate *out,
                                      struct as_error *err)
@@ -256,7 +262,7 @@ static enum as_status judge_estimate(const struct as_judge *j, const struct as_k
                                .trials = (size_t)j->trials_asked,
                                .exact = as_unit_is_count(cell->unit),
                                .stopped = n > (size_t)j->trials_asked,
-                               .better = cell->lower_is_better ? -1 : 1};
+                               .better = contended_side(j, cell)};
     enum as_status st =
         as_estimate_cell(x, n, norm_of(j, k, cell, &norm), with_prior ? &k->prior : NULL, &aim, out, err);
     free(x);

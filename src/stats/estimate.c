@@ -292,13 +292,18 @@ static void estimate_hold(struct as_interval *ci, double lo, double hi)
     ci->hi = fmax(ci->hi, hi);
 }
 
+static bool is_bound(const struct cell *c, const struct as_aim *aim)
+{
+    return c->forced && aim && aim->better;
+}
+
 /* Contended samples bound the number on one side. */
 static void hold_unseen(const struct cell *c, int better, struct as_interval *ci)
 {
     const double lo = c->p[0].x, hi = c->p[c->n - 1].x;
-    if (better <= 0)
+    if (better < 0)
         ci->lo = fmin(ci->lo, c->positive ? lo / BUSY_FACTOR : lo - fabs(lo) * BUSY_FACTOR);
-    if (better >= 0)
+    if (better > 0)
         ci->hi = fmax(ci->hi, fmin(c->positive ? hi * BUSY_FACTOR : hi + fabs(hi) * BUSY_FACTOR, DBL_MAX));
 }
 
@@ -311,6 +316,8 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     struct as_interval pooled = as_weighted_interval(c->p, c->n);
     if (!isnan(pooled.lo)) /* agreement closer than the samples allow is chance */
         half = fmax(half, (pooled.hi - pooled.lo) / 6 / (c->positive ? value : 1));
+    if (c->forced && !is_bound(c, aim)) /* the group had no contention */
+        half = fmax(half, NORMAL95 * scale * sqrt(UNKNOWN_GROUP.upper_var));
     if (aim && aim->stopped)
         half *= STOPPED_FACTOR;
     struct as_interval ci = {s->middle - half, s->middle + half};
@@ -319,8 +326,8 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     estimate_hold(&ci, value, value);
     if (c->units == 1 && !isnan(pooled.lo))
         estimate_hold(&ci, pooled.lo, pooled.hi);
-    if (c->forced)
-        hold_unseen(c, aim ? aim->better : 0, &ci);
+    if (is_bound(c, aim))
+        hold_unseen(c, aim->better, &ci);
     return ci;
 }
 
@@ -361,7 +368,7 @@ static unsigned causes_of(const struct cell *c, const struct spread *s, const st
     unsigned causes = 0;
     double t2 = s->drift_share / (1 - s->drift_share) * ((double)c->units - 2), t = as_student95((double)c->units - 2);
     if (c->contended)
-        causes |= AS_WIDE_CONTENTION | (c->forced ? AS_WIDE_BUSY : 0);
+        causes |= AS_WIDE_CONTENTION | (is_bound(c, aim) ? AS_WIDE_BUSY : 0);
     if (normalises(norm) ? c->clock_unknown : !norm && c->clock_moved)
         causes |= AS_WIDE_CLOCK;
     if (c->units >= DRIFT_TRIALS && s->drift_share >= 0.5 && t2 > t * t)

@@ -39,7 +39,7 @@ struct as_aim {
     size_t trials; /* planned */
     bool exact;    /* a count, not a time or rate: its interval is the range of its samples */
     bool stopped;  /* trials stopped once the interval was narrow enough, which makes it optimistic */
-    int better;    /* 1: larger values are better, -1: smaller ones, 0: unknown */
+    int better;    /* 1: larger values are better, -1: smaller ones, and other work makes them worse; 0: unknown */
 };
 
 /* Why an interval is wider than requested. */
@@ -50,7 +50,7 @@ enum as_wide {
     AS_WIDE_DRIFT = 8,      /* a trend over the trials */
     AS_WIDE_PLACEMENT = 16, /* trials differ much more than the samples within them */
     AS_WIDE_MODES = 32,     /* two modes on which trials disagree */
-    AS_WIDE_BUSY = 64,      /* every trial was contended: the number only bounds what it is without other work */
+    AS_WIDE_BUSY = 64,      /* every trial was contended by other work: the number only bounds what it is without */
 };
 enum { AS_WIDE_CAUSES = 7 };
 /* "time", "contention", "clock", "drift", "placement", "modes", "busy"; NULL for anything else. */
