@@ -91,6 +91,8 @@ void as_fleet_judged_finish(struct as_fleet_judged *j);
 /* What is said of the fleet, its findings and what is missing; the lines' spread where `all`. */
 enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_judged *j, bool all,
                              const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+/* Nodes without numbers. */
+size_t as_fleet_missing(const struct as_fleet *f);
 /* "12 nodes, 96 x cuda NVIDIA H200; 2592 comparisons: 2 slower than the rest" */
 void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
 /* One file without network. */

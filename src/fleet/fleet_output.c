@@ -71,15 +71,13 @@ static void junit_node(const struct as_fleet *f, const struct as_fleet_judged *j
 
 void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
 {
-    size_t slow = 0, unknown = 0;
-    for (uint32_t node = 0; node < f->nodes_n; node++) {
+    size_t slow = 0;
+    for (uint32_t node = 0; node < f->nodes_n; node++)
         slow += strcmp(as_fleet_verdict(f, j, node), "slow") == 0;
-        unknown += f->nodes[node].why[0] != 0;
-    }
     as_buf_printf(out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"assay fleet\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
-                  f->nodes_n, slow, unknown);
+                  f->nodes_n, slow, as_fleet_missing(f));
     for (uint32_t node = 0; node < f->nodes_n; node++)
         junit_node(f, j, node, out);
     as_buf_str(out, "</testsuite>\n");

@@ -14,7 +14,7 @@ static const char *fleet_plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-static size_t fleet_missing(const struct as_fleet *f)
+size_t as_fleet_missing(const struct as_fleet *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->nodes_n; i++)
@@ -30,18 +30,17 @@ const char *as_fleet_verdict(const struct as_fleet *f, const struct as_fleet_jud
     return f->nodes[node].why[0] || !f->nodes[node].devices ? "unknown" : "ok";
 }
 
-/* Shares of the others: a rate is 1 - exp(effect) below, a time exp(effect) - 1 above. */
-static struct as_number as_share(const struct as_deviation *d)
+/* In percent of the others, without sign. The interval does not reach 0: what it reaches is no finding. */
+static struct as_estimated percent_of(const struct as_deviation *d)
 {
     const double a = fabs(expm1(d->ci.lo)), b = fabs(expm1(d->ci.hi));
-    return (struct as_number){
-        .value = 100 * fabs(expm1(d->effect)), .ci = {100 * fmin(a, b), 100 * fmax(a, b)}, .unit = ""};
+    return (struct as_estimated){100 * fabs(expm1(d->effect)), {100 * fmin(a, b), 100 * fmax(a, b)}};
 }
 
 void as_fleet_say(const struct as_fleet *f, const struct as_fleet_finding *found, struct as_buf *out)
 {
     const struct as_fleet_line *line = &f->lines[found->line];
-    const struct as_number share = as_share(&found->deviation);
+    const struct as_estimated share = percent_of(&found->deviation);
     const bool is_node = found->device == AS_FLEET_WHOLE_NODE;
     struct as_buf range = AS_BUF_INIT;
     as_format_range(&range, share.ci.lo, share.ci.hi, share.value, "", 2);
@@ -221,7 +220,7 @@ static bool is_large_enough(const struct as_fleet *f)
 
 void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
 {
-    const size_t missing = fleet_missing(f);
+    const size_t missing = as_fleet_missing(f);
     as_buf_printf(out, "%zu node%s", f->nodes_n, fleet_plural(f->nodes_n));
     if (missing)
         as_buf_printf(out, ", %zu without numbers", missing);

@@ -63,7 +63,8 @@ struct about {
 static struct as_deviation deviation_of(double effect, double error, const struct about *a, size_t others, double least)
 {
     const double own = fmax(0, error * error - a->error * a->error);
-    const double spread = sqrt(a->scale * a->scale + own), n = (double)a->n;
+    /* not below its own error: else it could be found though its interval reaches 0 */
+    const double spread = fmax(error, sqrt(a->scale * a->scale + own)), n = (double)a->n;
     const double of_middle = sqrt(MEDIAN_VAR / (double)others) * a->scale;
     const double half = NORMAL95 * sqrt(error * error + of_middle * of_middle);
     struct as_deviation d = {effect, {effect - half, effect + half}, 1};

@@ -93,6 +93,13 @@ UNIT_TEST(test_large_fleet)
     assert_true((double)all.wrong <= 0.005 * (double)all.found);
 }
 
+static void assert_none_found(struct fleet *f)
+{
+    f->every = 0;
+    for (uint64_t seed = 1; seed <= 50; seed++)
+        assert_int_equal(outcome_of(f, seed).wrong, 0);
+}
+
 /* One node of eight, one of which is 4% slow; nothing planted: nothing found. */
 UNIT_TEST(test_one_node)
 {
@@ -105,9 +112,7 @@ UNIT_TEST(test_one_node)
     }
     assert_true(all.found >= 45);
     assert_int_equal(all.wrong, 0);
-    f.every = 0;
-    for (uint64_t seed = 1; seed <= 50; seed++)
-        assert_int_equal(outcome_of(&f, seed).wrong, 0);
+    assert_none_found(&f);
 }
 
 /* Sixteen nodes with one device each, one 10% slow: what four or sixteen ranks show. */
@@ -116,9 +121,7 @@ UNIT_TEST(test_one_each)
     struct fleet f = {16, 1, 0.003, 0, 0.003, 16, 0, 0.1};
     assert_int_equal(outcome_of(&f, 7).found, 1);
     assert_int_equal(outcome_of(&f, 7).wrong, 0);
-    f.every = 0;
-    for (uint64_t seed = 1; seed <= 50; seed++)
-        assert_int_equal(outcome_of(&f, seed).wrong, 0);
+    assert_none_found(&f);
 }
 
 /* Three alike tell nothing, and a number that is itself unsure proves nothing. */

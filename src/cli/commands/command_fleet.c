@@ -22,14 +22,6 @@ static enum as_status read_nodes(const struct as_args *args, size_t first, struc
     return st;
 }
 
-static size_t unread(const struct as_fleet *f)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->nodes_n; i++)
-        n += f->nodes[i].why[0] != 0;
-    return n;
-}
-
 static enum as_status
 write_option(const struct as_args *args, const char *option, const struct as_fleet *f, const struct as_fleet_judged *j,
              void (*write)(const struct as_fleet *, const struct as_fleet_judged *, struct as_buf *),
@@ -85,10 +77,10 @@ static int fleet_show(const struct as_command *command, const struct as_args *ar
         st = write_option(args, "junit", &f, &j, as_fleet_junit, &err);
     if (!st)
         st = write_option(args, "prometheus", &f, &j, as_fleet_prometheus, &err);
-    const int code = j.worse                   ? AS_EXIT_REGRESSION
-                     : unread(&f) == f.nodes_n ? AS_EXIT_FAILED
-                     : unread(&f)              ? AS_EXIT_PARTLY
-                                               : AS_EXIT_OK;
+    const int code = j.worse                             ? AS_EXIT_REGRESSION
+                     : as_fleet_missing(&f) == f.nodes_n ? AS_EXIT_FAILED
+                     : as_fleet_missing(&f)              ? AS_EXIT_PARTLY
+                                                         : AS_EXIT_OK;
     as_fleet_judged_finish(&j);
     as_fleet_finish(&f);
     if (!st)
@@ -113,46 +105,57 @@ static int fleet_merge(const struct as_command *command, const struct as_args *a
         st = as_fail(&err, AS_FAILED, "none of the files has numbers");
     if (!st)
         st = as_write_file(path, as_buf_get(&merged), merged.len, &err);
-    const int code = unread(&f) ? AS_EXIT_PARTLY : AS_EXIT_OK;
+    const int code = as_fleet_missing(&f) ? AS_EXIT_PARTLY : AS_EXIT_OK;
     as_fleet_finish(&f);
     as_buf_finish(&merged);
     return st ? as_cli_misuse(command, &err) : code;
 }
 
-static int run_fleet(const struct as_command *command, const struct as_args *args)
+static const struct verb {
+    const char *name;
+    as_command_fn run;
+    const char *foreign[6]; /* options of the other */
+} verbs[] = {{"show", fleet_show, {"output"}}, {"merge", fleet_merge, {"page", "junit", "prometheus", "json", "all"}}};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static enum as_status find_verb(const char *word, size_t *out, struct as_error *err)
 {
-    static const struct {
-        const char *name;
-        as_command_fn run;
-        const char *foreign[6]; /* options of the other */
-    } verbs[] = {{"show", fleet_show, {"output"}},
-                 {"merge", fleet_merge, {"page", "junit", "prometheus", "json", "all"}}};
-    static const char *const names[] = {"show", "merge", NULL}, *const files[] = {"output", "page", "junit",
-                                                                                  "prometheus"};
-    struct as_error err = {0};
-    if (as_check_outputs(args, &err))
-        return as_cli_misuse(command, &err);
+    const char *names[VERBS + 1] = {NULL};
+    for (*out = 0; *out < VERBS; ++*out) {
+        names[*out] = verbs[*out].name;
+        if (strcmp(word, verbs[*out].name) == 0)
+            return AS_OK;
+    }
+    const char *near = as_nearest(word, names);
+    return as_fail(err, AS_USAGE, "'%s' is not show or merge%s%s%s", word, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "");
+}
+
+/* Options of the other verb, and a file that would be stdout. */
+static enum as_status check_options(const struct as_args *args, size_t verb, struct as_error *err)
+{
+    static const char *const files[] = {"output", "page", "junit", "prometheus"};
+    for (const char *const *o = verbs[verb].foreign; *o; o++)
+        if (as_args_value(args, *o) || as_args_flag(args, *o))
+            return as_fail(err, AS_USAGE, "--%s is of %s, not of %s", *o, verbs[!verb].name, verbs[verb].name);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = as_args_value(args, files[i]);
-        if (path && strcmp(path, "-") == 0) {
-            as_fail(&err, AS_USAGE, "--%s needs a file name, not '-'", files[i]);
-            return as_cli_misuse(command, &err);
-        }
+        if (path && strcmp(path, "-") == 0)
+            return as_fail(err, AS_USAGE, "--%s needs a file name, not '-'", files[i]);
     }
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(args->word[0], verbs[i].name) != 0)
-            continue;
-        for (size_t k = 0; verbs[i].foreign[k]; k++)
-            if ((as_args_value(args, verbs[i].foreign[k]) || as_args_flag(args, verbs[i].foreign[k]))) {
-                as_fail(&err, AS_USAGE, "--%s is of %s, not of %s", verbs[i].foreign[k], names[!i], names[i]);
-                return as_cli_misuse(command, &err);
-            }
-        return verbs[i].run(command, args);
-    }
-    const char *near = as_nearest(args->word[0], names);
-    as_fail(&err, AS_USAGE, "'%s' is not show or merge%s%s%s", args->word[0], near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
-    return as_cli_misuse(command, &err);
+    return AS_OK;
+}
+
+static int run_fleet(const struct as_command *command, const struct as_args *args)
+{
+    struct as_error err = {0};
+    size_t verb = 0;
+    enum as_status st = as_check_outputs(args, &err);
+    if (!st)
+        st = find_verb(args->word[0], &verb, &err);
+    if (!st)
+        st = check_options(args, verb, &err);
+    return st ? as_cli_misuse(command, &err) : verbs[verb].run(command, args);
 }
 
 static const struct as_option options[] = {
