@@ -66,8 +66,8 @@ static enum as_status read_sheets(struct as_fleet *f, const char *path, FILE *fi
         st = read_sheet(f, path, &text, merged, err);
         found++;
     }
-    if (!st && !found)
-        st = as_fleet_add_missing(f, path, "the file is empty", err);
+    if (!st && (ferror(file) || !found))
+        st = as_fleet_add_missing(f, path, ferror(file) ? strerror(errno) : "the file is empty", err);
     free(line);
     as_buf_finish(&text);
     return st;
