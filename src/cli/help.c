@@ -27,7 +27,7 @@ static const struct item exits[] = {
     {"2", "wrong usage: no such option, probe, axis, device, run, measurement or file, an invalid suite, or runs "
           "without a common "
           "measurement"},
-    {"3", "check or compare --check found something worse, or check found a line missing"},
+    {"3", "check or compare --check found something worse, check found a line missing, or fleet a slow device or node"},
     {"4", "measured, but some measurements were rejected, failed, crashed or timed out, the budget left out most, or a "
           "device was lost"},
     {"5", "no device to measure on, or no measurement is possible on it"},

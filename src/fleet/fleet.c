@@ -10,7 +10,7 @@ void as_fleet_finish(struct as_fleet *f)
     for (size_t i = 0; i < f->nodes_n; i++)
         free(f->nodes[i].source);
     for (size_t i = 0; i < f->lines_n; i++) {
-        free(f->lines[i].units);
+        free(f->lines[i].obs);
         free(f->lines[i].device);
     }
     free(f->nodes);
@@ -127,7 +127,7 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     if (st)
         return st;
     size_t cap = line->cap;
-    st = as_grow((void **)&line->units, &cap, line->n + 1, sizeof *line->units, err);
+    st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
     if (!st && cap != line->cap) {
         uint32_t *device = realloc(line->device, cap * sizeof *device);
         st = device ? AS_OK : as_nomem(err, cap * sizeof *device, "devices");
@@ -136,7 +136,8 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     }
     if (st)
         return st;
-    line->units[line->n] = (struct as_unit){.y = log(row->value), .error = error, .node = (uint32_t)(f->nodes_n - 1)};
+    line->obs[line->n] =
+        (struct as_observation){.y = log(row->value), .error = error, .node = (uint32_t)(f->nodes_n - 1)};
     line->device[line->n++] = (uint32_t)(f->devices_n - 1);
     return AS_OK;
 }

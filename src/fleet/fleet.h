@@ -28,8 +28,8 @@ struct as_fleet_line {
     char label[96]; /* "Memory read, 2 threads" */
     uint32_t kind;
     char unit[16];
-    struct as_unit *units; /* owned: logarithms */
-    uint32_t *device;      /* owned: of each unit */
+    struct as_observation *obs; /* owned: logarithms */
+    uint32_t *device;           /* owned: of each observation */
     size_t n, cap;
 };
 struct as_fleet {
@@ -59,8 +59,8 @@ void as_fleet_sort(struct as_fleet *f);
 
 /* What is asked of a judgement. */
 struct as_fleet_asked {
-    double least; /* a deviation up to this share does not matter */
-    double rate;  /* of findings, the share that chance may make */
+    double ignored; /* deviations up to this share do not count */
+    double fdr;     /* false discovery rate: the expected share of false findings */
 };
 #define AS_FLEET_WHOLE_NODE UINT32_MAX
 struct as_fleet_finding {
@@ -71,7 +71,7 @@ struct as_fleet_finding {
     double value, others; /* the number, and the median of those it is compared with */
     bool worse;
 };
-/* A line whose devices are of two populations. */
+/* A line whose devices form two clusters. */
 struct as_fleet_split {
     size_t line;
     double mode[2]; /* their centres, the lower first */
@@ -83,8 +83,9 @@ struct as_fleet_judged {
     struct as_fleet_split *splits; /* owned */
     size_t splits_n;
     size_t tests;
+    bool *compared; /* owned: of each node, whether anything of it could be compared */
 };
-/* Judges all lines. Where devices are of two populations, each is judged in its own. */
+/* Judges all lines. Where devices form two clusters, each is judged within its own. */
 enum as_status as_fleet_judge(const struct as_fleet *f, const struct as_fleet_asked *asked, struct as_fleet_judged *out,
                               struct as_error *err);
 void as_fleet_judged_finish(struct as_fleet_judged *j);
@@ -103,8 +104,8 @@ void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, st
 /* JUnit: a test case per node. Prometheus text: the state of each node, and each finding. */
 void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
 void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
-/* "ok", "slow": worse than the rest in something; "unknown": without numbers. */
-const char *as_fleet_verdict(const struct as_fleet *f, const struct as_fleet_judged *j, uint32_t node);
+/* "slow": a finding of it is worse; "unknown": without numbers, or too few like devices to compare; else "ok". */
+const char *as_fleet_verdict(const struct as_fleet_judged *j, uint32_t node);
 /* "memory read of cuda:3 is 4.1% (3.2 to 5.0%) below the median of the others, 4.31 TB/s" */
 void as_fleet_say(const struct as_fleet *f, const struct as_fleet_finding *found, struct as_buf *out);
 

@@ -54,7 +54,7 @@ function shade(worse) {
 
 function paintByFindings(node) {
   const worst = findings[node].filter((f) => f.worse).reduce((most, f) => Math.max(most, Math.abs(f.share)), 0);
-  return worst ? [shade(worst), findings[node].filter((f) => f.worse).map((f) => f.text).join("; ")] : ["same", "nothing slower than the rest"];
+  return worst ? [shade(worst), findings[node].filter((f) => f.worse).map((f) => f.text).join("; ")] : ["same", "no finding"];
 }
 
 function paintByLine(node, at) {
@@ -109,7 +109,7 @@ data.nodes.forEach((_, node) => {
   square.addEventListener("click", () => show(node));
   map.append(square);
 });
-choose.append(new Option("What is slower than the rest", -1));
+choose.append(new Option("all findings", -1));
 data.lines.forEach((line, i) => choose.append(new Option(`${line.label} (${data.kinds[line.kind]})`, i)));
 choose.addEventListener("change", paint);
 paint();

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units of a line that are judged together, and where their verdicts go. */
+/* Observations of a line that are judged together, and where their verdicts go. */
 struct fleet_group {
-    struct as_unit *units;
+    struct as_observation *obs;
     uint32_t *device;
-    struct as_deviation *of_unit, *of_node;
+    struct as_deviation *of_device, *of_node;
     double *y;
     size_t n;
 };
@@ -23,24 +23,25 @@ static const double LIKELY_CHANCE = 0.05;
 
 static bool group_begin(struct fleet_group *g, size_t n, size_t nodes)
 {
-    *g = (struct fleet_group){.units = malloc((n + 1) * sizeof *g->units),
+    *g = (struct fleet_group){.obs = malloc((n + 1) * sizeof *g->obs),
                               .device = malloc((n + 1) * sizeof *g->device),
-                              .of_unit = malloc((n + 1) * sizeof *g->of_unit),
+                              .of_device = malloc((n + 1) * sizeof *g->of_device),
                               .of_node = malloc((nodes + 1) * sizeof *g->of_node),
                               .y = malloc((n + 1) * sizeof *g->y)};
-    return g->units && g->device && g->of_unit && g->of_node && g->y;
+    return g->obs && g->device && g->of_device && g->of_node && g->y;
 }
 
 static void group_end(struct fleet_group *g)
 {
-    free(g->units);
+    free(g->obs);
     free(g->device);
-    free(g->of_unit);
+    free(g->of_device);
     free(g->of_node);
     free(g->y);
 }
 
-static enum as_status keep(struct fleet_candidates *c, const struct as_fleet_finding *found, struct as_error *err)
+static enum as_status candidates_add(struct fleet_candidates *c, const struct as_fleet_finding *found,
+                                     struct as_error *err)
 {
     const enum as_status st = as_grow((void **)&c->v, &c->cap, c->n + 1, sizeof *c->v, err);
     if (!st)
@@ -48,29 +49,32 @@ static enum as_status keep(struct fleet_candidates *c, const struct as_fleet_fin
     return st;
 }
 
-/* The median of the node's units of the group. */
+/* The median of the node's devices in the group. */
 static double median_of_node(const struct fleet_group *g, uint32_t node)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n; i++)
-        if (g->units[i].node == node)
-            g->y[n++] = g->units[i].y;
+        if (g->obs[i].node == node)
+            g->y[n++] = g->obs[i].y;
     return as_median(g->y, n);
 }
 
-static enum as_status take_group(const struct as_fleet *f, size_t line, const struct fleet_group *g,
-                                 struct fleet_candidates *c, size_t *tests, struct as_error *err)
+static enum as_status collect_candidates(const struct as_fleet *f, size_t line, const struct fleet_group *g,
+                                         struct fleet_candidates *c, struct as_fleet_judged *out, struct as_error *err)
 {
     const bool more = as_sheet_more_is_better(f->lines[line].unit);
     enum as_status st = AS_OK;
     for (size_t i = 0; i < g->n + f->nodes_n && !st; i++) {
         const bool whole = i >= g->n;
-        const struct as_deviation *d = whole ? &g->of_node[i - g->n] : &g->of_unit[i];
-        *tests += isfinite(d->effect);
-        if (!isfinite(d->effect) || d->p > LIKELY_CHANCE)
+        const struct as_deviation *d = whole ? &g->of_node[i - g->n] : &g->of_device[i];
+        if (!isfinite(d->effect))
             continue;
-        const uint32_t node = whole ? (uint32_t)(i - g->n) : g->units[i].node;
-        const double y = whole ? median_of_node(g, node) : g->units[i].y;
+        const uint32_t node = whole ? (uint32_t)(i - g->n) : g->obs[i].node;
+        out->tests++;
+        out->compared[node] = true;
+        if (d->p > LIKELY_CHANCE)
+            continue;
+        const double y = whole ? median_of_node(g, node) : g->obs[i].y;
         const struct as_fleet_finding found = {.line = line,
                                                .node = node,
                                                .device = whole ? AS_FLEET_WHOLE_NODE : g->device[i],
@@ -78,35 +82,35 @@ static enum as_status take_group(const struct as_fleet *f, size_t line, const st
                                                .value = exp(y),
                                                .others = exp(y - d->effect),
                                                .worse = more == (d->effect < 0)};
-        st = keep(c, &found, err);
+        st = candidates_add(c, &found, err);
     }
     return st;
 }
 
 /* Units between two values of y are judged together. */
-static enum as_status judge_between(const struct as_fleet *f, size_t line, double lo, double hi, double least,
-                                    struct fleet_group *g, struct fleet_candidates *c, size_t *tests,
+static enum as_status judge_between(const struct as_fleet *f, size_t line, double lo, double hi, double ignored,
+                                    struct fleet_group *g, struct fleet_candidates *c, struct as_fleet_judged *out,
                                     struct as_error *err)
 {
     const struct as_fleet_line *l = &f->lines[line];
     g->n = 0;
     for (size_t i = 0; i < l->n; i++)
-        if (l->units[i].y >= lo && l->units[i].y < hi) {
+        if (l->obs[i].y >= lo && l->obs[i].y < hi) {
             g->device[g->n] = l->device[i];
-            g->units[g->n++] = l->units[i];
+            g->obs[g->n++] = l->obs[i];
         }
-    const enum as_status st = as_outliers_judge(g->units, g->n, f->nodes_n, least, g->of_unit, g->of_node, err);
-    return st ? st : take_group(f, line, g, c, tests, err);
+    const enum as_status st = as_outliers_judge(g->obs, g->n, f->nodes_n, ignored, g->of_device, g->of_node, err);
+    return st ? st : collect_candidates(f, line, g, c, out, err);
 }
 
-/* Where the devices are of two populations; false: of one. */
+/* Whether the devices form two clusters, and where. */
 static bool find_split(const struct as_fleet *f, size_t line, double *y, struct as_fleet_split *out)
 {
     const struct as_fleet_line *l = &f->lines[line];
     double share;
     *out = (struct as_fleet_split){.line = line};
     for (size_t i = 0; i < l->n; i++)
-        y[i] = exp(l->units[i].y);
+        y[i] = exp(l->obs[i].y);
     if (!as_two_modes(y, l->n, out->mode, &share))
         return false;
     out->n[0] = (size_t)(share * (double)l->n + 0.5);
@@ -114,32 +118,32 @@ static bool find_split(const struct as_fleet *f, size_t line, double *y, struct 
     return true;
 }
 
-static enum as_status judge_line(const struct as_fleet *f, size_t line, double least, struct fleet_candidates *c,
+static enum as_status judge_line(const struct as_fleet *f, size_t line, double ignored, struct fleet_candidates *c,
                                  struct as_fleet_judged *out, struct as_error *err)
 {
     struct fleet_group g;
     struct as_fleet_split split;
     enum as_status st =
-        group_begin(&g, f->lines[line].n, f->nodes_n) ? AS_OK : as_nomem(err, f->lines[line].n, "units");
+        group_begin(&g, f->lines[line].n, f->nodes_n) ? AS_OK : as_nomem(err, f->lines[line].n, "observations");
     if (!st && find_split(f, line, g.y, &split)) {
         const double middle = 0.5 * (log(split.mode[0]) + log(split.mode[1]));
         struct as_fleet_split *more = realloc(out->splits, (out->splits_n + 1) * sizeof *more);
-        st = more ? AS_OK : as_nomem(err, sizeof *more, "populations");
+        st = more ? AS_OK : as_nomem(err, sizeof *more, "clusters");
         out->splits = more ? more : out->splits;
         if (!st) {
             out->splits[out->splits_n++] = split;
-            st = judge_between(f, line, -INFINITY, middle, least, &g, c, &out->tests, err);
+            st = judge_between(f, line, -INFINITY, middle, ignored, &g, c, out, err);
         }
         if (!st)
-            st = judge_between(f, line, middle, INFINITY, least, &g, c, &out->tests, err);
+            st = judge_between(f, line, middle, INFINITY, ignored, &g, c, out, err);
     } else if (!st)
-        st = judge_between(f, line, -INFINITY, INFINITY, least, &g, c, &out->tests, err);
+        st = judge_between(f, line, -INFINITY, INFINITY, ignored, &g, c, out, err);
     group_end(&g);
     return st;
 }
 
 /* The worse before the better; the largest deviation first. */
-static int by_weight(const void *a, const void *b)
+static int order_findings(const void *a, const void *b)
 {
     const struct as_fleet_finding *x = a, *y = b;
     if (x->worse != y->worse)
@@ -148,7 +152,7 @@ static int by_weight(const void *a, const void *b)
     return dx > dy ? -1 : dx < dy;
 }
 
-static enum as_status keep_discoveries(struct fleet_candidates *c, double rate, struct as_fleet_judged *out,
+static enum as_status keep_discoveries(struct fleet_candidates *c, double fdr, struct as_fleet_judged *out,
                                        struct as_error *err)
 {
     double *p = malloc((c->n + 1) * sizeof *p);
@@ -156,7 +160,7 @@ static enum as_status keep_discoveries(struct fleet_candidates *c, double rate, 
         return as_nomem(err, c->n * sizeof *p, "findings");
     for (size_t i = 0; i < c->n; i++)
         p[i] = c->v[i].deviation.p;
-    const double below = as_discoveries_below(p, c->n, out->tests, rate);
+    const double below = as_discoveries_below(p, c->n, out->tests, fdr);
     free(p);
     out->v = c->v;
     c->v = NULL;
@@ -164,7 +168,7 @@ static enum as_status keep_discoveries(struct fleet_candidates *c, double rate, 
         if (out->v[i].deviation.p <= below)
             out->v[out->n++] = out->v[i];
     if (out->v && out->n > 1)
-        qsort(out->v, out->n, sizeof *out->v, by_weight);
+        qsort(out->v, out->n, sizeof *out->v, order_findings);
     while (out->v && out->worse < out->n && out->v[out->worse].worse)
         out->worse++;
     return AS_OK;
@@ -175,11 +179,13 @@ enum as_status as_fleet_judge(const struct as_fleet *f, const struct as_fleet_as
 {
     struct fleet_candidates c = {0};
     enum as_status st = AS_OK;
-    *out = (struct as_fleet_judged){0};
+    *out = (struct as_fleet_judged){.compared = calloc(f->nodes_n + 1, sizeof *out->compared)};
+    if (!out->compared)
+        st = as_nomem(err, f->nodes_n, "nodes");
     for (size_t i = 0; i < f->lines_n && !st; i++)
-        st = judge_line(f, i, log1p(asked->least), &c, out, err);
+        st = judge_line(f, i, log1p(asked->ignored), &c, out, err);
     if (!st)
-        st = keep_discoveries(&c, asked->rate, out, err);
+        st = keep_discoveries(&c, asked->fdr, out, err);
     free(c.v);
     if (st)
         as_fleet_judged_finish(out);
@@ -190,5 +196,6 @@ void as_fleet_judged_finish(struct as_fleet_judged *j)
 {
     free(j->v);
     free(j->splits);
+    free(j->compared);
     *j = (struct as_fleet_judged){0};
 }

@@ -33,7 +33,7 @@ void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, st
         as_buf_char(out, '{');
         as_json_add_text(out, "node", n->name);
         as_json_add_text(out, "source", n->source);
-        as_json_add_text(out, "verdict", as_fleet_verdict(f, j, node));
+        as_json_add_text(out, "verdict", as_fleet_verdict(j, node));
         as_json_add_text(out, "reason", n->why);
         as_json_add_int(out, "devices", (long long)n->devices);
         as_json_add_name(out, "findings");
@@ -73,7 +73,7 @@ void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, s
 {
     size_t slow = 0;
     for (uint32_t node = 0; node < f->nodes_n; node++)
-        slow += strcmp(as_fleet_verdict(f, j, node), "slow") == 0;
+        slow += strcmp(as_fleet_verdict(j, node), "slow") == 0;
     as_buf_printf(out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"assay fleet\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
@@ -83,7 +83,7 @@ void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, s
     as_buf_str(out, "</testsuite>\n");
 }
 
-/* A label's value: backslash, quote and line feed are escaped. */
+/* Escapes backslash and quote; a line feed becomes a space. */
 static void prometheus_label(const char *name, const char *value, struct as_buf *out)
 {
     as_buf_printf(out, "%s=\"", name);
@@ -105,7 +105,7 @@ void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged 
             prometheus_label("node", f->nodes[node].name, out);
             as_buf_char(out, ',');
             prometheus_label("state", states[s], out);
-            as_buf_printf(out, "} %d\n", strcmp(as_fleet_verdict(f, j, node), states[s]) == 0);
+            as_buf_printf(out, "} %d\n", strcmp(as_fleet_verdict(j, node), states[s]) == 0);
         }
     as_buf_str(out, "# HELP assay_deviation_ratio deviation from the median of like devices, -0.04 is 4% below\n"
                     "# TYPE assay_deviation_ratio gauge\n");
@@ -115,6 +115,8 @@ void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged 
         prometheus_label("node", f->nodes[found->node].name, out);
         as_buf_char(out, ',');
         prometheus_label("device", found->device == AS_FLEET_WHOLE_NODE ? "" : f->devices[found->device].id, out);
+        as_buf_char(out, ',');
+        prometheus_label("kind", f->kinds[f->lines[found->line].kind].name, out);
         as_buf_char(out, ',');
         prometheus_label("quantity", f->lines[found->line].of->name, out);
         as_buf_printf(out, "} %.6g\n", expm1(found->deviation.effect));

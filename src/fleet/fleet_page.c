@@ -36,7 +36,7 @@ static void page_findings(const struct as_fleet *f, const struct as_fleet_judged
     struct as_buf said = AS_BUF_INIT;
     if (first == end)
         return;
-    as_buf_printf(out, "<h2>%s than the rest</h2>\n<ul>\n", worse ? "Slower" : "Faster");
+    as_buf_printf(out, "<h2>%s than the others</h2>\n<ul>\n", worse ? "Slower" : "Faster");
     for (size_t i = first; i < end; i++) {
         as_buf_clear(&said);
         as_fleet_say(f, &j->v[i], &said);
@@ -52,7 +52,7 @@ static void page_missing(const struct as_fleet *f, struct as_buf *out)
     for (size_t i = 0; i < f->nodes_n; i++) {
         if (!f->nodes[i].why[0])
             continue;
-        as_buf_str(out, open ? "" : "<h2>Without numbers, so neither slow nor sound</h2>\n<ul>\n");
+        as_buf_str(out, open ? "" : "<h2>No data</h2>\n<ul>\n");
         open = true;
         page_item("muted", f->nodes[i].name, f->nodes[i].why, out);
     }
@@ -61,12 +61,16 @@ static void page_missing(const struct as_fleet *f, struct as_buf *out)
 
 static void page_map(struct as_buf *out)
 {
-    static const char *const key[][2] = {
-        {"same", "within 1%"},  {"worse1", "over 1% worse"},   {"worse2", "over 2%"},   {"worse3", "over 5%"},
-        {"worse4", "over 10%"}, {"better1", "over 1% better"}, {"better4", "over 10%"}, {"unknown", "no number"}};
-    as_buf_str(out,
-               "<h2>Nodes</h2>\n<p><label>Coloured by the worst device in <select id=\"line\"></select></label></p>\n"
-               "<noscript><p>The map needs JavaScript.</p></noscript>\n<div id=\"map\"></div>\n<p class=\"key\">");
+    static const char *const key[][2] = {{"same", "within 1%, or no finding"},
+                                         {"worse1", "over 1% worse"},
+                                         {"worse2", "over 2%"},
+                                         {"worse3", "over 5%"},
+                                         {"worse4", "over 10% worse"},
+                                         {"better1", "over 1% better"},
+                                         {"better4", "over 10% better"},
+                                         {"unknown", "no number"}};
+    as_buf_str(out, "<h2>Nodes</h2>\n<p><label>Colour by <select id=\"line\"></select></label></p>\n"
+                    "<noscript><p>The map needs JavaScript.</p></noscript>\n<div id=\"map\"></div>\n<p class=\"key\">");
     for (size_t i = 0; i < sizeof key / sizeof *key; i++)
         as_buf_printf(out, "<span><i class=\"%s\"></i>%s</span>", key[i][0], key[i][1]);
     as_buf_str(out, "</p>\n<section id=\"node\"><p class=\"muted\">Click a node for its devices.</p></section>\n");
@@ -77,12 +81,12 @@ static void data_line(const struct as_fleet *f, const struct as_fleet_line *l, d
 {
     const char *lead = "";
     for (size_t i = 0; i < l->n; i++)
-        of_device[i] = l->units[i].y;
+        of_device[i] = l->obs[i].y;
     const double middle = as_median(of_device, l->n);
     for (size_t i = 0; i < f->devices_n; i++)
         of_device[i] = NAN;
     for (size_t i = 0; i < l->n; i++)
-        of_device[l->device[i]] = 1e4 * expm1(l->units[i].y - middle);
+        of_device[l->device[i]] = 1e4 * expm1(l->obs[i].y - middle);
     as_buf_str(out, "{\"label\":");
     as_buf_json_str(out, l->label);
     as_buf_str(out, ",\"unit\":");

@@ -11,7 +11,7 @@ enum { SHEET_BYTES_MAX = 1 << 24 };
 static const char sheet_begins[] = "{\"sheet_version\"";
 
 /* What only this file's node lacks is said; out of memory is a failure of all. */
-static enum as_status fleet_told(struct as_fleet *f, const char *path, enum as_status st, struct as_error *err)
+static enum as_status fleet_read_failed(struct as_fleet *f, const char *path, enum as_status st, struct as_error *err)
 {
     if (!st || st == AS_NOMEM)
         return st;
@@ -36,7 +36,7 @@ static enum as_status read_sheet(struct as_fleet *f, const char *path, const str
     if (!st && merged)
         add_merged(merged, as_buf_get(text), text->len);
     as_machine_sheet_finish(&m);
-    return fleet_told(f, path, st, err);
+    return fleet_read_failed(f, path, st, err);
 }
 
 /* The next sheet of a file; false at its end. `line` holds the line that was read ahead, its length in *len. */
@@ -90,7 +90,7 @@ static enum as_status read_store(struct as_fleet *f, const char *path, struct as
     as_machine_runs_finish(&m);
     as_buf_finish(&text);
     as_store_close(store);
-    return fleet_told(f, path, st, err);
+    return fleet_read_failed(f, path, st, err);
 }
 
 enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err)
@@ -100,7 +100,7 @@ enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf
     FILE *file = fopen(path, "re");
     if (!file) {
         as_fail(err, AS_IO, "cannot open: %s", strerror(errno));
-        return fleet_told(f, path, AS_IO, err);
+        return fleet_read_failed(f, path, AS_IO, err);
     }
     const bool is_store = fread(head, 1, sizeof magic - 1, file) == sizeof magic - 1 && strcmp(head, magic) == 0;
     rewind(file);

@@ -22,12 +22,12 @@ size_t as_fleet_missing(const struct as_fleet *f)
     return n;
 }
 
-const char *as_fleet_verdict(const struct as_fleet *f, const struct as_fleet_judged *j, uint32_t node)
+const char *as_fleet_verdict(const struct as_fleet_judged *j, uint32_t node)
 {
     for (size_t i = 0; i < j->worse; i++)
         if (j->v[i].node == node)
             return "slow";
-    return f->nodes[node].why[0] || !f->nodes[node].devices ? "unknown" : "ok";
+    return j->compared[node] ? "ok" : "unknown";
 }
 
 /* In percent of the others, without sign. The interval does not reach 0: what it reaches is no finding. */
@@ -44,7 +44,7 @@ void as_fleet_say(const struct as_fleet *f, const struct as_fleet_finding *found
     const bool is_node = found->device == AS_FLEET_WHOLE_NODE;
     struct as_buf range = AS_BUF_INIT;
     as_format_range(&range, share.ci.lo, share.ci.hi, share.value, "", 2);
-    as_buf_printf(out, "%s of %s is ", line->label, is_node ? "its devices together" : f->devices[found->device].id);
+    as_buf_printf(out, "%s of %s is ", line->label, is_node ? "the median device" : f->devices[found->device].id);
     as_format_number(out, share.value, 2);
     as_buf_printf(out, "%% (%s%%) %s", as_buf_get(&range), found->deviation.effect < 0 ? "below" : "above");
     as_buf_finish(&range);
@@ -59,7 +59,7 @@ static void text_findings(const struct as_fleet *f, const struct as_fleet_judged
     struct as_buf line = AS_BUF_INIT;
     if (first == end)
         return;
-    as_text_title(out, worse ? "Slower than the rest" : "Faster than the rest", style);
+    as_text_title(out, worse ? "Slower than the others" : "Faster than the others", style);
     for (size_t i = first; i < end; i++) {
         as_buf_clear(&line);
         as_buf_printf(&line, "%s: ", f->nodes[j->v[i].node].name);
@@ -74,7 +74,7 @@ static void text_splits(const struct as_fleet *f, const struct as_fleet_judged *
 {
     struct as_buf line = AS_BUF_INIT;
     if (j->splits_n)
-        as_text_title(out, "Two populations, each judged by itself", style);
+        as_text_title(out, "Two clusters, compared separately", style);
     for (size_t i = 0; i < j->splits_n; i++) {
         const struct as_fleet_split *s = &j->splits[i];
         const struct as_fleet_line *l = &f->lines[s->line];
@@ -120,7 +120,7 @@ static void text_lacking(const struct as_fleet *f, const struct lacking *of, con
         if (!of[i].n)
             continue;
         if (!titled)
-            as_text_title(out, "Lacks numbers that most have", style);
+            as_text_title(out, "Missing measurements", style);
         titled = true;
         as_buf_clear(&line);
         as_buf_printf(&line, "%s %s: ", f->nodes[f->devices[i].node].name, f->devices[i].id);
@@ -143,7 +143,7 @@ static enum as_status text_missing(const struct as_fleet *f, const struct as_tab
         if (!f->nodes[i].why[0])
             continue;
         if (!titled)
-            as_text_title(out, "Without numbers, so neither slow nor sound", style);
+            as_text_title(out, "No data", style);
         titled = true;
         as_buf_clear(&line);
         as_buf_printf(&line, "%s: %s", f->nodes[i].name, f->nodes[i].why);
@@ -165,7 +165,7 @@ static void add_spread(const struct as_fleet_line *l, double *y, struct as_table
     struct as_buf text = AS_BUF_INIT;
     double lowest = INFINITY, highest = -INFINITY;
     for (size_t i = 0; i < l->n; i++) {
-        y[i] = l->units[i].y;
+        y[i] = l->obs[i].y;
         lowest = fmin(lowest, y[i]);
         highest = fmax(highest, y[i]);
     }
@@ -228,11 +228,11 @@ void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j,
         as_buf_printf(out, ", %zu x %s", f->kinds[i].devices, f->kinds[i].name);
     as_buf_printf(out, "; %zu comparison%s: ", j->tests, fleet_plural(j->tests));
     if (!is_large_enough(f))
-        as_buf_printf(out, "%d devices of a kind are the fewest that can be compared", AS_OUTLIERS_OTHERS + 1);
+        as_buf_printf(out, "at least %d devices of one model are needed", AS_OUTLIERS_OTHERS + 1);
     else if (j->worse)
-        as_buf_printf(out, "%zu slower than the rest", j->worse);
+        as_buf_printf(out, "%zu finding%s of something slower than the others", j->worse, fleet_plural(j->worse));
     else
-        as_buf_str(out, "none is slower than the rest");
+        as_buf_str(out, "nothing slower than the others");
 }
 
 enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_judged *j, bool all,

@@ -67,7 +67,7 @@ static const char *const cause_help[AS_WIDE_CAUSES] = {
     "later trials differ from earlier ones by more than chance",
     "trials differ by more than the samples within them: the number depends on page placement or on other work",
     "the samples have two modes and the trials do not show which is typical: the interval spans both",
-    "other work used the host's core in every trial: without it, the number is better by an unknown factor",
+    "other work used the host's core in every trial: the true value is better by an unknown factor",
 };
 
 const char *as_cause_help(const char *name)

@@ -76,8 +76,7 @@ static struct level_sizes sizes_of(const struct as_quantity_subject *s, const st
     return z;
 }
 
-/* May a cell with this working set tell something of the level, whatever became of it? Around the end of a capacity
- * sizes of the next level do. */
+/* Does the working set fit this level? A capacity also needs sizes of the next one. */
 static bool is_about_level(const struct as_quantity_subject *s, const struct as_quantity *q, const struct as_cell *c)
 {
     enum { AROUND = 8 };

@@ -11,7 +11,7 @@
 /* Grids of fewer values are not thinned. A cell over so many bytes takes seconds to prepare, others milliseconds. */
 enum { THINNED_FROM = 5 };
 static const double LARGE_FROM = 64 << 20;
-/* One over so many takes up to half a minute where the memory is slow: after the probe's others. */
+/* Cells over so many bytes can take half a minute on slow memory, so they go last. */
 static const double HUGE_FROM = 1.5 * 0x1p30;
 /* Widths are capped here: a cell that never gets precise must not starve the others. */
 static const double WIDTH_MAX = 0.5;

@@ -13,8 +13,8 @@ static const double TRIMMED_FACTOR = 1.06;
 /* Correction for optional stopping, by simulation. */
 static const double STOPPED_FACTOR = 1.12;
 static const double NORMAL95 = 1.959964;
-/* Other work may have made the best of contended samples worse by so much: two threads that wait for each other, beside
- * a busy loop on either CPU, read memory at an eighth of the speed. */
+/* Other work may have made the best of contended samples worse by so much: twice what was seen, since two threads that
+ * wait for each other, beside a busy loop on either CPU, read memory at an eighth of the speed. */
 static const double BUSY_FACTOR = 16;
 /* Without knowledge of the group: half to double for one trial (ln 2 = 12.706 sd), and the equivalent for two. */
 static const struct as_prior UNKNOWN_GROUP = {.df = 1, .var = 0.00297591, .upper_var = 0.125068};

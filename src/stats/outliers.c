@@ -54,13 +54,14 @@ static double tail(double t, double df)
 }
 
 /* How values scatter about their centres. */
-struct about {
+struct scatter {
     double scale, error; /* error: the usual own error of a value, which the scale contains */
     size_t n;
 };
 
 /* others: on how many values its centre rests. */
-static struct as_deviation deviation_of(double effect, double error, const struct about *a, size_t others, double least)
+static struct as_deviation deviation_of(double effect, double error, const struct scatter *a, size_t others,
+                                        double ignored)
 {
     const double own = fmax(0, error * error - a->error * a->error);
     /* not below its own error: else it could be found though its interval reaches 0 */
@@ -68,16 +69,16 @@ static struct as_deviation deviation_of(double effect, double error, const struc
     const double of_middle = sqrt(MEDIAN_VAR / (double)others) * a->scale;
     const double half = NORMAL95 * sqrt(error * error + of_middle * of_middle);
     struct as_deviation d = {effect, {effect - half, effect + half}, 1};
-    if (fabs(effect) > least && spread > 0)
+    if (fabs(effect) > ignored && spread > 0)
         d.p = tail(effect / spread, fmax(1, EFFICIENCY * (n - 1)));
     return d;
 }
 
 /* Scratch of one judgement. */
 struct outliers_work {
-    size_t *first, *order; /* the units of node i are order[first[i]] to order[first[i + 1]] */
+    size_t *first, *order; /* the devices of node i are order[first[i]] to order[first[i + 1]] */
     double *sorted;        /* the values of node i, sorted, from first[i] on */
-    double *effect;        /* of each unit, from the median of the others */
+    double *effect;        /* of each device, from the median of the others */
     double *x, *error;     /* those that are judged together */
 };
 
@@ -103,16 +104,16 @@ static void outliers_end(struct outliers_work *w)
     free(w->error);
 }
 
-static void outliers_group(struct outliers_work *w, const struct as_unit *units, size_t n, size_t nodes)
+static void outliers_group(struct outliers_work *w, const struct as_observation *obs, size_t n, size_t nodes)
 {
     for (size_t i = 0; i < n; i++)
-        w->first[units[i].node + 2]++;
+        w->first[obs[i].node + 2]++;
     for (size_t i = 2; i < nodes + 2; i++)
         w->first[i] += w->first[i - 1];
     for (size_t i = 0; i < n; i++)
-        w->order[w->first[units[i].node + 1]++] = i;
+        w->order[w->first[obs[i].node + 1]++] = i;
     for (size_t i = 0; i < n; i++)
-        w->sorted[i] = units[w->order[i]].y;
+        w->sorted[i] = obs[w->order[i]].y;
     for (size_t i = 0; i < nodes; i++)
         as_sort(w->sorted + w->first[i], w->first[i + 1] - w->first[i]);
 }
@@ -122,8 +123,8 @@ static size_t count_of(const struct outliers_work *w, size_t node)
     return w->first[node + 1] - w->first[node];
 }
 
-/* Is a unit told from the others of its node, rather than from all? */
-static bool has_company(const struct outliers_work *w, size_t node)
+/* Is a device compared within its node, rather than across nodes? */
+static bool is_compared_within_node(const struct outliers_work *w, size_t node)
 {
     return count_of(w, node) > AS_OUTLIERS_OTHERS;
 }
@@ -143,54 +144,54 @@ static double median_without(const double *sorted, size_t n, double one)
     return 0.5 * (sorted[left + (left >= lo)] + sorted[right + (right >= lo)]);
 }
 
-static struct about about_of(struct outliers_work *w, size_t m)
+static struct scatter scatter_of(struct outliers_work *w, size_t m)
 {
-    struct about a = {.n = m, .scale = as_robust_scale(w->x, m)};
+    struct scatter a = {.n = m, .scale = as_robust_scale(w->x, m)};
     a.error = as_median_in(w->error, m);
     return a;
 }
 
-/* Each unit against its node, where that has company (alone 0), else against all such units. */
-static void judge_units(struct outliers_work *w, const struct as_unit *units, size_t n, bool alone, double least,
-                        struct as_deviation *out)
+/* Devices that are compared within their node, or the others across nodes. */
+static void judge_devices(struct outliers_work *w, const struct as_observation *obs, size_t n, bool across,
+                          double ignored, struct as_deviation *out)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (has_company(w, units[i].node) != alone)
-            w->x[m++] = units[i].y;
+        if (is_compared_within_node(w, obs[i].node) != across)
+            w->x[m++] = obs[i].y;
     if (m <= AS_OUTLIERS_OTHERS)
         return;
     double *all = w->x; /* sorted here, and used up before it is overwritten below */
     as_sort(all, m);
     for (size_t i = 0; i < n; i++) {
-        const size_t node = units[i].node;
-        if (has_company(w, node) != alone)
+        const size_t node = obs[i].node;
+        if (is_compared_within_node(w, node) != across)
             w->effect[i] =
-                units[i].y - (alone ? median_without(all, m, units[i].y)
-                                    : median_without(w->sorted + w->first[node], count_of(w, node), units[i].y));
+                obs[i].y - (across ? median_without(all, m, obs[i].y)
+                                   : median_without(w->sorted + w->first[node], count_of(w, node), obs[i].y));
     }
     m = 0;
     for (size_t i = 0; i < n; i++)
-        if (has_company(w, units[i].node) != alone) {
+        if (is_compared_within_node(w, obs[i].node) != across) {
             w->x[m] = w->effect[i];
-            w->error[m++] = units[i].error;
+            w->error[m++] = obs[i].error;
         }
-    const struct about a = about_of(w, m);
+    const struct scatter a = scatter_of(w, m);
     for (size_t i = 0; i < n; i++)
-        if (has_company(w, units[i].node) != alone)
-            out[i] = deviation_of(w->effect[i], units[i].error, &a, alone ? m : count_of(w, units[i].node), least);
+        if (is_compared_within_node(w, obs[i].node) != across)
+            out[i] = deviation_of(w->effect[i], obs[i].error, &a, across ? m : count_of(w, obs[i].node), ignored);
 }
 
-static double error_of_node(const struct outliers_work *w, const struct as_unit *units, size_t node)
+static double error_of_node(const struct outliers_work *w, const struct as_observation *obs, size_t node)
 {
     const size_t c = count_of(w, node);
     double sum = 0;
     for (size_t k = w->first[node]; k < w->first[node + 1]; k++)
-        sum += units[w->order[k]].error;
+        sum += obs[w->order[k]].error;
     return sum / (double)c / sqrt((double)c);
 }
 
-static void judge_nodes(struct outliers_work *w, const struct as_unit *units, size_t nodes, double least,
+static void judge_nodes(struct outliers_work *w, const struct as_observation *obs, size_t nodes, double ignored,
                         struct as_deviation *out)
 {
     size_t m = 0;
@@ -209,32 +210,32 @@ static void judge_nodes(struct outliers_work *w, const struct as_unit *units, si
     for (size_t i = 0; i < nodes; i++)
         if (count_of(w, i) > 1) {
             w->x[m] = out[i].effect;
-            w->error[m++] = error_of_node(w, units, i);
+            w->error[m++] = error_of_node(w, obs, i);
         }
-    const struct about a = about_of(w, m);
+    const struct scatter a = scatter_of(w, m);
     for (size_t i = 0; i < nodes; i++)
         if (count_of(w, i) > 1)
-            out[i] = deviation_of(out[i].effect, error_of_node(w, units, i), &a, m, least);
+            out[i] = deviation_of(out[i].effect, error_of_node(w, obs, i), &a, m, ignored);
 }
 
-enum as_status as_outliers_judge(const struct as_unit *units, size_t n, size_t nodes, double least,
-                                 struct as_deviation *of_unit, struct as_deviation *of_node, struct as_error *err)
+enum as_status as_outliers_judge(const struct as_observation *obs, size_t n, size_t nodes, double ignored,
+                                 struct as_deviation *of_device, struct as_deviation *of_node, struct as_error *err)
 {
     static const struct as_deviation unknown = {NAN, {NAN, NAN}, 1};
     struct outliers_work w;
     for (size_t i = 0; i < n; i++)
-        of_unit[i] = unknown;
+        of_device[i] = unknown;
     for (size_t i = 0; i < nodes; i++)
         of_node[i] = unknown;
     const bool begun = outliers_begin(&w, n, nodes);
     if (begun) {
-        outliers_group(&w, units, n, nodes);
-        judge_units(&w, units, n, false, least, of_unit);
-        judge_units(&w, units, n, true, least, of_unit);
-        judge_nodes(&w, units, nodes, least, of_node);
+        outliers_group(&w, obs, n, nodes);
+        judge_devices(&w, obs, n, false, ignored, of_device);
+        judge_devices(&w, obs, n, true, ignored, of_device);
+        judge_nodes(&w, obs, nodes, ignored, of_node);
     }
     outliers_end(&w);
-    return begun ? AS_OK : as_nomem(err, n * sizeof *units, "units");
+    return begun ? AS_OK : as_nomem(err, n * sizeof *obs, "devices");
 }
 
 double as_discoveries_below(double *p, size_t n, size_t tests, double rate)

@@ -79,7 +79,7 @@ def test_slow_ones(assay):
 
 def test_none_slow(assay):
     done = assay.run("fleet", "show", *fleet(assay, {}))
-    expect(done.code == OK and "none is slower than the rest" in done.out, "nothing planted, nothing found", done)
+    expect(done.code == OK and "nothing slower than the others" in done.out, "nothing planted, nothing found", done)
 
 
 def test_merged(assay):
@@ -89,6 +89,8 @@ def test_merged(assay):
     apart, together = assay.run("fleet", "show", "--json", *files), assay.run("fleet", "show", "--json", merged)
     strip = [{n: (v["verdict"], v["findings"]) for n, v in verdicts(d).items()} for d in (apart, together)]
     expect(strip[0] == strip[1] and len(strip[0]) == NODES, "merged sheets tell the same", together)
+    few = assay.run("fleet", "show", "--json", SAMPLE, SAMPLE)
+    expect(few.code == OK and {v["verdict"] for v in verdicts(few).values()} == {"unknown"}, "too few to compare are not ok", few)
     stores = assay.run("fleet", "show", SAMPLE, SAMPLE, SAMPLE, SAMPLE)
     expect(stores.code == OK and stores.out.startswith("4 nodes"), "stores are nodes too", stores)
 
@@ -108,7 +110,7 @@ def test_unreadable(assay):
     text = assay.run("fleet", "show", *files, absent)
     folder = assay.run("fleet", "show", "--json", assay.folder)
     expect("directory" in verdicts(folder).popitem()[1]["reason"], "a folder is none of them", folder)
-    expect("Without numbers" in text.out and "\x1b" not in text.out, "listed as such", text)
+    expect("No data" in text.out and "\x1b" not in text.out, "listed as such", text)
 
 
 def test_for_programs(assay):
@@ -126,7 +128,7 @@ def test_for_programs(assay):
 
 
 def test_wrong_use(assay):
-    for words in (("fleet",), ("fleet", "shw", "x"), ("fleet", "show"), ("fleet", "merge", SAMPLE), ("fleet", "show", SAMPLE, "--least", "x"),
+    for words in (("fleet",), ("fleet", "shw", "x"), ("fleet", "show"), ("fleet", "merge", SAMPLE), ("fleet", "show", SAMPLE, "--min-deviation", "x"),
                   ("fleet", "show", SAMPLE, "-o", "x"), ("fleet", "merge", SAMPLE, "-o", "x", "--all"), ("fleet", "show", SAMPLE, "--junit", "-")):
         done = assay.run(*words)
         expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)

@@ -29,10 +29,10 @@ static bool is_planted_node(const struct fleet *f, size_t node)
     return f->node_of && node % f->node_of == f->node_of / 2;
 }
 
-static struct as_unit *made(const struct fleet *f, uint64_t seed)
+static struct as_observation *made(const struct fleet *f, uint64_t seed)
 {
     struct as_rng rng;
-    struct as_unit *u = calloc(f->nodes * f->each, sizeof *u);
+    struct as_observation *u = calloc(f->nodes * f->each, sizeof *u);
     assert_non_null(u);
     as_rng_seed(&rng, seed);
     for (size_t node = 0; node < f->nodes; node++) {
@@ -40,7 +40,7 @@ static struct as_unit *made(const struct fleet *f, uint64_t seed)
         for (size_t k = 0; k < f->each; k++) {
             const size_t i = node * f->each + k;
             const double own = f->unit_sd * as_rng_normal(&rng) + f->error * as_rng_normal(&rng);
-            u[i] = (struct as_unit){.y = log(3e12) + of_node + own, .error = f->error, .node = (uint32_t)node};
+            u[i] = (struct as_observation){.y = log(3e12) + of_node + own, .error = f->error, .node = (uint32_t)node};
             u[i].y -= (is_planted(f, i) || is_planted_node(f, node)) ? f->slowness : 0;
         }
     }
@@ -58,7 +58,7 @@ static void count(const struct as_deviation *d, bool planted, double below, stru
 static struct outcome outcome_of(const struct fleet *f, uint64_t seed)
 {
     const size_t n = f->nodes * f->each;
-    struct as_unit *u = made(f, seed);
+    struct as_observation *u = made(f, seed);
     struct as_deviation *d = calloc(n + f->nodes, sizeof *d);
     double *p = calloc(n + f->nodes, sizeof *p);
     struct outcome o = {0};
@@ -130,7 +130,7 @@ UNIT_TEST(test_too_little)
     struct fleet f = {3, 1, 0.003, 0, 0.003, 3, 0, 0.5};
     assert_int_equal(outcome_of(&f, 1).found, 0);
     f = (struct fleet){16, 1, 0.003, 0, 0.003, 16, 0, 0.1};
-    struct as_unit *u = made(&f, 7);
+    struct as_observation *u = made(&f, 7);
     struct as_deviation unit[16], node[16];
     u[8].error = 0.2;
     assert_int_equal(as_outliers_judge(u, 16, 16, 0.01, unit, node, NULL), AS_OK);

@@ -14,7 +14,7 @@ extern const char as_kernel_migration[];
 enum { GROUP = 256, GROUPS_PER_UNIT = 8, LINE_WORDS = 16, LOOKS = 64, PASSES_MAX = 64 };
 
 static const char *const side_words[] = {"cpu", "device", NULL};
-static const char *const lines_words[] = {"modified", "clean", NULL};
+static const char *const lines_words[] = {"modified", "flushed", NULL};
 static const char *const what_words[] = {"bandwidth", "latency", NULL};
 
 static const struct as_axis axes[] = {
@@ -45,12 +45,12 @@ struct state {
     struct as_opened opened;
     struct as_buffers of_device, of_cpu;
     struct as_kernel *fill[2], *sum[2]; /* by the CPU, by the device; of a chase those that link and follow lines */
-    struct as_kernel *clean, *sweep;    /* of the CPU's caches, of the device's */
+    struct as_kernel *flush, *sweep;    /* of the CPU's caches, of the device's */
     struct as_memory *sums, *memory, *other;
     size_t groups;
     unsigned passes;
     bool touched_by_device, read_by_device, wrong;
-    bool chases, cleans;
+    bool chases, flushes;
     bool reached;                       /* by the host, in place */
     double handover;                    /* seconds of the last change of sides, in which the driver may move pages */
     uint64_t words, key, before, after; /* of LOOKS pages, those that the host has */
@@ -59,20 +59,20 @@ struct state {
 
 /* Writes lines back to memory and drops them, in all caches that are coherent with the CPU's. */
 #if defined(__x86_64__)
-enum { CLEANS = true };
-static void clean_line(const uint64_t *line)
+enum { FLUSHES = true };
+static void flush_line(const uint64_t *line)
 {
     __builtin_ia32_clflush(line);
 }
 #elif defined(__aarch64__)
-enum { CLEANS = true };
-static void clean_line(const uint64_t *line)
+enum { FLUSHES = true };
+static void flush_line(const uint64_t *line)
 {
     __asm__ volatile("dc civac, %0" : : "r"(line) : "memory");
 }
 #else
-enum { CLEANS = false };
-static void clean_line(const uint64_t *line)
+enum { FLUSHES = false };
+static void flush_line(const uint64_t *line)
 {
     (void)line;
 }
@@ -86,7 +86,7 @@ static bool is_shared_in_place(const struct as_allocator *a)
 
 static bool is_of_lines(const struct as_axes *a)
 {
-    return as_word_is(a, "lines", "clean") || as_word_is(a, "what", "latency");
+    return as_word_is(a, "lines", "flushed") || as_word_is(a, "what", "latency");
 }
 
 static enum as_applies migration_applies(const struct as_device_info *info, const struct as_axes *a,
@@ -98,13 +98,13 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
         return as_pruned(err, "it needs a device beside the CPU");
     if (!as_info_shares_host(info))
         return as_pruned(err, "host threads cannot access a simulated device");
-    if (same && (as_axes_number(a, "pass") > 1 || as_word_is(a, "lines", "clean")))
+    if (same && (as_axes_number(a, "pass") > 1 || as_word_is(a, "lines", "flushed")))
         return AS_PRUNED;                                            /* the control: nothing has to move */
     const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
     if (is_of_lines(a) && (as_axes_number(a, "pass") > 1 || !(by_device || is_shared_in_place(allocator))))
         return AS_PRUNED;
-    if (as_word_is(a, "lines", "clean") && !CLEANS)
-        return as_inapplicable(err, "this build cannot write the CPU's lines back");
+    if (as_word_is(a, "lines", "flushed") && !FLUSHES)
+        return as_inapplicable(err, "no instruction that flushes cache lines on this architecture");
     if (!(info->capabilities & AS_CAP_SOURCE))
         return as_inapplicable(err, "the device cannot compile kernels");
     if (allocator && !allocator->why_not[0] && !allocator->host_access && !by_device)
@@ -140,13 +140,13 @@ static void host_sum(const struct as_host_call *call)
         sum += data[i];
     sums[(size_t)call->thread * LINE_WORDS] = sum;
 }
-static void host_clean(const struct as_host_call *call)
+static void host_flush(const struct as_host_call *call)
 {
     enum { CLEANED_WORDS = 4 /* the smallest line of these CPUs */ };
     const uint64_t *data = (const uint64_t *)(uintptr_t)migration_value(call, 0);
     const uint64_t n = migration_value(call, 1), end = n * (call->thread + 1) / call->threads;
     for (uint64_t i = n * call->thread / call->threads; i < end; i += CLEANED_WORDS)
-        clean_line(data + i);
+        flush_line(data + i);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -180,7 +180,7 @@ static void host_follow(const struct as_host_call *call)
 }
 
 static const struct as_host_kernel host_kernels[] = {{"fill", host_fill},     {"sum", host_sum},
-                                                     {"clean", host_clean},   {"link", host_link},
+                                                     {"flush", host_flush},   {"link", host_link},
                                                      {"follow", host_follow}, {NULL, NULL}};
 
 static enum as_status launch_cpu(struct state *s, struct as_kernel *kernel, uint64_t last, double *seconds,
@@ -234,10 +234,10 @@ static enum as_status touch(struct state *s, struct as_error *err)
 }
 
 /* Writes the lines of both sides back; the device's by filling other memory, of twice its cache. */
-static enum as_status clean(struct state *s, struct as_error *err)
+static enum as_status flush_lines(struct state *s, struct as_error *err)
 {
     double unused;
-    if (!s->cleans)
+    if (!s->flushes)
         return AS_OK;
     if (s->other) {
         const struct as_arg args[] = {as_memory_arg(s->other), as_u64_arg(s->other->bytes / 8), as_u64_arg(s->key)};
@@ -245,7 +245,7 @@ static enum as_status clean(struct state *s, struct as_error *err)
         if (st)
             return st;
     }
-    return launch_cpu(s, s->clean, 0, &unused, err);
+    return launch_cpu(s, s->flush, 0, &unused, err);
 }
 
 static enum as_status add_sums(struct state *s, uint64_t *sum, struct as_error *err)
@@ -302,7 +302,7 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
                         .touched_by_device = as_word_is(tc->axes, "touch", "device"),
                         .read_by_device = as_word_is(tc->axes, "agent", "device"),
                         .chases = as_word_is(tc->axes, "what", "latency"),
-                        .cleans = as_word_is(tc->axes, "lines", "clean")};
+                        .flushes = as_word_is(tc->axes, "lines", "flushed")};
     const struct as_allocator *allocator = as_info_allocator(&tc->dev->info, as_axes_text(tc->axes, "allocator"));
     s->reached = allocator && allocator->host_access;
     s->groups = (size_t)(tc->dev->info.compute_units ? tc->dev->info.compute_units : 1) * GROUPS_PER_UNIT;
@@ -319,14 +319,14 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
     as_buffers_open(&s->of_cpu, s->cpu, &program, err);
     s->fill[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "link" : "fill", err);
     s->sum[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "follow" : "sum", err);
-    s->clean = as_buffers_kernel(&s->of_cpu, "clean", err);
+    s->flush = as_buffers_kernel(&s->of_cpu, "flush", err);
     if (s->of_cpu.status)
         return s->of_cpu.status;
     as_buffers_open(&s->of_device, s->dev, &program, err);
     s->fill[1] = as_buffers_kernel(&s->of_device, s->chases ? "link" : "fill", err);
     s->sum[1] = as_buffers_kernel(&s->of_device, s->chases ? "follow" : "sum", err);
     const uint64_t cache = as_info_last_cache(&tc->dev->info);
-    if (s->cleans && cache && !tc->dev->info.is_host_cpu) {
+    if (s->flushes && cache && !tc->dev->info.is_host_cpu) {
         s->sweep = as_buffers_kernel(&s->of_device, "fill", err);
         s->other = as_buffers_memory(&s->of_device, NULL, 2 * cache, err);
     }
@@ -362,7 +362,7 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
     if (!st)
         st = touch(s, err);
     if (!st)
-        st = clean(s, err);
+        st = flush_lines(s, err);
     s->before = look(s, at);
     for (unsigned i = 0; i < s->passes && !st; i++) {
         st = pass(s, &seconds, err);

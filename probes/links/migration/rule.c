@@ -94,28 +94,28 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *first, con
 
 static bool is_of_lines(const struct as_cell *cell)
 {
-    return strcmp(as_cell_axis(cell, "lines"), "clean") == 0 || strcmp(as_cell_axis(cell, "what"), "latency") == 0;
+    return strcmp(as_cell_axis(cell, "lines"), "flushed") == 0 || strcmp(as_cell_axis(cell, "what"), "latency") == 0;
 }
 
-/* What modified lines cost against clean ones: of times and rates alike, how much longer it takes. */
-static void add_lines(struct as_rule_context *c, const struct as_cell *modified, const struct as_cell *clean)
+/* What modified lines cost against flushed ones: of times and rates alike, how much longer it takes. */
+static void add_lines(struct as_rule_context *c, const struct as_cell *modified, const struct as_cell *flushed)
 {
     const bool is_time = modified->lower_is_better;
     char subject[160], object[64], value[160];
     migration_subject(modified, subject, sizeof subject);
     as_allocator_object(as_cell_axis(modified, "allocator"), object, sizeof object);
-    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_MIGRATION_LINES, is_time ? modified : clean,
-                                          is_time ? clean : modified, AS_BY(.object = object));
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_MIGRATION_LINES, is_time ? modified : flushed,
+                                          is_time ? flushed : modified, AS_BY(.object = object));
     if (!f)
         return;
     const bool costs = f->ci.lo > 1, gains = f->ci.hi < 1, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
     f->verdict = costs || gains || alike ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_noted_text(f, " as long as once its lines are in memory", "", value, sizeof value);
+    as_fact_noted_text(f, " as long as from memory", "", value, sizeof value);
     as_fact_say(f,
-                costs   ? "%s (%s) takes longer while the writer's caches hold it modified: %s"
+                costs   ? "%s (%s) takes longer while its lines are modified in the writer's caches: %s"
                 : gains ? "%s (%s) is faster from the writer's caches than from memory: %s"
-                : alike ? "%s (%s) costs alike whether the writer's caches hold it or memory does: %s"
-                        : "Whether %s (%s) costs more while the writer's caches hold it is inconclusive: %s",
+                : alike ? "%s (%s) takes as long for modified lines in the writer's caches as for lines in memory: %s"
+                        : "Whether %s (%s) takes longer for modified lines in the writer's caches is inconclusive: %s",
                 subject, as_cell_axis(modified, "what"), value);
 }
 
@@ -123,7 +123,7 @@ static void derive_lines(struct as_rule_context *c)
 {
     struct as_pair *pairs;
     size_t n;
-    as_pairs_make(c, "migration", "lines", "modified", "clean", &pairs, &n);
+    as_pairs_make(c, "migration", "lines", "modified", "flushed", &pairs, &n);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++)
         add_lines(c, pairs[i].a, pairs[i].b);
     free(pairs);

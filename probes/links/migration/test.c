@@ -67,12 +67,12 @@ UNIT_TEST(test_which_cells_of_lines)
         bool coherent, pinned;
         enum as_applies applies;
     } rows[] = {
-        {"touch=cpu agent=device pass=1 lines=clean what=bandwidth", true, false, AS_APPLIES},
+        {"touch=cpu agent=device pass=1 lines=flushed what=bandwidth", true, false, AS_APPLIES},
         {"touch=device agent=cpu pass=1 lines=modified what=latency", false, true, AS_APPLIES},
         {"touch=cpu agent=cpu pass=1 lines=modified what=latency", true, false, AS_APPLIES},
-        {"touch=cpu agent=cpu pass=1 lines=clean what=latency", true, false, AS_PRUNED},
+        {"touch=cpu agent=cpu pass=1 lines=flushed what=latency", true, false, AS_PRUNED},
         {"touch=cpu agent=device pass=2 lines=modified what=latency", true, false, AS_PRUNED},
-        {"touch=cpu agent=device pass=1 lines=clean what=bandwidth", false, false, AS_PRUNED},
+        {"touch=cpu agent=device pass=1 lines=flushed what=bandwidth", false, false, AS_PRUNED},
         {"touch=device agent=device pass=1 lines=modified what=latency", false, false, AS_APPLIES},
         {"touch=cpu agent=device pass=1 lines=modified what=bandwidth", false, false, AS_APPLIES},
     };
@@ -96,9 +96,9 @@ UNIT_TEST(test_passes)
         "allocator=toy touch=device agent=cpu pass=3 size=65536 lines=modified what=bandwidth",
         "allocator=toy touch=cpu agent=cpu pass=1 size=65536 lines=modified what=bandwidth",
         "allocator=toy touch=device agent=device pass=1 size=65536 lines=modified what=bandwidth",
-        "allocator=toy touch=device agent=cpu pass=1 size=65536 lines=clean what=bandwidth",
-        "allocator=toy touch=device agent=cpu pass=1 size=65536 lines=clean what=latency",
-        "allocator=toy touch=cpu agent=device pass=1 size=65536 lines=clean what=latency",
+        "allocator=toy touch=device agent=cpu pass=1 size=65536 lines=flushed what=bandwidth",
+        "allocator=toy touch=device agent=cpu pass=1 size=65536 lines=flushed what=latency",
+        "allocator=toy touch=cpu agent=device pass=1 size=65536 lines=flushed what=latency",
         "allocator=toy touch=device agent=device pass=1 size=98304 lines=modified what=latency"};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         for (int lost = 0; lost < 2; lost++) {
@@ -119,7 +119,7 @@ UNIT_TEST(test_passes)
                 if (as_probe_migration.sample(v.state, 1, &s, &err))
                     fail_msg("%s: %s", cells[i], err.text);
             assert_true(s.value > 0);
-            assert_int_equal(sweeps, strstr(cells[i], "clean") ? 3 : 0);
+            assert_int_equal(sweeps, strstr(cells[i], "flushed") ? 3 : 0);
             assert_int_equal(as_probe_migration.check(v.state, why, sizeof why), !lose_a_word);
             toy_finish(&as_probe_migration, &v);
             assert_int_equal(t.live, 0);

@@ -61,7 +61,7 @@ UNIT_TEST(test_prefetch)
 /* Costs of lines that the writer's caches hold: of times and rates alike, and what cannot be told. */
 UNIT_TEST(test_lines)
 {
-    static const char *const lines[] = {"modified", "clean"};
+    static const char *const lines[] = {"modified", "flushed"};
     static const struct {
         const char *what, *touch, *agent;
         double numbers[2];
@@ -83,7 +83,8 @@ UNIT_TEST(test_lines)
     made_near(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576", 1.5, 1e-9);
     made_near(&m, "migration.lines.bandwidth.hipHostMalloc.cpu.device.1048576", 2, 1e-9);
     made_says(made_get(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576"), "takes longer while");
-    made_says(made_get(&m, "migration.lines.latency.hipHostMalloc.device.cpu.1048576"), "costs alike");
+    made_says(made_get(&m, "migration.lines.latency.hipHostMalloc.device.cpu.1048576"),
+              "takes as long for modified lines");
     made_says(made_get(&m, "migration.lines.bandwidth.hipHostMalloc.device.cpu.1048576"), "is faster from");
     made_verdict(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576", AS_SUPPORTED);
     made_get(&m, "migration.first.hipHostMalloc.cpu.device"); /* of the bandwidth of modified lines alone */

@@ -52,7 +52,8 @@ static void cluster_memory_add_multicast(struct as_rule_context *c, const struct
         as_fact_evidence(f, own);
     }
     if (is_latency)
-        as_fact_say(f, "A copy of 1 KiB from L2 to all blocks of a cluster of %s takes {value}%s", cluster, beside);
+        as_fact_say(f, "A multicast of 1 KiB to a cluster of %s reaches the issuing block in {value}%s", cluster,
+                    beside);
     else
         as_fact_say(f, "Each %s receives {value} of copies from L2 to all blocks of a cluster of %s%s", as_unit_name(c),
                     cluster, beside);

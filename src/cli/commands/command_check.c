@@ -190,7 +190,7 @@ static const struct as_option options[] = {
      true},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
-    {"complete", 0, NULL, "no effect: every line of BASE must have a number unless --allow-missing", false},
+    {"complete", 0, NULL, "no effect; accepted for compatibility", false},
     {"budget", 0, "TIME", "time limit for measuring again what looks worse, 1s to 1h (default: 30s)", false},
     {"no-measure", 0, NULL, "measure nothing: give the verdict of stored runs and repeats", false},
     {"no-wait", 0, NULL, "where another run is measuring, do not wait to measure again", false},
@@ -225,8 +225,9 @@ const struct as_command as_command_check = {
         "line that depends on the host's CPUs if others used over a quarter of a CPU during the repeat, or a line of a "
         "device that another process used.\n\n"
         "Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
-        "if a line is worse, or missing without --allow-missing, unless RUN measured it without an answer (contended, "
-        "inconclusive); 2 if a data sheet is damaged; otherwise 0, even if lines are inconclusive. Without a RUN, the "
+        "if a line is worse, or if a line of BASE is missing (not with --allow-missing, and not if RUN measured it but "
+        "the result was contended or inconclusive); 2 if a data sheet is damaged; otherwise 0, even if lines are "
+        "inconclusive. Without a RUN, the "
         "last run is checked; several RUNs count as one machine, whose numbers "
         "are "
         "joined.\n\n"

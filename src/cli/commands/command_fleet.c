@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct as_args_range least_range = {as_parse_percent, 0, 1, "0% to 100%"};
-static const struct as_args_range rate_range = {as_parse_percent, 1e-6, 0.5, "0.0001% to 50%"};
-static const double usual_least = 0.01, usual_rate = 0.005;
+static const struct as_args_range deviation_range = {as_parse_percent, 0, 1, "0% to 100%"};
+static const struct as_args_range fdr_range = {as_parse_percent, 1e-6, 0.5, "0.0001% to 50%"};
+static const double usual_deviation = 0.01, usual_fdr = 0.005;
 
 static enum as_status read_nodes(const struct as_args *args, size_t first, struct as_fleet *f, struct as_buf *merged,
                                  struct as_error *err)
@@ -53,13 +53,13 @@ static int fleet_show(const struct as_command *command, const struct as_args *ar
 {
     struct as_fleet f = {0};
     struct as_fleet_judged j = {0};
-    struct as_fleet_asked asked = {usual_least, usual_rate};
+    struct as_fleet_asked asked = {usual_deviation, usual_fdr};
     struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    enum as_status st = as_args_number(args, "least", &least_range, &asked.least, &err);
+    enum as_status st = as_args_number(args, "min-deviation", &deviation_range, &asked.ignored, &err);
     if (!st)
-        st = as_args_number(args, "rate", &rate_range, &asked.rate, &err);
+        st = as_args_number(args, "fdr", &fdr_range, &asked.fdr, &err);
     if (!st)
         st = as_cli_style(args, &style, &err);
     if (!st)
@@ -102,7 +102,7 @@ static int fleet_merge(const struct as_command *command, const struct as_args *a
         if (f.nodes[i].why[0])
             as_cli_note("%s: %s", f.nodes[i].source, f.nodes[i].why);
     if (!st && !merged.len)
-        st = as_fail(&err, AS_FAILED, "none of the files has numbers");
+        st = as_fail(&err, AS_FAILED, "no file contains measurements");
     if (!st)
         st = as_write_file(path, as_buf_get(&merged), merged.len, &err);
     const int code = as_fleet_missing(&f) ? AS_EXIT_PARTLY : AS_EXIT_OK;
@@ -137,7 +137,7 @@ static enum as_status check_options(const struct as_args *args, size_t verb, str
     static const char *const files[] = {"output", "page", "junit", "prometheus"};
     for (const char *const *o = verbs[verb].foreign; *o; o++)
         if (as_args_value(args, *o) || as_args_flag(args, *o))
-            return as_fail(err, AS_USAGE, "--%s is of %s, not of %s", *o, verbs[!verb].name, verbs[verb].name);
+            return as_fail(err, AS_USAGE, "--%s applies to '%s' only", *o, verbs[!verb].name);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = as_args_value(args, files[i]);
         if (path && strcmp(path, "-") == 0)
@@ -159,9 +159,9 @@ static int run_fleet(const struct as_command *command, const struct as_args *arg
 }
 
 static const struct as_option options[] = {
-    {"output", 'o', "FILE", "of merge: the file for the sheets of all nodes, one a line", false},
-    {"least", 0, "PERCENT", "a deviation up to this does not matter (default: 1%)", false},
-    {"rate", 0, "PERCENT", "the share of findings that chance may make (default: 0.5%)", false},
+    {"output", 'o', "FILE", "of merge: the file for the sheets of all nodes, one per line", false},
+    {"min-deviation", 0, "PERCENT", "ignore deviations up to this (default: 1%)", false},
+    {"fdr", 0, "PERCENT", "false discovery rate: the expected share of false findings (default: 0.5%)", false},
     {"all", 0, NULL, "also print the spread of each line over the fleet", false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
@@ -176,12 +176,15 @@ const struct as_command as_command_fleet = {
     .summary = "find the slow devices and nodes among many machines",
     .about =
         "Each FILE is the store of a node, a sheet of 'assay export --format sheet', or several sheets one after the "
-        "other, as merge writes them. Devices of one model and API are compared line by line: within their node "
-        "where it has four or more of them, else over the fleet; and nodes by the median of their devices. What "
-        "deviates is named with its 95% interval; of all that is named, at most the share --rate is due to chance "
-        "(Benjamini and Hochberg). Where devices are of two populations, each is judged by itself.\n\n"
-        "A node whose file cannot be read, or that has no complete run, is listed as such and never as slow. The exit "
-        "code is 3 if a node or device is slower than the rest, 4 if a node has no numbers.",
+        "other, as merge writes them. Devices of one model and API are compared line by line: within their node if it "
+        "has four or more of them, otherwise with the devices of all nodes that have fewer; and nodes by the median of "
+        "their devices. Outliers are listed with the 95% interval of their deviation. Over all comparisons the "
+        "expected "
+        "share of false findings is at most --fdr (Benjamini and Hochberg). If the devices form two clusters, both are "
+        "reported and each device is compared within its own: where a tenth of the devices or more are slow by a "
+        "similar amount, they are such a cluster and no outliers.\n\n"
+        "A node whose file cannot be read, or that has no complete run, is listed as such and never as slow. Exit "
+        "status: 3 if a device or node is slower than the others, 4 if a node has no data, 1 if none has.",
     .example = "assay fleet show node*.db\nassay fleet merge node*.db -o fleet.json\nassay fleet show fleet.json --all",
     .options = options,
     .min_args = 1,

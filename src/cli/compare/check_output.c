@@ -57,7 +57,7 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
     else if (as_check_is_incomplete(c))
         as_buf_printf(out, "incomplete: %zu compared", compared);
     else if (looks)
-        as_buf_printf(out, "no line is confirmed as worse: %zu compared", compared);
+        as_buf_printf(out, "no line confirmed worse: %zu compared", compared);
     else if (n[AS_CHECK_UNDECIDED])
         as_buf_printf(out, "no line is worse; %zu of %zu inconclusive", n[AS_CHECK_UNDECIDED], compared);
     else

@@ -98,7 +98,8 @@ static bool is_of_device(const struct as_cell *cell)
     return role == AS_ROLE_DEVICE || role == AS_ROLE_DEVICE_POOL || role == AS_ROLE_DEVICE_MAPPED;
 }
 
-/* Is the cell's working set in memory? Peers do not cache each other's. */
+/* Is the cell's working set in memory? Of a peer's memory every size counts: what a device caches of it is not known.
+ */
 static bool is_large(const struct as_cell *cell, const struct as_device_info *info, enum ends ends)
 {
     const double size = as_axes_number(&cell->axes, "size");

@@ -320,7 +320,7 @@ void as_check_confirm(struct as_check *c, const struct as_check *before, size_t 
         else if (w.repeats && !w.undisturbed)
             take_back(c, line, true, w.disturbed);
         else if (w.worse < 2 && !w.undisturbed)
-            take_back(c, line, true, "one run alone is worse");
+            take_back(c, line, true, "only one run shows it");
     }
 }
 

@@ -25,7 +25,7 @@ struct as_check_line {
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
     bool again;       /* its verdict was worse, and it was measured again */
-    bool looks_worse; /* inconclusive only since one run alone, or none but disturbed repeats, shows it worse */
+    bool looks_worse; /* worse in one run only, or only in disturbed repeats */
     bool unanswered;  /* missing, though the checked machine measured it: contended, or inconclusive */
     char why[200];    /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
@@ -43,7 +43,7 @@ const char *as_check_line_word(const struct as_check_line *line);
  * the lines). The sheets must outlive out. */
 enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err);
-/* Takes back what too few runs show. A line stays worse where two runs of the checked machine lie beyond the tolerance
+/* Downgrades lines that too few runs show as worse. A line stays worse where two runs of the checked machine lie beyond the tolerance
  * or, of a line that was measured again, where the repeats confirm it: none refutes it by itself, and one was
  * undisturbed. before: the verdicts without the repeats, which mark lines that were measured again. repeats_from: index
  * of the first repeat among the checked machine's runs, all later ones are repeats too. others: what disturbed a device
