@@ -173,7 +173,7 @@ static bool say_vague(const struct as_quantity_subject *s, const struct as_quant
     char id[128];
     as_quantity_expand(s, source->from, id, sizeof id);
     const struct as_fact *f = as_fact_find(s->facts, s->facts_n, s->device, id);
-    if (!f || !isfinite(f->value) || !isfinite(f->ci.lo))
+    if (!f || !isfinite(f->value) || !isfinite(f->ci.lo) || !isfinite(f->ci.hi))
         return false;
     as_buf_str(reason, "inconclusive: between ");
     as_format_size(reason, (uint64_t)f->ci.lo);
@@ -269,7 +269,6 @@ static enum as_quantity_found take_joined(const struct as_quantity_subject *s, c
 
 /* The first source of the device's side that its hardware can have decides; where it can have none, the first says
  * why. */
-
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason)
 {

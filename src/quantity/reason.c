@@ -68,6 +68,10 @@ struct level_sizes {
 static struct level_sizes sizes_of(const struct as_quantity_subject *s, const struct as_quantity *q)
 {
     struct level_sizes z = {0, 0};
+    const struct as_cache *memory_side =
+        s->info && strcmp(q->level, "memory_side") == 0 ? as_info_memory_side(s->info) : NULL;
+    if (memory_side)
+        z.own = memory_side->size;
     if (!s->info || q->level[0] != 'L')
         return z;
     const unsigned level = (unsigned)(q->level[1] - '0');
@@ -104,6 +108,7 @@ struct tally {
     size_t evidence;             /* of the level */
     double size[CURVE_MIN];      /* different ones of all */
     size_t sizes;
+    bool has_end;            /* the size of the level's cache is known */
     bool is_below, is_above; /* the end of the level's cache */
 };
 
@@ -144,7 +149,7 @@ static void count_cell(const struct as_quantity_subject *s, const struct as_quan
 
 static struct tally count_cells(const struct as_quantity_subject *s, const struct as_quantity *q, const char *filter)
 {
-    struct tally t = {.all = 0};
+    struct tally t = {.has_end = sizes_of(s, q).own > 0};
     for (size_t i = 0; i < s->cells.n; i++)
         if (as_quantity_is_cell_of(s, as_quantity_cell_at(s, i), filter))
             count_cell(s, q, as_quantity_cell_at(s, i), &t);
@@ -162,7 +167,9 @@ static const char *say_not_asked(const struct as_quantity *q, const struct as_qu
                                                : "not asked for: no size of this level";
     if (is_of_curve(q, source) && t->sizes < CURVE_MIN)
         return "not asked for: too few sizes";
-    return q->kind == AS_KIND_CAPACITY && !(t->is_below && t->is_above) ? "not asked for: no sizes around its end" : "";
+    return q->kind == AS_KIND_CAPACITY && t->has_end && !(t->is_below && t->is_above)
+               ? "not asked for: no sizes around its end"
+               : "";
 }
 
 /* Valid cells that a rule draws no number from. */

@@ -115,11 +115,26 @@ UNIT_TEST(test_vague)
     assert_reason(&fact, 1, "L2.capacity", AS_QUANTITY_UNDECIDED, "inconclusive: between 256 KiB and 4 MiB");
 }
 
+/* Without the cache's size nothing says where its end is: sizes were asked for. */
+UNIT_TEST(test_unknown_cache)
+{
+    struct as_device_info untold = cpu;
+    untold.caches_n = 0;
+    add_curve(1024, 256 << 20, INFINITY);
+    const struct as_quantity_subject s = {
+        .device = "cpu", .info = &untold, .cells = {.v = cells, .n = n}, .clock_hz = NAN};
+    struct as_quantity_value v;
+    struct as_buf reason = AS_BUF_INIT;
+    assert_int_equal(as_quantity_find(&s, as_quantity_named("L2.capacity"), &v, &reason), AS_QUANTITY_UNDECIDED);
+    assert_null(strstr(as_buf_get(&reason), "not asked for"));
+    as_buf_finish(&reason);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_asked), cmocka_unit_test(test_measured), cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_crashed),   cmocka_unit_test(test_vague),
+        cmocka_unit_test(test_unknown_cache), cmocka_unit_test(test_not_asked), cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_crashed),   cmocka_unit_test(test_vague),
     };
     return cmocka_run_group_tests_name("reasons of quantities", tests, NULL, NULL);
 }

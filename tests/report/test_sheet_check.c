@@ -163,6 +163,20 @@ static size_t worse_after(double first, double again, as_others_fn others, const
     return worse;
 }
 
+/* Two runs that agree need no repeat, and a disturbed one does not take them back. */
+UNIT_TEST(test_two_runs_beside_a_disturbed_repeat)
+{
+    struct as_machine_sheet base = runs_of_guest(4, 1, 0), now = runs_of_guest(3, 0.6, 0);
+    struct as_check before = checked(&base, &now), c = checked(&base, &now);
+    assert_true(c.counts[AS_CHECK_WORSE] > 0);
+    as_check_confirm(&c, &before, 2, 0.05, others_on_the_host, NULL);
+    assert_int_equal(c.counts[AS_CHECK_WORSE], before.counts[AS_CHECK_WORSE]);
+    as_check_finish(&before);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&now);
+}
+
 /* What the run that measured again does not show is not worse, nor is what others may have slowed down. */
 UNIT_TEST(test_measured_again)
 {
@@ -409,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_several_runs),
         cmocka_unit_test(test_measured_again),
+        cmocka_unit_test(test_two_runs_beside_a_disturbed_repeat),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_joined),
         cmocka_unit_test(test_agreeing_runs),

@@ -90,7 +90,7 @@ static struct points points_of(const struct as_cell *const *cells, size_t n, con
     return p;
 }
 
-/* By the meter whose line has the narrower interval. */
+/* By the last meter that gives a line: to choose by the interval would make it too narrow. */
 static void add_energy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     struct points p = {.line = {.error = NAN}};
@@ -98,7 +98,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     for (size_t i = 0; i < METERS; i++) {
         const struct points by = points_of(cells, n, op, &meters[i]);
         const bool is_line = isfinite(by.line.slope) && isfinite(by.line.error);
-        if (is_line && (!lines || by.line.error < p.line.error))
+        if (is_line)
             p = by;
         lines += is_line;
     }
@@ -114,8 +114,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     if (p.busiest->clock_hz > 0)
         snprintf(clock, sizeof clock, " and %.2f GHz", p.busiest->clock_hz / 1e9);
     if (lines > 1)
-        snprintf(by, sizeof by, "; by %s, which give%s the narrower interval", p.meter->word,
-                 p.meter == meters ? "" : "s");
+        snprintf(by, sizeof by, "; by %s", p.meter->word);
     as_fact_say(
         f, "Each {op} costs {value}: at %s%s the board draws %.0f W, extrapolated to zero rate: %.0f W%s",
         as_fact_value_text(p.busiest->sum.median, as_cell_interval(p.busiest), p.busiest->unit, rate, sizeof rate),
@@ -177,8 +176,8 @@ static void power_derive(struct as_rule_context *c)
 const struct as_rule as_rules_power[] = {
     {"energy", power_derive,
      "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
-     "the interval is that of the slope, of readings of power or "
-     "of the energy counter, whichever is narrower; power without work and with one warp as the sensor reads it",
+     "the interval is that of the slope, of the energy counter where there is one, else of readings of power; power "
+     "without work and with one warp as the sensor reads it",
      "a meter at the board's supply with another slope; points that deviate from the line"},
     {0},
 };

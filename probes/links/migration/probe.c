@@ -4,7 +4,6 @@
 #include "lib/checks/checks.h"
 #include "os/memory.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,17 +63,28 @@ static void flush_line(const uint64_t *line)
 {
     __builtin_ia32_clflush(line);
 }
+static void wait_for_flushes(void)
+{
+    __asm__ volatile("mfence" : : : "memory");
+}
 #elif defined(__aarch64__)
 enum { FLUSHES = true };
 static void flush_line(const uint64_t *line)
 {
     __asm__ volatile("dc civac, %0" : : "r"(line) : "memory");
 }
+static void wait_for_flushes(void)
+{
+    __asm__ volatile("dsb sy" : : : "memory");
+}
 #else
 enum { FLUSHES = false };
 static void flush_line(const uint64_t *line)
 {
     (void)line;
+}
+static void wait_for_flushes(void)
+{
 }
 #endif
 
@@ -142,12 +152,12 @@ static void host_sum(const struct as_host_call *call)
 }
 static void host_flush(const struct as_host_call *call)
 {
-    enum { CLEANED_WORDS = 4 /* the smallest line of these CPUs */ };
+    enum { FLUSHED_WORDS = 4 /* the smallest line of these CPUs */ };
     const uint64_t *data = (const uint64_t *)(uintptr_t)migration_value(call, 0);
     const uint64_t n = migration_value(call, 1), end = n * (call->thread + 1) / call->threads;
-    for (uint64_t i = n * call->thread / call->threads; i < end; i += CLEANED_WORDS)
+    for (uint64_t i = n * call->thread / call->threads; i < end; i += FLUSHED_WORDS)
         flush_line(data + i);
-    atomic_thread_fence(memory_order_seq_cst);
+    wait_for_flushes();
 }
 
 /* The first word of each line has the number of the next: a cycle through all of them in a scattered order, since the

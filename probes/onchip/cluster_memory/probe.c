@@ -53,6 +53,9 @@ static enum as_applies cluster_memory_applies(const struct as_device_info *info,
     const uint64_t cluster = as_axes_u64(a, "cluster");
     if (cluster & (cluster - 1))
         return as_pruned(err, "a cluster has 1, 2, 4 or 8 blocks");
+    const uint64_t shared = kinds[as_word_index(a, "what", what_words)].bytes + BARRIER_BYTES;
+    if (as_dialect_find(info->dialect) == AS_DIALECT_CUDA && info->workgroup_shared && shared > info->workgroup_shared)
+        return as_pruned(err, "a block has %llu bytes of shared memory", (unsigned long long)info->workgroup_shared);
     if (as_dialect_find(info->dialect) == AS_DIALECT_CUDA)
         return as_arch_number(info) >= ARCH_LEAST
                    ? AS_APPLIES

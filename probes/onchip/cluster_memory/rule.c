@@ -12,51 +12,41 @@ static const struct as_cell *cluster_memory_own(const struct as_cell *const *cel
     return NULL;
 }
 
-/* own: the same in the block's own memory, NULL where it was not measured. */
-static void cluster_memory_add(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *own)
-{
-    const bool is_latency = as_cell_is(cell, "what", "latency");
-    const char *cluster = as_cell_axis(cell, "cluster");
-    struct as_fact *f = as_fact_add_cell(c, is_latency ? AS_FACT_CLUSTER_LATENCY : AS_FACT_CLUSTER_BANDWIDTH, cell,
-                                         AS_BY(.size = cluster));
-    char beside[160] = "", ratio[96];
-    if (!f)
-        return;
-    if (own) {
-        as_fact_value_text(cell->sum.median / own->sum.median, as_cells_ratio(cell, own), "x", ratio, sizeof ratio);
-        snprintf(beside, sizeof beside, ", %s that of the block's own", ratio);
-        as_fact_evidence(f, own);
-    }
-    if (is_latency)
-        as_fact_say(f, "A load from the shared memory of another block takes {value} in a cluster of %s%s", cluster,
-                    beside);
-    else
-        as_fact_say(f, "Each %s loads {value} from the shared memory of another block in a cluster of %s%s",
-                    as_unit_name(c), cluster, beside);
-}
+static const struct cluster_fact {
+    const char *what;
+    enum as_relation relation;
+    const char *verb; /* of the compute unit, "Each SM loads"; NULL: lead is the sentence's beginning */
+    const char *lead;
+    const char *where; /* after the value, before the cluster's size */
+    const char *own;   /* what a cluster of one block gives */
+} facts[] = {
+    {"latency", AS_FACT_CLUSTER_LATENCY, NULL, "A load from the shared memory of another block takes",
+     "in a cluster of", "that of the block's own"},
+    {"bandwidth", AS_FACT_CLUSTER_BANDWIDTH, "loads", NULL, "from the shared memory of another block in a cluster of",
+     "that of the block's own"},
+    {"multicast_latency", AS_FACT_CLUSTER_MULTICAST_LATENCY, NULL, "A multicast of 1 KiB reaches the issuing block in",
+     "in a cluster of", "that of a copy to one block"},
+    {"multicast", AS_FACT_CLUSTER_MULTICAST, "receives", NULL, "of multicasts to a cluster of",
+     "the rate of a cluster of 1"},
+};
 
-/* own: a cluster of one block, which copies everything itself. */
-static void cluster_memory_add_multicast(struct as_rule_context *c, const struct as_cell *cell,
-                                         const struct as_cell *own)
+/* own: the same in a cluster of one block; NULL where it was not measured. */
+static void cluster_memory_add(struct as_rule_context *c, const struct cluster_fact *is, const struct as_cell *cell,
+                               const struct as_cell *own)
 {
-    const bool is_latency = as_cell_is(cell, "what", "multicast_latency");
     const char *cluster = as_cell_axis(cell, "cluster");
-    struct as_fact *f = as_fact_add_cell(c, is_latency ? AS_FACT_CLUSTER_MULTICAST_LATENCY : AS_FACT_CLUSTER_MULTICAST,
-                                         cell, AS_BY(.size = cluster));
-    char beside[160] = "", ratio[96];
+    struct as_fact *f = as_fact_add_cell(c, is->relation, cell, AS_BY(.size = cluster));
+    char beside[160] = "", ratio[96], lead[64] = "";
     if (!f)
         return;
     if (own) {
         as_fact_value_text(cell->sum.median / own->sum.median, as_cells_ratio(cell, own), "x", ratio, sizeof ratio);
-        snprintf(beside, sizeof beside, ", %s that of copies to one block", ratio);
+        snprintf(beside, sizeof beside, ", %s %s", ratio, is->own);
         as_fact_evidence(f, own);
     }
-    if (is_latency)
-        as_fact_say(f, "A multicast of 1 KiB to a cluster of %s reaches the issuing block in {value}%s", cluster,
-                    beside);
-    else
-        as_fact_say(f, "Each %s receives {value} of copies from L2 to all blocks of a cluster of %s%s", as_unit_name(c),
-                    cluster, beside);
+    if (is->verb)
+        snprintf(lead, sizeof lead, "Each %s %s", as_unit_name(c), is->verb);
+    as_fact_say(f, "%s {value} %s %s%s", is->verb ? lead : is->lead, is->where, cluster, beside);
 }
 
 static void derive_cluster_memory(struct as_rule_context *c)
@@ -64,11 +54,9 @@ static void derive_cluster_memory(struct as_rule_context *c)
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "cluster_memory", &cells);
     for (size_t i = 0; i < n; i++)
-        if (!as_cell_is(cells[i], "cluster", "1"))
-            (as_cell_is(cells[i], "what", "latency") || as_cell_is(cells[i], "what", "bandwidth")
-                 ? cluster_memory_add
-                 : cluster_memory_add_multicast)(c, cells[i],
-                                                 cluster_memory_own(cells, n, as_cell_axis(cells[i], "what")));
+        for (size_t k = 0; k < sizeof facts / sizeof *facts; k++)
+            if (as_cell_is(cells[i], "what", facts[k].what) && !as_cell_is(cells[i], "cluster", "1"))
+                cluster_memory_add(c, &facts[k], cells[i], cluster_memory_own(cells, n, facts[k].what));
     free(cells);
 }
 

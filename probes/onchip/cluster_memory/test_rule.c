@@ -14,7 +14,7 @@ UNIT_TEST(test_cluster)
     made_derive(m);
     made_holds(made_get(m, "cluster.4.multicast"), 100);
     made_says(made_get(m, "cluster.4.multicast"), "Each SM receives 100");
-    made_says(made_get(m, "cluster.4.multicast"), "to all blocks of a cluster of 4, 2.00x");
+    made_says(made_get(m, "cluster.4.multicast"), "of multicasts to a cluster of 4, 2.00x");
     made_holds(made_get(m, "cluster.4.multicast_latency"), 900);
     assert_null(made_find(m, "cluster.1.multicast"));
     made_holds(made_get(m, "cluster.2.latency"), 110);

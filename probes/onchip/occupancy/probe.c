@@ -185,8 +185,10 @@ static enum as_status occupancy_stay(struct state *s, uint64_t shared, double *w
  * largest request leaves it. */
 static enum as_status note_step(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
-    const uint64_t largest = tc->dev->info.workgroup_shared;
+    const uint64_t largest = tc->dev->info.workgroup_shared / STEP_BYTES * STEP_BYTES;
     uint64_t most = s->shared / STEP_BYTES * STEP_BYTES, over = largest + STEP_BYTES;
+    if (largest < most)
+        return AS_OK;
     double wanted = 0, found = 0, seconds;
     enum as_status st = occupancy_stay(s, s->shared, &wanted, &seconds, err);
     while (!st && over - most > STEP_BYTES) {

@@ -224,6 +224,7 @@ static void merge_reasons(struct as_sheet *into, const struct as_sheet *s)
             if (s->gaps[k].of == into->gaps[i].of && !s->gaps[k].not_asked) {
                 as_copy_text(into->gaps[i].reason, sizeof into->gaps[i].reason, s->gaps[k].reason);
                 into->gaps[i].not_asked = false;
+                into->gaps[i].undecided = s->gaps[k].undecided;
             }
 }
 

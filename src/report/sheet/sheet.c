@@ -225,6 +225,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->trials = n->trials;
     row->tried = n->tried;
     row->modes = n->modes;
+    row->of_runs = n->of_runs;
     row->mode[0] = n->mode[0];
     row->mode[1] = n->mode[1];
     row->mode_share0 = n->mode_share0;

@@ -280,9 +280,10 @@ static void take_back(struct as_check *c, struct as_check_line *line, bool looks
 
 /* What the runs of a line say by themselves. */
 struct witnesses {
-    size_t worse, repeats, undisturbed; /* runs; of them repeats, and those that nobody disturbed */
-    bool refuted;                       /* by a repeat */
-    const char *disturbed;              /* what disturbed a repeat; NULL: nothing */
+    size_t worse;                /* runs, without repeats */
+    size_t repeats, undisturbed; /* and those that nobody disturbed */
+    bool refuted;                /* by a repeat */
+    const char *disturbed;       /* what disturbed a repeat; NULL: nothing */
 };
 
 static struct witnesses hear_runs(const struct as_check_line *line, size_t repeats_from, double tolerance,
@@ -292,9 +293,10 @@ static struct witnesses hear_runs(const struct as_check_line *line, size_t repea
     for (size_t i = 0; i < line->now_runs->n; i++) {
         const size_t run = line->now_runs->run[i];
         const bool is_worse = is_run_worse(line, i, tolerance);
-        w.worse += is_worse;
-        if (run < repeats_from)
+        if (run < repeats_from) {
+            w.worse += is_worse;
             continue;
+        }
         const char *beside = others(user, run, line->against->id, line->base->of);
         w.repeats++;
         w.undisturbed += !beside;
@@ -317,10 +319,8 @@ void as_check_confirm(struct as_check *c, const struct as_check *before, size_t 
             continue;
         if (w.refuted)
             take_back(c, line, false, "the repeat does not confirm it");
-        else if (w.repeats && !w.undisturbed)
-            take_back(c, line, true, w.disturbed);
         else if (w.worse < 2 && !w.undisturbed)
-            take_back(c, line, true, "only one run shows it");
+            take_back(c, line, true, w.repeats ? w.disturbed : "only one run shows it");
     }
 }
 

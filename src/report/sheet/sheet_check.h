@@ -43,11 +43,11 @@ const char *as_check_line_word(const struct as_check_line *line);
  * the lines). The sheets must outlive out. */
 enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err);
-/* Downgrades lines that too few runs show as worse. A line stays worse where two runs of the checked machine lie beyond the tolerance
- * or, of a line that was measured again, where the repeats confirm it: none refutes it by itself, and one was
- * undisturbed. before: the verdicts without the repeats, which mark lines that were measured again. repeats_from: index
- * of the first repeat among the checked machine's runs, all later ones are repeats too. others: what disturbed a device
- * in that run
+/* Downgrades lines that too few runs show as worse. A line stays worse where two runs of the checked machine lie beyond
+ * the tolerance or, of a line that was measured again, where the repeats confirm it: none refutes it by itself, and one
+ * was undisturbed. before: the verdicts without the repeats, which mark lines that were measured again. repeats_from:
+ * index of the first repeat among the checked machine's runs, all later ones are repeats too. others: what disturbed a
+ * device in that run
  * ("other processes used 1.2 CPUs"); NULL: nothing. */
 typedef const char *(*as_others_fn)(void *user, size_t run, const char *device, const struct as_quantity *q);
 void as_check_confirm(struct as_check *c, const struct as_check *before, size_t repeats_from, double tolerance,

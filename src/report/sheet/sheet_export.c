@@ -92,6 +92,7 @@ static void json_gaps(const struct as_sheet *sheet, struct as_buf *out)
         as_json_add_text(out, "group", gap->group);
         as_json_add_text(out, "quantity", gap->label);
         as_json_add_text(out, "reason", gap->reason[0] ? gap->reason : "not in this suite");
+        as_json_add_bool(out, "inconclusive", gap->undecided);
         as_buf_char(out, '}');
     }
     as_buf_str(out, sheet->gaps_n ? "]" : "[]");

@@ -116,6 +116,35 @@ static bool is_device_id(const char *id)
     return id && id[0] && strlen(id) < sizeof((struct as_device_sheet *)0)->id && !id[strspn(id, allowed)];
 }
 
+/* Lines without a number: why they are missing where this sheet is checked. Those of other versions are passed over. */
+static enum as_status sheet_read_gaps(const json_t *device, struct as_sheet *s, struct as_error *err)
+{
+    const json_t *missing = json_object_get(device, "missing");
+    const size_t n = json_array_size(missing);
+    if ((missing && !json_is_array(missing)) || n > LINES_MAX)
+        return as_fail(err, AS_FORMAT, "'missing' must be a list of at most %d lines", LINES_MAX);
+    s->gaps = calloc(n + 1, sizeof *s->gaps);
+    if (!s->gaps)
+        return as_nomem(err, n * sizeof *s->gaps, "a data sheet");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *line = json_array_get(missing, i);
+        struct as_sheet_gap *gap = &s->gaps[s->gaps_n];
+        *gap = (struct as_sheet_gap){.undecided = json_is_true(json_object_get(line, "inconclusive"))};
+        const char *group = json_string_value(json_object_get(line, "group"));
+        if (!take_text(line, "quantity", gap->label, sizeof gap->label) ||
+            !take_text(line, "reason", gap->reason, sizeof gap->reason))
+            return as_fail(err, AS_FORMAT, "'quantity' and 'reason' of a missing line must be strings");
+        gap->of = as_quantity_of_line(group, gap->label);
+        if (!gap->of)
+            continue;
+        gap->group = gap->of->group;
+        as_copy_text(gap->title, sizeof gap->title, gap->group);
+        as_copy_text(gap->shown, sizeof gap->shown, gap->label);
+        s->gaps_n++;
+    }
+    return AS_OK;
+}
+
 static enum as_status sheet_read_device(const json_t *device, struct as_device_sheet *d, struct as_error *err)
 {
     const json_t *lines = json_object_get(device, "lines");
@@ -134,7 +163,8 @@ static enum as_status sheet_read_device(const json_t *device, struct as_device_s
             return sheet_read_name_row(d, i, line, err);
         d->sheet.n++;
     }
-    return as_device_sheet_add_run(d, err);
+    const enum as_status st = sheet_read_gaps(device, &d->sheet, err);
+    return st ? st : as_device_sheet_add_run(d, err);
 }
 
 static enum as_status read_devices(const json_t *devices, struct as_machine_sheet *out, struct as_error *err)
