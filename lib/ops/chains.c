@@ -462,7 +462,8 @@ double as_chains_step(const struct as_chains *c, uint32_t turns, double half, do
     const double loop = fmin(LOOP / body, 0.5), twice = 2 * (whole - half), all = whole - c->empty_s;
     const double scatter = has_counter(c) ? 0 : SCATTER;
     const bool alike = twice <= (1 + scatter) * all && twice >= (1 - loop - scatter) * all;
-    return (alike || isnan(all) ? twice : all) / ((double)turns * c->desc.steps);
+    /* Empty launches that took no less were disturbed. */
+    return (alike || !(all > 0) ? twice : all) / ((double)turns * c->desc.steps);
 }
 
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
@@ -480,7 +481,7 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
     const double raw = whole - (isnan(c->empty_s) ? 0 : c->empty_s);
     *out = (struct as_chains_time){.seconds = seconds,
                                    .cycles = as_chains_step(c, turns, half, whole) * scale,
-                                   .raw = raw / steps * scale,
+                                   .raw = raw > 0 ? raw / steps * scale : NAN,
                                    .clock_hz = c->tick ? hz : as_kernel_timer_clock(&c->timer),
                                    .operations = as_chains_results(c),
                                    .sequences = sequences_of(c)};

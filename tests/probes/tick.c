@@ -142,6 +142,23 @@ static void test_uneven_bodies(void **unused)
     }
 }
 
+/* Empty launches that were disturbed while the chain was prepared. */
+static void test_slow_empty(void **unused)
+{
+    struct as_trial_context tc;
+    struct as_chains c;
+    struct as_error err = {0};
+    struct as_chains_time t;
+    const struct as_chains_desc d = setup(&tc);
+    (void)unused;
+    assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
+    c.empty_s = 1;
+    assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_OK);
+    check_number(t.cycles, OPERATION_CYCLES);
+    as_chains_finish(&c);
+    as_buf_finish(&tc.detail);
+}
+
 /* The shortest sample is long compared with the scatter of launches, and not much longer. */
 static void test_enough(void **unused)
 {
@@ -244,9 +261,9 @@ static void test_no_longer_body(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles),         cmocka_unit_test(test_warps),   cmocka_unit_test(test_uneven_bodies),
-        cmocka_unit_test(test_enough),         cmocka_unit_test(test_lengths), cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_no_longer_body),
+        cmocka_unit_test(test_cycles),         cmocka_unit_test(test_warps),      cmocka_unit_test(test_uneven_bodies),
+        cmocka_unit_test(test_enough),         cmocka_unit_test(test_lengths),    cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_no_longer_body), cmocka_unit_test(test_slow_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
