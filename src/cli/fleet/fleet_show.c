@@ -72,10 +72,10 @@ int as_fleet_show_nodes(const struct as_command *command, const struct as_args *
         st = write_option(args, "junit", f, &j, as_fleet_junit, &err);
     if (!st)
         st = write_option(args, "prometheus", f, &j, as_fleet_prometheus, &err);
-    const int code = j.worse                            ? AS_EXIT_REGRESSION
+    const int code = j.worse                             ? AS_EXIT_REGRESSION
                      : as_fleet_missing(f) == f->nodes_n ? AS_EXIT_FAILED
-                     : as_fleet_missing(f)              ? AS_EXIT_PARTLY
-                                                        : AS_EXIT_OK;
+                     : as_fleet_missing(f)               ? AS_EXIT_PARTLY
+                                                         : AS_EXIT_OK;
     as_fleet_judged_finish(&j);
     as_fleet_finish(f);
     if (!st)
