@@ -18,6 +18,7 @@ static const struct verb {
      as_fleet_verb_run,
      {SHOWING, "folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "isolate"}},
     {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
+    {"links", as_fleet_verb_links, {"folder", "quiet", "set", "precision", "trials", "seed"}},
     {"show", as_fleet_verb_show, {SHOWING}},
     {"merge", as_fleet_verb_merge, {"output"}},
 };
@@ -32,8 +33,8 @@ static enum as_status find_verb(const char *word, size_t *out, struct as_error *
             return AS_OK;
     }
     const char *near = as_nearest(word, names);
-    return as_fail(err, AS_USAGE, "'%s' is not run, resume, show or merge%s%s%s", word, near ? "; did you mean '" : "",
-                   near ? near : "", near ? "'?" : "");
+    return as_fail(err, AS_USAGE, "'%s' is not run, resume, links, show or merge%s%s%s", word,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool verb_takes(const struct verb *verb, const char *option)

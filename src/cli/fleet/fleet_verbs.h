@@ -10,6 +10,7 @@ int as_fleet_verb_show(const struct as_command *command, const struct as_args *a
 int as_fleet_verb_merge(const struct as_command *command, const struct as_args *args);
 int as_fleet_verb_run(const struct as_command *command, const struct as_args *args);
 int as_fleet_verb_resume(const struct as_command *command, const struct as_args *args);
+int as_fleet_verb_links(const struct as_command *command, const struct as_args *args);
 /* Judges and prints the nodes, as the options say, and finishes f. Returns the exit code. */
 int as_fleet_show_nodes(const struct as_command *command, const struct as_args *args, struct as_fleet *f);
 
