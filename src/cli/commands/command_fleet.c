@@ -73,11 +73,11 @@ static int run_fleet(const struct as_command *command, const struct as_args *arg
 }
 
 static const struct as_option options[] = {
-    {"folder", 0, "FOLDER", "of run: the folder for the nodes' stores, best one that all nodes share", false},
+    {"folder", 0, "FOLDER", "of run and links: the folder for the nodes' stores, best one that all nodes share", false},
     AS_OPTIONS_PLAN,
-    {"seed", 0, "N", "of run: as 'assay run --seed'", false},
+    {"seed", 0, "N", "of run and links: as 'assay run --seed'", false},
     {"isolate", 0, NULL, "of run: as 'assay run --isolate'", false},
-    {"quiet", 'q', NULL, "of run and resume: no progress and no notes on stderr", false},
+    {"quiet", 'q', NULL, "of run, resume and links: no progress and no notes on stderr", false},
     {"output", 'o', "FILE", "of merge: the file for the sheets of all nodes, one per line", false},
     {"min-deviation", 0, "PERCENT", "ignore deviations up to this (default: 1%)", false},
     {"fdr", 0, "PERCENT", "false discovery rate: the expected share of false findings (default: 0.5%)", false},
@@ -91,7 +91,7 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_fleet = {
     .name = "fleet",
-    .args = "run [SUITE|PROBE]... | resume FOLDER | show FILE... | merge FILE...",
+    .args = "run [SUITE|PROBE]... | resume FOLDER | links | show FILE... | merge FILE...",
     .summary = "measure many machines, and find the slow devices and nodes among them",
     .about =
         "run measures each node on which mpirun, srun or a person starts it, one process per node, into "
@@ -101,6 +101,11 @@ const struct as_command as_command_fleet = {
         "was, whatever ended it: start it as run was started. assay finds its rank in the environment and is not "
         "linked with MPI. Nodes that share no folder keep their stores on a disk of their own; copy them, and use show "
         "or merge.\n\n"
+        "links measures messages between the nodes by the launcher's MPI, which is loaded at run time (Open MPI, or "
+        "one "
+        "with MPICH's ABI; ASSAY_MPI names another library): latency and bandwidth of all pairs, of sampled pairs from "
+        "17 "
+        "ranks on, bisection and all-reduce, as probe node_link in rank 0's store.\n\n"
         "show and merge read FILEs: the store of a node, a sheet of 'assay export --format sheet', several sheets one "
         "after the other, as merge writes them, or a folder of stores. Devices of one model and API are compared line "
         "by line: within their node if it "
@@ -116,6 +121,7 @@ const struct as_command as_command_fleet = {
         "ranks when one fails.",
     .example = "mpirun -N 1 --bind-to none assay fleet run quick --folder /shared/fleet\n"
                "srun -N 32 --ntasks-per-node=1 --cpu-bind=none assay fleet run quick --folder /shared/fleet\n"
+               "mpirun -N 1 assay fleet links --folder /shared/fleet\n"
                "assay fleet show /shared/fleet --all\nassay fleet merge node*.db -o fleet.json",
     .options = options,
     .min_args = 1,

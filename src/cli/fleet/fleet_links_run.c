@@ -199,7 +199,8 @@ static int print_links(const struct links *l, const char *store, int code)
             as_buf_char(&out, ')');
         }
         as_buf_str(&out, ": ");
-        as_cell_number(&cells[i], &out);
+        const struct as_number number = as_number_of_cell(&cells[i]);
+        as_number_prose(&number, "", "", &out);
         as_buf_char(&out, '\n');
     }
     as_buf_str(&out, "Every trial:  assay show last node_link");
