@@ -26,9 +26,9 @@ static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const 
                 vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
 }
 
-/* Peak of all compute units: the rate per cycle times the clock during the measurement. */
+/* Peak of all compute units: the rate per cycle times the clock during the measurement. each: operations per result. */
 static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *type,
-                         const char *const ops[2])
+                         const char *const ops[2], double each)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", ops[0]);
     const struct as_cell *other = ops[1] ? as_cells_best(cells, n, "op", ops[1]) : NULL;
@@ -36,14 +36,18 @@ static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const 
     if (!cell || !c->info || !c->info->compute_units || !isfinite(as_warp_of(c)) || !(cell->clock_hz > 0) ||
         !isfinite(cell->clock_hz))
         return;
-    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_PEAK, cell, AS_BY(.unit = AS_UNIT_RATE, .type = type));
+    const bool twice = each > 1;
+    struct as_fact *f =
+        as_fact_add(c, AS_FACT_ALU_PEAK, cell, AS_BY(.unit = twice ? AS_UNIT_RATE : "OP/s", .type = type));
     if (!f)
         return;
-    const double each = 2 * cell->clock_hz * c->info->compute_units;
+    const double all = each * cell->clock_hz * c->info->compute_units;
     const struct as_interval ci = as_cell_interval(cell);
     char rate[96], clock[48];
-    as_fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    as_fact_say(f, "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two",
+    as_fact_number(f, cell->sum.median * all, (struct as_interval){ci.lo * all, ci.hi * all});
+    as_fact_say(f,
+                twice ? "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two"
+                      : "%u %s%s with %s of %s each at %s reach {value}",
                 c->info->compute_units, as_unit_name(c), c->info->compute_units == 1 ? "" : "s",
                 as_fact_value_text(cell->sum.median, ci, cell->unit, rate, sizeof rate), as_cell_axis(cell, "op"),
                 as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock));
@@ -99,14 +103,18 @@ static const char *const told[] = {"ffma32", "ffma64", "ffma16", "ffma2_f16", "f
 
 static const struct {
     const char *type, *ops[2];
-} peaks[] = {{"f32", {"ffma32", NULL}}, {"f64", {"ffma64", NULL}}, {"f16", {"ffma16", "ffma2_f16"}}};
+    double each;
+} peaks[] = {{"f32", {"ffma32", NULL}, 2},
+             {"f64", {"ffma64", NULL}, 2},
+             {"f16", {"ffma16", "ffma2_f16"}, 2},
+             {"i32", {"iadd32", NULL}, 1}};
 
 static void alu_derive_peaks(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "alu", &cells);
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-        alu_add_peak(c, cells, n, peaks[i].type, peaks[i].ops);
+        alu_add_peak(c, cells, n, peaks[i].type, peaks[i].ops, peaks[i].each);
     free(cells);
 }
 
@@ -293,7 +301,7 @@ static void derive_operands(struct as_rule_context *c)
 
 const struct as_rule as_rules_alu[] = {
     {"peaks of operations", alu_derive_peaks,
-     "the best valid cell of a multiply-add: two operations each, times clock and units",
+     "the best valid cell of a multiply-add, two operations each, or of an integer addition, times clock and units",
      "a faster chain that passes the same gates"},
     {"code of operations", derive_code,
      "instructions per step, from the difference of a longer and a shorter body, minus the link that turns a result "

@@ -40,6 +40,18 @@ static struct as_interval ratio_to(const struct as_curve *curve, size_t under, s
     return as_ratio_interval(curve->y[over], curve->ci[over], curve->y[under], curve->ci[under]);
 }
 
+/* All lanes in one bank: what it delivers per cycle. */
+static void onchip_bandwidth_add_bank_width(struct as_rule_context *c, const struct as_curve *curve, size_t slowest)
+{
+    struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_BANK_WIDTH, NULL, NULL);
+    if (!f)
+        return;
+    as_fact_number(f, curve->y[slowest], curve->ci[slowest]);
+    f->verdict = AS_SUPPORTED;
+    as_fact_say(f, "A bank of %s delivers {value} per cycle", as_shared_memory_name(c));
+    as_fact_evidence(f, curve->cells[slowest]);
+}
+
 /* With a stride equal to the number of banks, all lanes access one bank: the slowest stride, and the smallest of those
  * as slow. */
 static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
@@ -68,6 +80,8 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
                       "is faster is inconclusive",
                 as_capital(as_shared_memory_name(c), name), f->value, one, f->value, slower, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
+    if (f->verdict == AS_SUPPORTED)
+        onchip_bandwidth_add_bank_width(c, curve, slowest);
 }
 
 /* The largest part of L2 that one compute unit reads as fast as a small one. */
