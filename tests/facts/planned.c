@@ -50,7 +50,7 @@ static const struct answer *answer_of(const struct as_cell *c)
     return NULL;
 }
 
-/* Workgroups of a compute unit with 96 warps and 60 KiB of shared memory, of which drivers tell nothing else. */
+/* Workgroups of a compute unit with 96 warps and 60 KiB of shared memory, of which drivers report nothing else. */
 static double made_resident(const struct as_cell *c)
 {
     const double shared = as_axes_number(&c->axes, "shared"), threads = 3072 / as_axes_number(&c->axes, "threads");
@@ -66,6 +66,10 @@ static double made_value(const struct as_cell *c)
         return made_resident(c);
     if (strcmp(as_axes_text(&c->axes, "what"), "ifetch") == 0)
         return as_axes_number(&c->axes, "size") > 12 * KIB ? 10 : 1;
+    if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "warps") > 0)
+        return 1000 * fmin(as_axes_number(&c->axes, "warps") / 16, 1); /* which fill a unit */
+    if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "steps") > 0)
+        return as_axes_number(&c->axes, "steps") > 960 ? 500 : 1000; /* beyond the instruction cache */
     const double size = as_axes_number(&c->axes, "size");
     const struct step *s = steps;
     const bool by_cpu = strcmp(c->device, "cpu") == 0 || strcmp(c->probe, "host_latency") == 0;

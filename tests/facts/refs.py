@@ -42,7 +42,8 @@ def numbers(row):
     if not scales:
         return {Decimal(n) for n, _ in found}
     last = next((u for _, u in reversed(found) if u), "")  # "32-64 KB": of both
-    return {Decimal(n) * scales[last] for n, _ in found}
+    twice = 2 if "printed as FMAs" in row["conditions"] else 1
+    return {Decimal(n) * scales[last] * twice for n, _ in found}
 
 
 def qualifier(row):

@@ -203,8 +203,9 @@ static double curve_share(const struct curve *curve, size_t i)
 }
 
 /* How few warps reach full speed: between the last number that certainly does not and the first that does. */
-static void alu_add_fill(struct as_rule_context *c, const struct curve *curve)
+static void alu_add_fill(struct as_rule_context *c, const struct curve *curve, void *unused)
 {
+    (void)unused;
     size_t full = 0, less = curve->n;
     while (full < curve->n && !is_enough(curve, full))
         full++;
@@ -225,20 +226,29 @@ static void alu_add_fill(struct as_rule_context *c, const struct curve *curve)
     as_fact_evidence(f, curve->v[less]);
 }
 
-/* The longest loop at full speed, and the shortest: short loops pay more for each turn. */
-static void alu_add_code(struct as_rule_context *c, const struct curve *curve)
+/* Loops at full speed are those from first up to, but without, last: short ones pay more for each turn, long ones
+ * outgrow the instruction cache. Does the longest of all certainly? */
+static bool curve_span(const struct curve *curve, size_t *first, size_t *last)
 {
-    size_t first = 0, last = curve->n;
-    while (first < curve->n && !is_enough(curve, first))
-        first++;
-    while (last > first && !is_enough(curve, last - 1))
-        last--;
+    *first = 0;
+    *last = curve->n;
+    while (*first < curve->n && !is_enough(curve, *first))
+        ++*first;
+    while (*last > *first && !is_enough(curve, *last - 1))
+        --*last;
+    return *last > *first && *last < curve->n && is_less(curve, curve->n - 1);
+}
+
+static void alu_add_code(struct as_rule_context *c, const struct curve *curve, void *unused)
+{
+    size_t first, last;
+    (void)unused;
+    const bool ends = curve_span(curve, &first, &last);
     if (last == first)
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ALU_CODE, curve->v[last - 1], NULL);
     if (!f)
         return;
-    const bool ends = last < curve->n && is_less(curve, curve->n - 1);
     const double from = as_cell_axis_number(curve->v[first], "steps"),
                  to = as_cell_axis_number(curve->v[last - 1], "steps"),
                  most = as_cell_axis_number(curve->v[curve->n - 1], "steps");
@@ -255,9 +265,68 @@ static void alu_add_code(struct as_rule_context *c, const struct curve *curve)
     as_fact_evidence(f, curve->v[curve->n - 1]);
 }
 
+/* The length of loop with the best rate, and those that are tied with it. */
+static void alu_add_repetitions(struct as_rule_context *c, const struct curve *curve, void *unused)
+{
+    size_t best = 0;
+    (void)unused;
+    for (size_t i = 1; i < curve->n; i++)
+        best = curve->v[i]->sum.median > curve->v[best]->sum.median ? i : best;
+    const double floor = as_cell_interval(curve->v[best]).lo;
+    size_t first = best, last = best;
+    while (first > 0 && as_cell_interval(curve->v[first - 1]).hi >= floor)
+        first--;
+    while (last + 1 < curve->n && as_cell_interval(curve->v[last + 1]).hi >= floor)
+        last++;
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_REPETITIONS, curve->v[best], NULL);
+    if (!f)
+        return;
+    const double from = as_cell_axis_number(curve->v[first], "steps"),
+                 to = as_cell_axis_number(curve->v[last], "steps"), at = as_cell_axis_number(curve->v[best], "steps");
+    as_fact_number(f, at, (struct as_interval){from, to});
+    f->verdict = AS_SUPPORTED;
+    if (first == last)
+        as_fact_say(f, "{op} is fastest in a loop of %.0f repetitions", at);
+    else
+        as_fact_say(f, "{op} is fastest in loops of %.0f to %.0f repetitions, which are statistically tied", from, to);
+    as_fact_evidence(f, curve->v[best]);
+}
+
+/* Up to where loops of one instruction per step run at full speed, and the first that does not. */
+static void alu_take_single(struct as_rule_context *c, const struct curve *curve, void *out)
+{
+    size_t first, last;
+    (void)c;
+    if (as_cell_is(curve->v[0], "op", "ffma32") && curve_span(curve, &first, &last))
+        *(struct as_interval *)out = (struct as_interval){as_cell_axis_number(curve->v[last - 1], "steps"),
+                                                          as_cell_axis_number(curve->v[last], "steps")};
+}
+
+/* How many instructions there are per step, by the loop that still fits: no machine code is read. */
+static void alu_add_length(struct as_rule_context *c, const struct curve *curve, void *single)
+{
+    const struct as_interval *one = single;
+    size_t first, last;
+    if (as_cell_is(curve->v[0], "op", "ffma32") || !curve_span(curve, &first, &last))
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_LENGTH, curve->v[last - 1], NULL);
+    if (!f)
+        return;
+    const double to = as_cell_axis_number(curve->v[last - 1], "steps"),
+                 over = as_cell_axis_number(curve->v[last], "steps");
+    as_fact_number(f, sqrt(one->lo / over * one->hi / to), (struct as_interval){one->lo / over, one->hi / to});
+    f->verdict = AS_SUPPORTED;
+    as_fact_say(f,
+                "The code of {op} is as long as {value} of one step of ffma32: loops of %.0f steps run at full speed, "
+                "of %.0f not",
+                to, over);
+    as_fact_evidence(f, curve->v[last - 1]);
+    as_fact_evidence(f, curve->v[last]);
+}
+
 /* Cells of warps share the best rate of their operation, those of loops that of the same number of warps. */
 static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool shares,
-                              void (*add)(struct as_rule_context *c, const struct curve *curve))
+                              void (*add)(struct as_rule_context *c, const struct curve *curve, void *with), void *with)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "alu", &cells);
@@ -267,7 +336,7 @@ static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool 
     for (size_t i = 0; i < n && curve.v; i++) {
         curve_make(&curve, cells, n, i, shares ? as_cells_best(cells, n, "op", as_cell_axis(cells[i], "op")) : NULL);
         if (curve.n >= CURVE_POINTS)
-            add(c, &curve);
+            add(c, &curve, with);
     }
     free(curve.v);
     free(cells);
@@ -275,12 +344,17 @@ static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool 
 
 static void derive_fill(struct as_rule_context *c)
 {
-    alu_derive_curves(c, "warps", true, alu_add_fill);
+    alu_derive_curves(c, "warps", true, alu_add_fill, NULL);
 }
 
 static void derive_loops(struct as_rule_context *c)
 {
-    alu_derive_curves(c, "steps", false, alu_add_code);
+    struct as_interval single = AS_NO_INTERVAL;
+    alu_derive_curves(c, "steps", false, alu_add_code, NULL);
+    alu_derive_curves(c, "steps", false, alu_add_repetitions, NULL);
+    alu_derive_curves(c, "steps", false, alu_take_single, &single);
+    if (single.hi > 0)
+        alu_derive_curves(c, "steps", false, alu_add_length, &single);
 }
 
 /* What it costs to read three registers instead of one. */
@@ -314,7 +388,9 @@ const struct as_rule as_rules_alu[] = {
      "the fewest warps whose rate is at least 95% of the operation's best, and the most whose rate is not",
      "fewer warps that reach 95% and pass the same gates"},
     {"loops at full speed", derive_loops,
-     "the shortest and the longest loop whose rate is at least 95% of the best of such loops",
+     "the shortest and the longest loop whose rate is at least 95% of the best of such loops; the loops whose rate "
+     "ties with "
+     "the best; instructions by the longest loop, relative to that of ffma32",
      "a longer loop at 95% that passes the same gates"},
     {"registers read", derive_operands, "the same chain with one register as all operands, and with three",
      "a chain of three registers at the rate of one"},

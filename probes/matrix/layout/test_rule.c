@@ -15,9 +15,9 @@ UNIT_TEST(test_layouts)
         strdup("{\"base_rows\":8,\"base_columns\":8}");
     made_derive(&m);
     assert_int_equal(m.facts_n, 4);
-    made_says(made_get(&m, "layout.base.mma_m16n8k16_f16_f32 n=8.c.rows"),
+    made_says(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.rows"),
               "Lanes of operand c of mma_m16n8k16_f16_f32 n=8 recur every 8 rows");
-    assert_true(made_get(&m, "layout.base.mma_m16n8k16_f16_f32 n=8.c.columns")->value == 8);
+    assert_true(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.columns")->value == 8);
     made_says(made_get(&m, "layout.documented"), ": wgmma_f16_f32 n=8");
     assert_int_equal(made_get(&m, "layout.documented")->evidence_n, 3);
     made_says(made_get(&m, "layout.elsewhere"), ": mma_m8n8k4_f64 n=8");

@@ -39,7 +39,7 @@ UNIT_TEST(test_bandwidth_and_banks)
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
     made_says(banks, "Shared memory has 32 banks of 3.98 B/cycle (3.98 to 3.99 B/cycle); a 32-word stride is 32.0x "
                      "slower (31.9 to 32.1x), a 33-word stride is not");
-    made_says(made_get(m, "onchip.shared.bank_width"), "A bank of shared memory delivers 3.98 B");
+    made_says(made_get(m, "onchip.shared.bank_width"), "A bank of shared memory delivers 3.98 to 3.99 B per cycle");
     made_holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
     made_holds(made_get(m, "onchip.L1.bandwidth"), 127);
     made_holds(made_get(m, "onchip.shared.bandwidth"), 127.5);
