@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/device.h"
+#include "device/memory_cache.h"
 #include "model/metrics.h"
 #include "probe/probe.h"
 
@@ -27,7 +28,8 @@ static const double GIB = 1 << 30;
 static const struct step {
     double size, cpu, device;
 } steps[] = {{32.0 * KIB, 1, 57},   {1.0 * MIB, 5, 104},     {4.0 * MIB, 20, 104},
-             {96.0 * MIB, 20, 210}, {256.0 * MIB, 120, 210}, {INFINITY, 240, 340}};
+             {96.0 * MIB, 20, 210}, {256.0 * MIB, 120, 210}, {INFINITY, 240, 340}},
+  apple_steps[] = {{8.0 * KIB, 1, 60}, {512.0 * KIB, 5, 120}, {48.0 * MIB, 20, 230}, {INFINITY, 120, 350}};
 
 /* What facts are made of besides: the answer of a cell that finds something, and notes. axis: with this value. */
 static const struct answer {
@@ -71,9 +73,11 @@ static double made_value(const struct as_cell *c)
     if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "steps") > 0)
         return as_axes_number(&c->axes, "steps") > 960 ? 500 : 1000; /* beyond the instruction cache */
     const double size = as_axes_number(&c->axes, "size");
-    const struct step *s = steps;
+    const bool is_apple = strncmp(c->device, "metal", 5) == 0;
     const bool by_cpu = strcmp(c->device, "cpu") == 0 || strcmp(c->probe, "host_latency") == 0;
-    if (!strstr(c->probe, "latency") || !(size > 0))
+    const struct step *s = is_apple ? apple_steps : steps;
+    const bool chases = strstr(c->probe, "latency") || (is_apple && strcmp(c->probe, "onchip") == 0);
+    if (!chases || !(size > 0))
         return 1000;
     while (s->size < size)
         s++;
@@ -90,6 +94,8 @@ static void describe_apple(struct as_device_info *info, bool is_m4)
     info->compute_units = is_m4 ? 40 : 32;
     info->memory_bytes = info->memory_free = (uint64_t)(64 * GIB);
     as_copy_text(info->sensor, sizeof info->sensor, "ioreport");
+    as_copy_text(info->name, sizeof info->name, is_m4 ? "Apple M4 Max" : "Apple M1 Max");
+    as_memory_cache_describe(info);
 }
 
 static void describe(struct as_device_info *info)
