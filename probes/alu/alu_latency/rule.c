@@ -3,6 +3,7 @@
 
 #include "model/metrics.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void add_wait(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
@@ -46,7 +47,7 @@ static void derive_loop(struct as_rule_context *c)
     struct as_fact *f = cell && as_cell_metric(cell, "loop", &v) ? as_fact_add(c, AS_FACT_ALU_LOOP, NULL, NULL) : NULL;
     if (f) {
         const double steps = as_cell_note(cell, "steps");
-        as_fact_number(f, v.value, v.ci);
+        as_fact_number(f, v.value, (struct as_interval){fmax(v.ci.lo, 0), v.ci.hi});
         f->verdict = AS_SUPPORTED;
         as_fact_say(f, "A loop of %.0f dependent %s costs {value} per turn beyond its steps, which is subtracted",
                     steps, as_cell_axis(cell, "op"));
