@@ -177,6 +177,27 @@ UNIT_TEST(test_loops)
     assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
 }
 
+/* A step of six instructions fills the cache with a sixth of the steps; between the loops tried the answer is a range.
+ */
+UNIT_TEST(test_lengths)
+{
+    static const unsigned steps[] = {48, 120, 240, 480, 1440, 2880};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "op=imul64 ilp=1 warps=0 operands=0 steps=%u width=scalar", steps[i]);
+        point(1, 0, 0, steps[i], steps[i] <= 1440 ? 128 - 100.0 / steps[i] : 60);
+        made_add(&m, "alu", "ops/cycle", steps[i] <= 240 ? 8 - 1.0 / steps[i] : 5, axes);
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "alu.length.imul64");
+    assert_true(f->ci.lo == 1440 / 480.0 && f->ci.hi == 2880 / 240.0 && f->value == 6);
+    made_says(f, "loops of 240 steps run at full speed, of 480 not");
+    assert_null(made_find(&m, "alu.length.ffma32"));
+    f = made_near(&m, "alu.repetitions.imul64", 240, 1e-9);
+    assert_true(f->ci.lo == 48 && f->ci.hi == 240);
+    made_says(f, "imul64 is fastest in loops of 48 to 240 repetitions");
+}
+
 UNIT_TEST(test_operands)
 {
     point(4, 32, 1, 0, 128);
@@ -190,8 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         made_test(test_each, &m),     made_test(test_peak, &m),       made_test(test_widths, &m),
         made_test(test_several, &m),  made_test(test_no_several, &m), made_test(test_many, &m),
-        made_test(test_fill, &m),     made_test(test_loops, &m),      made_test(test_operands, &m),
-        made_test(test_left_out, &m),
+        made_test(test_fill, &m),     made_test(test_loops, &m),      made_test(test_lengths, &m),
+        made_test(test_operands, &m), made_test(test_left_out, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
