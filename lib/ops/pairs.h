@@ -13,6 +13,7 @@ struct as_pair_kernel {
     unsigned count;     /* of the instruction per step; of a mixture 1 */
     unsigned less;      /* cycles of the link in a step */
     const char *link;   /* its instruction, "" none */
+    bool at_most;       /* the link takes at least so many cycles, so the latency is at most the rest */
     unsigned counts[2]; /* of a mixture: instructions of both forms per step */
     struct as_native_body body;
 };

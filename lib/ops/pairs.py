@@ -5,11 +5,13 @@ A section is an instruction form. Its keys:
   FROM>TO     a chain in which the instruction's input FROM depends on its output TO, of operands by their number,
               registers and flags by their name. Other inputs are constant: instructions without inputs renew registers.
   FROM>TO.less  cycles of a link that the chain contains, and the link's instruction
+  FROM>TO.most  the same where the link takes at least so many cycles: the latency is then at most what is left
   throughput  the instruction with an independent destination {}; one without {} is repeated as it stands
   mixed       yes: two such forms are also measured together, for ports that both use
 
 A step has as many latencies as it names the instruction. Every kernel is a function (states, operands, turns), as those of
-native.py; vector registers begin as the first state, general ones as small numbers."""
+native.py; vector registers begin as the first state, general ones as small numbers. Where one addresses memory, rdi points to ones,
+rdi+256 to its own address, which rax holds, rsi to zeros, and r8 and up are free."""
 import itertools
 import os
 import re
@@ -25,6 +27,8 @@ REGISTERS = {"r": [f"r{n}" for n in range(8, 16)]} | {b: [f"{b}mm{n}" for n in r
 SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 INITIAL = {"rax": 1, "rbx": 3, "rcx": 5, "rdx": 7, "rsi": 9} | {r: 11 for r in REGISTERS["r"]}
 
+MEMORY = ["lea rax, [rdi+256]", "mov [rax], rax", "lea rsi, [rdi+512]"] + [f"mov qword ptr [rsi+{n}], 0" for n in range(0, 64, 8)]
+
 
 class X86:
     guard = "__x86_64__"
@@ -37,7 +41,7 @@ def instructions(text):
 class Kernel:
     """form: of the instruction; what: "2>1", "throughput", or the other form of a mixture."""
 
-    def __init__(self, form, what, body, count, needs, less=(0, ""), counts=(1, 1)):
+    def __init__(self, form, what, body, count, needs, less=(0, "", False), counts=(1, 1)):
         self.form, self.what, self.body, self.count, self.needs = form, what.replace(">", "to"), body, count, needs
         self.less, self.counts = less, counts
         self.symbol = "as_pair_" + re.sub(r"\W", "_", f"{form}_{self.what}")
@@ -54,6 +58,8 @@ class Kernel:
         bank = self.vectors()
         loads = [f"vmovups {bank}mm{n}, [rdi]" for n in range(16)] if bank else []
         loads += [f"mov {r}, {v}" for r, v in INITIAL.items()]
+        if any("[r" in t and not t.startswith("lea") for t in self.body):
+            loads += MEMORY
         code = [f"push {r}" for r in SAVED] + ["mov rbp, rdx"] + loads + [".p2align 6", "1:", f".rept {steps}"] + self.body
         code += [".endr", "dec rbp", "jnz 1b"] + (["vzeroupper"] if bank else [])
         code += [f"pop {r}" for r in reversed(SAVED)] + ["ret"]
@@ -69,14 +75,14 @@ class Kernel:
     def record(self):
         needs = " | ".join(f"AS_CPU_{n}" for n in self.needs) or "0"
         return (f'    {{.form = "{self.form}", .what = "{self.what}", .text = "{"; ".join(self.body)}", .needs = {needs},\n'
-                f'     .count = {self.count}, .less = {self.less[0]}, .link = "{self.less[1]}", .counts = {{{self.counts[0]}, '
+                f'     .count = {self.count}, .less = {self.less[0]}, .link = "{self.less[1]}", .at_most = {str(self.less[2]).lower()}, .counts = {{{self.counts[0]}, '
                 f'{self.counts[1]}}},\n     .body = {{.name = "{self.symbol}", .chains = 1, .steps = {self.steps}, .instructions = '
                 f'{len(self.body)}, .half = {self.symbol}_half, .whole = {self.symbol}_whole}}}},\n')
 
 
-def spread(text, first=0, step=1):
-    """The instruction once per register, of those from the first on."""
-    bank = (re.findall(r"\b([xyz])mm\d", text) or ["r"])[0]
+def spread(form, text, first=0, step=1):
+    """The instruction once per register of its first operand's kind, of those from the first on."""
+    bank = (re.findall(r"^[a-z\d]+_([xyz])mm", form) or ["r"])[0]
     registers = REGISTERS[bank][first::step]
     return [one.format(r) for r in registers for one in instructions(text)] if "{}" in text else instructions(text) * 8
 
@@ -84,13 +90,13 @@ def spread(text, first=0, step=1):
 def chains(form, section, needs):
     name = form.split("_")[0]
     for key, text in section.items():
-        if ">" in key and not key.endswith(".less"):
+        if ">" in key and "." not in key:
             body = instructions(text)
             count = sum(t.split()[0] == name for t in body)
-            less, _, link = section.get(key + ".less", "0").partition(" ")
+            less, _, link = section.get(key + ".most", section.get(key + ".less", "0")).partition(" ")
             if not count:
                 ops.fail(form, f"{key}: no {name}")
-            yield Kernel(form, key, body, count, needs, (less, link))
+            yield Kernel(form, key, body, count, needs, (less, link, key + ".most" in section))
 
 
 def kernels(table):
@@ -100,12 +106,12 @@ def kernels(table):
         needs = section.get("needs", "").split()
         yield from chains(form, section, needs)
         if "throughput" in section:
-            body, name = spread(section["throughput"]), form.split("_")[0]
+            body, name = spread(form, section["throughput"]), form.split("_")[0]
             yield Kernel(form, "throughput", body, sum(t.split()[0] == name for t in body), needs)
             if section.get("mixed") == "yes":
                 forms[form] = (section["throughput"], needs)
     for (a, (text_a, needs_a)), (b, (text_b, needs_b)) in itertools.combinations(forms.items(), 2):
-        one, two = spread(text_a, 0, 2), spread(text_b, 1, 2)
+        one, two = spread(a, text_a, 0, 2), spread(b, text_b, 1, 2)
         body = [t for both in itertools.zip_longest(one, two) for t in both if t]
         yield Kernel(a, b, body, 1, sorted(set(needs_a) | set(needs_b)), counts=(len(one), len(two)))
 

@@ -7,9 +7,11 @@
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("instruction", as_pair_forms, "all", "the instruction with the kinds of its operands"),
-    AS_WORD_AXIS("what", as_pair_whats, "all",
-                 "2to1: latency from operand 2 to operand 1 (or registers and flags by name); throughput: independent "
-                 "instructions; another instruction: both in turn, for the ports that they share"),
+    AS_WORD_AXIS(
+        "what", as_pair_whats, "all",
+        "2to1: latency from operand 2 to operand 1 (or registers and flags by name; base and index: of an address; "
+        "mem: memory); throughput: independent instructions; another instruction: both in turn, for the ports that "
+        "they share"),
     {0},
 };
 static const char *const quick[] = {
@@ -74,6 +76,8 @@ static enum as_status operands_prepare(struct as_trial_context *tc, void *state,
     as_note(tc, "assembly", s->kernel->text);
     if (s->kernel->link[0])
         as_note(tc, "link", s->kernel->link);
+    if (s->kernel->at_most)
+        as_note_number(tc, "at_most", 1);
     if (as_pair_is_mixture(s->kernel)) {
         as_note_number(tc, "first", s->kernel->counts[0]);
         as_note_number(tc, "second", s->kernel->counts[1]);
@@ -114,8 +118,9 @@ const struct as_probe as_probe_cpu_operands = {
     .metric = "cycles",
     .unit = "cycles",
     .lower_is_better = true,
-    .counts = "cycles per instruction, less a link's where one is noted; of a mixture, per step: the notes 'first' and "
-              "'second' say how many instructions of each it has",
+    .counts =
+        "cycles per instruction, less a link's where one is noted, and at most so many where the note 'at_most' is 1; "
+        "of a mixture, per step: the notes 'first' and 'second' say how many instructions of each it has",
     AS_CELLS(axes, quick, full, operands_applies),
     AS_TRIAL(struct state, operands_prepare, operands_sample, operands_check, operands_finish),
 };

@@ -16,6 +16,7 @@ UNIT_TEST(test_table)
         assert_ptr_equal(as_pair_find(k->form, k->what), k);
         assert_true(k->count >= 1 && k->body.instructions >= k->count && k->body.half && k->body.whole);
         assert_true((k->less > 0) == (k->link[0] != 0));
+        assert_true(!k->at_most || k->less > 0);
         if (as_pair_is_mixture(k)) {
             assert_non_null(as_pair_find(k->form, "throughput"));
             assert_non_null(as_pair_find(k->what, "throughput"));
