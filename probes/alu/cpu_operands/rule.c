@@ -104,11 +104,11 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
                    (struct as_interval){(ci.lo - longest) / shorter, (ci.hi - least) / shorter});
     const bool part = f->ci.lo > APART && f->ci.hi < SHARED;
     const bool dense = operands_density(cell) >= DENSE * p->densest && f->value < SHARED;
-    f->verdict = f->ci.lo > SHARED ? AS_SUPPORTED : f->ci.hi < APART ? AS_REFUTED : AS_UNDECIDED;
+    const bool same = f->ci.lo > SHARED, apart = f->ci.hi < APART;
+    f->verdict = same || apart ? AS_SUPPORTED : AS_UNDECIDED; /* either is an answer */
     as_fact_say(f,
-                f->verdict == AS_SUPPORTED ? "%s and %s use the same ports: {value} of the shorter one's time is added"
-                : f->verdict == AS_REFUTED
-                    ? "%s and %s do NOT compete for ports: {value} of the shorter one's time is added"
+                same    ? "%s and %s use the same ports: {value} of the shorter one's time is added"
+                : apart ? "%s and %s do not compete for ports: {value} of the shorter one's time is added"
                 : dense ? "%s and %s together reach the highest instruction rate of all mixtures, {value} of the "
                           "shorter one's time "
                           "beside the longer one's"
