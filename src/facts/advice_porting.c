@@ -160,7 +160,9 @@ static double porting_saved(const struct as_rule_context *c, const struct as_fac
 {
     const struct as_cell *unified = f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL;
     struct as_metric_value peak;
-    return unified && as_cell_metric(unified, "peak_against_explicit", &peak) && peak.ci.hi < 1 ? 1 - peak.value : NAN;
+    return unified && as_cell_metric(unified, "peak_against_explicit", &peak) && peak.trials > 1 && peak.ci.hi < 1
+               ? 1 - peak.value
+               : NAN;
 }
 
 /* The applications of facts, each once: those before the i-th have another name. */
@@ -216,15 +218,27 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
 
 static const struct {
     const char *strategy, *says;
+    enum as_role needs; /* AS_ROLE_UNKNOWN: any memory does */
 } porting_strategies[] = {
-    {"double-buffering", "double buffering"},   {"memory-check", "a check of free memory"},
-    {"partial-transfers", "partial transfers"}, {"stack", "variables on the stack"},
-    {"static", "static managed variables"},     {"hidden-allocator", "a growing container"},
+    {"double-buffering", "double buffering", AS_ROLE_UNKNOWN},
+    {"memory-check", "a check of free memory", AS_ROLE_UNKNOWN},
+    {"partial-transfers", "partial transfers", AS_ROLE_UNKNOWN},
+    {"stack", "variables on the stack", AS_ROLE_PAGEABLE},
+    {"static", "static managed variables", AS_ROLE_MANAGED_STATIC},
+    {"hidden-allocator", "a growing container", AS_ROLE_UNKNOWN},
 };
+
+static bool porting_has_role(const struct as_device_info *info, enum as_role role)
+{
+    bool has = role == AS_ROLE_UNKNOWN || !info;
+    for (size_t i = 0; info && i < info->allocators_n && !has; i++)
+        has = info->allocators[i].role == role && !info->allocators[i].why_not[0];
+    return has;
+}
 
 bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT;
+    struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT, impossible = AS_BUF_INIT;
     (void)t;
     for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
         const struct as_fact *f = porting_fastest(c, AS_FACT_APP_STRATEGY, "", porting_strategies[i].strategy);
@@ -232,7 +246,8 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
             porting_list_fact(f, porting_strategies[i].says, &decided, &unclear);
             porting_add_numbers(c, a, f);
         } else {
-            as_buf_printf(&missing, "%s%s", missing.len ? ", " : "", porting_strategies[i].says);
+            struct as_buf *list = porting_has_role(c->info, porting_strategies[i].needs) ? &missing : &impossible;
+            as_buf_printf(list, "%s%s", list->len ? ", " : "", porting_strategies[i].says);
         }
     }
     const bool any = decided.len || unclear.len;
@@ -243,6 +258,9 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
                       as_buf_get(&unclear));
     if (missing.len)
         as_advice_say(a, "; not measured: %s", as_buf_get(&missing));
+    if (impossible.len)
+        as_advice_say(a, "; impossible on this device: %s", as_buf_get(&impossible));
+    as_buf_finish(&impossible);
     as_buf_finish(&missing);
     as_buf_finish(&decided);
     as_buf_finish(&unclear);

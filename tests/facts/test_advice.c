@@ -494,6 +494,11 @@ UNIT_TEST(test_applications_and_strategies)
     a = get_advice("hip:0", "strategies");
     says(a, "Time with each strategy against time without: double buffering 0.500x");
     says(a, "heartwall, 'managed'); inconclusive: a check of free memory; not measured: partial transfers, ");
+    says(a, "a growing container; impossible on this device: variables on the stack, static managed variables");
+    infos[1].allocators[3].role = AS_ROLE_PAGEABLE;
+    free(advice);
+    advice = NULL;
+    says(get_advice("hip:0", "strategies"), "not measured: partial transfers, variables on the stack, a growing");
 }
 
 int main(void)

@@ -26,11 +26,12 @@ static const struct as_cell *app_explicit(const struct as_cell *const *cells, si
     return best;
 }
 
-/* "", or ", with 40% less peak memory" by this metric, where it is decided: system counters see others too. */
+/* "", or ", with 40% less peak memory" by this metric, where several trials decide it: system counters see others too.
+ */
 static void say_memory(const struct as_cell *cell, const char *metric, struct as_buf *out)
 {
     struct as_metric_value v;
-    if (!as_cell_metric(cell, metric, &v))
+    if (!as_cell_metric(cell, metric, &v) || v.trials < 2)
         return;
     if (v.ci.hi < 1)
         as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - v.value));

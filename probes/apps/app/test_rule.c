@@ -58,6 +58,17 @@ UNIT_TEST(test_apps)
     assert_null(made_find(&m, "app.backprop.pinned")); /* no explicit version ran beside it */
 }
 
+/* One trial's peak says nothing, since counters of the system see others. */
+UNIT_TEST(test_one_peak)
+{
+    add(CELL("nn", "unified", "none", "pinned"), 150, NOTED({"against_explicit", 0.5}, ));
+    struct as_metric_value v[2] = {metric("against_explicit", "x", 0.5), metric("peak_against_explicit", "x", 0.02)};
+    v[1].trials = 1;
+    assert_int_equal(as_cell_set_metrics(&m.cells[0], v, 2, NULL), AS_OK);
+    made_derive(&m);
+    assert_null(strstr(made_get(&m, "app.nn.pinned")->sentence, "peak memory"));
+}
+
 UNIT_TEST(test_host)
 {
     add(CELL("nn", "explicit", "none", "cuMemAlloc"), 100, NULL);
@@ -95,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         made_test(test_apps, &m),
+        made_test(test_one_peak, &m),
         made_test(test_host, &m),
         made_test(test_strategies, &m),
     };
