@@ -175,6 +175,14 @@ UNIT_TEST(test_tied)
         assert_int_equal(f->verdict, AS_UNDECIDED);
         made_says(f, "statistically tied");
     }
+    m.share = 4; /* intervals that exclude next to nothing are no tie */
+    for (size_t i = 0; i < 6; i++)
+        m.cells[i].sum.ci = (struct as_interval){m.cells[i].sum.median / 5, 5 * m.cells[i].sum.median};
+    made_derive(&m);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        made_says(made_get(&m, ids[i]), " cannot be compared");
+        made_says(made_get(&m, ids[i]), "the intervals are too wide (");
+    }
     m.share = 0.01;
 }
 
