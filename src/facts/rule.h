@@ -84,6 +84,8 @@ const char *as_fact_value_text(double v, struct as_interval ci, const char *unit
  * "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */
 const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
                           char *out, size_t size);
+/* Is its interval too wide for any number to be stated? */
+bool as_fact_is_open(const struct as_fact *f);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
