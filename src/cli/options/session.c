@@ -238,6 +238,15 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide, siz
     return probe;
 }
 
+/* Is a device beside the CPU there, of which advice on ports speaks? */
+static bool has_port(const struct as_report_run *run)
+{
+    size_t i = 0;
+    while (i < run->devices_n && (run->devices[i].capabilities & AS_CAP_HOST_KERNELS))
+        i++;
+    return i < run->devices_n && run->facts_n > 0;
+}
+
 /* Suggested next commands, one per line for copying. */
 static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
                          const char *report, struct as_buf *out)
@@ -246,6 +255,10 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
     const char *probe = only_probe(run, &wide, &cells);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
+    if (has_port(run)) {
+        as_buf_printf(out, "\nFor a port:  assay advise %s", name);
+        as_args_add_store(s->store, out);
+    }
     if (report) {
         as_buf_str(out, "\nThe page:    ");
         as_buf_terminal(out, report);
