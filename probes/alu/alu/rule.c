@@ -12,12 +12,41 @@ enum { ROOM = 160 }; /* length of a list of names */
 /* More instructions per operation than this: some steps of the operation take more than one. */
 static const double SEVERAL = 1.25;
 
+static double width_of(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "width", "sve") ? INFINITY : strtod(as_cell_axis(cell, "width"), NULL); /* scalar: 0 */
+}
+
+/* 0 stands for as many as there can be. */
+static double number_at_once(const struct as_cell *cell, const char *axis)
+{
+    const double n = as_cell_axis_number(cell, axis);
+    return n == 0 ? INFINITY : n;
+}
+
+/* Has the cell more at once of anything than the best one? Then it may be faster. */
+static bool has_more(const struct as_cell *cell, const struct as_cell *best)
+{
+    return number_at_once(cell, "ilp") > number_at_once(best, "ilp") ||
+           number_at_once(cell, "warps") > number_at_once(best, "warps") || width_of(cell) > width_of(best);
+}
+
+/* Cells of the operation without a number that may be faster than its best one. */
+static size_t alu_left_out(const struct as_rule_context *c, const struct as_cell *best, const char *op)
+{
+    size_t n = 0, at = 0;
+    for (const struct as_cell *cell; (cell = as_cells_left_out(c, "alu", &at));)
+        n += as_cell_is(cell, "op", op) && has_more(cell, best);
+    return n;
+}
+
 static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", op);
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_THROUGHPUT, cell, NULL) : NULL;
     if (!f)
         return;
+    as_fact_left_out(f, alu_left_out(c, cell, op));
     const bool sve = as_cell_is(cell, "width", "sve"), vectors = !sve && !as_cell_is(cell, "width", "scalar");
     as_fact_say(f, "Each %s executes {value} of {op}%s%.12s%s", as_unit_name(c),
                 sve       ? ", in SVE vectors"
@@ -45,6 +74,7 @@ static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const 
     const struct as_interval ci = as_cell_interval(cell);
     char rate[96], clock[48];
     as_fact_number(f, cell->sum.median * all, (struct as_interval){ci.lo * all, ci.hi * all});
+    as_fact_left_out(f, alu_left_out(c, cell, ops[0]) + (ops[1] ? alu_left_out(c, cell, ops[1]) : 0));
     as_fact_say(f,
                 twice ? "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two"
                       : "%u %s%s with %s of %s each at %s reach {value}",
@@ -334,8 +364,10 @@ static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool 
     if (n && !curve.v)
         c->status = as_nomem(c->err, n * sizeof *curve.v, "cells of a curve");
     for (size_t i = 0; i < n && curve.v; i++) {
-        curve_make(&curve, cells, n, i, shares ? as_cells_best(cells, n, "op", as_cell_axis(cells[i], "op")) : NULL);
-        if (curve.n >= CURVE_POINTS)
+        const char *op = as_cell_axis(cells[i], "op");
+        const struct as_cell *best = as_cells_best(cells, n, "op", op);
+        curve_make(&curve, cells, n, i, shares ? best : NULL);
+        if (curve.n >= CURVE_POINTS && !alu_left_out(c, best, op))
             add(c, &curve, with);
     }
     free(curve.v);

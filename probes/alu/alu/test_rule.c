@@ -34,6 +34,30 @@ UNIT_TEST(test_each)
     assert_null(made_find(&m, "alu.peak.f32")); /* the clock is unknown */
 }
 
+/* Cells without a number that may be faster make the rate a bound, those that have less at once do not. */
+UNIT_TEST(test_left_out)
+{
+    static const struct {
+        unsigned ilp, warps;
+        enum as_cell_status status;
+        bool bounds;
+    } others[] = {{8, 8, AS_CELL_SKIPPED, true},  {4, 0, AS_CELL_SKIPPED, true},  {4, 16, AS_CELL_PLANNED, true},
+                  {2, 8, AS_CELL_SKIPPED, false}, {4, 4, AS_CELL_SKIPPED, false}, {8, 0, AS_CELL_UNSUPPORTED, false},
+                  {8, 8, AS_CELL_REJECTED, false}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        m.clock_hz = 2e9;
+        rate("ffma32", 64, 4, 8, NULL);
+        rate("ffma32", 1, others[i].ilp, others[i].warps, NULL)->status = others[i].status;
+        made_derive(&m);
+        const enum as_fact_verdict verdict = others[i].bounds ? AS_UNDECIDED : AS_SUPPORTED;
+        made_verdict(&m, "alu.throughput.ffma32", verdict);
+        made_verdict(&m, "alu.peak.f32", verdict);
+        assert_int_equal(strstr(made_get(&m, "alu.throughput.ffma32")->sentence, "executes at least 64") != NULL,
+                         others[i].bounds);
+        made_end(&m);
+    }
+}
+
 UNIT_TEST(test_peak)
 {
     m.clock_hz = 2e9;
@@ -188,7 +212,7 @@ int main(void)
         made_test(test_each, &m),     made_test(test_peak, &m),       made_test(test_widths, &m),
         made_test(test_several, &m),  made_test(test_no_several, &m), made_test(test_many, &m),
         made_test(test_fill, &m),     made_test(test_loops, &m),      made_test(test_lengths, &m),
-        made_test(test_operands, &m),
+        made_test(test_operands, &m), made_test(test_left_out, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
