@@ -71,8 +71,13 @@ static const char *gain_text(const struct as_fact *f, char *out, size_t size)
 /* What a name in braces stands for. */
 static const char *named_text(const struct as_fact *f, const char *name, size_t len, char *out, size_t size)
 {
-    if (len == strlen("value") && strncmp(name, "value", len) == 0)
-        return as_fact_value_text(f->value, f->ci, f->unit, out, size);
+    if (len == strlen("value") && strncmp(name, "value", len) == 0) {
+        /* of rates the best is the highest, of times the lowest */
+        const char *bound = !f->left_out ? "" : strchr(f->unit, '/') ? "at least " : "at most ";
+        as_copy_text(out, size, bound);
+        as_fact_value_text(f->value, f->ci, f->unit, out + strlen(bound), size - strlen(bound));
+        return out;
+    }
     if (len == strlen("gain") && strncmp(name, "gain", len) == 0)
         return gain_text(f, out, size);
     return as_fact_field_named(f, name, len);
@@ -182,6 +187,12 @@ void as_fact_gain_beside(struct as_fact *f, struct as_interval control)
 {
     if (fmax(control.hi, 1 / control.lo) >= as_fact_effect(f))
         as_fact_gain(f, NAN, AS_NO_INTERVAL);
+}
+
+void as_fact_left_out(struct as_fact *f, size_t n)
+{
+    f->left_out = n;
+    f->verdict = n ? AS_UNDECIDED : f->verdict;
 }
 
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci)
