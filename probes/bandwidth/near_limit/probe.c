@@ -175,7 +175,6 @@ const struct as_probe as_probe_near_limit = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte of all blocks once; decimal GB",
-    .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, grids, grids, near_limit_applies),
     .kernel_reaches = as_always_by_kernel,
     .patience = near_limit_patience,
