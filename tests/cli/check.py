@@ -165,6 +165,68 @@ def test_built_in(folder):
         assert not done
 
 
+def write_policy(folder, *lines, device="cpu"):
+    with open(path_of(folder, "policy.ini"), "w", encoding="utf-8") as f:
+        f.write("\n".join([f"[{device}]", *lines, ""]))
+    return "check", "--policy", "policy.ini"
+
+
+def bounded(folder):
+    """A line of run 1 that is a time: its name and value."""
+    sheet = json.loads(assay(folder, "export", "1", "--format", "sheet"))
+    return next((x["name"], x["value"]) for x in sheet["devices"][0]["lines"] if x["unit"] == "ns" and x["value"])
+
+
+def test_policy(folder):
+    """A bound is met, not met by two runs, inconclusive or missing, and what warns fails nothing."""
+    name, value = bounded(folder)
+    for factor, severity, checked, verdict, code in (
+            (1.1, "", ["1"], "met", 0), (1.1, "", ["2", "three.json"], "not met", 3), (1.1, "", ["2"], "inconclusive", 0),
+            (1.1, ", warn", ["2", "three.json"], "not met", 0), (1, "", ["1"], "inconclusive", 0),
+            (1.1, ", fail", ["2", "three.json"], "not met", 3)):
+        ask = write_policy(folder, f"{name} <= {factor * value:.9g} ns{severity}")
+        *lines, end = map(json.loads, assay(folder, *ask, *checked, "--json", "--junit", "p.xml", code=code).splitlines())
+        assert [line["verdict"] for line in lines] == [verdict], (lines, factor)
+        assert end[verdict.replace(" ", "_")] == 1 and end.get("warned", 0) == (verdict == "not met" and code == 0), end
+        failures = xml.parse(path_of(folder, "p.xml")).getroot().findall(".//failure")
+        assert len(failures) == (code == 3), failures
+    printed = assay(folder, *ask, "2", "three.json", "--summary", "p.md", code=3)
+    assert "policy: policy.ini" in printed and "not met: 1 of 1 bound" in printed, printed
+
+
+def test_policy_units(folder):
+    """A bound may have any prefix, devices a pattern, and the last line that fits counts."""
+    name, value = bounded(folder)
+    for bound in (f"{1.1 * value:.9g}ns", f"{1.1e-3 * value:.9g} us", f"{1.1e-3 * value:.9g} µs", f"{1.1e-9 * value:.9g} s"):
+        printed = json.loads(assay(folder, *write_policy(folder, f"{name} <= {bound}", device="c*"), "1", "--json").splitlines()[0])
+        assert printed["verdict"] == "met" and abs(printed["bound"] / value - 1.1) < 1e-6, printed
+    ask = write_policy(folder, f"{name} <= 1e-3 ns", "[cpu]", f"{name} <= {1.1 * value:.9g} ns", device="*")
+    assert "1 of 1 bound met" in assay(folder, *ask, "1")
+
+
+def test_policy_without_numbers(folder):
+    """A device or line that was not measured fails, unless it may be missing or only warns."""
+    for lines, device in ((["memory.read.all >= 1 GB/s"], "cuda:*"), (["launch.wait <= 1 us"], "cpu")):
+        printed = assay(folder, *write_policy(folder, *lines, device=device), "1", code=3)
+        assert "missing: " in printed and "1 not measured" in printed, printed
+        assay(folder, *write_policy(folder, *lines, device=device), "1", "--allow-missing")
+        assay(folder, *write_policy(folder, lines[0] + ", warn", device=device), "1")
+
+
+def test_wrong_policies(folder):
+    """Named with the line, and with what to write instead."""
+    name, _ = bounded(folder)
+    for line, why in ((f"{name} >= 1 ns", "less is better: write"), (f"{name} <= 1 GB/s", "measured in ns"), (f"{name} <= -1 ns", "no bound"),
+                      (f"{name} <= 1", "no bound"), (f"{name} <= nan ns", "no bound"), (f"{name} <= 1 ns, stop", "neither 'warn' nor 'fail'"),
+                      (f"{name} = 1 ns", "'QUANTITY >= BOUND'"), (f"{name}x <= 1 ns", f"did you mean '{name}'"), ("x" * 300 + " <= 1 ns", "policy"),
+                      ("shared.capacity >= 1 KiB", "a range"), ("[", "policy, line 2"), (name, "policy, line 2"), ("", "has no line")):
+        done = run(folder, *write_policy(folder, line), "1")
+        assert done.returncode == 2 and why in done.stderr and "policy.ini" in done.stderr, f"{line}: exit {done.returncode}: {done.stderr}"
+    for options in (["--against", "1"], ["--tolerance", "3%"]):
+        assert run(folder, *write_policy(folder, f"{name} <= 1 ns"), *options, "1").returncode == 2
+    assert "cannot open" in run(folder, "check", "--policy", "no.ini", "1").stderr
+
+
 def test_report(folder):
     """Reports take runs of any source, and have a usual name."""
     assay(folder, "report", "1", "two.json")
@@ -181,7 +243,8 @@ def test_report(folder):
     assert "renumbered on this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
-TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in, test_report)
+TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
+         test_policy, test_policy_units, test_policy_without_numbers, test_wrong_policies, test_report)
 
 
 def main():

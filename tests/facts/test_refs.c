@@ -92,7 +92,7 @@ static const struct known {
     {"M1 Max", "control group", "bits=32 repetitions=1440", "at least", 1.27, 1.70, "cycles", "≥1.27-1.70"},
     {"A14", "clock of the GPU", "", "", 1278e6, 1278e6, "Hz", "1.278"},
     {"M1 Ultra", "cores of the GPU", "", "", 64, 64, "cores", "64"},
-    {"Apple 7, 8", "register file of a core", "", "about", 212992, 212992, "B", "~208 KB"},
+    {"Apple 7, 8", "registers of a core", "", "about", 53248, 53248, "registers", "~208 KB"},
     {"Turing", "shared memory of a core", "", "", 32768, 65536, "B", "32-64 KB"},
     {"Turing", "instructions per core-cycle", "op=imul32", "", 64, 64, "ops/cycle", "64"},
     {"A15+, M1+", "matrix FMAs per core-cycle", "op=ffma16", "", 102.5, 102.5, "ops/cycle", "102.5"},

@@ -1,14 +1,45 @@
 // The page in a real browser: browser.mjs MAKE_PAGE CHARTS_DIR WORK_DIR
 // Exit 77 with a line that says why when there is no browser or driver. Prints one line for each check.
 import { browser, check, checkFigures, checkQuiet, failed, open, wide } from './browser_page.mjs';
-import { checkOverlaps } from './browser_overlap.mjs';
+import { checkOverlaps, checkPlanted } from './browser_overlap.mjs';
 import { checkPhone, checkPictures, checkSearch, checkTables } from './browser_use.mjs';
 
-for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'operations', 'matrix', 'two', 'three', 'empty', 'unsupported', 'none']) {
-  const t = await open(scenario);
+// Of several numbers of chains the quickest counts, of a pair and of what its operations cost alone.
+async function checkShares(t) {
+  const share = await t.tab.evaluate(() => Object.fromEntries([...document.querySelectorAll(
+    '.plots[data-figure="mix"] svg .mark-rect path[aria-label]')].map(p => p.getAttribute('aria-label')).map(
+    l => [l.match(/sequence: ([^;]*)/)?.[1], Number(l.match(/share: ([^;]*)/)?.[1])])));
+  check('operations: shares of pairs', share['iadd32+xor32'] === 1 && share['ffma32+xor32'] === 0 && share['ffma32+iadd32'] === 0, share);
+}
+
+// Two runs lie over each other, in one picture with a series for each.
+async function checkRuns(t) {
+  const seen = await t.tab.evaluate(() => [...document.querySelectorAll('#curves .plots[data-figure="latency"]')].map(p => ({
+    apart: [...p.querySelectorAll('.panel-name')].filter(e => /run \d/.test(e.textContent)).length,
+    series: [...p.querySelectorAll('svg .role-legend-label text')].map(e => e.textContent).filter(e => / run \d+$/.test(e)).length })));
+  check('two: the runs share a picture', seen.length > 0 && seen.every(p => p.apart === 0 && p.series >= 2), seen);
+}
+
+const SCENARIOS = ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'operations', 'matrix', 'two', 'three', 'empty', 'unsupported', 'none'];
+const MORE = { operations: checkShares, two: checkRuns };
+for (const scenario of SCENARIOS) {
+  const t = await open(scenario, { viewport: { width: 1400, height: 1000 } });
   await checkQuiet(scenario, t);
   await checkFigures(scenario, t);
   check(`${scenario}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
+  if (t.charts) await MORE[scenario]?.(t);
+  const seen = await checkOverlaps(scenario, t);
+  if (scenario === 'plain') await checkPlanted(scenario, t, seen);
+  await t.close();
+}
+for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'operations', 'matrix', 'two']) {
+  const name = `${scenario} on a phone`, t = await open(scenario, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  check(`${name}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
+  const maps = await t.tab.evaluate(() => [...document.querySelectorAll('svg.map')].filter(m => m.getBoundingClientRect().width > 0)
+    .map(m => m.getAttribute('class')));
+  check(`${name}: the narrow map`, maps.length > 0 && maps.every(m => m.includes('narrow')), maps);
+  const seen = await checkOverlaps(name, t);
+  if (scenario === 'plain') await checkPlanted(name, t, seen);
   await t.close();
 }
 for (const [width, height, most] of [[1400, 1000, 3], [800, 1100, 3.5], [390, 844, 4.5]]) { // no probe's section is open
@@ -16,15 +47,6 @@ for (const [width, height, most] of [[1400, 1000, 3], [800, 1100, 3.5], [390, 84
   check(`gpu: at most ${most} screens of ${width} are open`, t.first.height <= most * height && t.first.open === 0 && t.first.drawn === 0, t.first);
   await t.tab.evaluate(() => { location.hash = 'probe-latency'; });
   await t.tab.waitForFunction(() => document.querySelector('#probe-latency > details').open);
-  await t.close();
-}
-{ // of several numbers of chains the quickest counts, of a pair and of what its operations cost alone
-  const t = await open('operations');
-  const share = t.charts ? await t.tab.evaluate(() => Object.fromEntries([...document.querySelectorAll(
-    '.plots[data-figure="mix"] svg .mark-rect path[aria-label]')].map(p => p.getAttribute('aria-label')).map(
-    l => [l.match(/sequence: ([^;]*)/)?.[1], Number(l.match(/share: ([^;]*)/)?.[1])]))) : null;
-  check('operations: shares of pairs', !share || (share['iadd32+xor32'] === 1 && share['ffma32+xor32'] === 0 &&
-    share['ffma32+iadd32'] === 0), share);
   await t.close();
 }
 {
@@ -41,22 +63,6 @@ for (const [width, height, most] of [[1400, 1000, 3], [800, 1100, 3.5], [390, 84
   const found = await t.tab.evaluate(() => document.querySelectorAll('main img, main u, main x, main i, main script, main s').length);
   check('hostile: no element of theirs', found === 0, found);
   await checkQuiet('hostile', t, ['latency: ', 'bandwidth: ']);
-  await t.close();
-}
-{ // two runs lie over each other, in one picture with a series for each
-  const t = await open('two');
-  const seen = t.charts ? await t.tab.evaluate(() => [...document.querySelectorAll('#curves .plots[data-figure="latency"]')].map(p => ({
-    apart: [...p.querySelectorAll('.panel-name')].filter(e => /run \d/.test(e.textContent)).length,
-    series: [...p.querySelectorAll('svg .role-legend-label text')].map(e => e.textContent).filter(e => / run \d+$/.test(e)).length }))) : null;
-  check('two: the runs share a picture', !seen || (seen.length > 0 && seen.every(p => p.apart === 0 && p.series >= 2)), seen);
-  await t.close();
-}
-for (const scenario of ['plain', 'two', 'server', 'gpus']) {
-  const t = await open(scenario, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
-  check(`${scenario} on a phone: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
-  const maps = await t.tab.evaluate(() => [...document.querySelectorAll('svg.map')].filter(m => m.getBoundingClientRect().width > 0)
-    .map(m => m.getAttribute('class')));
-  check(`${scenario} on a phone: the narrow map`, maps.length > 0 && maps.every(m => m.includes('narrow')), maps);
   await t.close();
 }
 {
@@ -102,7 +108,6 @@ await checkTables();
 await checkSearch();
 await checkPictures();
 await checkPhone();
-await checkOverlaps();
 await browser.close();
 console.log(failed() ? `${failed()} failed` : 'all passed');
 process.exit(failed() ? 1 : 0);

@@ -60,9 +60,19 @@ def copies(cells, of):
     return [c for c in cells if c["probe"] == COPY and state(c) == of]
 
 
+measured = []  # the store of the suite's run, once there is one
+
+
 def run_suite(assay):
+    """The cells of a run of the suite, in the test's own store."""
+    if measured:
+        with open(assay.store, "wb") as f:
+            f.write(measured[0])
+        return assay.cells()
     done = assay.run("run", *suite(assay), env=hip(assay))
     expect(done.code in MEASURED, "it measures", done)
+    with open(assay.store, "rb") as f:
+        measured.append(f.read())
     return assay.cells()
 
 

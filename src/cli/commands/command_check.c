@@ -5,6 +5,7 @@
 #include "cli/compare/check_output.h"
 #include "cli/options/lookup.h"
 #include "report/model/load.h"
+#include "report/sheet/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,49 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
     return st;
 }
 
+/* The bounds of a policy, of the devices of the checked machine. */
+static enum as_status load_policy(const char *name, struct as_checked *c, struct as_error *err)
+{
+    struct as_policy policy = {0};
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status st = as_buf_read_file(&text, name, SHEET_BYTES_MAX, err);
+    if (!st && (st = as_policy_parse(as_buf_get(&text), &policy, err)))
+        as_fail_in(err, name);
+    if (!st)
+        st = as_policy_sheet(&policy, c->now, c->base, err);
+    as_policy_finish(&policy);
+    as_buf_finish(&text);
+    return st;
+}
+
+/* --against or --policy. */
+static enum as_status load_base(const struct as_args *args, struct as_checked *c, const char ***names,
+                                struct as_error *err)
+{
+    enum as_status st = as_args_number(args, "tolerance", &tolerance_range, &c->tolerance, err);
+    if (!st && as_args_value(args, "policy")) {
+        c->tolerance = 0;
+        st = as_args_values(args, "policy", names, &c->base_names_n, err);
+        return st ? st : load_policy((c->base_names = *names)[0], c, err);
+    }
+    if (!st)
+        st = as_args_values(args, "against", names, &c->base_names_n, err);
+    return st ? st : load_all(args, c->base_names = *names, c->base_names_n, c->base, NULL, err);
+}
+
+static enum as_status check_bases(const struct as_args *args, struct as_error *err)
+{
+    const bool against = as_args_value(args, "against"), policy = as_args_value(args, "policy");
+    if (against == policy)
+        return as_fail(err, AS_USAGE,
+                       against ? "a check has either a base or a policy: give one of --against and --policy"
+                               : "name what to check against: --against BASE, or --policy FILE");
+    if (policy && as_args_value(args, "tolerance"))
+        return as_fail(err, AS_USAGE,
+                       "a policy's bounds have no tolerance: change the bounds, or leave out --tolerance");
+    return AS_OK;
+}
+
 /* Writes a file for CI; path NULL: none requested. */
 static enum as_status
 write_for_ci(const struct as_checked *c, const char *path, void (*make)(const struct as_checked *c, struct as_buf *out),
@@ -115,7 +159,7 @@ static enum as_status check_is_file(const char *path, struct as_error *err)
 
 static int exit_code(const struct as_checked *c)
 {
-    return c->check.counts[AS_CHECK_WORSE] || as_check_is_incomplete(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
+    return as_check_failures(c) || as_check_is_incomplete(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
 static enum as_status check_sheets(const struct as_args *args, struct as_checked *c, struct as_buf *out,
@@ -128,7 +172,7 @@ static enum as_status check_sheets(const struct as_args *args, struct as_checked
         st = as_args_number(args, "budget", &budget_range, &budget_s, err);
     if (!st)
         st = as_sheet_check(c->base, c->now, c->tolerance, &c->check, err);
-    if (!st && c->check.counts[AS_CHECK_MISSING] + c->check.counts[AS_CHECK_NEW] == c->check.n)
+    if (!st && !c->base->bounds && c->check.counts[AS_CHECK_MISSING] + c->check.counts[AS_CHECK_NEW] == c->check.n)
         st = as_fail(err, AS_USAGE, "the data sheets have no line in common: nothing to check");
     if (!st && c->check.counts[AS_CHECK_WORSE])
         st = as_check_again(args, budget_s, c, err);
@@ -148,25 +192,18 @@ static int check_run_check(const struct as_command *command, const struct as_arg
     struct as_machine_sheet base = {0}, now = {0};
     struct as_checked c = {
         .base = &base, .now = &now, .tolerance = usual_tolerance, .allow_missing = as_args_flag(args, "allow-missing")};
-    const char **bases = NULL;
-    size_t bases_n = 0;
+    const char **names = NULL;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    enum as_status st = AS_OK;
-    if (!as_args_value(args, "against"))
-        st = as_fail(&err, AS_USAGE, "name what to check against: --against BASE");
-    if (!st)
-        st = as_args_number(args, "tolerance", &tolerance_range, &c.tolerance, &err);
+    enum as_status st = check_bases(args, &err);
     if (!st)
         st = check_is_file(as_args_value(args, "junit"), &err);
     if (!st)
         st = check_is_file(as_args_value(args, "summary"), &err);
     if (!st)
-        st = as_args_values(args, "against", &bases, &bases_n, &err);
-    if (!st)
-        st = load_all(args, c.base_names = bases, c.base_names_n = bases_n, &base, NULL, &err);
-    if (!st)
         st = load_all(args, args->word, args->words, &now, &c.repeats, &err);
+    if (!st)
+        st = load_base(args, &c, &names, &err);
     if (!st)
         st = check_sheets(args, &c, &out, &err);
     const int code = st == AS_INTERRUPTED ? AS_EXIT_FAILED
@@ -174,7 +211,7 @@ static int check_run_check(const struct as_command *command, const struct as_arg
                                           : as_cli_print_text(&out, exit_code(&c));
     if (st)
         as_buf_finish(&out);
-    free(bases);
+    free(names);
     as_check_finish(&c.check);
     as_repeats_finish(&c.repeats);
     as_machine_sheet_finish(&base);
@@ -184,10 +221,12 @@ static int check_run_check(const struct as_command *command, const struct as_arg
 
 static const struct as_option options[] = {
     {"against", 0, "BASE",
-     "a run, a store, an export, an exported data sheet, h100 or h200; required; may be given several times: all of "
+     "a run, a store, an export, an exported data sheet, h100 or h200; required without --policy; may be given several "
+     "times: all of "
      "them "
      "form the base",
      true},
+    {"policy", 0, "FILE", "check against the bounds of this file instead", false},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
     {"complete", 0, NULL, "no effect; accepted for compatibility", false},
@@ -204,7 +243,7 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_check = {
     .name = "check",
-    .args = "--against BASE [RUN]...",
+    .args = "--against BASE|--policy FILE [RUN]...",
     .summary = "check a run's data sheet against that of another run or machine",
     .about =
         "Gives a verdict for each line of the data sheet: same (the 95% interval of the ratio lies within the "
@@ -231,6 +270,10 @@ const struct as_command as_command_check = {
         "last run is checked; several RUNs count as one machine, whose numbers "
         "are "
         "joined.\n\n"
+        "A policy is an INI file of bounds: '[cuda:*]', then lines such as 'memory.read.all >= 4.2 TB/s' and "
+        "'memory.latency <= 700 ns, warn'. Sections name devices by id or pattern; quantities have the names of 'assay "
+        "export --format sheet'. A bound is met or not met if the whole interval is on one side of it. Exit status 3 "
+        "means that a bound is not met or was not measured; what is marked 'warn' never fails.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
         "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM GPUs on which "
         "assay "

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct as_sheet_row *check_output_row_of(const struct as_check_line *line)
+const struct as_sheet_row *as_check_row_of(const struct as_check_line *line)
 {
     return line->base ? line->base : line->now;
 }
 
 /* "27.3 ns, ±1.1%" */
-static void check_output_number(const struct as_number *n, bool unicode, struct as_buf *out)
+void as_check_number(const struct as_number *n, bool unicode, struct as_buf *out)
 {
     struct as_buf precision = AS_BUF_INIT;
     if (!n->unit)
@@ -28,7 +28,7 @@ static void check_output_number(const struct as_number *n, bool unicode, struct 
 }
 
 /* "0.912x (0.905 to 0.919x)"; empty without a ratio. */
-static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
+void as_check_ratio(const struct as_check_line *line, struct as_buf *out)
 {
     const struct as_number n = {
         .value = line->comparison.ratio, .ci = as_comparison_interval(&line->comparison), .unit = "x"};
@@ -41,16 +41,45 @@ bool as_check_is_incomplete(const struct as_checked *c)
     return c->check.counts[AS_CHECK_MISSING] > c->check.unanswered && !c->allow_missing;
 }
 
+size_t as_check_failures(const struct as_checked *c)
+{
+    return c->check.counts[AS_CHECK_WORSE] - c->check.warned;
+}
+
 /* Lines that are inconclusive, without those that look worse. */
 static size_t count_undecided(const struct as_checked *c)
 {
     return c->check.counts[AS_CHECK_UNDECIDED] - c->check.looks_worse;
 }
 
+/* "not met: 1 of 5 bounds, 1 of them only warns" */
+static void policy_verdict(const struct as_checked *c, size_t compared, struct as_buf *out)
+{
+    const size_t *n = c->check.counts;
+    if (n[AS_CHECK_WORSE])
+        as_buf_printf(out, "not met: %zu of %zu bound%s", n[AS_CHECK_WORSE], compared, compared == 1 ? "" : "s");
+    else if (compared)
+        as_buf_printf(out, "%zu of %zu bound%s met", n[AS_CHECK_BETTER], compared, compared == 1 ? "" : "s");
+    else
+        as_buf_str(out, "no bound compared");
+    if (c->check.warned)
+        as_buf_printf(out, ", of which %zu only warn%s", c->check.warned, c->check.warned == 1 ? "s" : "");
+    if (c->check.looks_worse)
+        as_buf_printf(out, "; %zu not met in one run", c->check.looks_worse);
+    if (count_undecided(c))
+        as_buf_printf(out, "; %zu inconclusive", count_undecided(c));
+    if (n[AS_CHECK_MISSING])
+        as_buf_printf(out, "; %zu not measured", n[AS_CHECK_MISSING]);
+}
+
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 {
     const size_t *n = c->check.counts, looks = c->check.looks_worse;
     const size_t compared = n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_UNDECIDED];
+    if (c->base->bounds) {
+        policy_verdict(c, compared, out);
+        return;
+    }
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
@@ -80,9 +109,13 @@ static void counts_text(const struct as_checked *c, struct as_buf *out)
     struct as_buf text = AS_BUF_INIT;
     for (int v = 0; v < AS_CHECK_VERDICTS_N; v++) {
         if (v == AS_CHECK_UNDECIDED)
-            add_count(c->check.looks_worse, c->check.looks_worse == 1 ? "looks worse" : "look worse", &text);
+            add_count(c->check.looks_worse,
+                      c->base->bounds             ? "not met in one run"
+                      : c->check.looks_worse == 1 ? "looks worse"
+                                                  : "look worse",
+                      &text);
         add_count(v == AS_CHECK_UNDECIDED ? count_undecided(c) : c->check.counts[v],
-                  as_check_verdict_word((enum as_check_verdict)v), &text);
+                  as_check_verdict_word((enum as_check_verdict)v, c->base->bounds), &text);
     }
     as_buf_str(out, as_buf_get(&text));
     out->failed |= text.failed;
@@ -91,7 +124,7 @@ static void counts_text(const struct as_checked *c, struct as_buf *out)
 
 /* ---- terminal ---- */
 
-static void name_bases(const struct as_checked *c, struct as_buf *out)
+void as_check_name_bases(const struct as_checked *c, struct as_buf *out)
 {
     for (size_t i = 0; i < c->base_names_n; i++) {
         as_buf_str(out, i ? ", " : "");
@@ -118,15 +151,15 @@ static void check_output_add_row(struct as_table *t, const struct as_check_line 
     static const enum as_paint paints[AS_CHECK_VERDICTS_N] = {
         [AS_CHECK_SAME] = AS_PAINT_GOOD, [AS_CHECK_BETTER] = AS_PAINT_GOOD, [AS_CHECK_WORSE] = AS_PAINT_BAD};
     struct as_buf text = AS_BUF_INIT;
-    as_table_add(t, first ? check_output_row_of(line)->group : "", AS_PAINT_STRONG);
-    as_table_add(t, check_output_row_of(line)->label, AS_PAINT_NONE);
+    as_table_add(t, first ? as_check_row_of(line)->group : "", AS_PAINT_STRONG);
+    as_table_add(t, as_check_row_of(line)->label, AS_PAINT_NONE);
     for (int i = 0; i < 2; i++) {
         as_buf_clear(&text);
-        check_output_number(i ? &line->now_number : &line->base_number, style->unicode, &text);
+        as_check_number(i ? &line->now_number : &line->base_number, style->unicode, &text);
         as_table_add(t, as_buf_get(&text), i ? AS_PAINT_STRONG : AS_PAINT_NONE);
     }
     as_buf_clear(&text);
-    check_output_ratio_of(line, &text);
+    as_check_ratio(line, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_table_add(t, as_check_line_word(line), paints[line->verdict]);
     as_buf_finish(&text);
@@ -152,7 +185,8 @@ static bool is_all_new(const struct as_checked *c, size_t from, size_t to)
 static enum as_status device_text(const struct as_checked *c, size_t from, size_t to,
                                   const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    static const char *const heads[] = {"", "", ">base", ">checked", ">ratio, interval", "verdict", NULL};
+    const char *const heads[] = {"",        "",  c->base->bounds ? ">bound" : ">base", ">checked", ">ratio, interval",
+                                 "verdict", NULL};
     const struct as_device_sheet *device = c->check.v[from].device;
     const char *group = "";
     struct as_buf title = AS_BUF_INIT;
@@ -166,8 +200,8 @@ static enum as_status device_text(const struct as_checked *c, size_t from, size_
     as_table_init(&t, heads);
     for (size_t i = from; i < to; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        check_output_add_row(&t, line, strcmp(group, check_output_row_of(line)->group) != 0, style);
-        group = check_output_row_of(line)->group;
+        check_output_add_row(&t, line, strcmp(group, as_check_row_of(line)->group) != 0, style);
+        group = as_check_row_of(line)->group;
     }
     const enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
@@ -245,10 +279,10 @@ static void repeated_text(const struct as_checked *c, struct as_buf *out)
             as_buf_printf(&reasons, "; %s, %s %s: %s", l->device->id, l->base->group, l->base->label, l->why);
     }
     if (again) {
-        as_buf_printf(out, "%zu line%s looked worse; ", again, again == 1 ? "" : "s");
+        as_buf_printf(out, c->base->bounds ? "%zu bound%s not met in one run; " : "%zu line%s looked worse; ", again,
+                      again == 1 ? "" : "s");
         name_repeats(c, out);
-        as_buf_printf(out, " repeated %s, %zu confirmed as worse%s", again == 1 ? "it" : "them", worse,
-                      as_buf_get(&reasons));
+        as_buf_printf(out, " repeated %s, %zu confirmed%s", again == 1 ? "it" : "them", worse, as_buf_get(&reasons));
     }
     out->failed |= reasons.failed;
     as_buf_finish(&reasons);
@@ -259,11 +293,16 @@ static void open_text(const struct as_checked *c, struct as_buf *out)
 {
     if (!c->check.looks_worse || !c->not_again[0])
         return;
+    const size_t n = c->check.looks_worse;
+    if (c->base->bounds)
+        as_buf_printf(out, "%zu bound%s not met in one run", n, n == 1 ? " is" : "s are");
+    else
+        as_buf_printf(out, "%zu line%s worse", n, n == 1 ? " looks" : "s look");
     as_buf_printf(
         out,
-        "%zu line%s worse, which takes two runs that agree, or a run and its repeat, to confirm. Not repeated: %s. "
-        "To decide, measure the machine again and check both runs",
-        c->check.looks_worse, c->check.looks_worse == 1 ? " looks" : "s look", c->not_again);
+        ", which takes two runs that agree, or a run and its repeat, to confirm. Not repeated: %s. To decide, "
+        "measure the machine again and check both runs",
+        c->not_again);
 }
 
 static void again_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
@@ -286,8 +325,13 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
 {
     enum as_status st = AS_OK;
     struct as_buf names = AS_BUF_INIT, line = AS_BUF_INIT;
-    name_bases(c, &names);
-    name_machine("base", c->base, as_buf_get(&names), out);
+    as_check_name_bases(c, &names);
+    if (c->base->bounds) {
+        as_buf_str(out, "policy: ");
+        as_buf_terminal(out, as_buf_get(&names));
+        as_buf_char(out, '\n');
+    } else
+        name_machine("base", c->base, as_buf_get(&names), out);
     name_machine("checked", c->now, "", out);
     as_buf_finish(&names);
     for (size_t i = 0, end; i < c->check.n && !st; i = end) {
@@ -304,10 +348,15 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
     list_undecided(c, style, out);
     counts_text(c, out);
     as_buf_char(out, '\n');
-    as_buf_printf(&line,
-                  "Better and worse: the whole interval is beyond %.4g%%. Its confidence is set so that at most 1%% of "
-                  "checks of an unchanged machine report a worse line.",
-                  100 * c->tolerance);
+    if (c->base->bounds)
+        as_buf_str(&line, "Met and not met: the whole interval is on one side of the bound. Its confidence is set so "
+                          "that at most 1% of checks of a machine that meets all bounds report one as not met.");
+    else
+        as_buf_printf(
+            &line,
+            "Better and worse: the whole interval is beyond %.4g%%. Its confidence is set so that at most 1%% "
+            "of checks of an unchanged machine report a worse line.",
+            100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     again_text(c, style, out);
@@ -334,15 +383,20 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         const struct as_check_line *line = &c->check.v[i];
         as_buf_char(out, '{');
         as_json_add_text(out, "device", line->device->id);
-        as_json_add_text(out, "group", check_output_row_of(line)->group);
-        as_json_add_text(out, "quantity", check_output_row_of(line)->label);
-        as_json_add_text(out, "unit", check_output_row_of(line)->unit);
-        json_side("base", line->base, &line->base_number, out);
+        as_json_add_text(out, "group", as_check_row_of(line)->group);
+        as_json_add_text(out, "quantity", as_check_row_of(line)->label);
+        as_json_add_text(out, "unit", as_check_row_of(line)->unit);
+        if (line->bounded)
+            as_json_add_number(out, "bound", line->base->value);
+        else
+            json_side("base", line->base, &line->base_number, out);
         json_side("checked", line->now, &line->now_number, out);
         as_json_add_number(out, "ratio", line->comparison.ratio);
         as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
         as_ndjson_interval(out, "ratio_interval", as_comparison_interval(&line->comparison));
-        as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
+        as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict, line->bounded));
+        if (line->bounded)
+            as_json_add_text(out, "severity", line->base->warns ? "warn" : "fail");
         if (line->again)
             as_json_add_bool(out, "measured_again", true);
         if (line->looks_worse)
@@ -354,9 +408,17 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
     as_check_verdict_text(c, &text);
     as_buf_char(out, '{');
     as_json_add_text(out, "summary", as_buf_get(&text));
-    as_json_add_number(out, "tolerance", c->tolerance);
-    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
-        as_json_add_int(out, as_check_verdict_word((enum as_check_verdict)v), (long long)c->check.counts[v]);
+    if (!c->base->bounds)
+        as_json_add_number(out, "tolerance", c->tolerance);
+    for (int v = c->base->bounds ? AS_CHECK_BETTER : AS_CHECK_SAME;
+         v < (c->base->bounds ? AS_CHECK_NEW : AS_CHECK_VERDICTS_N); v++)
+        as_json_add_int(out,
+                        v == AS_CHECK_WORSE && c->base->bounds
+                            ? "not_met"
+                            : as_check_verdict_word((enum as_check_verdict)v, c->base->bounds),
+                        (long long)c->check.counts[v]);
+    if (c->check.warned)
+        as_json_add_int(out, "warned", (long long)c->check.warned);
     if (c->check.looks_worse)
         as_json_add_int(out, "looks_worse", (long long)c->check.looks_worse);
     if (c->repeats.n)
@@ -364,110 +426,5 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
     if (c->not_again[0])
         as_json_add_text(out, "not_measured_again", c->not_again);
     as_buf_str(out, "}\n");
-    as_buf_finish(&text);
-}
-
-/* ---- for CI ---- */
-
-/* "FP64: base 33.4 TFLOP/s, checked 30.1 TFLOP/s, ratio 0.901x (0.900 to 0.902x)" */
-static void numbers_text(const struct as_check_line *line, struct as_buf *out)
-{
-    const char *between = "";
-    if (line->base) {
-        as_buf_str(out, "base ");
-        check_output_number(&line->base_number, true, out);
-        between = ", ";
-    }
-    if (line->now) {
-        as_buf_printf(out, "%schecked ", between);
-        check_output_number(&line->now_number, true, out);
-    }
-    if (line->why[0])
-        as_buf_printf(out, ", %s", line->why);
-    if (isfinite(line->comparison.ratio)) {
-        as_buf_str(out, ", ratio ");
-        check_output_ratio_of(line, out);
-    }
-}
-
-void as_check_junit(const struct as_checked *c, struct as_buf *out)
-{
-    struct as_buf text = AS_BUF_INIT;
-    const bool missing = as_check_is_incomplete(c);
-    const size_t errors = missing ? c->check.counts[AS_CHECK_MISSING] - c->check.unanswered : 0;
-    as_buf_printf(out,
-                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"assay check\" "
-                  "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-                  c->check.n, c->check.counts[AS_CHECK_WORSE], errors,
-                  c->check.counts[AS_CHECK_NEW] + c->check.counts[AS_CHECK_MISSING] - errors);
-    for (size_t i = 0; i < c->check.n; i++) {
-        const struct as_check_line *line = &c->check.v[i];
-        const char *const tag = line->verdict == AS_CHECK_WORSE                                     ? "failure"
-                                : line->verdict == AS_CHECK_MISSING && missing && !line->unanswered ? "error"
-                                : !line->base || !line->now                                         ? "skipped"
-                                                                                                    : NULL;
-        as_buf_str(out, "<testcase classname=\"");
-        as_buf_html(out, line->device->id);
-        as_buf_printf(out, "\" name=\"%s ", check_output_row_of(line)->group);
-        as_buf_html(out, check_output_row_of(line)->label);
-        as_buf_clear(&text);
-        as_buf_printf(&text, "%s: ", as_check_line_word(line));
-        numbers_text(line, &text);
-        if (tag)
-            as_buf_printf(out, "\"><%s message=\"", tag);
-        else
-            as_buf_str(out, "\"><system-out>");
-        as_buf_html(out, as_buf_get(&text));
-        as_buf_str(out, tag ? "\"/></testcase>\n" : "</system-out></testcase>\n");
-    }
-    as_buf_str(out, "</testsuite>\n</testsuites>\n");
-    out->failed |= text.failed;
-    as_buf_finish(&text);
-}
-
-/* Escaped: units also come from files. */
-static void value_cell(const struct as_number *n, struct as_buf *out)
-{
-    struct as_buf text = AS_BUF_INIT;
-    check_output_number(n, true, &text);
-    as_buf_str(out, " | ");
-    as_buf_markdown(out, as_buf_get(&text));
-    out->failed |= text.failed;
-    as_buf_finish(&text);
-}
-
-void as_check_markdown(const struct as_checked *c, struct as_buf *out)
-{
-    static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "⚠️", "➕"};
-    struct as_buf text = AS_BUF_INIT;
-    as_check_verdict_text(c, &text);
-    as_buf_printf(out, "### %s assay check: %s\n\n",
-                  c->check.counts[AS_CHECK_WORSE] ? "❌"
-                  : as_check_is_incomplete(c)     ? "⚠️"
-                                                  : "✅",
-                  as_buf_get(&text));
-    as_buf_str(out, "Base: ");
-    as_buf_clear(&text);
-    name_bases(c, &text);
-    as_buf_markdown(out, as_buf_get(&text));
-    as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, interval |\n|--|--|--|--:|--:|--:|\n");
-    for (size_t i = 0; i < c->check.n; i++) {
-        const struct as_check_line *line = &c->check.v[i];
-        as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_line_word(line));
-        as_buf_markdown(out, line->device->id);
-        as_buf_str(out, " | ");
-        as_buf_markdown(out, check_output_row_of(line)->group);
-        as_buf_char(out, ' ');
-        as_buf_markdown(out, check_output_row_of(line)->label);
-        value_cell(&line->base_number, out);
-        value_cell(&line->now_number, out);
-        as_buf_str(out, " | ");
-        check_output_ratio_of(line, out);
-        as_buf_str(out, line->why[0] && isfinite(line->comparison.ratio) ? "; " : "");
-        as_buf_markdown(out, line->why);
-        as_buf_str(out, " |\n");
-    }
-    as_buf_char(out, '\n');
-    out->failed |= text.failed;
     as_buf_finish(&text);
 }

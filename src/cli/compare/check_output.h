@@ -9,7 +9,7 @@
 
 struct as_checked {
     struct as_machine_sheet *base, *now;
-    const char *const *base_names; /* as the user gave them */
+    const char *const *base_names; /* as the user gave them; or the policy's */
     size_t base_names_n;
     double tolerance;   /* fraction */
     bool allow_missing; /* lines missing on the checked machine do not fail the check */
@@ -19,6 +19,8 @@ struct as_checked {
 };
 /* Whether a line of the base is missing on the checked machine and that fails the check. */
 bool as_check_is_incomplete(const struct as_checked *c);
+/* Lines that are worse, without those of a policy that only warn. */
+size_t as_check_failures(const struct as_checked *c);
 /* "worse: 2 of 27 lines by more than 5%": the verdict of the machine in one line. */
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out);
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
@@ -30,5 +32,10 @@ void as_check_json(const struct as_checked *c, struct as_buf *out);
 void as_check_junit(const struct as_checked *c, struct as_buf *out);
 /* GitHub-flavoured Markdown, for $GITHUB_STEP_SUMMARY. */
 void as_check_markdown(const struct as_checked *c, struct as_buf *out);
+/* Parts of them. The row of the base, or the checked one where there is none. */
+const struct as_sheet_row *as_check_row_of(const struct as_check_line *line);
+void as_check_number(const struct as_number *n, bool unicode, struct as_buf *out); /* "27.3 ns ±1.1%" */
+void as_check_ratio(const struct as_check_line *line, struct as_buf *out); /* "0.912x (0.905 to 0.919x)"; or empty */
+void as_check_name_bases(const struct as_checked *c, struct as_buf *out);
 
 #endif

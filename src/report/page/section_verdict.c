@@ -59,7 +59,7 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
     as_page_number(b, &now);
     as_html_open(b, "td", NULL);
     as_page_number(b, &ratio);
-    as_html_cell(b, line->verdict == AS_CHECK_WORSE ? "worse" : "better", as_check_verdict_word(line->verdict));
+    as_html_cell(b, line->verdict == AS_CHECK_WORSE ? "worse" : "better", as_check_verdict_word(line->verdict, false));
     as_buf_char(b, '\n');
     as_buf_finish(&name);
     return fabs(carry - 1) > CLOCKS_APART;

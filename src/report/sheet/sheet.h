@@ -18,6 +18,7 @@ struct as_sheet_row {
     struct as_interval ci;
     char unit[16];
     bool wide;     /* the interval is wider than requested */
+    bool warns;    /* of a policy's bound: it does not fail a check */
     size_t trials; /* that the interval rests on; 0 unknown */
     size_t tried;  /* trials in all, with those that failed or were left out; 0 unknown */
     size_t modes;  /* 2: of the samples, or of_runs */

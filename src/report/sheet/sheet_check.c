@@ -10,17 +10,20 @@
 /* Share of checks of an unchanged machine in which a line may be found worse by chance. */
 static const double FALSE_ALARMS = 0.01;
 
-const char *as_check_verdict_word(enum as_check_verdict v)
+const char *as_check_verdict_word(enum as_check_verdict v, bool bounded)
 {
-    static const char *const words[] = {"same", "better", "worse", "inconclusive", "missing", "new"};
-    return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
+    static const char *const words[][AS_CHECK_VERDICTS_N] = {
+        {"same", "better", "worse", "inconclusive", "missing", "new"},
+        {"met", "met", "not met", "inconclusive", "missing", "new"}};
+    return (size_t)v < AS_CHECK_VERDICTS_N ? words[bounded][v] : "";
 }
 
 const char *as_check_line_word(const struct as_check_line *line)
 {
     if (line->looks_worse)
-        return "looks worse";
-    return line->again && line->verdict == AS_CHECK_UNDECIDED ? "not confirmed" : as_check_verdict_word(line->verdict);
+        return line->bounded ? "not met in one run" : "looks worse";
+    return line->again && line->verdict == AS_CHECK_UNDECIDED ? "not confirmed"
+                                                              : as_check_verdict_word(line->verdict, line->bounded);
 }
 
 static const struct as_device_sheet *sheet_check_by_id(const struct as_machine_sheet *m, const char *id)
@@ -70,7 +73,7 @@ static bool is_itself(const struct as_machine_sheet *base, const struct as_machi
 struct judged_by {
     double tolerance, base_hz, now_hz;
     size_t lines;
-    bool itself;
+    bool itself, bounds;
 };
 
 /* A capacity is a range between two sizes of a sweep, and says no more. */
@@ -88,7 +91,8 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
         return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
     const double carry = as_machine_sheet_carry(b, by->now_hz, by->base_hz);
     const struct as_estimated x = {a->value, a->ci}, y = {b->value * carry, {b->ci.lo * carry, b->ci.hi * carry}};
-    const unsigned df = line->base_runs->df < line->now_runs->df ? line->base_runs->df : line->now_runs->df;
+    const unsigned df =
+        line->base_runs->df < line->now_runs->df && !by->bounds ? line->base_runs->df : line->now_runs->df;
     if ((by->itself && a->value == b->value) || is_same_range(a, b))
         line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
     else
@@ -98,12 +102,16 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
                                                [AS_FASTER] = AS_CHECK_BETTER,
                                                [AS_SLOWER] = AS_CHECK_WORSE,
                                                [AS_CANNOT_TELL] = AS_CHECK_UNDECIDED};
-    return of[line->comparison.verdict];
+    return by->bounds && line->comparison.verdict == AS_SAME ? AS_CHECK_BETTER : of[line->comparison.verdict];
 }
 
 /* "the base's interval is wider than the tolerance" */
-static const char *why_undecided(const struct as_check_line *line, double tolerance)
+static const char *why_undecided(const struct as_check_line *line, const struct judged_by *by)
 {
+    const double tolerance = by->tolerance;
+    if (by->bounds)
+        return isfinite(as_number_width(line->now->value, line->now->ci)) ? "the interval holds the bound"
+                                                                          : "the checked number has no interval";
     const struct as_sheet_row *const rows[] = {line->base, line->now};
     bool is_wide[2];
     for (int i = 0; i < 2; i++) {
@@ -133,6 +141,12 @@ static struct as_number side_number(const char *device, const struct as_machine_
     n.unit = row->unit;
     n.trials = 0; /* shown however wide */
     return n;
+}
+
+/* What a policy demands. */
+static struct as_number bound_number(const struct as_sheet_row *row)
+{
+    return (struct as_number){.value = row->value, .ci = {NAN, NAN}, .unit = row->unit};
 }
 
 static size_t rows_of(const struct as_machine_sheet *m)
@@ -192,13 +206,15 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
             *line = (struct as_check_line){.device = &base->v[i],
                                            .against = other,
                                            .base = &base->v[i].sheet.rows[k],
-                                           .base_runs = &base->v[i].runs[k]};
+                                           .base_runs = &base->v[i].runs[k],
+                                           .bounded = base->bounds};
             line->now = same_line(other, line->base, &line->now_runs);
             if (!line->now)
                 explain_missing(line);
+            line->unanswered |= !line->now && line->base->warns;
         }
     }
-    for (size_t i = 0; i < now->n; i++) {
+    for (size_t i = 0; i < now->n && !base->bounds; i++) {
         const struct as_device_sheet *other = matching(now, &now->v[i], base);
         for (size_t k = 0; k < now->v[i].sheet.n; k++) {
             struct as_sheet_row *row = &now->v[i].sheet.rows[k];
@@ -214,7 +230,7 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
                               struct as_check *out, struct as_error *err)
 {
     const size_t most = rows_of(base) + rows_of(now);
-    struct judged_by by = {tolerance, base->clock_hz, now->clock_hz, 0, is_itself(base, now)};
+    struct judged_by by = {tolerance, base->clock_hz, now->clock_hz, 0, is_itself(base, now), base->bounds};
     const struct as_machine_sheet none = {.n = 0};
     struct as_machine_priors priors, of_base, of_now;
     *out = (struct as_check){0};
@@ -231,20 +247,25 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     pair_lines(base, now, out);
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
+        const bool joins = line->base && !base->bounds;
         if (line->base)
-            line->base_number = side_number(line->device->id, &of_base, line->base, line->base_runs);
+            line->base_number = base->bounds ? bound_number(line->base)
+                                             : side_number(line->device->id, &of_base, line->base, line->base_runs);
         if (line->now)
             line->now_number = side_number(line->device->id, &of_now, line->now, line->now_runs);
-        as_line_join(line->device->id, &priors, &(struct as_line_side){line->base, line->base_runs},
-                     &(struct as_line_side){line->now, line->now_runs});
+        if (joins || line->now)
+            as_line_join(line->device->id, &priors,
+                         &(struct as_line_side){joins ? line->base : NULL, joins ? line->base_runs : NULL},
+                         &(struct as_line_side){line->now, line->now_runs});
         by.lines += line->base && line->now;
     }
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
         out->counts[line->verdict = sheet_check_judge(line, &by)]++;
         out->unanswered += line->verdict == AS_CHECK_MISSING && line->unanswered;
+        out->warned += line->verdict == AS_CHECK_WORSE && line->base->warns;
         if (line->verdict == AS_CHECK_UNDECIDED)
-            as_copy_text(line->why, sizeof line->why, why_undecided(line, tolerance));
+            as_copy_text(line->why, sizeof line->why, why_undecided(line, &by));
     }
     return AS_OK;
 }
@@ -272,6 +293,7 @@ static bool is_run_worse(const struct as_check_line *line, size_t run, double to
 static void take_back(struct as_check *c, struct as_check_line *line, bool looks_worse, const char *why)
 {
     c->counts[AS_CHECK_WORSE]--;
+    c->warned -= line->base->warns;
     c->counts[line->verdict = AS_CHECK_UNDECIDED]++;
     line->looks_worse = looks_worse;
     c->looks_worse += looks_worse;

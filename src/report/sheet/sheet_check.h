@@ -13,7 +13,8 @@ enum as_check_verdict {
     AS_CHECK_NEW,        /* only the checked machine has one */
     AS_CHECK_VERDICTS_N, /* how many */
 };
-const char *as_check_verdict_word(enum as_check_verdict v);
+/* bounded: of a policy's line, "met" or "not met". */
+const char *as_check_verdict_word(enum as_check_verdict v, bool bounded);
 
 struct as_check_line {
     const struct as_device_sheet *device;  /* of base, or of the checked machine where the line is new */
@@ -24,6 +25,7 @@ struct as_check_line {
     struct as_number base_number, now_number;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
+    bool bounded;     /* base is a policy's: better is met, worse is not met */
     bool again;       /* its verdict was worse, and it was measured again */
     bool looks_worse; /* worse in one run only, or only in disturbed repeats */
     bool unanswered;  /* missing, though the checked machine measured it: contended, or inconclusive */
@@ -34,13 +36,15 @@ struct as_check {
     size_t n, counts[AS_CHECK_VERDICTS_N];
     size_t looks_worse; /* lines */
     size_t unanswered;  /* of the missing ones */
+    size_t warned;      /* of the worse ones: a policy's, which only warn */
 };
 /* The verdict as texts name it: also "looks worse" and, of a line whose repeat did not confirm it, "not confirmed". */
 const char *as_check_line_word(const struct as_check_line *line);
-/* Devices are matched by id; one that only one side has, with the other's only remaining one of the same backend. The
- * rows of both sheets become numbers of the machines (as_line_join); those that follow the core's clock are compared at
- * that of base. tolerance: fraction. At most 1% of checks of an unchanged machine find a line worse (Bonferroni over
- * the lines). The sheets must outlive out. */
+/* Where base is a policy's (bounds), its numbers are exact, better is what reaches the bound and worse what does not;
+ * the tolerance is 0, and lines that it has not are left out. Devices are matched by id; one that only one side has,
+ * with the other's only remaining one of the same backend. The rows of both sheets become numbers of the machines
+ * (as_line_join); those that follow the core's clock are compared at that of base. tolerance: fraction. At most 1% of
+ * checks of an unchanged machine find a line worse (Bonferroni over the lines). The sheets must outlive out. */
 enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err);
 /* Downgrades lines that too few runs show as worse. A line stays worse where two runs of the checked machine lie beyond

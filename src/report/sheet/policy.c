@@ -1,0 +1,254 @@
+#include "report/sheet/policy.h"
+
+#include "base/text.h"
+
+#include <fnmatch.h>
+#include <ini.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RULES_MAX = 1024, QUANTITY_NAME_MAX = 64 };
+
+/* ---- units ---- */
+
+static const struct {
+    const char *text;
+    double factor;
+} prefixes[] = {{"", 1},     {"n", 1e-9},    {"µ", 1e-6},    {"u", 1e-6},    {"m", 1e-3},
+                {"k", 1e3},  {"M", 1e6},     {"G", 1e9},     {"T", 1e12},    {"P", 1e15},
+                {"E", 1e18}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
+
+/* What a number in unit `from` is multiplied by to be in `to`: both are a prefix and the same base; 0: they are not. */
+static double unit_factor(const char *from, const char *to)
+{
+    if (strcmp(from, to) == 0)
+        return 1;
+    for (size_t i = 0; i < PREFIXES; i++)
+        for (size_t k = 0; k < PREFIXES; k++) {
+            const size_t a = strlen(prefixes[i].text), b = strlen(prefixes[k].text);
+            if (strncmp(from, prefixes[i].text, a) == 0 && strncmp(to, prefixes[k].text, b) == 0 && from[a] &&
+                strcmp(from + a, to + b) == 0)
+                return prefixes[i].factor / prefixes[k].factor;
+        }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+struct policy_parser {
+    struct as_policy *policy;
+    enum as_status status;
+    struct as_error *err;
+};
+
+static const struct as_quantity *find_quantity(const char *name, struct as_error *err)
+{
+    const struct as_quantity *q = as_quantity_named(name);
+    const char *names[512];
+    size_t n = 0;
+    if (q && !q->beside)
+        return q;
+    for (const struct as_quantity *k = as_quantities; k->name && n + 1 < sizeof names / sizeof *names; k++)
+        if (!k->beside)
+            names[n++] = k->name;
+    names[n] = NULL;
+    const char *near = as_nearest(name, names);
+    as_fail(err, AS_USAGE,
+            near ? "no line of the data sheet is called '%.60s'; did you mean '%s'?"
+                 : "no line of the data sheet is called '%.60s'%s: names are those of 'assay export --format sheet'",
+            name, near ? near : "");
+    return NULL;
+}
+
+/* "4.2 TB/s", with ", warn" or without. */
+static enum as_status parse_bound(const char *text, struct as_policy_rule *rule, struct as_error *err)
+{
+    char number[32], unit[32], severity[16] = "", extra;
+    if (sscanf(text, " %31[0-9.eE+-] %31[^, ] , %15s %c", number, unit, severity, &extra) < 2 ||
+        as_parse_double(number, &rule->bound, NULL) || !(rule->bound > 0))
+        return as_fail(err, AS_USAGE,
+                       "'%.60s' is no bound: write a number above 0 and a unit, such as '4.2 TB/s' or '700 ns, warn'",
+                       text);
+    const char *comma = strchr(text, ',');
+    rule->warns = strcmp(severity, "warn") == 0;
+    if (comma && !rule->warns && strcmp(severity, "fail") != 0)
+        return as_fail(err, AS_USAGE, "after the bound '%.20s' is neither 'warn' nor 'fail'", severity);
+    const double factor = unit_factor(unit, rule->of->unit);
+    if (!(factor > 0))
+        return as_fail(err, AS_USAGE, "'%s' is measured in %s, not in %s", rule->of->name, rule->of->unit, unit);
+    rule->bound *= factor;
+    return AS_OK;
+}
+
+static enum as_status add_rule(struct policy_parser *p, const char *device, const char *name, const char *value)
+{
+    char quantity[QUANTITY_NAME_MAX];
+    const size_t n = strcspn(name, " <>");
+    const char *sign = name + n + strspn(name + n, " ");
+    struct as_policy_rule rule = {.warns = false};
+    if (!device[0])
+        return as_fail(p->err, AS_USAGE, "'%.60s' is before the first [device]", name);
+    if (strlen(device) >= sizeof rule.device || p->policy->n >= RULES_MAX)
+        return as_fail(p->err, AS_USAGE, "a name of devices of over %zu characters, or over %d lines",
+                       sizeof rule.device - 1, RULES_MAX);
+    if (n >= sizeof quantity || (strcmp(sign, "<") != 0 && strcmp(sign, ">") != 0))
+        return as_fail(p->err, AS_USAGE, "write 'QUANTITY >= BOUND' or 'QUANTITY <= BOUND'");
+    as_copy_text(quantity, n + 1, name);
+    as_copy_text(rule.device, sizeof rule.device, device);
+    rule.of = find_quantity(quantity, p->err);
+    if (!rule.of)
+        return AS_USAGE;
+    if (rule.of->kind == AS_KIND_CAPACITY)
+        return as_fail(p->err, AS_USAGE, "'%s' is a range between two sizes of a sweep: it has no bound", quantity);
+    const char *fits = as_sheet_more_is_better(rule.of->unit) ? ">" : "<";
+    if (strcmp(sign, fits) != 0)
+        return as_fail(p->err, AS_USAGE, "of '%s' %s is better: write '%s %s= BOUND'", quantity,
+                       fits[0] == '>' ? "more" : "less", quantity, fits);
+    enum as_status st = parse_bound(value, &rule, p->err);
+    struct as_policy_rule *v = st ? NULL : realloc(p->policy->v, (p->policy->n + 1) * sizeof *v);
+    if (!st && !v)
+        return as_nomem(p->err, (p->policy->n + 1) * sizeof *v, "a policy");
+    if (!st) {
+        p->policy->v = v;
+        v[p->policy->n++] = rule;
+    }
+    return st;
+}
+
+static int policy_line(void *user, const char *section, const char *name, const char *value)
+{
+    struct policy_parser *p = user;
+    if (!p->status && name && name[0])
+        p->status = add_rule(p, section, name, value ? value : "");
+    return p->status == AS_OK;
+}
+
+enum as_status as_policy_parse(const char *text, struct as_policy *out, struct as_error *err)
+{
+    *out = (struct as_policy){0};
+    struct policy_parser p = {.policy = out, .err = err};
+    const int line = ini_parse_string(text, policy_line, &p);
+    enum as_status st = p.status;
+    if (!st && line)
+        st = as_fail(err, AS_USAGE, "neither a [device] nor 'QUANTITY >= BOUND'");
+    else if (!st && out->n == 0)
+        st = as_fail(err, AS_USAGE, "it has no line such as 'memory.read.all >= 4.2 TB/s'");
+    if (st) {
+        char where[32] = "policy";
+        if (line > 0)
+            snprintf(where, sizeof where, "policy, line %d", line);
+        as_fail_in(err, where);
+        as_policy_finish(out);
+    }
+    return st;
+}
+
+void as_policy_finish(struct as_policy *p)
+{
+    free(p->v);
+    *p = (struct as_policy){0};
+}
+
+/* ---- as a data sheet ---- */
+
+/* The line of the quantity that the device has or lacks, with its label in the device's words. */
+static bool find_label(const struct as_device_sheet *d, const struct as_quantity *q, char *label, size_t size)
+{
+    for (size_t i = 0; i < d->sheet.n; i++)
+        if (d->sheet.rows[i].of == q)
+            return as_copy_text(label, size, d->sheet.rows[i].label);
+    for (size_t i = 0; i < d->sheet.gaps_n; i++)
+        if (d->sheet.gaps[i].of == q)
+            return as_copy_text(label, size, d->sheet.gaps[i].label);
+    return false;
+}
+
+static void set_bound(struct as_device_sheet *d, const struct as_policy_rule *rule, const char *label)
+{
+    size_t at = 0;
+    while (at < d->sheet.n && d->sheet.rows[at].of != rule->of)
+        at++;
+    struct as_sheet_row *row = &d->sheet.rows[at];
+    d->sheet.n += at == d->sheet.n;
+    *row = (struct as_sheet_row){.group = rule->of->group,
+                                 .value = rule->bound,
+                                 .ci = {rule->bound, rule->bound},
+                                 .warns = rule->warns,
+                                 .clock_exponent = NAN,
+                                 .specified = NAN,
+                                 .counted = NAN,
+                                 .of = rule->of};
+    as_copy_text(row->title, sizeof row->title, rule->of->group);
+    as_copy_text(row->label, sizeof row->label, label);
+    as_copy_text(row->unit, sizeof row->unit, rule->of->unit);
+}
+
+static enum as_status add_device(struct as_machine_sheet *out, const struct as_policy *p, const char *id,
+                                 const char *name, struct as_error *err)
+{
+    struct as_device_sheet *d = &out->v[out->n++];
+    as_copy_text(d->id, sizeof d->id, id);
+    as_copy_text(d->name, sizeof d->name, name);
+    d->sheet.rows = calloc(p->n + 1, sizeof *d->sheet.rows);
+    return d->sheet.rows ? AS_OK : as_nomem(err, p->n * sizeof *d->sheet.rows, "a policy");
+}
+
+static bool has_device(const struct as_machine_sheet *m, const char *id)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->v[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Lines of patterns that no device with such a line fits. used: of each rule, whether it was applied. */
+static enum as_status add_unmatched(const struct as_policy *p, const bool *used, struct as_machine_sheet *out,
+                                    struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < p->n && !st; i++) {
+        if (used[i])
+            continue;
+        if (!has_device(out, p->v[i].device))
+            st = add_device(out, p, p->v[i].device, "", err);
+        for (size_t d = 0; d < out->n && !st; d++)
+            if (strcmp(out->v[d].id, p->v[i].device) == 0)
+                set_bound(&out->v[d], &p->v[i], p->v[i].of->label);
+    }
+    return st;
+}
+
+enum as_status as_policy_sheet(const struct as_policy *p, const struct as_machine_sheet *m,
+                               struct as_machine_sheet *out, struct as_error *err)
+{
+    bool *used = calloc(p->n + 1, sizeof *used);
+    *out = (struct as_machine_sheet){0};
+    enum as_status st = as_machine_sheet_reserve(out, m->n + p->n, err);
+    st = st || used ? st : as_nomem(err, p->n, "a policy");
+    as_copy_text(out->suite, sizeof out->suite, "policy");
+    out->bounds = true;
+    out->virtual_machine = m->virtual_machine;
+    out->clock_hz = NAN;
+    for (size_t d = 0; d < m->n && !st; d++) {
+        st = add_device(out, p, m->v[d].id, m->v[d].name, err);
+        for (size_t i = 0; i < p->n && !st; i++) {
+            char label[sizeof((struct as_sheet_row *)0)->label];
+            const bool fits =
+                fnmatch(p->v[i].device, m->v[d].id, 0) == 0 && find_label(&m->v[d], p->v[i].of, label, sizeof label);
+            used[i] |= fits;
+            if (fits)
+                set_bound(&out->v[d], &p->v[i], label);
+        }
+    }
+    if (!st)
+        st = add_unmatched(p, used, out, err);
+    for (size_t d = 0; d < out->n && !st; d++)
+        st = as_device_sheet_add_run(&out->v[d], err);
+    free(used);
+    if (st)
+        as_machine_sheet_finish(out);
+    return st;
+}
