@@ -44,8 +44,10 @@ static void cpus_have_a_scalar_form(void **state)
     struct as_operation *rows = NULL;
     size_t n = 0;
     assert_non_null(s);
-    for (size_t i = 0; i < s->runs[0].devices_n; i++)
+    for (size_t i = 0; i < s->runs[0].devices_n; i++) {
         s->runs[0].devices[i].capabilities = AS_CAP_HOST_KERNELS;
+        s->runs[0].devices[i].is_host_cpu = true;
+    }
     assert_int_equal(as_operations_make(&s->runs[0], &rows, &n, &err), AS_OK);
     assert_non_null(row_of(rows, n, "ffma32", "scalar"));
     free(rows);

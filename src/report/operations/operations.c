@@ -178,7 +178,7 @@ static void name_form(struct as_operation *o, const struct as_device_info *info)
         if (strcmp(axis, forms[i].axis) == 0)
             as_copy_text(o->form, sizeof o->form, forms[i].form);
     if (operations_is_scalar(c)) {
-        if (info && as_info_only_host_kernels(info) && strcmp(axis, "0") == 0)
+        if (info && info->is_host_cpu && as_info_only_host_kernels(info) && strcmp(axis, "0") == 0)
             as_copy_text(o->form, sizeof o->form, "scalar");
         return;
     }
