@@ -16,7 +16,9 @@ UNIT_TEST(test_slower)
     made_near(&m, "limit.bandwidth.private", 0.25, 1e-9);
     made_says(made_get(&m, "limit.bandwidth.private"),
               "Writing 98% of the memory that the system recommends to use runs at 0.250x");
-    assert_non_null(strstr(made_get(&m, "limit.bandwidth.private")->act, "near it, 'private' is 4.00x"));
+    assert_non_null(strstr(made_get(&m, "limit.bandwidth.private")->act,
+                           "Keep buffers below 98% of the memory that the system recommends to use: near it, "
+                           "'private' is 4.00x"));
     assert_null(made_find(&m, "limit.bandwidth.shared"));
 }
 
