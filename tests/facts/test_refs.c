@@ -58,7 +58,8 @@ static void test_figures_that_are_built_in(void **unused)
     assert_string_equal(as_refs_name(6), "rigel");
     assert_string_equal(as_refs_name(7), "m4pro");
     assert_string_equal(as_refs_name(8), "zen4");
-    assert_null(as_refs_name(9));
+    assert_string_equal(as_refs_name(9), "golden_cove");
+    assert_null(as_refs_name(12));
     assert_int_equal(as_refs_load("mi300a", &refs, &err), AS_OK);
     assert_true(refs.n > 60);
     const struct as_ref *f = find_ref("device", "latency of L2");
