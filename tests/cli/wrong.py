@@ -98,7 +98,7 @@ REFUSED = [
     (["explain", "latency/ffma32"], 2, ["'ffma32' of the probe 'latency' has no description"]),
     (["explain", "alu/\x1b[31mred"], 2, ["has no"]),
     (["explain", "99999999999999999999"], 2, ["99999999999999999999"]),
-    (["check", "1"], 2, ["--against BASE", "--policy FILE"]),
+    (["check", "1"], 2, ["--against BASE", "--policy POLICY"]),
     (["check", "--policy", "no.ini"], 2, ["no.ini"]),
     (["check", "--against", "no.json", "1"], 2, ["no file 'no.json'"]),
     (["check", "--against", "garbage.json"], 1, ["garbage.json"]),

@@ -132,7 +132,7 @@ static enum as_status check_bases(const struct as_args *args, struct as_error *e
     if (against == policy)
         return as_fail(err, AS_USAGE,
                        against ? "a check has either a base or a policy: give one of --against and --policy"
-                               : "name what to check against: --against BASE, or --policy FILE");
+                               : "name what to check against: --against BASE, or --policy POLICY");
     if (policy && as_args_value(args, "tolerance"))
         return as_fail(err, AS_USAGE,
                        "a policy's bounds have no tolerance: change the bounds, or leave out --tolerance");
@@ -233,7 +233,7 @@ static const struct as_option options[] = {
      "them "
      "form the base",
      true},
-    {"policy", 0, "FILE", "check against the bounds of this file instead", false},
+    {"policy", 0, "POLICY", "check against the bounds of this INI file instead", false},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
     {"complete", 0, NULL, "no effect; accepted for compatibility", false},
@@ -250,7 +250,7 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_check = {
     .name = "check",
-    .args = "--against BASE|--policy FILE [RUN]...",
+    .args = "--against BASE|--policy POLICY [RUN]...",
     .summary = "check a run's data sheet against that of another run or machine",
     .about =
         "Gives a verdict for each line of the data sheet: same (the 95% interval of the ratio lies within the "
