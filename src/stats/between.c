@@ -176,14 +176,21 @@ bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between b
 {
     const struct counted c = count(runs, n);
     double weights;
-    *out = (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
+    *out = (struct as_joined){.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     if (c.used == 0 || (c.used == 1 && !c.by_interval))
         return false;
     const double mean = between_mean(&c, between.variance, &weights), share = share_of_between(&c, between.variance);
     out->df = df_of(between.df, share);
+    out->share = share;
     const double half = as_student(out->df, 0.95) / sqrt(weights);
     out->value = n == 1 ? runs[0].value : exp(mean);
     out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
     out->another = another_run(&c, between, mean, weights, share);
     return true;
+}
+
+unsigned as_joined_df(const struct as_joined *joined, struct as_between between, unsigned own)
+{
+    const double df = 1 / (joined->share / between.df + (1 - joined->share) / fmax(own, 1));
+    return (unsigned)fmin(fmax(df, 1), DF_MAX);
 }

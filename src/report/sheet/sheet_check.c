@@ -10,6 +10,8 @@
 /* Share of checks of an unchanged machine in which a line may be found worse by chance. */
 static const double FALSE_ALARMS = 0.01;
 
+const char as_two_states_why[] = "two runs do not tell a change from two states of the host";
+
 const char *as_check_verdict_word(enum as_check_verdict v, bool bounded)
 {
     static const char *const words[][AS_CHECK_VERDICTS_N] = {
@@ -343,6 +345,21 @@ void as_check_confirm(struct as_check *c, const struct as_check *before, size_t 
             take_back(c, line, false, "the repeat does not confirm it");
         else if (w.worse < 2 && !w.undisturbed)
             take_back(c, line, true, w.repeats ? w.disturbed : "only one run shows it");
+    }
+}
+
+void as_check_leave_states(struct as_check *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct as_check_line *line = &c->v[i];
+        if ((line->verdict != AS_CHECK_WORSE && line->verdict != AS_CHECK_BETTER) || line->base_runs->n > 1 ||
+            line->now_runs->n > 1 || !as_line_has_states(line->device->id, line->base->of) ||
+            !as_between_may_be_states(line->comparison.ratio))
+            continue;
+        c->counts[line->verdict]--;
+        c->counts[line->verdict = AS_CHECK_UNDECIDED]++;
+        line->comparison.verdict = AS_CANNOT_TELL;
+        as_copy_text(line->why, sizeof line->why, as_two_states_why);
     }
 }
 

@@ -16,6 +16,8 @@ enum as_check_verdict {
 /* bounded: of a policy's line, "met" or "not met". */
 const char *as_check_verdict_word(enum as_check_verdict v, bool bounded);
 
+extern const char as_two_states_why[];
+
 struct as_check_line {
     const struct as_device_sheet *device;  /* of base, or of the checked machine where the line is new */
     const struct as_device_sheet *against; /* what stands for it on the checked machine; NULL: nothing, or it is new */
@@ -56,6 +58,8 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
 typedef const char *(*as_others_fn)(void *user, size_t run, const char *device, const struct as_quantity *q);
 void as_check_confirm(struct as_check *c, const struct as_check *before, size_t repeats_from, double tolerance,
                       as_others_fn others, void *user);
+/* Leaves lines inconclusive that one run of a host on either side does not tell from its two states. */
+void as_check_leave_states(struct as_check *c);
 void as_check_finish(struct as_check *c);
 
 #endif
