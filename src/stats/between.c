@@ -172,6 +172,16 @@ static struct as_interval another_run(const struct counted *c, struct as_between
     return (struct as_interval){exp(mean - half), exp(mean + half)};
 }
 
+/* One run keeps the sides of its interval: two modes, or a bound, are not in its middle. */
+static struct as_interval ends_of_one_run(const struct as_estimated *run, struct as_between between, double student)
+{
+    const double down = log(run->value / fmin(run->ci.lo, run->value)) / NORMAL,
+                 up = log(fmax(run->ci.hi, run->value) / run->value) / NORMAL,
+                 least = AS_BETWEEN_ERROR_MIN * AS_BETWEEN_ERROR_MIN + between.variance;
+    return (struct as_interval){run->value * exp(-student * sqrt(down * down + least)),
+                                run->value * exp(student * sqrt(up * up + least))};
+}
+
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out)
 {
     const struct counted c = count(runs, n);
@@ -186,6 +196,8 @@ bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between b
     out->value = n == 1 ? runs[0].value : exp(mean);
     out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
     out->another = another_run(&c, between, mean, weights, share);
+    if (n == 1)
+        out->ci = ends_of_one_run(&runs[0], between, as_student(out->df, 0.95));
     return true;
 }
 
