@@ -196,8 +196,11 @@ bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between b
     out->value = n == 1 ? runs[0].value : exp(mean);
     out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
     out->another = another_run(&c, between, mean, weights, share);
-    if (n == 1)
-        out->ci = ends_of_one_run(&runs[0], between, as_student(out->df, 0.95));
+    if (n == 1) { /* another run varies by as much again */
+        const double student = as_student(out->df, 0.95);
+        out->ci = ends_of_one_run(&runs[0], between, student);
+        out->another = ends_of_one_run(&runs[0], between, student * sqrt(2));
+    }
     return true;
 }
 
