@@ -171,6 +171,8 @@ static struct as_number side_number(const char *device, const struct as_machine_
 void as_check_line_label(const struct as_check_line *line, struct as_buf *out)
 {
     const struct as_sheet_row *row = line->base ? line->base : line->now;
+    if (!row)
+        return;
     const char *base = line->base ? line->base->shown : "", *now = line->now ? line->now->shown : "";
     const char *shown = base[0] ? base : now[0] ? now : row->label; /* a sheet from a file has no threads */
     const char *other = now[0] ? now : shown;
