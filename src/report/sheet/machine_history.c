@@ -126,8 +126,10 @@ static bool find_now(const struct as_machine_runs *m, struct as_history *h)
             continue;
         const struct as_line_runs *runs = &device->runs[row - device->sheet.rows];
         h->states = runs->states;
-        h->now = (struct as_joined){h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value, row->ci, runs->df,
-                                    runs->another};
+        h->now = (struct as_joined){.value = h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value,
+                                    .ci = row->ci,
+                                    .df = runs->df,
+                                    .another = runs->another};
         return true;
     }
     return false;
