@@ -101,6 +101,18 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                                                             : 1};
 }
 
+struct as_number as_number_counted(const struct as_number *n, double counted, const char *unit)
+{
+    const double by = counted / n->value; /* the clock is known far better than the interval is wide */
+    struct as_number out = *n;
+    out.value = counted;
+    out.ci = (struct as_interval){n->ci.lo * by, n->ci.hi * by};
+    out.mode[0] *= by;
+    out.mode[1] *= by;
+    out.unit = unit;
+    return out;
+}
+
 bool as_number_is_value(const struct as_number *n)
 {
     const enum as_number_form form = as_number_form(n);

@@ -31,6 +31,8 @@ enum as_number_form as_number_form(const struct as_number *n);
 struct as_number as_number_of_cell(const struct as_cell *c);
 /* The value for programs; NAN where only a range is known, as of a capacity. */
 double as_number_point(const struct as_number *n);
+/* The same number in what the clock made it of: 500 cycles of 136 ns. */
+struct as_number as_number_counted(const struct as_number *n, double counted, const char *unit);
 /* Is it stated as one value, rather than as a range, two modes or words? */
 bool as_number_is_value(const struct as_number *n);
 /* Is it stated in numbers, rather than as too noisy? */
