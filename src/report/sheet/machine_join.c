@@ -296,13 +296,15 @@ static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
     runs->df = as_trials_df(row->trials);
 }
 
-/* Two modes of the samples are those of one run. */
+/* Two modes of the samples, and what they saw, are those of one run. */
 static void set_modes(const struct as_line_runs *runs, struct as_sheet_row *row)
 {
     const struct as_line_states *s = &runs->states;
     row->of_runs = s->n == 2;
-    if (runs->n > 1)
+    if (runs->n > 1) {
         row->modes = s->n;
+        row->seen = (struct as_interval){0, 0};
+    }
     for (size_t i = 0; i < s->n; i++)
         row->mode[i] = s->of[i].value;
     if (s->n)
