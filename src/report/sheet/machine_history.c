@@ -127,8 +127,10 @@ static bool find_now(const struct as_machine_runs *m, struct as_history *h)
         const struct as_line_runs *runs = &device->runs[row - device->sheet.rows];
         h->states = runs->states;
         h->on_sheet = row;
-        h->now = (struct as_joined){h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value, row->ci, runs->df,
-                                    runs->another};
+        h->now = (struct as_joined){.value = h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value,
+                                    .ci = row->ci,
+                                    .df = runs->df,
+                                    .another = runs->another};
         return true;
     }
     return false;
