@@ -87,17 +87,12 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
     return st;
 }
 
-/* The bounds of a policy, of the devices of the checked machine. */
-static enum as_status load_policy(const char *name, struct as_checked *c, struct as_error *err)
+static enum as_status read_policy(const char *name, struct as_policy *out, struct as_error *err)
 {
-    struct as_policy policy = {0};
     struct as_buf text = AS_BUF_INIT;
     enum as_status st = as_buf_read_file(&text, name, SHEET_BYTES_MAX, err);
-    if (!st && (st = as_policy_parse(as_buf_get(&text), &policy, err)))
+    if (!st && (st = as_policy_parse(as_buf_get(&text), out, err)))
         as_fail_in(err, name);
-    if (!st)
-        st = as_policy_sheet(&policy, c->now, c->base, err);
-    as_policy_finish(&policy);
     as_buf_finish(&text);
     return st;
 }
@@ -107,7 +102,20 @@ static enum as_status load_checked(const struct as_args *args, struct as_checked
     return load_all(args, args->word, args->words, c->now, &c->repeats, err);
 }
 
-/* Both sides: a policy is that of the checked machine's devices. */
+/* A policy's bounds are of the checked machine's devices. */
+static enum as_status load_with_policy(const struct as_args *args, struct as_checked *c, struct as_error *err)
+{
+    struct as_policy policy = {0};
+    c->tolerance = 0;
+    enum as_status st = read_policy(c->base_names[0], &policy, err);
+    if (!st)
+        st = load_checked(args, c, err);
+    if (!st)
+        st = as_policy_sheet(&policy, c->now, c->base, err);
+    as_policy_finish(&policy);
+    return st;
+}
+
 static enum as_status load_sides(const struct as_args *args, struct as_checked *c, const char ***names,
                                  struct as_error *err)
 {
@@ -116,11 +124,8 @@ static enum as_status load_sides(const struct as_args *args, struct as_checked *
     if (!st)
         st = as_args_values(args, policy ? "policy" : "against", names, &c->base_names_n, err);
     c->base_names = *names;
-    if (policy) {
-        c->tolerance = 0;
-        st = st ? st : load_checked(args, c, err);
-        return st ? st : load_policy(c->base_names[0], c, err);
-    }
+    if (!st && policy)
+        return load_with_policy(args, c, err);
     if (!st)
         st = load_all(args, c->base_names, c->base_names_n, c->base, NULL, err);
     return st ? st : load_checked(args, c, err);
