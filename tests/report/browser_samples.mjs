@@ -1,7 +1,7 @@
 // The pages of the samples as they open: browser_samples.mjs ASSAY CHARTS_DIR WORK_DIR SAMPLES_DIR
 import fs from 'node:fs';
 import path from 'node:path';
-import { browser, check, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { browser, check, checkHeadings, checkQuiet, failed, open, wide } from './browser_page.mjs';
 import { overlaps } from './browser_overlap.mjs';
 
 const samples = process.argv[5];
@@ -33,6 +33,7 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     check(`${where}: at most ${screens} screens`, t.first.height <= screens * height, t.first.height / height);
     const seen = await overlaps(t), empty = await emptyCurves(t), cut = await cutCells(t), other = await otherNumbers(t);
     check(`${where}: no text is cut or over another`, seen.length === 0, seen.slice(0, 12));
+    await checkHeadings(where, t);
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);

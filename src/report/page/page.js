@@ -268,7 +268,9 @@
       curve.remove();
     }
     const section = byId('curves');
-    if (section && !shown) section.hidden = true;
+    if (!section || shown) return;
+    section.hidden = true;
+    for (const link of document.querySelectorAll('nav a[href="#curves"]')) link.parentElement.hidden = true;
   }
   // A picture asks for its width: in a closed section it waits until that is opened.
   let queue = Promise.resolve();
