@@ -183,7 +183,7 @@ static void format_noted(struct as_buf *out, double v, struct as_interval ci, co
 {
     const struct as_number n = {.value = v, .ci = ci, .unit = unit};
     if (as_number_form(&n) == AS_NUMBER_INCONCLUSIVE)
-        as_buf_printf(out, "an inconclusive multiple%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
+        as_buf_printf(out, "an unknown number of times%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
     else
         as_number_prose(&n, per, note, out);
 }

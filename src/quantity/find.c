@@ -204,9 +204,9 @@ static bool say_vague(const struct as_quantity_subject *s, const struct as_quant
     if (!f || !isfinite(f->value) || !isfinite(f->ci.lo) || !isfinite(f->ci.hi))
         return false;
     as_buf_str(reason, "inconclusive: between ");
-    as_format_size(reason, (uint64_t)f->ci.lo);
+    as_format_size(reason, (uint64_t)as_range_end(f->ci.lo, "B"));
     as_buf_str(reason, " and ");
-    as_format_size(reason, (uint64_t)f->ci.hi);
+    as_format_size(reason, (uint64_t)as_range_end(f->ci.hi, "B"));
     return true;
 }
 
