@@ -47,8 +47,8 @@ LENGTHS = (16, 64, 128, 256)
 CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in LENGTHS)
 # What the processor decides, again on the second.
 DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" for name in (
-    "atomics", "atomics_lost", "c2c", "codegen", "conversion", "ops native", "matrix unit", "matrix cores", "matrix formats",
-    "matrix find", "matrix multiplication", "gemm of arm", "layout", "roofline", "stream", "stream kernels",
+    "atomics", "atomics_lost", "c2c", "codegen", "conversion", "cpu_operands", "ops native", "matrix unit", "matrix cores",
+    "matrix formats", "matrix find", "matrix multiplication", "gemm of arm", "layout", "roofline", "stream", "stream kernels",
     "stream places", "bandwidth", "chase", "chase persistent", "refill")]
 
 

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "lib/checks/checks.h"
 
-enum { AS_BUFFERS_MAX = 25 };
+enum { AS_BUFFERS_MAX = 40 };
 struct as_buffers {
     struct as_device *dev;
     enum as_status status;      /* of the first call that failed */

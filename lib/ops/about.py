@@ -1,4 +1,4 @@
-"""Generates what `assay explain` says about each operation: about.py OUT.c CPU.ini FILE.ini...   (README.md documents the files)
+"""Generates what `assay explain` says about each operation: about.py OUT.c CPU.ini GROUPS.ini FILE.ini...   (README.md documents the files)
 """
 import re
 import sys
@@ -102,9 +102,9 @@ def row_of(op, cpus):
 
 
 def main():
-    out, cpu, paths = sys.argv[1], sys.argv[2], sys.argv[3:]
+    out, cpu, paths = sys.argv[1], sys.argv[2:4], sys.argv[4:]
     operations = [o for path in paths for o in ops.read(path)]
-    sections = ops.parse(cpu)
+    sections = ops.parse(*cpu)
     rows = {name: list(native.rows_of(operations, sections, machine)) for name, machine in CPUS}
     with open(out, "w", encoding="ascii") as f:
         f.write('#include "lib/ops/ops.h"\n\nconst struct as_word as_op_about[] = {\n')

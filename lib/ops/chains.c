@@ -89,11 +89,17 @@ static enum as_status has_operation(const struct as_device_info *info, const str
     return AS_OK;
 }
 
+bool as_chains_packs(const struct as_device_info *info, const struct as_op *op)
+{
+    return op->alone && dialect_of(info) != AS_DIALECT_METAL;
+}
+
 static enum as_applies part_applies(const struct as_device_info *info, const struct as_op_part *part, unsigned ilp,
                                     struct as_error *err)
 {
     const struct as_op *op = part->op;
-    if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) || (op->alone && part->count * ilp > 1))
+    if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) ||
+        (as_chains_packs(info, op) && part->count * ilp > 1))
         return AS_PRUNED;
     return has_operation(info, op, err) ? AS_INAPPLICABLE : AS_APPLIES;
 }

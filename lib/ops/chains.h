@@ -49,6 +49,9 @@ struct as_chains_time {
 /* AS_INAPPLICABLE with the reason if dialect, architecture or size prevent it. */
 enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
                                 struct as_error *err);
+/* Do compilers of the device pack two chains of it into one operation? Then one chain only is measured. Apple's GPUs
+ * have no packed operations. */
+bool as_chains_packs(const struct as_device_info *info, const struct as_op *op);
 /* Issue bound of results per cycle; none if unpublished. */
 void as_limit_issue(struct as_trial_context *tc, const struct as_chains_desc *desc);
 /* Issue bound of cycles per sequence of a warp. */

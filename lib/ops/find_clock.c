@@ -15,14 +15,18 @@ enum { ROUNDS = 5, LONGER = 4, FULL_ILP = 4 };
 /* LEAST: chains of a fit. SPARE: from so many on, a quarter need not be whole numbers. */
 enum { LEAST = 3, SPARE = 5, FITS_MAX = 32 };
 
-/* Short operations on different pipes. */
-static const char *const names[] = {"ffma32", "iadd32", "imul32", "xor32", "shladd32", "fmin32", "ffma64", "recip32"};
+/* Short operations on different pipes. The first ones often decide: one of a cycle where there is such, and a long one.
+ */
+static const char *const names[] = {"iadd32", "xor32", "imul32", "recip32", "ffma32", "shladd32", "fmin32", "ffma64"};
+static const char full_name[] = "ffma32";
 enum { NAMES = sizeof names / sizeof *names, FULL = NAMES, CHAINS_N };
 
 /* Tried clocks differ by STEP. WHOLE: how far a whole number of cycles may be missed, in cycles. SAME:
  * difference of clocks that are hardly two. SURE: least relative
  * error of a fit. GUESS: how far a device under load may be from its reported clock. */
 static const double STEP = 1e-4, WHOLE = 0.04, SAME = 0.02, SURE = 5e-4, GUESS = 1.5;
+/* CLEAR: a fit of all chains that leaves less open needs no more of them. */
+static const double CLEAR = 1.005;
 static const double LEAST_HZ = 0.3e9, MOST_HZ = 3.5e9, LEAST_SHARE = 0.5, ABOVE = 1.02;
 
 /* ---- the fit ---- */
@@ -72,10 +76,17 @@ static void keep_fit(struct as_clock_fit *fits, size_t *n, const struct as_clock
         fits[*n - 1] = *fit;
 }
 
-/* The clocks at which the most chains fit. */
-static size_t find_fits(const double *seconds, size_t n, const struct as_clock_range *range, struct as_clock_fit *fits)
+/* A quarter need not be whole numbers. */
+static unsigned least_chains(size_t n)
 {
-    unsigned most = (unsigned)(n >= SPARE ? n - n / 4 : n);
+    return (unsigned)(n >= SPARE ? n - n / 4 : n);
+}
+
+/* The clocks at which the most chains fit, and at least so many. */
+static size_t find_fits(const double *seconds, size_t n, unsigned least, const struct as_clock_range *range,
+                        struct as_clock_fit *fits)
+{
+    unsigned most = least;
     const size_t steps = n < LEAST ? 0 : 1 + (size_t)(log(range->high / range->low) / STEP);
     size_t found = 0;
     for (size_t i = 0; i < steps; i++) {
@@ -91,7 +102,7 @@ static size_t find_fits(const double *seconds, size_t n, const struct as_clock_r
 struct as_clock_fit as_clock_fit(const double *seconds, size_t n, const struct as_clock_range *range)
 {
     struct as_clock_fit fits[FITS_MAX], best = {.hz = NAN, .off = 1};
-    const size_t found = find_fits(seconds, n < AS_CLOCK_CHAINS ? n : AS_CLOCK_CHAINS, range, fits);
+    const size_t found = find_fits(seconds, n, least_chains(n), range, fits);
     for (size_t i = 0; i < found; i++) {
         refine(seconds, n, &fits[i]);
         if (isnan(best.hz) || is_better(range, &fits[i], &best))
@@ -100,6 +111,18 @@ struct as_clock_fit as_clock_fit(const double *seconds, size_t n, const struct a
     for (size_t i = 0; i < found; i++)
         best.off = fmax(best.off, exp(fabs(log(fits[i].hz / best.hz))));
     return best;
+}
+
+bool as_clock_is_decided(const double *seconds, size_t n, size_t more, const struct as_clock_range *range)
+{
+    struct as_clock_fit fits[FITS_MAX];
+    const unsigned least = least_chains(n + more);
+    if (n < LEAST)
+        return false;
+    if (least > more && find_fits(seconds, n, (unsigned)(least - more), range, fits) == 0)
+        return true;
+    const struct as_clock_fit fit = as_clock_fit(seconds, n, range);
+    return n >= SPARE && fit.chains == n && fit.off < CLEAR;
 }
 
 /* ---- the measurement ---- */
@@ -116,28 +139,26 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, size_t i
     struct as_chains_desc d = {.ilp = i == FULL ? FULL_ILP : 1,
                                .threads = i == FULL ? as_chains_full(info) : as_chains_warp(info),
                                .every_unit = i == FULL};
-    const struct as_op *op = as_op_find(i == FULL ? names[0] : names[i]);
+    const struct as_op *op = as_op_find(i == FULL ? full_name : names[i]);
     d.sequence = as_op_alone(op, op->two && i == FULL ? 2 : 0);
     return d;
 }
 
-static enum as_status make_chains(struct finder *f, struct as_trial_context *tc, struct as_error *err)
+static enum as_status make_chain(struct finder *f, size_t i, struct as_trial_context *tc, struct as_error *err)
 {
-    enum as_status st = AS_OK;
-    for (size_t i = 0; i < CHAINS_N && !st; i++) {
-        const struct as_chains_desc d = desc_of(&tc->dev->info, i);
-        struct as_error lacks = {0};
-        f->used[i] = as_chains_apply(&tc->dev->info, &d, &lacks) == AS_APPLIES;
-        if (!f->used[i])
-            continue;
-        st = as_chains_make(&f->chains[i], tc, &d, err);
-        if (!st)
-            st = as_chains_enough(&f->chains[i], &f->turns[i], err);
-        f->turns[i] *= LONGER;
-    }
+    const struct as_chains_desc d = desc_of(&tc->dev->info, i);
+    struct as_error lacks = {0};
+    f->used[i] = as_chains_apply(&tc->dev->info, &d, &lacks) == AS_APPLIES;
+    if (!f->used[i])
+        return AS_OK;
+    enum as_status st = as_chains_make(&f->chains[i], tc, &d, err);
+    if (!st)
+        st = as_chains_enough(&f->chains[i], &f->turns[i], err);
+    f->turns[i] *= LONGER;
     return st;
 }
 
+/* All that are made. */
 static enum as_status measure_chains(struct finder *f, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -153,6 +174,32 @@ static enum as_status measure_chains(struct finder *f, struct as_error *err)
         }
         if (!st)
             f->step_s[i][k / CHAINS_N] = as_chains_step(&f->chains[i], f->turns[i], half, whole);
+    }
+    return st;
+}
+
+static size_t seconds_of(const struct finder *f, double *seconds)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < NAMES; i++)
+        if (f->used[i] && !f->untimed[i])
+            seconds[n++] = as_median(f->step_s[i], ROUNDS);
+    return n;
+}
+
+/* Compilers of a second per kernel exist: makes no more chains than decide. *n: of them were measured. */
+static enum as_status measure_enough(struct finder *f, struct as_trial_context *tc, const struct as_clock_range *range,
+                                     double *seconds, size_t *n, struct as_error *err)
+{
+    enum as_status st = make_chain(f, FULL, tc, err);
+    bool decided = false;
+    for (size_t i = 0; i < NAMES && !st && !decided; i++) {
+        st = make_chain(f, i, tc, err);
+        if (st || i + 1 < LEAST)
+            continue;
+        st = measure_chains(f, err);
+        *n = seconds_of(f, seconds);
+        decided = as_clock_is_decided(seconds, *n, NAMES - 1 - i, range);
     }
     return st;
 }
@@ -184,17 +231,12 @@ static void take_fit(const struct as_clock_range *range, struct as_clock_fit *fi
 static enum as_status find_with(struct finder *f, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_found_clock *out = &tc->dev->found;
+    const struct as_clock_range range = range_of(&tc->dev->info);
     double seconds[NAMES];
     size_t n = 0;
-    enum as_status st = make_chains(f, tc, err);
-    if (!st)
-        st = measure_chains(f, err);
+    const enum as_status st = measure_enough(f, tc, &range, seconds, &n, err);
     if (st)
         return st;
-    for (size_t i = 0; i < NAMES; i++)
-        if (f->used[i] && !f->untimed[i])
-            seconds[n++] = as_median(f->step_s[i], ROUNDS);
-    const struct as_clock_range range = range_of(&tc->dev->info);
     struct as_clock_fit fit = as_clock_fit(seconds, n, &range);
     take_fit(&range, &fit, out);
     out->fma = as_chains_results(&f->chains[FULL]) / (as_median(f->step_s[FULL], ROUNDS) * fit.hz);

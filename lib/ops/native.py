@@ -1,7 +1,7 @@
-"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini FILE.ini...
+"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini GROUPS.ini FILE.ini...
 
-CPU.ini has a section per operation of the other files (see ops.py) that CPUs have, named without the type. Its keys, each
-optionally followed by a type ("x86v.f32"; an empty one: not this type):
+CPU.ini and GROUPS.ini have a section per operation of the other files (see ops.py) that CPUs have, named without the type. Its
+keys, each optionally followed by a type ("x86v.f32"; an empty one: not this type):
   x86   scalar x86-64 instructions, separated by semicolons
   x86v  vectors of 128, 256 and 512 bits, unless there is x86x, x86y or x86z for that width; a subgroup operation (group = yes)
         takes the register as the subgroup
@@ -41,7 +41,7 @@ NEEDS = (
     (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"),
     (r"vpmullq$|vcvtt?p[sd]2u?qq$|vcvtu?qq2", "AVX512DQ"),
     (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
-     r"vrsqrt14|vshuf[if]|valign[dq]|vpcmpltud$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"),
+     r"vrsqrt14|vshuf[if]|valign[dq]|vpcmpltud$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"), (r"v(add|mul|min|max)ph$", "AVX512FP16"),
 )
 SVE2 = {"eor3", "urhadd"}  # instructions that SVE has since its second version
 SIZE = {"q": 64, "d": 32, "w": 16, "b": 8}
@@ -116,7 +116,7 @@ class X86:
                 found.add("AVX2" if name.startswith("vp") else "AVX")
             if row.width == 512:
                 found.add("AVX512F")
-                if re.match(r"vp.*[bw]$|vpmaddwd$", name):
+                if re.match(r"vp.*[bw]$|vpmaddwd$|vpslldq$|vpalignr$|vpunpckhwd$", name):
                     found.add("AVX512BW")
                 if re.match(r"v(and|or|xor|andn)p", name):
                     found.add("AVX512DQ")
@@ -186,7 +186,7 @@ class A64:
     @staticmethod
     def needs(row):
         if row.width != SVE:
-            return set()
+            return {"FPHP"} if row.op.type == "f16" and re.search(r"\bf(add|mul|min|max) ", row.text) else set()
         names = {text.split()[0] for text in row.instructions(row.text)}
         return {"SVE", "SVE2"} if names & SVE2 else {"SVE"}
 
@@ -378,9 +378,10 @@ def rows_of(operations, sections, machine):
 
 
 def main():
-    operations = [o for path in sys.argv[4:] for o in ops.read(path)]
-    sections = ops.parse(sys.argv[3])
-    fronts = ((X86, "    .intel_syntax noprefix\n    .text\n"), (A64, "    .text\n    .arch_extension sve2\n"))
+    operations = [o for path in sys.argv[5:] for o in ops.read(path)]
+    sections = ops.parse(*sys.argv[3:5])
+    fronts = ((X86, "    .intel_syntax noprefix\n    .text\n"),
+              (A64, "    .text\n    .arch armv8.2-a+fp16\n    .arch_extension sve\n    .arch_extension sve2\n"))
     machines = [(m, front, list(rows_of(operations, sections, m))) for m, front in fronts]
     assembly.write(sys.argv[1], sys.argv[2], "lib/ops/native.h", "as_native_run", "struct as_native as_natives", machines)
     with open(sys.argv[2], "a", encoding="ascii") as f:

@@ -11,7 +11,8 @@ import sys
 EVERYTHING = "--mattr=+sve2,+sme,+sme-i64,+sme-f64,+dotprod,+i8mm,+bf16,+lse,+fullfp16"
 UNKNOWN = re.compile(r"<unknown>|\.inst\b|\(bad\)|\bundefined\b|\budf\b")
 # Alignment padding before a loop.
-NOTHING = re.compile(r"nop|xchg$|data16$|cs$")
+NOTHING = re.compile(r"nop|xchg +(%?\w+), *\1$|data16\b|cs\b")
+COUNTED = ("as_native_", "as_pair_")
 
 
 def disassemble(tools, library):
@@ -32,13 +33,13 @@ def count(text):
         start = re.match(r"[0-9a-f]+ <_?(as_\w+)>:", line)
         if start:
             symbol = start.group(1)
-            code = codes.setdefault(symbol, {}) if symbol.startswith("as_native_") else None
+            code = codes.setdefault(symbol, {}) if symbol.startswith(COUNTED) else None
             continue
         if code is not None and UNKNOWN.search(line):
             unknown.add(symbol)
-        one = re.match(r"\s+[0-9a-f]+:\s+(?:\{\w+\} )?([a-z][\w.]*)", line)
-        if one and code is not None and not NOTHING.match(one.group(1)):
-            code[one.group(1)] = code.get(one.group(1), 0) + 1
+        one = re.match(r"\s+[0-9a-f]+:\s+(?:\{\w+\} )?(([a-z][\w.]*).*)", line)
+        if one and code is not None and not NOTHING.match(one.group(1).strip()):
+            code[one.group(2)] = code.get(one.group(2), 0) + 1
     return {symbol: code for symbol, code in codes.items() if symbol not in unknown}
 
 

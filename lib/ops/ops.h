@@ -78,7 +78,7 @@ struct as_op {
     const char *amd;           /* the same for AMD */
     const char *amd_chips;     /* prefixes of the AMD chips that have it: "gfx90a gfx94"; NULL: all */
     unsigned subgroups;        /* capabilities that its text for OpenCL needs */
-    bool alone;                /* compilers pack two chains of it: one chain only */
+    bool alone;                /* compilers pack two chains of it: as_chains_packs */
     void (*reference)(const union as_op_value *abc, union as_op_value *r); /* NULL: a subgroup operation */
     /* one lane of a subgroup with a power of two of lanes; abc: three operands each; NULL: not a subgroup operation */
     void (*group_reference)(const union as_op_value (*abc)[3], unsigned lane, unsigned lanes, union as_op_value *r);

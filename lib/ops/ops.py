@@ -286,11 +286,12 @@ class Operation:
         return "".join("\n         " + quote(line + "\n") for line in text.splitlines())
 
 
-def parse(path):
+def parse(*paths):
     parser = configparser.ConfigParser(delimiters=("=",), comment_prefixes=(";",), interpolation=None, strict=True)
     parser.optionxform = str
-    with open(path, encoding="ascii") as f:
-        parser.read_file(f)
+    for path in paths:
+        with open(path, encoding="ascii") as f:
+            parser.read_file(f)
     return parser
 
 

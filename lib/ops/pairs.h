@@ -1,4 +1,4 @@
-/* Chains of x86-64 instructions from one input operand to one output, their throughput, and mixtures of two: the table
+/* Chains of CPU instructions from one input operand to one output, their throughput, and mixtures of two: the table
  * that pairs.py makes of pairs.ini. */
 #ifndef AS_LIB_OPS_PAIRS_H
 #define AS_LIB_OPS_PAIRS_H
@@ -13,6 +13,7 @@ struct as_pair_kernel {
     unsigned count;     /* of the instruction per step; of a mixture 1 */
     unsigned less;      /* cycles of the link in a step */
     const char *link;   /* its instruction, "" none */
+    bool at_most;       /* the link takes at least so many cycles, so the latency is at most the rest */
     unsigned counts[2]; /* of a mixture: instructions of both forms per step */
     struct as_native_body body;
 };
@@ -25,5 +26,7 @@ const struct as_pair_kernel *as_pair_find(const char *form, const char *what);
 bool as_pair_is_mixture(const struct as_pair_kernel *k);
 /* Cycles per instruction, without the link, of a step's; of a mixture per step. */
 double as_pair_value(const struct as_pair_kernel *k, double cycles);
+/* Has a step the instructions of the table, as counted in the object file? The assembler may not add or drop any. */
+enum as_gate_state as_pair_code_gate(const struct as_pair_kernel *k, char *text, size_t size);
 
 #endif

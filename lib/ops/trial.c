@@ -4,10 +4,14 @@
 
 #include "lib/checks/checks.h"
 
+#include <math.h>
+
 enum { CORE_TURNS = 8192 };
 
 const struct as_metric as_ops_time[] = {
-    {"time", "ns", true, "the same in nanoseconds, at the clock of the sample", NULL}, {0}};
+    {"time", "ns", true, "the same in nanoseconds, at the clock of the sample", NULL},
+    {"loop", "cycles", true, "control group: cycles per turn of the loop beyond its steps", NULL},
+    {0}};
 const struct as_metric as_ops_rate[] = {
     {"rate", "GOP/s", false, "results per second and compute unit, at the clock of the sample", NULL}, {0}};
 
@@ -101,6 +105,10 @@ enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sa
     struct as_chains_time *t = &v->last;
     enum as_status st = v->is_native ? as_native_measure(&v->native, reps, t, err)
                                      : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
+    if (!st && !v->is_native && isfinite(t->raw)) {
+        v->loop += (t->raw - t->cycles) * v->chains.desc.steps;
+        v->loops++;
+    }
     if (v->with_loop)
         t->cycles = t->raw;
     if (!st && t->clock_hz > 0) {
@@ -118,6 +126,8 @@ static void note_time(const struct as_ops_trial *v)
         return;
     as_note_number(v->tc, "time", ns / (v->per_sequence ? v->last.sequences : 1));
     as_note_number(v->tc, "rate", v->last.operations / ns);
+    if (v->loops)
+        as_note_number(v->tc, "loop", fmax(v->loop / (double)v->loops, 0));
 }
 
 bool as_ops_check(void *state, char *why, size_t size)

@@ -40,7 +40,8 @@ struct as_ops_trial {
     struct as_trial_context *tc;
     bool per_sequence; /* times are of a sequence of a warp, not of a step */
     double ns;         /* over all samples, per step of all chains of a thread */
-    size_t samples;
+    double loop;       /* over as many samples, cycles per turn beyond the steps */
+    size_t samples, loops;
 };
 /* Further metrics of the operation probes, noted by as_ops_check where the clock is known; ends with a NULL name. */
 extern const struct as_metric as_ops_time[], as_ops_rate[];

@@ -5,10 +5,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-void *as_library_open(const char *const *names, size_t n, const char **found, char *why, size_t size)
+static void *library_open(const char *const *names, size_t n, int scope, const char **found, char *why, size_t size)
 {
     for (size_t i = 0; i < n; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        void *library = dlopen(names[i], RTLD_NOW | scope);
         const char *words = library || i ? NULL : dlerror();
         *found = names[i];
         if (words)
@@ -17,6 +17,16 @@ void *as_library_open(const char *const *names, size_t n, const char **found, ch
             return library;
     }
     return NULL;
+}
+
+void *as_library_open(const char *const *names, size_t n, const char **found, char *why, size_t size)
+{
+    return library_open(names, n, RTLD_LOCAL, found, why, size);
+}
+
+void *as_library_open_global(const char *const *names, size_t n, const char **found, char *why, size_t size)
+{
+    return library_open(names, n, RTLD_GLOBAL, found, why, size);
 }
 
 void as_library_function(void *library, const char *name, void *function, const char **missing)

@@ -41,6 +41,7 @@ static const struct {
     {"subgroup arithmetic", "non-uniform subgroup arithmetic"},
     {"subgroup clustered", "clustered subgroup reductions"},
     {"concurrent commands", "concurrent commands in one submission"},
+    {"recommended memory", "recommendation of how much memory to use"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

@@ -60,12 +60,14 @@ static void porting_say_pair(struct as_advice *a, const struct as_pair *p, bool 
     const struct as_interval ci = porting_gain(p, is_time, &ratio);
     const enum as_fact_verdict helps = as_verdict_above(ci, 1);
     as_fact_value_text(as_cell_size(p->a), AS_NO_INTERVAL, "B", size, sizeof size);
-    as_advice_say(a, "%s: %s %s %s %s, against %s: %s",
+    as_advice_say(a, "%s: %s %s %s %s, against %s",
                   helps == AS_SUPPORTED ? w->do_it
                   : helps == AS_REFUTED ? w->leave_it
                                         : w->unclear,
-                  w->what, size, is_time ? "takes" : "runs at", porting_value(p->b, with), porting_value(p->a, without),
-                  as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain));
+                  w->what, size, is_time ? "takes" : "runs at", porting_value(p->b, with),
+                  porting_value(p->a, without));
+    if (helps != AS_UNDECIDED)
+        as_advice_say(a, ": %s", as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain));
     as_advice_gain(a, ci);
     as_advice_add_number(a, p->a, "%s, '%s'", size, as_cell_axis(p->a, "allocator"));
     as_advice_add_number(a, p->b, "%s, '%s'", size, as_cell_axis(p->b, "allocator"));
@@ -107,6 +109,8 @@ bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic 
 
 /* ---- facts of applications ---- */
 
+enum { PORTING_FACTS_MAX = 16 }; /* applications, or strategies */
+
 /* The fact of the relation and these values whose first cell is the fastest; NULL: there is none. scenario may be "".
  */
 static const struct as_fact *porting_fastest(const struct as_rule_context *c, enum as_relation relation,
@@ -140,6 +144,18 @@ static void porting_add_numbers(const struct as_rule_context *c, struct as_advic
     }
 }
 
+/* Those of decided facts, which the sentence names, come first. */
+static void porting_add_all(const struct as_rule_context *c, struct as_advice *a, const struct as_fact *const *of,
+                            size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (of[i]->verdict != AS_UNDECIDED)
+            porting_add_numbers(c, a, of[i]);
+    for (size_t i = 0; i < n; i++)
+        if (of[i]->verdict == AS_UNDECIDED)
+            porting_add_numbers(c, a, of[i]);
+}
+
 /* What is decided goes to the first list: "double buffering 0.800x (0.790 to 0.810x; heartwall, 'managed')"; of the
  * rest the name goes to the second. */
 static void porting_list_fact(const struct as_fact *f, const char *name, struct as_buf *decided, struct as_buf *unclear)
@@ -160,7 +176,9 @@ static double porting_saved(const struct as_rule_context *c, const struct as_fac
 {
     const struct as_cell *unified = f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL;
     struct as_metric_value peak;
-    return unified && as_cell_metric(unified, "peak_against_explicit", &peak) && peak.ci.hi < 1 ? 1 - peak.value : NAN;
+    return unified && as_cell_metric(unified, "peak_against_explicit", &peak) && peak.trials > 1 && peak.ci.hi < 1
+               ? 1 - peak.value
+               : NAN;
 }
 
 /* The applications of facts, each once: those before the i-th have another name. */
@@ -172,6 +190,16 @@ static bool porting_is_first(const struct as_rule_context *c, size_t i)
             strcmp(as_fact_field(&v[k], AS_FIELD_WHAT), as_fact_field(&v[i], AS_FIELD_WHAT)) == 0)
             return false;
     return v[i].relation == AS_FACT_APP && strcmp(v[i].device, c->device) == 0;
+}
+
+/* The fastest fact of each application; returns their number. */
+static size_t porting_applications(const struct as_rule_context *c, const struct as_fact *of[PORTING_FACTS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->facts->n && n < PORTING_FACTS_MAX; i++)
+        if (porting_is_first(c, i))
+            of[n++] = porting_fastest(c, AS_FACT_APP, as_fact_field(&c->facts->v[i], AS_FIELD_WHAT), "");
+    return n;
 }
 
 static void porting_say_applications(struct as_advice *a, size_t faster, size_t slower, const struct as_buf *decided,
@@ -189,23 +217,20 @@ static void porting_say_applications(struct as_advice *a, size_t faster, size_t 
 
 bool as_advise_applications(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    size_t n = 0, faster = 0, slower = 0;
+    const struct as_fact *of[PORTING_FACTS_MAX];
+    const size_t n = porting_applications(c, of);
+    size_t faster = 0, slower = 0;
     double saved = NAN;
     struct as_buf decided = AS_BUF_INIT, unclear = AS_BUF_INIT;
     (void)t;
-    for (size_t i = 0; i < c->facts->n; i++) {
-        const struct as_fact *f =
-            porting_is_first(c, i) ? porting_fastest(c, AS_FACT_APP, as_fact_field(&c->facts->v[i], AS_FIELD_WHAT), "")
-                                   : NULL;
-        if (!f)
-            continue;
-        n++;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_fact *f = of[i];
         faster += f->verdict == AS_SUPPORTED;
         slower += f->verdict == AS_REFUTED;
         saved = fmax(saved, porting_saved(c, f));
         porting_list_fact(f, "", &decided, &unclear);
-        porting_add_numbers(c, a, f);
     }
+    porting_add_all(c, a, of, n);
     porting_say_applications(a, faster, slower, &decided, &unclear);
     if (isfinite(saved))
         as_advice_say(a, "; one allocation saves up to %.0f%% of peak memory", 100 * saved);
@@ -216,26 +241,41 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
 
 static const struct {
     const char *strategy, *says;
+    enum as_role needs; /* AS_ROLE_UNKNOWN: any memory does */
 } porting_strategies[] = {
-    {"double-buffering", "double buffering"},   {"memory-check", "a check of free memory"},
-    {"partial-transfers", "partial transfers"}, {"stack", "variables on the stack"},
-    {"static", "static managed variables"},     {"hidden-allocator", "a growing container"},
+    {"double-buffering", "double buffering", AS_ROLE_UNKNOWN},
+    {"memory-check", "a check of free memory", AS_ROLE_UNKNOWN},
+    {"partial-transfers", "partial transfers", AS_ROLE_UNKNOWN},
+    {"stack", "variables on the stack", AS_ROLE_PAGEABLE},
+    {"static", "static managed variables", AS_ROLE_MANAGED_STATIC},
+    {"hidden-allocator", "a growing container", AS_ROLE_UNKNOWN},
 };
+
+static bool porting_has_role(const struct as_device_info *info, enum as_role role)
+{
+    bool has = role == AS_ROLE_UNKNOWN || !info;
+    for (size_t i = 0; info && i < info->allocators_n && !has; i++)
+        has = info->allocators[i].role == role && !info->allocators[i].why_not[0];
+    return has;
+}
 
 bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT;
+    const struct as_fact *of[PORTING_FACTS_MAX];
+    size_t n = 0;
+    struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT, impossible = AS_BUF_INIT;
     (void)t;
     for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
         const struct as_fact *f = porting_fastest(c, AS_FACT_APP_STRATEGY, "", porting_strategies[i].strategy);
         if (f) {
             porting_list_fact(f, porting_strategies[i].says, &decided, &unclear);
-            porting_add_numbers(c, a, f);
+            of[n++] = f;
         } else {
-            as_buf_printf(&missing, "%s%s", missing.len ? ", " : "", porting_strategies[i].says);
+            struct as_buf *list = porting_has_role(c->info, porting_strategies[i].needs) ? &missing : &impossible;
+            as_buf_printf(list, "%s%s", list->len ? ", " : "", porting_strategies[i].says);
         }
     }
-    const bool any = decided.len || unclear.len;
+    porting_add_all(c, a, of, n);
     if (decided.len)
         as_advice_say(a, "Time with each strategy against time without: %s", as_buf_get(&decided));
     if (unclear.len)
@@ -243,8 +283,11 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
                       as_buf_get(&unclear));
     if (missing.len)
         as_advice_say(a, "; not measured: %s", as_buf_get(&missing));
+    if (impossible.len)
+        as_advice_say(a, "; impossible on this device: %s", as_buf_get(&impossible));
+    as_buf_finish(&impossible);
     as_buf_finish(&missing);
     as_buf_finish(&decided);
     as_buf_finish(&unclear);
-    return any;
+    return n > 0;
 }

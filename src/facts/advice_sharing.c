@@ -66,10 +66,10 @@ static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pa
     return kept;
 }
 
-/* No pair differs significantly: either the intervals exclude a difference that matters, or it is inconclusive. */
-static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs, size_t n)
+/* No pair differs significantly: either the intervals exclude a difference that matters, or it is inconclusive. p: the
+ * pair that may differ most, of n. */
+static void say_no_first_touch(struct as_advice *a, const struct as_pair *p, size_t n)
 {
-    const struct as_pair *p = largest_by(apart_at_most, pairs, n);
     const double most = apart_at_most(p);
     char text[96];
     if (most <= ADVICE_ALIKE)
@@ -84,6 +84,14 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs,
                       most < 0.1, 100 * most);
     as_advice_say(a, "%s'%s', device against CPU: %s)", most <= ADVICE_ALIKE ? "; " : "",
                   as_cell_axis(p->a, "allocator"), ratio_text(p->b, p->a, text));
+}
+
+static void add_first_touch(struct as_advice *a, const struct as_pair *p)
+{
+    char pass[64];
+    as_advice_pass_text(p->a, pass, sizeof pass);
+    as_advice_add_number(a, p->a, "%s, '%s', the CPU first", pass, as_cell_axis(p->a, "allocator"));
+    as_advice_add_number(a, p->b, "%s, '%s', the device first", pass, as_cell_axis(p->b, "allocator"));
 }
 
 bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -106,13 +114,14 @@ bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_top
                       cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                       speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
-        say_no_first_touch(a, pairs, n);
+        p = largest_by(apart_at_most, pairs, n);
+        say_no_first_touch(a, p, n);
     }
-    for (size_t i = 0; i < n; i++) {
-        as_advice_pass_text(pairs[i].a, pass, sizeof pass);
-        as_advice_add_number(a, pairs[i].a, "%s, '%s', the CPU first", pass, as_cell_axis(pairs[i].a, "allocator"));
-        as_advice_add_number(a, pairs[i].b, "%s, '%s', the device first", pass, as_cell_axis(pairs[i].b, "allocator"));
-    }
+    if (n > 0) /* what the sentence is about, then the others */
+        add_first_touch(a, p);
+    for (size_t i = 0; i < n; i++)
+        if (&pairs[i] != p)
+            add_first_touch(a, &pairs[i]);
     free(pairs);
     return n > 0;
 }

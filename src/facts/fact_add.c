@@ -71,8 +71,13 @@ static const char *gain_text(const struct as_fact *f, char *out, size_t size)
 /* What a name in braces stands for. */
 static const char *named_text(const struct as_fact *f, const char *name, size_t len, char *out, size_t size)
 {
-    if (len == strlen("value") && strncmp(name, "value", len) == 0)
-        return as_fact_value_text(f->value, f->ci, f->unit, out, size);
+    if (len == strlen("value") && strncmp(name, "value", len) == 0) {
+        /* of rates the best is the highest, of times the lowest */
+        const char *bound = !f->left_out ? "" : strchr(f->unit, '/') ? "at least " : "at most ";
+        as_copy_text(out, size, bound);
+        as_fact_value_text(f->value, f->ci, f->unit, out + strlen(bound), size - strlen(bound));
+        return out;
+    }
     if (len == strlen("gain") && strncmp(name, "gain", len) == 0)
         return gain_text(f, out, size);
     return as_fact_field_named(f, name, len);
@@ -111,12 +116,46 @@ static void say_into(const struct as_fact *f, char *out, size_t size, const char
 }
 #pragma GCC diagnostic pop
 
+#define TOO_WIDE "an unknown number of times"
+
+/* Nothing if text does not contain old. */
+static void put_instead(char *text, size_t size, const char *old, const char *new)
+{
+    const char *at = strstr(text, old);
+    struct as_buf out = AS_BUF_INIT;
+    if (!at)
+        return;
+    as_buf_add(&out, text, (size_t)(at - text));
+    as_buf_printf(&out, "%s%s", new, at + strlen(old));
+    as_copy_text(text, size, as_buf_get(&out));
+    as_buf_finish(&out);
+}
+
+/* A tie is an interval around 1 that excludes what matters; one that excludes next to nothing is none, and no multiple.
+ */
+static void say_too_wide(char *text, size_t size)
+{
+    static const char *const open = " is inconclusive: ";
+    char *at = strstr(text, open);
+    if (!strstr(text, TOO_WIDE) || (!at && !strstr(text, " statistically tied")))
+        return;
+    if (at) {
+        at += strlen(open);
+        snprintf(at, size - (size_t)(at - text), "the intervals are too wide");
+        return;
+    }
+    put_instead(text, size, " are statistically tied", " cannot be compared");
+    put_instead(text, size, " is statistically tied", " cannot be compared");
+    put_instead(text, size, TOO_WIDE, "the intervals are too wide");
+}
+
 void as_fact_say(struct as_fact *f, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     say_into(f, f->sentence, sizeof f->sentence, fmt, ap);
     va_end(ap);
+    say_too_wide(f->sentence, sizeof f->sentence);
 }
 
 void as_fact_act(struct as_fact *f, const char *fmt, ...)
@@ -148,6 +187,12 @@ void as_fact_gain_beside(struct as_fact *f, struct as_interval control)
 {
     if (fmax(control.hi, 1 / control.lo) >= as_fact_effect(f))
         as_fact_gain(f, NAN, AS_NO_INTERVAL);
+}
+
+void as_fact_left_out(struct as_fact *f, size_t n)
+{
+    f->left_out = n;
+    f->verdict = n ? AS_UNDECIDED : f->verdict;
 }
 
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci)
@@ -183,9 +228,15 @@ static void format_noted(struct as_buf *out, double v, struct as_interval ci, co
 {
     const struct as_number n = {.value = v, .ci = ci, .unit = unit};
     if (as_number_form(&n) == AS_NUMBER_INCONCLUSIVE)
-        as_buf_printf(out, "an unknown number of times%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
+        as_buf_printf(out, TOO_WIDE "%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
     else
         as_number_prose(&n, per, note, out);
+}
+
+bool as_fact_is_open(const struct as_fact *f)
+{
+    const struct as_number n = {.value = f->value, .ci = f->ci, .unit = f->unit};
+    return as_number_form(&n) == AS_NUMBER_INCONCLUSIVE;
 }
 
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)

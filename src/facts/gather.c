@@ -271,6 +271,19 @@ void as_curves_free(struct as_curve *curves, size_t n)
     free(curves);
 }
 
+const struct as_cell *as_cells_left_out(const struct as_rule_context *c, const char *probe, size_t *at)
+{
+    while (*at < c->all_n) {
+        const struct as_cell *cell = &c->all[(*at)++];
+        const bool waits = cell->status == AS_CELL_SKIPPED || cell->status == AS_CELL_PLANNED ||
+                           (cell->status == AS_CELL_WIDE && !as_cell_is_evidence(cell));
+        if (waits && strcmp(cell->probe, probe) == 0 && strcmp(cell->device, c->device) == 0 &&
+            !as_axes_get(&cell->axes, AS_STATE_AXIS))
+            return cell;
+    }
+    return NULL;
+}
+
 const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n, const char *axis, const char *text)
 {
     const struct as_cell *best = NULL;

@@ -50,7 +50,9 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
     const struct as_cell *rate = as_cells_best(o->rates, o->rates_n, "op", op),
                          *wait = as_cells_best(o->waits, o->waits_n, "op", op);
     const double warp = as_warp_of(c);
-    if (!rate || !wait || !isfinite(warp))
+    const struct as_fact *best =
+        as_fact_of(c->facts->v, c->facts->n, c->device, AS_FACT_ALU_THROUGHPUT, AS_BY(.op = op));
+    if (!rate || !wait || !isfinite(warp) || (best && best->left_out))
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ALU_FLIGHT, rate, NULL);
     if (!f)

@@ -38,6 +38,50 @@ bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
            as_fact_has_id(fact, ref->fact);
 }
 
+double as_ref_ratio(const struct as_ref *ref, const struct as_fact *fact)
+{
+    const bool below = strcmp(ref->qualifier, "at most") == 0 || strcmp(ref->qualifier, "below") == 0;
+    const bool above = strcmp(ref->qualifier, "at least") == 0;
+    if (fact->value > ref->hi && !above)
+        return ref->hi > 0 ? fact->value / ref->hi : NAN;
+    if (fact->value < ref->lo && !below)
+        return ref->lo > 0 ? fact->value / ref->lo : NAN;
+    return 1;
+}
+
+bool as_ref_is_close(double ratio)
+{
+    static const double CLOSE = 0.02;
+    return fabs(ratio - 1) <= CLOSE;
+}
+
+struct as_refs_agreement as_refs_agree(const struct as_refs *refs, const struct as_fact *facts, size_t n)
+{
+    struct as_refs_agreement sum = {0};
+    for (size_t i = 0; i < refs->n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (as_ref_is_beside(&refs->v[i], &facts[k])) {
+                sum.beside++;
+                sum.close += as_ref_is_close(as_ref_ratio(&refs->v[i], &facts[k]));
+            }
+    return sum;
+}
+
+void as_ref_deviation(const struct as_ref *ref, const struct as_fact *fact, struct as_buf *out)
+{
+    const double ratio = as_ref_ratio(ref, fact);
+    if (isfinite(ratio) && !as_ref_is_close(ratio))
+        as_buf_printf(out, " (measured: %.3gx)", ratio);
+}
+
+void as_refs_agreement_text(const struct as_refs_agreement *agreement, struct as_buf *out)
+{
+    if (agreement->beside)
+        as_buf_printf(out, "%zu of %zu measured number%s within 2%% of the figure beside %s.", agreement->close,
+                      agreement->beside, agreement->beside == 1 ? " is" : "s are",
+                      agreement->beside == 1 ? "it" : "them");
+}
+
 /* {"op":"ffma32","ilp":"2"} */
 static void axes_json(const char *axes, struct as_buf *out)
 {
@@ -90,6 +134,7 @@ void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *
         as_buf_str(out, said++ ? ",{" : "{");
         as_json_add_text(out, "device", facts[k].device);
         as_json_add_text(out, "fact", facts[k].id);
+        as_json_add_number(out, "ratio", as_ref_ratio(ref, &facts[k]));
         as_buf_char(out, '}');
     }
     as_buf_str(out, "]}");

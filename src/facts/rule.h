@@ -27,6 +27,8 @@ struct as_rule_context {
     size_t n;
     const struct as_cell *const *in_states; /* likewise, of the device in process states (axis "state") */
     size_t in_states_n;
+    const struct as_cell *all; /* of the run; NULL unknown */
+    size_t all_n;
     struct as_fact_list *facts;
     struct as_error *err;
     enum as_status status; /* the first failure; rules go on and need not look */
@@ -60,6 +62,9 @@ struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation re
 /* In the format "{value}" stands for the fact's number with interval and unit, "{op}" for its field of that name. */
 void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
+/* The fact's number is the best of several cells, of which so many have no number: n > 0 makes it inconclusive, and
+ * "{value}" a bound, "at least 4.01 ops/cycle". After as_fact_number, before as_fact_say. */
+void as_fact_left_out(struct as_fact *f, size_t n);
 /* The first cell's median over the second's. */
 void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
 /* Each cell once; ignored beyond AS_EVIDENCE_MAX cells. */
@@ -79,6 +84,8 @@ const char *as_fact_value_text(double v, struct as_interval ci, const char *unit
  * "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */
 const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
                           char *out, size_t size);
+/* Is its interval too wide for any number to be stated? */
+bool as_fact_is_open(const struct as_fact *f);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
@@ -102,6 +109,25 @@ void as_curves_make(struct as_rule_context *c, const char *probe, const char *ax
 void as_curves_free(struct as_curve *curves, size_t n);
 /* The cells from first to last, thinned where they are too many. */
 void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t first, size_t last);
+/* Plateaus of latency over size. Neighbours whose intervals do not tell them apart are one, unless a reported cache
+ * ends between them. Returns how many; of more than max the first. info: NULL unknown. */
+size_t as_levels_of(const struct as_curve *curve, const struct as_device_info *info, struct as_plateau *out,
+                    size_t max);
+/* How the curve shows that plateau i of n ends. */
+enum as_level_end {
+    AS_END_TOLD,    /* by its intervals it lies below the next */
+    AS_END_BLURRED, /* below a later one, but not below the next, which is too noisy: where it ends is unknown */
+    AS_END_NONE,    /* below no later one: nothing but its sizes shows that it is a level */
+    AS_END_BEYOND,  /* it is the last: the curve ends within it */
+};
+enum as_level_end as_level_end_of(const struct as_curve *curve, const struct as_plateau *p, size_t i, size_t n);
+/* Keeps only the sizes (bytes) of a level: above `beyond` and up to `within`. False, and unchanged, where none is. */
+bool as_level_keep(const struct as_curve *curve, double beyond, double within, struct as_plateau *p);
+/* Assigns caches to knees, both in rising order, so that the sizes agree best: minimises the sum of log distances over
+ * all ways to pair as many as possible. Returns that sum; cache[i] is SIZE_MAX for a knee without a cache. */
+enum { AS_LEVELS_MAX = 8 };
+double as_levels_pair(const double *knee, size_t knees, const struct as_cache *const *caches, size_t caches_n,
+                      size_t *cache);
 /* A number among the notes of a cell, NAN when it has none of that name. */
 double as_cell_note(const struct as_cell *cell, const char *name);
 bool as_cell_has_note(const struct as_cell *cell, const char *name); /* a number or not */
@@ -139,6 +165,9 @@ struct as_pair {
  * caller's (free). */
 void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axis, const char *a_text,
                    const char *b_text, struct as_pair **pairs, size_t *n);
+/* The next of the device's cells of a probe, from *at on, that the run planned and that have no number yet, or none
+ * that is evidence: left out by the budget, interrupted or contended. NULL: there is no further one. */
+const struct as_cell *as_cells_left_out(const struct as_rule_context *c, const char *probe, size_t *at);
 /* The best of the cells that have this value of an axis; NULL: none has. */
 const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n, const char *axis, const char *text);
 /* Keeps of the cells those that no other one of the same kind surpasses; kind: the axes by which kinds differ, ends

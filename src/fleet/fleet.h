@@ -48,11 +48,14 @@ enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct
                             struct as_error *err);
 /* Adds a node without numbers. */
 enum as_status as_fleet_add_missing(struct as_fleet *f, const char *source, const char *why, struct as_error *err);
-/* Adds the nodes of a file: a store, with the host of its last run, or data sheets as JSON, one after the other. What
- * cannot be read becomes a node without numbers; AS_NOMEM is the only failure. merged: gets the sheets, one a line;
- * NULL.
+/* Adds the nodes of a file: a store, with the host of its last run, or data sheets as JSON, one after the other; of a
+ * folder, all of its stores (*.db). What cannot be read becomes a node without numbers; AS_NOMEM is the only failure.
+ * merged: gets the sheets, one a line; NULL.
  */
 enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err);
+/* Of a folder; nodes that left only their state there are without numbers, with the reason. */
+enum as_status as_fleet_read_folder(struct as_fleet *f, const char *folder, struct as_buf *merged,
+                                    struct as_error *err);
 
 /* Orders lines by kind, then as in the table of quantities. */
 void as_fleet_sort(struct as_fleet *f);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SHEET_BYTES_MAX = 1 << 24 };
 static const char sheet_begins[] = "{\"sheet_version\"";
@@ -97,6 +98,9 @@ enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf
 {
     static const char magic[] = "SQLite format 3";
     char head[sizeof magic] = "";
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return as_fleet_read_folder(f, path, merged, err);
     FILE *file = fopen(path, "re");
     if (!file) {
         as_fail(err, AS_IO, "cannot open: %s", strerror(errno));

@@ -1,4 +1,5 @@
 #include "model/judge.h"
+#include "model/bins.h"
 #include "model/gates.h"
 #include "model/judge_state.h"
 #include "model/metrics.h"
@@ -453,7 +454,8 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
                                          as_gates_shared(trials->v, trials->n), count_trials(trials),
                                          clock_off(cell, trials)};
         as_judge_set_state(cell, j->trials_asked, &e, &d, broken);
-        return set_metrics(j, k, cell, trials, context->further, err);
+        st = as_bins_sum(cell, trials, err);
+        return st ? st : set_metrics(j, k, cell, trials, context->further, err);
     }
     if (broken) {
         cell->status = broken->status;

@@ -11,6 +11,8 @@ static const double FACTOR = 4;      /* between the ends of a ratio, or of anoth
 static const double DECADE = 10;     /* between the ends of a range that still tells something */
 /* The interval of so few trials is mostly what is usual for such cells: it does not tell that they scatter. */
 enum { FEW_TRIALS = 2 };
+/* Where so few trials differ by more than BELIEVED, their median is no number, and what they saw is all there is. */
+enum { SEEN_TRIALS = 3 };
 enum { DIGITS = 3, ENDS = 4, NO_LIMIT = 17 };
 
 double as_number_width(double v, struct as_interval ci)
@@ -56,6 +58,11 @@ static bool number_has_interval(const struct as_number *n)
     return isfinite(n->ci.lo) && isfinite(n->ci.hi) && n->ci.hi > n->ci.lo;
 }
 
+static bool number_trials_differ(const struct as_number *n)
+{
+    return n->trials && n->trials <= SEEN_TRIALS && n->seen.lo > 0 && n->seen.hi > (1 + BELIEVED) * n->seen.lo;
+}
+
 enum as_number_form as_number_form(const struct as_number *n)
 {
     const struct as_interval ci = n->ci;
@@ -68,8 +75,9 @@ enum as_number_form as_number_form(const struct as_number *n)
     if (n->bound)
         return AS_NUMBER_BOUND;
     const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
+    const bool differ = number_trials_differ(n);
     if (n->trials == 1)
-        return is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
+        return differ ? AS_NUMBER_TRIALS : is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
     if (is_narrow)
         return AS_NUMBER_VALUE;
     if (n->modes == 2)
@@ -77,13 +85,21 @@ enum as_number_form as_number_form(const struct as_number *n)
     if (is_ratio && !as_number_predicts(ci))
         return ci.lo > 1 || ci.hi < 1 ? AS_NUMBER_BOUND : AS_NUMBER_INCONCLUSIVE;
     if (n->trials && ci.lo > 0 && ci.hi > DECADE * ci.lo)
-        return AS_NUMBER_NOISY;
+        return differ ? AS_NUMBER_TRIALS : AS_NUMBER_NOISY;
     return AS_NUMBER_RANGE;
 }
 
 double as_number_point(const struct as_number *n)
 {
     return strcmp(n->unit, "B") == 0 && number_has_interval(n) ? NAN : n->value;
+}
+
+struct as_interval as_cell_seen(const struct as_cell *c)
+{
+    struct as_interval seen = {c->sum.min, c->sum.max};
+    if (c->sum.trials == 1 && c->trials_done > 1) /* fmin and fmax pass over NAN */
+        seen = (struct as_interval){fmin(seen.lo, c->raw_low), fmax(seen.hi, c->raw_high)};
+    return seen;
 }
 
 struct as_number as_number_of_cell(const struct as_cell *c)
@@ -96,9 +112,23 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .mode = {c->sum.mode[0], c->sum.mode[1]},
                               .share0 = c->sum.mode_share0,
                               .modes = c->sum.modes,
+                              .seen = as_cell_seen(c),
                               .bound = !as_cell_is_busy(c)  ? 0
                                        : c->lower_is_better ? -1
                                                             : 1};
+}
+
+struct as_number as_number_counted(const struct as_number *n, double counted, const char *unit)
+{
+    const double by = counted / n->value; /* the clock is known far better than the interval is wide */
+    struct as_number out = *n;
+    out.value = counted;
+    out.ci = (struct as_interval){n->ci.lo * by, n->ci.hi * by};
+    out.mode[0] *= by;
+    out.mode[1] *= by;
+    out.seen = (struct as_interval){n->seen.lo * by, n->seen.hi * by};
+    out.unit = unit;
+    return out;
 }
 
 bool as_number_is_value(const struct as_number *n)
@@ -188,6 +218,13 @@ static void number_add_trials(const struct as_number *n, struct as_buf *out)
         as_buf_printf(out, "%zu trials", n->trials);
 }
 
+static void number_add_seen(const struct as_number *n, struct as_buf *out)
+{
+    struct as_number seen = *n;
+    seen.ci = n->seen;
+    number_add_ends(&seen, number_place(0.5 * (n->seen.hi - n->seen.lo)) - 1, DIGITS, out);
+}
+
 static bool number_is_least(const struct as_number *n)
 {
     return n->bound ? n->bound > 0 : n->ci.lo > 1;
@@ -205,6 +242,11 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
         break;
     case AS_NUMBER_MODES:
         number_add_modes(n, out);
+        break;
+    case AS_NUMBER_TRIALS:
+        number_add_seen(n, out);
+        as_buf_str(out, ", ");
+        number_add_trials(n, out);
         break;
     case AS_NUMBER_NOISY:
         as_buf_str(out, "too noisy: ");
@@ -231,6 +273,8 @@ void as_number_brief(const struct as_number *n, struct as_buf *out)
             as_format_value_to(out, n->mode[0], n->unit, digits);
         as_buf_str(out, " or ");
         as_format_value_to(out, n->mode[1], n->unit, digits);
+    } else if (form == AS_NUMBER_TRIALS) {
+        number_add_seen(n, out);
     } else if (form == AS_NUMBER_NOISY && n->trials <= FEW_TRIALS) {
         as_buf_str(out, "about ");
         as_format_value_to(out, n->value, n->unit, DIGITS - 1);
@@ -244,7 +288,7 @@ void as_number_precision(const struct as_number *n, struct as_buf *out)
 {
     const double percent = 100 * as_number_width(n->value, n->ci);
     const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_NOISY)
+    if (form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_TRIALS || form == AS_NUMBER_NOISY)
         number_add_trials(n, out);
     else if (form != AS_NUMBER_VALUE || !isfinite(percent) || as_unit_is_count(n->unit))
         return;

@@ -101,6 +101,8 @@ void as_host_part(struct as_trial_context *tc);
 /* Adds "name": "text" / number to the cell's detail. */
 void as_note(struct as_trial_context *tc, const char *name, const char *text);
 void as_note_number(struct as_trial_context *tc, const char *name, double value);
+/* Adds counts of single events between log-spaced edges (model/bins.h), in the cell's unit. */
+void as_note_bins(struct as_trial_context *tc, const double *values, size_t n);
 /* For prepare: the kernel's machine code must contain at_least instructions that do `operation` (one of
  * as_operation_words). They are noted and judged if the device can count them; otherwise the code gate says why not.
  * The worst of several expectations counts. */

@@ -1,6 +1,7 @@
 /* Notes of a trial, and the instructions expected in its machine code. */
 #include "base/text.h"
 #include "device/machine_code.h"
+#include "model/bins.h"
 #include "probe/probe.h"
 
 #include <math.h>
@@ -30,6 +31,18 @@ void as_note_number(struct as_trial_context *tc, const char *name, double value)
         as_buf_printf(&tc->detail, ":%.17g", value);
     else
         as_buf_str(&tc->detail, ":null");
+}
+
+void as_note_bins(struct as_trial_context *tc, const double *values, size_t n)
+{
+    struct as_bins bins = {.count = {0}};
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t i = 0; i < n; i++)
+        as_bins_add(&bins, values[i]);
+    as_bins_write(&bins, &text);
+    as_note(tc, AS_BINS_NOTE, as_buf_get(&text));
+    tc->detail.failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 static void note_count(struct as_trial_context *tc, const char *operation, uint64_t n)

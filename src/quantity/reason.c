@@ -183,7 +183,9 @@ static void say_undecided(const struct as_quantity *q, const struct as_quantity_
     }
     as_buf_str(out, "inconclusive: ");
     if (is_of_curve(q, source) && t->sizes)
-        as_buf_str(out, q->kind == AS_KIND_CAPACITY ? "no clear step in latency" : "no plateau in latency");
+        as_buf_str(out, q->kind == AS_KIND_CAPACITY ? "no clear step in latency" : "no plateau of its own in latency");
+    else if (!strchr(source->from, ' ') && q->kind == AS_KIND_BANDWIDTH && t->sizes)
+        as_buf_str(out, "no clear step in bandwidth");
     else
         as_buf_str(out, "measurements do not agree");
     if (t->worst && t->worst->status != AS_CELL_UNSUPPORTED)

@@ -112,6 +112,8 @@ enum as_status as_engine_make(struct as_engine *e, struct as_error *err);
 void as_engine_finish(struct as_engine *e);
 /* Runs a stored plan to its stored end. */
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err);
+/* The end of it, once nothing more is measured. */
+enum as_status as_engine_end(struct as_engine *e, struct as_run_result *result, struct as_error *err);
 /* Does any of these devices measure the machine, which only one run may do at a time? */
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n);
 /* Has the user stopped the run? */
@@ -189,6 +191,8 @@ double as_engine_need(const struct as_progress *p);
 enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);
 /* One trial of a cell (trial.c). share_s: time for its samples. */
 enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s, struct as_error *err);
+/* Adds a trial to its cell, judges the cell and queues both for the store; *trial is empty afterwards. */
+enum as_status as_engine_add_trial(struct as_engine *e, size_t index, struct as_trial *trial, struct as_error *err);
 /* Records the minimum cost of the cell's next trial from this one. */
 void as_progress_keep_cost(struct as_progress *p, const struct as_trial *trial);
 /* When the budget kills a worker that has not answered; INFINITY without a budget. */

@@ -166,16 +166,9 @@ static enum as_status note_judged(struct as_engine *e, struct as_error *err)
     return st;
 }
 
-enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
+enum as_status as_engine_end(struct as_engine *e, struct as_run_result *result, struct as_error *err)
 {
-    as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
-    enum as_status st = as_engine_rank(e, err);
-    if (!st)
-        st = as_engine_measure(e, err);
-    if (!st && e->run->isolate && !e->stopped)
-        st = as_engine_isolate(e, err);
-    if (!st)
-        st = as_engine_store_pending(e, err);
+    enum as_status st = as_engine_store_pending(e, err);
     if (!st)
         st = as_engine_judge(e, err);
     if (!st)
@@ -192,6 +185,20 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
     fill_result(e, result);
     if (!st)
         as_engine_event(e, AS_EVENT_RUN_END, NULL, NULL, NULL);
+    return st;
+}
+
+enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
+{
+    as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
+    enum as_status st = as_engine_rank(e, err);
+    if (!st)
+        st = as_engine_measure(e, err);
+    if (!st && e->run->isolate && !e->stopped)
+        st = as_engine_isolate(e, err);
+    if (!st)
+        return as_engine_end(e, result, err);
+    fill_result(e, result);
     return st;
 }
 

@@ -13,12 +13,14 @@
 
 /* Sampling time of a trial: without a budget; minimum; maximum in the first round, which does not know yet what other
  * cells cost; maximum. After a second, scatter within a trial no longer dominates. */
-static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = 0.012, PILOT_SHARE_S = 0.1, SHARE_MAX_S = 1;
+static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = AS_DEADLINE_SHARE_MIN_S, PILOT_SHARE_S = 0.1, SHARE_MAX_S = 1;
 static const double SENTINEL_SHARE_S = 0.02;
 /* Fraction of the time left for the rounds; the rest goes where it narrows most. */
 static const double FOR_ROUNDS = 0.7;
 /* Trials of the cells of quantities before the first ones of others, where the budget is small. */
 enum { TRIALS_FIRST = 3 };
+/* Of what was not measured. */
+enum { PROBES_NAMED = 3 };
 /* Before anything is compiled, cells without kernels to compile are measured for so long: the first numbers do not
  * wait.
  */
@@ -244,37 +246,69 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
     return st;
 }
 
-/* Reports how many cells did not fit the budget, and the budget that would suffice. */
+static bool is_unmeasured(const struct as_engine *e, size_t i)
+{
+    return e->cells[i].status == AS_CELL_PLANNED;
+}
+
+static size_t unmeasured_of(const struct as_engine *e, const char *probe)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++)
+        n += is_unmeasured(e, i) && strcmp(e->cells[i].probe, probe) == 0;
+    return n;
+}
+
+/* "24 of bandwidth, 15 of latency, 16 of other probes": those with most first. */
+static void name_unmeasured(const struct as_engine *e, size_t all, struct as_buf *out)
+{
+    struct counted {
+        const char *probe;
+        size_t n;
+    } most[PROBES_NAMED + 1] = {{NULL, 0}};
+    size_t named = 0;
+    for (const struct as_probe *const *p = as_probes; *p; p++) {
+        const struct counted one = {(*p)->name, unmeasured_of(e, (*p)->name)};
+        size_t at = PROBES_NAMED;
+        for (; at > 0 && one.n > most[at - 1].n; at--)
+            most[at] = most[at - 1];
+        most[at] = one;
+    }
+    for (size_t i = 0; i < PROBES_NAMED && most[i].n; i++) {
+        as_buf_printf(out, "%s%zu of %s", i ? ", " : "", most[i].n, most[i].probe);
+        named += most[i].n;
+    }
+    if (named < all)
+        as_buf_printf(out, ", %zu of other probes", all - named);
+}
+
+/* Reports how many cells have no trial, of which probes, and how long all would take. */
 static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *err)
 {
     size_t n = 0, last = 0, possible = 0;
-    double need = 0;
     for (size_t i = 0; i < e->sentinels_first; i++) {
-        const struct as_progress *p = &e->progress[i];
         possible += e->cells[i].status != AS_CELL_UNSUPPORTED;
-        if (!p->over)
-            need += e->rounds * (as_engine_need(p) + SHARE_MIN_S);
-        if (!p->left_out && e->cells[i].status != AS_CELL_PLANNED)
-            continue;
-        n++;
-        last = i;
+        n += is_unmeasured(e, i);
+        last = is_unmeasured(e, i) ? i : last;
     }
     free(e->run->left_out);
     e->run->left_out = NULL;
     if (n == 0)
         return AS_OK;
-    const double all_s = as_deadline_budget_for_all(need / FOR_ROUNDS, fmax(e->run->budget_s, e->deadline - e->start),
-                                                    possible - n, possible);
+    const double all_s =
+        as_deadline_budget_for_all(fmax(e->run->budget_s, e->deadline - e->start), possible - n, possible);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(
-        &text,
-        "the budget sufficed for %zu of %zu measurements; large and intermediate sizes and further allocators "
-        "were left out; --budget %.0fs should suffice for all",
-        possible - n, possible, all_s);
+    as_buf_printf(&text, "the budget sufficed for %zu of %zu measurements; not measured: ", possible - n, possible);
+    name_unmeasured(e, n, &text);
+    if (isfinite(all_s))
+        as_buf_printf(&text, "; at this pace, a first trial of all takes about --budget %.0fs", all_s);
+    else
+        as_buf_str(&text, "; raise --budget");
     as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
     as_buf_finish(&text);
-    json_t *j =
-        json_pack("{s:I, s:I, s:f}", "cells", (json_int_t)n, "of", (json_int_t)possible, "budget_s_for_all", all_s);
+    json_t *j = json_pack("{s:I, s:I}", "cells", (json_int_t)n, "of", (json_int_t)possible);
+    if (j && isfinite(all_s))
+        json_object_set_new(j, "budget_s_for_all", json_real(all_s));
     e->run->left_out = j ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(j);
     return e->run->left_out ? AS_OK : as_nomem(err, 0, "the run");

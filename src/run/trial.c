@@ -135,7 +135,7 @@ enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error
     return as_memory_failures() != e->memory_failures ? as_nomem(err, 0, "the run") : AS_OK;
 }
 
-static enum as_status add_trial(struct as_engine *e, size_t index, struct as_trial *trial, struct as_error *err)
+enum as_status as_engine_add_trial(struct as_engine *e, size_t index, struct as_trial *trial, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
     if (trial->detail) {
@@ -260,7 +260,7 @@ static enum as_status keep_trial(struct as_engine *e, size_t index, struct as_tr
         p->slot->need_s += p->prepare_s + p->fewest_s;
         p->slot->trials++;
     }
-    enum as_status st = add_trial(e, index, trial, err);
+    enum as_status st = as_engine_add_trial(e, index, trial, err);
     as_trial_finish(trial);
     return st;
 }

@@ -172,18 +172,40 @@ static struct as_interval another_run(const struct counted *c, struct as_between
     return (struct as_interval){exp(mean - half), exp(mean + half)};
 }
 
+/* One run keeps the sides of its interval: two modes, or a bound, are not in its middle. */
+static struct as_interval ends_of_one_run(const struct as_estimated *run, struct as_between between, double student)
+{
+    const double down = log(run->value / fmin(run->ci.lo, run->value)) / NORMAL,
+                 up = log(fmax(run->ci.hi, run->value) / run->value) / NORMAL,
+                 least = AS_BETWEEN_ERROR_MIN * AS_BETWEEN_ERROR_MIN + between.variance;
+    return (struct as_interval){run->value * exp(-student * sqrt(down * down + least)),
+                                run->value * exp(student * sqrt(up * up + least))};
+}
+
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out)
 {
     const struct counted c = count(runs, n);
     double weights;
-    *out = (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
+    *out = (struct as_joined){.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     if (c.used == 0 || (c.used == 1 && !c.by_interval))
         return false;
     const double mean = between_mean(&c, between.variance, &weights), share = share_of_between(&c, between.variance);
     out->df = df_of(between.df, share);
+    out->share = share;
     const double half = as_student(out->df, 0.95) / sqrt(weights);
     out->value = n == 1 ? runs[0].value : exp(mean);
     out->ci = (struct as_interval){exp(mean - half), exp(mean + half)};
     out->another = another_run(&c, between, mean, weights, share);
+    if (n == 1) { /* another run varies by as much again */
+        const double student = as_student(out->df, 0.95);
+        out->ci = ends_of_one_run(&runs[0], between, student);
+        out->another = ends_of_one_run(&runs[0], between, student * sqrt(2));
+    }
     return true;
+}
+
+unsigned as_joined_df(const struct as_joined *joined, struct as_between between, unsigned own)
+{
+    const double df = 1 / (joined->share / between.df + (1 - joined->share) / fmax(own, 1));
+    return (unsigned)fmin(fmax(df, 1), DF_MAX);
 }

@@ -35,7 +35,8 @@ struct as_between as_between_group(struct as_between *v, size_t n);
 struct as_joined {
     double value;
     struct as_interval ci;      /* 95% of mu: of the machine, not of one run */
-    unsigned df;                /* degrees of freedom of ci */
+    unsigned df;                /* degrees of freedom of ci, where the runs' own errors are known exactly */
+    double share;               /* of the variance of the mean, what tau^2 makes */
     struct as_interval another; /* 95%: another run as precise as these lies within */
 };
 /* Joins the runs of a line, weighted by 1 / (tau^2 + error^2). The interval uses Student's t with the degrees of
@@ -43,11 +44,16 @@ struct as_joined {
  * in place of 95%). Runs count as for as_between_of: those without an interval only where none has one, numbers that
  * are not above 0 never. False if no interval can be given: no run counts, or a single one without an interval. */
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out);
+/* Degrees of freedom by which an interval widens to another confidence: those of tau^2 and of the runs' own errors,
+ * each by its share of the variance. own: of the runs' errors, 0 counts as 1. At least 1. */
+unsigned as_joined_df(const struct as_joined *joined, struct as_between between, unsigned own);
 
 /* Do the runs, in order of time, lie in one of two states with nothing between: each run itself well known, the gap at
  * least half the lower value and far beyond the scatter within a state, and no state left for good? Returns a value
  * between the states; NAN: no. Of two or three runs, twice the lower value decides. prior: of tau^2. */
 double as_between_states(const struct as_estimated *runs, size_t n, struct as_between prior);
+/* May this ratio of two runs be that of two states? Two runs alone do not tell a state from a change. */
+bool as_between_may_be_states(double ratio);
 
 /* How one run of a series stands to the others. */
 enum as_run_place {

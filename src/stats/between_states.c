@@ -88,6 +88,11 @@ static bool comes_back(const struct as_estimated *runs, size_t n, double between
     return turns >= LEAST_TURNS;
 }
 
+bool as_between_may_be_states(double ratio)
+{
+    return fabs(log(ratio)) >= log(GAP_RATIO);
+}
+
 double as_between_states(const struct as_estimated *runs, size_t n, struct as_between prior)
 {
     struct sorted s = sort_runs(runs, n);

@@ -85,7 +85,7 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
 
 struct as_interval as_comparison_interval(const struct as_comparison *c)
 {
-    return c->verdict == AS_SAME ? c->ci : c->differ;
+    return c->verdict == AS_FASTER || c->verdict == AS_SLOWER ? c->differ : c->ci;
 }
 
 const char *as_verdict_word(enum as_verdict v)

@@ -65,7 +65,7 @@ unsigned as_trials_df(size_t trials);
  * confidence. */
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out);
-/* The interval that decides the verdict, which is the one to print beside it: of "same" the 95% one, else `differ`. */
+/* The interval to print beside the verdict: of faster and slower the one that decided, `differ`; else the 95% one. */
 struct as_interval as_comparison_interval(const struct as_comparison *c);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "inconclusive" */
 

@@ -278,6 +278,7 @@ static enum as_status measure_keep(struct sampler *m, struct as_trial *out, stru
         out->sampling_s += m->seconds[i];
     if (reads_reference(m)) {
         as_reference_weigh(m->reference, m->readings, m->n, m->core_hz, m->weight);
+        as_reference_end_trial(m->reference, &m->readings[m->n]);
         out->core_hz = copy_of(m->core_hz + warm, out->n);
         out->weight = copy_of(m->weight + warm, out->n);
     }

@@ -12,6 +12,8 @@
 enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
 /* A reading below this fraction of the fastest clock means contention, not a slow clock. */
 static const double SLOWEST = 0.4;
+/* Clocks closer than SAME are one; one that is lower than the fastest by LOW needs a second reading. */
+static const double SAME = 0.01, LOW = 0.03;
 
 /* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
 static double reference_quickest(uint64_t loops)
@@ -58,12 +60,39 @@ void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_
         r->fastest_hz = fmax(r->fastest_hz, out->hz);
 }
 
+static bool is_same_clock(double a, double b)
+{
+    return fabs(a - b) <= SAME * b;
+}
+
+/* Is reading i no low one, or did the clock last longer than one sample: is it also that of a reading that stands
+ * beside none of the same samples, or of the worker's trial before? */
+static bool is_clock_of_trial(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
+                              size_t i)
+{
+    const double hz = readings[i].hz;
+    if (!(hz < (1 - LOW) * r->fastest_hz) || is_same_clock(r->last_hz, hz))
+        return true;
+    for (size_t k = 0; k <= n; k++)
+        if ((k > i + 1 || k + 1 < i) && is_same_clock(readings[k].hz, hz))
+            return true;
+    return false;
+}
+
 void as_reference_weigh(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
                         double *clock_hz, double *weight)
 {
+    bool before = is_clock_of_trial(r, readings, n, 0);
     for (size_t i = 0; i < n; i++) {
         const struct as_reference_reading *a = &readings[i], *b = &readings[i + 1];
-        const bool preempted = b->preemptions > a->preemptions;
-        weight[i] = as_sample_weight(a->hz, b->hz, SLOWEST * r->fastest_hz, preempted, &clock_hz[i]);
+        const bool after = is_clock_of_trial(r, readings, n, i + 1),
+                   contended = b->preemptions > a->preemptions || !before || !after;
+        weight[i] = as_sample_weight(a->hz, b->hz, SLOWEST * r->fastest_hz, contended, &clock_hz[i]);
+        before = after;
     }
+}
+
+void as_reference_end_trial(struct as_reference *r, const struct as_reference_reading *last)
+{
+    r->last_hz = last->hz;
 }

@@ -24,14 +24,17 @@ bool as_reference_applies(const struct as_device *dev);
 struct as_reference {
     void (*read)(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
     double fastest_hz; /* fastest clock that this worker has read; 0: none yet */
+    double last_hz;    /* at the end of its last trial; 0: none yet, NAN unknown */
 };
 #define AS_REFERENCE_INIT                                                                                              \
     {                                                                                                                  \
-        as_reference_read, 0                                                                                           \
+        as_reference_read, 0, 0                                                                                        \
     }
 
-/* Clock and weight of each of n samples; readings[i] and readings[i + 1] are taken before and after sample i. */
+/* Clock and weight of each of n samples; readings[i] and readings[i + 1] are taken before and after sample i. A reading
+ * 3% below the fastest that is no clock of another sample, nor of the worker's trial before, is contention. */
 void as_reference_weigh(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
                         double *clock_hz, double *weight);
+void as_reference_end_trial(struct as_reference *r, const struct as_reference_reading *last);
 
 #endif

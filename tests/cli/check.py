@@ -87,7 +87,9 @@ def test_missing(folder):
     with open(path_of(folder, "m.md"), encoding="utf-8") as f:
         assert "not in this suite" in f.read()
     assert assay(folder, *missing, "--complete", code=3) == printed  # an earlier name of a default
-    allowed = assay(folder, *missing, "--allow-missing", "--junit", "m.xml")
+    allowed = assay(folder, *missing, "--allow-missing", "--junit", "m.xml", "--summary", "allowed.md")
+    with open(path_of(folder, "allowed.md"), encoding="utf-8") as f:
+        assert "### ⚠️" in f.read()  # what was not compared is no success
     assert "missing: cpu, Launch, launch + sync" in allowed and "incomplete" not in allowed, allowed
     assert not xml.parse(path_of(folder, "m.xml")).getroot().findall(".//error")
     reasons = [json.loads(line).get("reason") for line in assay(folder, *missing, "--json", code=3).splitlines()]

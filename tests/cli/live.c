@@ -187,6 +187,38 @@ static void test_withdrawn(void **state)
     assert_golden("live-withdrawn.txt", &s->json);
 }
 
+/* A line whose value has moved far, or out of its interval, is written again, also when the run ends. */
+static void test_moved(void **state)
+{
+    static const struct {
+        double first;
+        double share; /* half the interval */
+        bool again;
+    } cases[] = {{1, 0.1, false}, {1.1, 0.5, false}, {0.5, 4, true}, {1.5, 4, true}, {1.1, 0.05, true}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int ends = 0; ends < 2; ends++) {
+            struct scene *s = *state;
+            as_live_finish(&s->live);
+            s->live = (struct as_live){0};
+            look(s, AS_EVENT_RUN_START, 0, false);
+            measure_rest(s);
+            for (size_t i = 0; i < s->run.cells_n; i++) {
+                struct as_summary *sum = &s->planned[i].sum;
+                sum->median *= cases[k].first;
+                sum->ci = (struct as_interval){sum->median / (1 + cases[k].share), sum->median * (1 + cases[k].share)};
+            }
+            look(s, AS_EVENT_CELL_END, 100, true);
+            measure_rest(s);
+            as_buf_clear(&s->text);
+            as_buf_clear(&s->json);
+            look(s, ends ? AS_EVENT_RUN_END : AS_EVENT_CELL_END, 300, true);
+            const bool text = strstr(as_buf_get(&s->text), "Memory        read "),
+                       json = strstr(as_buf_get(&s->json), "memory.read");
+            if (text != cases[k].again || (cases[k].again && !json))
+                fail_msg("case %zu, ends %d: %s%s", k, ends, as_buf_get(&s->text), as_buf_get(&s->json));
+        }
+}
+
 /* More cells than a report holds: said, not left out in silence. */
 static void test_too_many(void **state)
 {
@@ -254,6 +286,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_last_is_the_sheet, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_withdrawn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_moved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),

@@ -208,14 +208,31 @@ static void wrong_requests(void **state)
     as_team_destroy(NULL);
 }
 
+/* 4 ms until the other thread got its CPU, of a kernel of 0.7 ms; the skew of a barrier, of a long and a short kernel.
+ */
+static void late_starts_are_seen(void **state)
+{
+    static const struct {
+        struct as_team_span spans[2];
+        bool late;
+    } cases[] = {
+        {{{1000, 701000}, {4001000, 4701000}}, true},   {{{4001000, 4701000}, {1000, 701000}}, true},
+        {{{1000, 701000}, {1100, 701900}}, false},      {{{1000, 3000}, {2500, 4500}}, false},
+        {{{1000, 50001000}, {26000, 50026000}}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (as_team_started_late(cases[i].spans, 2) != cases[i].late)
+            fail_msg("case %zu", i);
+    assert_false(as_team_started_late(cases[0].spans, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_thread_runs_once),
-        cmocka_unit_test(barrier_keeps_step),
-        cmocka_unit_test(jobs_keep_their_order),
-        cmocka_unit_test(wrong_requests),
-        cmocka_unit_test(destroy_waits_for_what_is_queued),
+        cmocka_unit_test(every_thread_runs_once), cmocka_unit_test(barrier_keeps_step),
+        cmocka_unit_test(jobs_keep_their_order),  cmocka_unit_test(late_starts_are_seen),
+        cmocka_unit_test(wrong_requests),         cmocka_unit_test(destroy_waits_for_what_is_queued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/device.h"
+#include "device/memory_cache.h"
 #include "model/metrics.h"
 #include "probe/probe.h"
 
@@ -10,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct planned_machine planned_machines[] = {{"cpu", "", ""},
-                                                   {"hip:0", "apu mi300a xnack", ""},
-                                                   {"hip:0", "apu mi300a", ""},
-                                                   {"hip:0", "apu mi300a", "HSA_XNACK=0"},
-                                                   {"hip:0", "apu mi300a", "HSA_XNACK=1"},
-                                                   {"hip:0", "apu mi300a", "HSA_ENABLE_SDMA=0"},
-                                                   {NULL, NULL, NULL}};
+const struct planned_machine planned_machines[] = {{"mi300a", "cpu", "", ""},
+                                                   {"mi300a", "hip:0", "apu mi300a xnack", ""},
+                                                   {"mi300a", "hip:0", "apu mi300a", ""},
+                                                   {"mi300a", "hip:0", "apu mi300a", "HSA_XNACK=0"},
+                                                   {"mi300a", "hip:0", "apu mi300a", "HSA_XNACK=1"},
+                                                   {"mi300a", "hip:0", "apu mi300a", "HSA_ENABLE_SDMA=0"},
+                                                   {"metal_benchmarks", "metal:0", "", ""},
+                                                   {"rigel", "metal:0", "", ""},
+                                                   {NULL, NULL, NULL, NULL}};
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
 static const double GIB = 1 << 30;
@@ -25,18 +28,74 @@ static const double GIB = 1 << 30;
 static const struct step {
     double size, cpu, device;
 } steps[] = {{32.0 * KIB, 1, 57},   {1.0 * MIB, 5, 104},     {4.0 * MIB, 20, 104},
-             {96.0 * MIB, 20, 210}, {256.0 * MIB, 120, 210}, {INFINITY, 240, 340}};
+             {96.0 * MIB, 20, 210}, {256.0 * MIB, 120, 210}, {INFINITY, 240, 340}},
+  apple_steps[] = {{8.0 * KIB, 1, 60}, {512.0 * KIB, 5, 120}, {48.0 * MIB, 20, 230}, {INFINITY, 120, 350}};
+
+/* What facts are made of besides: the answer of a cell that finds something, and notes. axis: with this value. */
+static const struct answer {
+    const char *probe, *axis, *is;
+    double value;
+    const char *notes;
+} answers[] = {
+    {"clockstate", NULL, NULL, 1000, "{\"modes\":1,\"p5\":999,\"p95\":1001,\"steady_s\":0}"},
+    {"conversion", NULL, NULL, 2, "{\"result\":448}"}, /* saturates */
+    {"layout", NULL, NULL, 0, "{\"base_rows\":8,\"base_columns\":8}"},
+    {"numerics", "property", "accumulator", 24, "{\"format_bits\":24}"},
+};
+
+static const struct answer *answer_of(const struct as_cell *c)
+{
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        if (strcmp(c->probe, answers[i].probe) == 0 &&
+            (!answers[i].axis || strcmp(as_axes_text(&c->axes, answers[i].axis), answers[i].is) == 0))
+            return &answers[i];
+    return NULL;
+}
+
+/* Workgroups of a compute unit with 96 warps and 60 KiB of shared memory, of which drivers report nothing else. */
+static double made_resident(const struct as_cell *c)
+{
+    const double shared = as_axes_number(&c->axes, "shared"), threads = 3072 / as_axes_number(&c->axes, "threads");
+    return floor(shared > 0 ? fmin(threads, 60.0 * KIB / shared) : threads);
+}
 
 static double made_value(const struct as_cell *c)
 {
+    const struct answer *a = answer_of(c);
+    if (a)
+        return a->value;
+    if (strcmp(c->probe, "occupancy") == 0)
+        return made_resident(c);
+    if (strcmp(as_axes_text(&c->axes, "what"), "ifetch") == 0)
+        return as_axes_number(&c->axes, "size") > 12 * KIB ? 10 : 1;
+    if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "warps") > 0)
+        return 1000 * fmin(as_axes_number(&c->axes, "warps") / 16, 1); /* which fill a unit */
+    if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "steps") > 0)
+        return as_axes_number(&c->axes, "steps") > 960 ? 500 : 1000; /* beyond the instruction cache */
     const double size = as_axes_number(&c->axes, "size");
-    const struct step *s = steps;
+    const bool is_apple = strncmp(c->device, "metal", 5) == 0;
     const bool by_cpu = strcmp(c->device, "cpu") == 0 || strcmp(c->probe, "host_latency") == 0;
-    if (!strstr(c->probe, "latency") || !(size > 0))
+    const struct step *s = is_apple ? apple_steps : steps;
+    const bool chases = strstr(c->probe, "latency") || (is_apple && strcmp(c->probe, "onchip") == 0);
+    if (!chases || !(size > 0))
         return 1000;
     while (s->size < size)
         s++;
     return by_cpu ? s->cpu : s->device;
+}
+
+/* Their M1 Max, or an M4 Max by Metal 4.1. */
+static void describe_apple(struct as_device_info *info, bool is_m4)
+{
+    const unsigned tensors = AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS | AS_CAP_TENSOR_FP8;
+    info->capabilities = ((info->capabilities | AS_CAP_MATRIX) & ~tensors) | (is_m4 ? tensors : 0);
+    info->unit_fma = 128;
+    info->unit_threads_published = is_m4 ? 0 : 3072;
+    info->compute_units = is_m4 ? 40 : 32;
+    info->memory_bytes = info->memory_free = (uint64_t)(64 * GIB);
+    as_copy_text(info->sensor, sizeof info->sensor, "ioreport");
+    as_copy_text(info->name, sizeof info->name, is_m4 ? "Apple M4 Max" : "Apple M1 Max");
+    as_memory_cache_describe(info);
 }
 
 static void describe(struct as_device_info *info)
@@ -118,6 +177,10 @@ size_t planned_measure(struct as_plan *plan)
                                      .min = value,
                                      .max = value,
                                      .modes = 1};
+        if (strncmp(c->device, "metal", 5) == 0) /* by calibration */
+            c->clock_hz = 1e9;
+        if (answer_of(c))
+            c->detail = strdup(answer_of(c)->notes);
         measure_further(c, value);
         c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_PASS;
         n++;
@@ -138,7 +201,10 @@ enum as_status planned_open(const struct planned_machine *m, struct as_device_in
     *info = o.device.info;
     as_device_close(&o);
     as_copy_text(info->state, sizeof info->state, m->state);
-    describe(info);
+    if (strcmp(m->refs, "mi300a") == 0)
+        describe(info);
+    else
+        describe_apple(info, strcmp(m->refs, "rigel") == 0);
     return AS_OK;
 }
 

@@ -1,5 +1,5 @@
-/* What suites and full grids plan on the stand-ins of a machine with one memory for CPU and GPU, with a value for every
- * planned cell. */
+/* What suites and full grids plan on the stand-ins of the machines of published studies, with a value for every planned
+ * cell. */
 #ifndef TESTS_FACTS_PLANNED_H
 #define TESTS_FACTS_PLANNED_H
 
@@ -7,9 +7,10 @@
 #include "plan/plan.h"
 #include "report/operations/refs_cells.h"
 
-/* device: what --device takes; stand_in: FAKE_HIP of it */
+/* refs: the set of figures that the machine is of, or how its name begins; device: what --device takes; stand_in:
+ * FAKE_HIP of it */
 struct planned_machine {
-    const char *device, *stand_in, *state; /* of the process: device/process_state.h */
+    const char *refs, *device, *stand_in, *state; /* of the process: device/process_state.h */
 };
 extern const struct planned_machine planned_machines[]; /* ends with a NULL device */
 

@@ -28,7 +28,8 @@ AXES = {"op": OPERATION, "mix": rf"{TERM}(?:\+{TERM})*", "type": "[fi][0-9]+", "
         "bits": "16|32", "repetitions": "[0-9]+", "group": "simd|quad"}
 # What one of the printed number is in the unit of the value, by unit and by what stands behind the number.
 SCALES = {"B": {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20},
-          "Hz": {"": 10**9, "MHz": 10**6}, "OP/s": {"": 10**9}, "FLOP/s": {"": 10**9}, "W": {"mW": Decimal("0.001")}}
+          "Hz": {"": 10**9, "MHz": 10**6}, "OP/s": {"": 10**9}, "FLOP/s": {"": 10**9},
+          "registers": {"KB": 256}, "ops/cycle": {"": 1, "B": Decimal("0.25"), "e": 1}, "W": {"mW": Decimal("0.001")}}
 
 
 def numbers(row):
@@ -41,7 +42,8 @@ def numbers(row):
     if not scales:
         return {Decimal(n) for n, _ in found}
     last = next((u for _, u in reversed(found) if u), "")  # "32-64 KB": of both
-    return {Decimal(n) * scales[last] for n, _ in found}
+    twice = 2 if "printed as FMAs" in row["conditions"] else 1
+    return {Decimal(n) * scales[last] * twice for n, _ in found}
 
 
 def qualifier(row):

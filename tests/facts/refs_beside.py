@@ -1,8 +1,8 @@
 """Which published figures stand beside something that the tool can measure: refs_beside.py ROOT ASSAY PLANNED FILE.csv...
 
 A figure does by the id of a fact that some rule gives, as an operation or a sequence that a probe measures, by the axes of
-a probe's cells, or as a line of the data sheet. Figures of the machines in PLANS do so by cells that are planned on such a
-machine, and by facts derived from these, which the program PLANNED looks up. Every other figure has a reason in refs_alone.csv, and no reason is
+a probe's cells, or as a line of the data sheet. Figures of the studies in PLANS, of the makes of chips that they studied, do so by
+cells that are planned on a stand-in of such a machine, and by facts derived from these, which the program PLANNED looks up. Every other figure has a reason in refs_alone.csv, and no reason is
 there for nothing. The counts may grow, not shrink.
 """
 import collections
@@ -22,11 +22,11 @@ FACT_WAYS = [("copy.engine*", r"Memcpy|copy engine|\bAPI\b", r"SDMA off|own kern
              ("copy.kernel*", r"own kernel|\bload", r"Memcpy"), ("concurrency.kernels", "", r"encoder")]
 CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency": "allocator", "fault": "scenario",
              "launch": "wait"}
-PLANS = ["mi300a"]
+PLANS = ["mi300a", "metal_benchmarks", "metal_benchmarks_early", "rigel"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Minimum number of figures of each file that have a counterpart.
-BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 52, "metal_benchmarks": 933, "metal_benchmarks_early": 373,
-          "rigel": 10, "m4pro": 4, "zen4": 79}
+BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 52, "metal_benchmarks": 1069, "metal_benchmarks_early": 447,
+          "rigel": 14, "m4pro": 4, "zen4": 124, "golden_cove": 124, "ice_lake": 124, "cascade_lake": 124}
 
 
 def text_of(*path):
@@ -88,8 +88,8 @@ def counterparts(root):
 
 class Tool:
     def __init__(self, root, known_operations, planned):
-        self.unanswered = {name: subprocess.run([planned, name], check=True, stdout=subprocess.PIPE,
-                                                encoding="utf-8").stdout.splitlines() for name in PLANS}
+        self.unanswered = {name: set(subprocess.run([planned, name], check=True, stdout=subprocess.PIPE,
+                                                    encoding="utf-8").stdout.splitlines()) for name in PLANS}
         self.facts = fact_ids(root)
         self.sequences = sequences(root)
         self.names = our_names(root)
@@ -99,7 +99,7 @@ class Tool:
 
     def beside(self, name, row):
         """What the figure stands beside, or None."""
-        if f"{row.get('device')} {row.get('metric')}" in self.unanswered.get(name, []):
+        if "\t".join(row.get(c, "") for c in ("chip", "device", "metric", "axes")) in self.unanswered.get(name, []):
             return None
         if "match" in row:
             return "data sheet"
@@ -136,10 +136,11 @@ def read(path):
 
 
 def reason_of(name, row, reasons):
-    axes = " ".join(sorted(a.split("=")[0] for a in row["axes"].split()))
+    """The number of the first reason of its file, metric and axes, given by their names or whole."""
+    axes = [row["axes"], " ".join(sorted(a.split("=")[0] for a in row["axes"].split()))]
     for i, r in enumerate(reasons):
         if fnmatch.fnmatchcase(name, r["refs"]) and fnmatch.fnmatchcase(row["metric"], r["metric"]) and \
-                fnmatch.fnmatchcase(axes, r["axes"]):
+                any(fnmatch.fnmatchcase(a, r["axes"]) for a in axes):
             return i
     return None
 

@@ -1,11 +1,21 @@
-/* refs_planned NAME: the figures of a machine with one memory for CPU and GPU that no suite and no full grid answers,
- * one side and metric per line. Everything is planned on the stand-in of that machine, every planned cell gets a value,
- * and facts are derived from these: a figure is answered if a cell or a fact stands beside it. */
+/* refs_planned NAME: the figures of a set that no suite and no full grid answers, one per line: chip, side, metric and
+ * axes, with tabs between. Everything is planned on the stand-ins of the machine of that study, every planned cell gets
+ * a value, and facts are derived from these: a figure is answered if a cell or a fact stands beside it. Of other chips
+ * than the study's own nothing is planned: their figures are not judged. */
 #include "planned.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Is the chip of the machine's make? Sets of one machine have no other. */
+static bool is_of(const struct planned_machine *m, const char *chip)
+{
+    const bool apple =
+        ((chip[0] == 'A' || chip[0] == 'M') && isdigit((unsigned char)chip[1])) || strncmp(chip, "Apple", 5) == 0;
+    return strcmp(m->device, "metal:0") != 0 || apple;
+}
 
 static bool by_fact(const struct as_ref *ref, const struct as_fact *facts, size_t n)
 {
@@ -33,7 +43,8 @@ static enum as_status answer(const struct planned_machine *m, const struct as_re
     if (!st)
         st = as_ref_cells_make(&page, &cells, err);
     for (size_t i = 0; i < refs->n && !st; i++)
-        answered[i] |= by_fact(&refs->v[i], facts, facts_n) || planned_has(&cells, &refs->v[i]);
+        answered[i] |=
+            !is_of(m, refs->v[i].chip) || by_fact(&refs->v[i], facts, facts_n) || planned_has(&cells, &refs->v[i]);
     fprintf(stderr, "# %s '%s' %s: %zu cells, %zu facts\n", m->device, m->stand_in, m->state, measured, facts_n);
     as_ref_cells_finish(&cells);
     free(facts);
@@ -48,14 +59,15 @@ int main(int argc, char **argv)
     struct as_error err = {0};
     enum as_status st = argc == 2 ? as_refs_load(argv[1], &refs, &err) : AS_USAGE;
     for (const struct planned_machine *m = planned_machines; m->device && !st; m++)
-        st = answer(m, &refs, answered, &err);
+        if (strncmp(argv[1], m->refs, strlen(m->refs)) == 0)
+            st = answer(m, &refs, answered, &err);
     if (st) {
         fprintf(stderr, "refs_planned: %s\n", err.text);
         return 1;
     }
     for (size_t i = 0; i < refs.n; i++)
         if (!answered[i])
-            printf("%s %s\n", refs.v[i].device, refs.v[i].metric);
+            printf("%s\t%s\t%s\t%s\n", refs.v[i].chip, refs.v[i].device, refs.v[i].metric, refs.v[i].axes);
     as_refs_finish(&refs);
     return 0;
 }

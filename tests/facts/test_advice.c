@@ -116,8 +116,25 @@ static const struct as_advice *get_advice(const char *device, const char *topic)
     return a;
 }
 
+/* Few numbers are printed: what the sentence names first is among them. */
+static void check_numbers(const struct as_advice *a)
+{
+    enum { PRINTED = 4 };
+    char name[64];
+    const char *quote = strstr(a->sentence, " '"), *end = quote ? strchr(quote + 2, '\'') : NULL;
+    size_t i = 0;
+    if (!end)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(end - quote), quote + 1);
+    while (i < a->numbers_n && i < PRINTED && !strstr(a->numbers[i].what, name))
+        i++;
+    if (i == PRINTED || i == a->numbers_n)
+        fail_msg("%s is not among the first numbers of '%s'", name, a->sentence);
+}
+
 static void says(const struct as_advice *a, const char *what)
 {
+    check_numbers(a);
     if (!strstr(a->sentence, what))
         fail_msg("'%s' does not say '%s'", a->sentence, what);
     assert_true(a->known);
@@ -429,6 +446,18 @@ UNIT_TEST(test_page_size)
     says(get_advice("cpu", "page-size"), "Keep base pages: ");
 }
 
+/* Of many pairs the last may differ most. */
+UNIT_TEST(test_what_is_named_is_printed_first)
+{
+    triad("hip:0", 1000, "pinned", 0, "cpu");
+    triad("hip:0", 1000, "pinned", 0, "device");
+    triad("hip:0", 900, "managed", 0, "cpu");
+    triad("hip:0", 900, "managed", 0, "device");
+    triad("hip:0", 800, "shared", 0, "cpu")->sum.ci = (struct as_interval){600, 1100};
+    triad("hip:0", 800, "shared", 0, "device");
+    says(get_advice("hip:0", "first-touch"), "may change the device's bandwidth by up to 33% ('shared'");
+}
+
 UNIT_TEST(test_prefetch)
 {
 #define PASS(pass, allocator) "allocator=" allocator ";touch=cpu;agent=device;pass=" pass ";size=268435456"
@@ -480,6 +509,11 @@ UNIT_TEST(test_applications_and_strategies)
 #define APP(app, version, strategy, allocator)                                                                         \
     "app=" app " version=" version " strategy=" strategy " allocator=" allocator " size=67108864"
     application(100, "", 0, 0, APP("hotspot", "explicit", "none", "own"));
+    application(100, "explicit", 1, 1, APP("dwt2d", "unified", "none", "pinned"));
+    application(100, "explicit", 1, 1, APP("srad_v1", "unified", "none", "pinned"));
+    application(100, "explicit", 1, 1, APP("backprop", "unified", "none", "pinned"));
+    application(100, "", 0, 0, APP("dwt2d", "explicit", "none", "own"));
+    application(100, "", 0, 0, APP("backprop", "explicit", "none", "own"));
     application(80, "explicit", 0.8, 0.6, APP("hotspot", "unified", "none", "managed"));
     application(300, "explicit", 3, 0.6, APP("hotspot", "unified", "none", "pinned"));
     application(120, "explicit", 1.2, 1, APP("heartwall", "unified", "none", "managed"));
@@ -490,10 +524,15 @@ UNIT_TEST(test_applications_and_strategies)
     says(a, "Use one allocation: time with one allocation against time with copies: 0.800x (0.792 to 0.808x; hotspot, "
             "'managed')");
     says(a, "1.20x (1.19 to 1.21x; heartwall, 'managed')");
-    says(a, "'managed'); inconclusive: nn; one allocation saves up to 40% of peak memory");
+    says(a, "'managed'); inconclusive: dwt2d, srad_v1, backprop, nn; one allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
     says(a, "Time with each strategy against time without: double buffering 0.500x");
     says(a, "heartwall, 'managed'); inconclusive: a check of free memory; not measured: partial transfers, ");
+    says(a, "a growing container; impossible on this device: variables on the stack, static managed variables");
+    infos[1].allocators[3].role = AS_ROLE_PAGEABLE;
+    free(advice);
+    advice = NULL;
+    says(get_advice("hip:0", "strategies"), "not measured: partial transfers, variables on the stack, a growing");
 }
 
 int main(void)
@@ -505,6 +544,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cpu_heavy_on_device, start, empty_run),
         cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, empty_run),
         cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, empty_run),
+        cmocka_unit_test_setup_teardown(test_what_is_named_is_printed_first, start, empty_run),
         cmocka_unit_test_setup_teardown(test_atomics_where_plain_accesses_are_not_coherent, start, empty_run),
         cmocka_unit_test_setup_teardown(test_undecided_copies, start, empty_run),
         cmocka_unit_test_setup_teardown(test_every_scope_loses, start, empty_run),

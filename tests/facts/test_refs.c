@@ -58,7 +58,8 @@ static void test_figures_that_are_built_in(void **unused)
     assert_string_equal(as_refs_name(6), "rigel");
     assert_string_equal(as_refs_name(7), "m4pro");
     assert_string_equal(as_refs_name(8), "zen4");
-    assert_null(as_refs_name(9));
+    assert_string_equal(as_refs_name(9), "golden_cove");
+    assert_null(as_refs_name(12));
     assert_int_equal(as_refs_load("mi300a", &refs, &err), AS_OK);
     assert_true(refs.n > 60);
     const struct as_ref *f = find_ref("device", "latency of L2");
@@ -92,7 +93,7 @@ static const struct known {
     {"M1 Max", "control group", "bits=32 repetitions=1440", "at least", 1.27, 1.70, "cycles", "≥1.27-1.70"},
     {"A14", "clock of the GPU", "", "", 1278e6, 1278e6, "Hz", "1.278"},
     {"M1 Ultra", "cores of the GPU", "", "", 64, 64, "cores", "64"},
-    {"Apple 7, 8", "register file of a core", "", "about", 212992, 212992, "B", "~208 KB"},
+    {"Apple 7, 8", "registers of a core", "", "about", 53248, 53248, "registers", "~208 KB"},
     {"Turing", "shared memory of a core", "", "", 32768, 65536, "B", "32-64 KB"},
     {"Turing", "instructions per core-cycle", "op=imul32", "", 64, 64, "ops/cycle", "64"},
     {"A15+, M1+", "matrix FMAs per core-cycle", "op=ffma16", "", 102.5, 102.5, "ops/cycle", "102.5"},
@@ -251,6 +252,29 @@ static void test_names_that_are_not_there(void **unused)
     assert_int_equal(as_refs_load("/nowhere/at/all.csv", &refs, &err), AS_NOTFOUND);
 }
 
+/* Over the nearer end; a bound leaves a side open; of nothing there is no ratio. */
+static void test_how_far_a_figure_is(void **unused)
+{
+    static const struct {
+        const char *qualifier;
+        double lo, hi, value, ratio;
+    } rows[] = {{"", 4, 4, 4.04, 1.01},   {"", 3, 4, 3.5, 1},         {"", 3, 4, 6, 1.5},        {"", 3, 4, 1.5, 0.5},
+                {"at most", 3, 12, 5, 1}, {"at most", 3, 3, 1, 1},    {"at most", 3, 12, 24, 2}, {"below", 3, 3, 1, 1},
+                {"at least", 3, 3, 9, 1}, {"at least", 4, 4, 2, 0.5}, {"about", 4, 4, 8, 2},     {"", 0, 0, 0, 1}};
+    struct as_fact f = {.device = "cpu", .unit = "pages/s"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_ref r = {.lo = rows[i].lo, .hi = rows[i].hi};
+        strcpy(r.qualifier, rows[i].qualifier);
+        f.value = rows[i].value;
+        assert_true(fabs(as_ref_ratio(&r, &f) - rows[i].ratio) < 1e-9);
+        assert_true(as_ref_is_close(rows[i].ratio) == (rows[i].ratio == 1 || rows[i].ratio == 1.01));
+    }
+    f.value = 1;
+    assert_true(isnan(as_ref_ratio(&(struct as_ref){0}, &f)));
+    assert_false(as_ref_is_close(NAN));
+}
+
 static void test_what_a_figure_stands_beside(void **unused)
 {
     (void)unused;
@@ -312,6 +336,7 @@ int main(void)
         cmocka_unit_test_teardown(test_what_a_set_is_of, empty_run),
         cmocka_unit_test_teardown(test_damaged_files, empty_run),
         cmocka_unit_test_teardown(test_names_that_are_not_there, empty_run),
+        cmocka_unit_test(test_how_far_a_figure_is),
         cmocka_unit_test_teardown(test_what_a_figure_stands_beside, empty_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,27 @@ static void test_no_fit(void **unused)
     assert_true(isnan(fit(cycles, 2, 1.9e9, &reported).hz));
 }
 
+/* Chains are enough when they tell one clock, or when those to come cannot make up for what misses. */
+static void test_decided(void **unused)
+{
+    const double nvidia[] = {4, 4, 23, 6, 4}, common[] = {4, 4, 16, 4, 8}, some[] = {4.4, 4, 23, 6, 4.4};
+    const double fast[] = {0.7, 2.8, 8.5, 2.1, 0.7}; /* beyond the highest clock */
+    double seconds[AS_CLOCK_CHAINS];
+    const struct {
+        const double *cycles;
+        size_t n, more;
+        bool decided;
+    } cases[] = {{nvidia, 5, 3, true}, {nvidia, 4, 4, false}, {common, 5, 3, false}, {some, 5, 3, false},
+                 {fast, 2, 6, false},  {fast, 3, 5, false},   {fast, 5, 3, true},    {fast, 3, 1, true}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t k = 0; k < cases[i].n; k++)
+            seconds[k] = cases[i].cycles[k] / 1.98e9;
+        if (as_clock_is_decided(seconds, cases[i].n, cases[i].more, &reported) != cases[i].decided)
+            fail_msg("case %zu", i);
+    }
+}
+
 /* ---- a toy whose launches take the cycles of their operation ---- */
 
 enum { KERNELS = 128, FMA = 100, SM_THREADS = 1024, FULL_CHAINS = 4, IMUL = 6 };
@@ -101,11 +122,13 @@ static struct {
 } known[KERNELS];
 static size_t known_n;
 static char built[24];
+static unsigned programs;
 
 static enum as_status build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                             struct as_error *err)
 {
     strcpy(built, desc->name);
+    programs++;
     return toy_program->build(dev, desc, out, err);
 }
 
@@ -176,6 +199,7 @@ static struct as_chains_desc setup(struct as_trial_context *tc)
     strcpy(toy.dev.info.dialect, "metal");
     hz = 1.4e9;
     known_n = 0;
+    programs = 0;
     odd = false;
     *tc = (struct as_trial_context){.dev = &toy.dev, .seed = 7, .limit = NAN};
     return (struct as_chains_desc){.sequence = as_op_alone(as_op_find("imul32"), 3), .ilp = 1, .threads = 32};
@@ -209,6 +233,25 @@ static void test_found(void **unused)
         check_near(t.clock_hz, hz, 1e-6);
     }
     finish(&tc, &c);
+}
+
+/* A compiler may take a second per kernel: no more are made than decide. Beside those of the finder are the chains that
+ * are measured, and their clock. */
+static void test_few(void **unused)
+{
+    static const double clocks[] = {1.4e9, 9e9}; /* of a reported 1.5 GHz */
+    (void)unused;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        struct as_trial_context tc;
+        struct as_chains c;
+        struct as_error err = {0};
+        const struct as_chains_desc d = setup(&tc);
+        hz = clocks[i];
+        assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
+        assert_in_range(programs, 2 + 1 + 3, 2 + 1 + 5);
+        assert_true(i ? toy.dev.found.off == 1.5 : toy.dev.found.off < 1.005);
+        finish(&tc, &c);
+    }
 }
 
 /* It is found once. */
@@ -254,9 +297,9 @@ static void test_guessed(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fit),     cmocka_unit_test(test_scatter), cmocka_unit_test(test_ambiguous),
-        cmocka_unit_test(test_no_fit),  cmocka_unit_test(test_found),   cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_guessed),
+        cmocka_unit_test(test_fit),    cmocka_unit_test(test_scatter), cmocka_unit_test(test_ambiguous),
+        cmocka_unit_test(test_no_fit), cmocka_unit_test(test_decided), cmocka_unit_test(test_found),
+        cmocka_unit_test(test_few),    cmocka_unit_test(test_kept),    cmocka_unit_test(test_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

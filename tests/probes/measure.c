@@ -273,6 +273,36 @@ static void test_lasting_contention(void **unused)
     as_trial_finish(&v);
 }
 
+/* A low clock that one sample alone had is contention: a number must not be raised by it. One that lasts is a clock. */
+static void test_low_clocks(void **unused)
+{
+    enum { SAMPLES = 4 };
+    static const struct {
+        double hz[SAMPLES + 1], last_hz;
+        unsigned counted; /* bit i: sample i */
+    } cases[] = {
+        {{4e9, 4e9, 4e9, 4e9, 4e9}, 0, 0xf},
+        {{4e9, 4e9, 3.08e9, 3.08e9, 4e9}, 0, 0x1},
+        {{3.08e9, 3.08e9, 3.08e9, 3.08e9, 4e9}, 0, 0xf},
+        {{3.08e9, 3.08e9, 4e9, 4e9, 4e9}, 3.08e9, 0xf},
+        {{4e9, 3.9e9, 4e9, 4e9, 4e9}, NAN, 0xf},
+    };
+    (void)unused;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct as_reference reference = AS_REFERENCE_INIT;
+        struct as_reference_reading readings[SAMPLES + 1] = {{0}};
+        double hz[SAMPLES], weight[SAMPLES];
+        reference.fastest_hz = 4e9;
+        as_reference_end_trial(&reference, &(struct as_reference_reading){.hz = cases[c].last_hz});
+        for (size_t i = 0; i <= SAMPLES; i++)
+            readings[i].hz = cases[c].hz[i];
+        as_reference_weigh(&reference, readings, SAMPLES, hz, weight);
+        for (size_t i = 0; i < SAMPLES; i++)
+            if ((weight[i] > 0) != (cases[c].counted >> i & 1))
+                fail_msg("case %zu, sample %zu: %g Hz, weight %g", c, i, hz[i], weight[i]);
+    }
+}
+
 /* A scripted device has its own time. */
 static void test_no_core_of_a_script(void **unused)
 {
@@ -294,6 +324,7 @@ int main(void)
                                        cmocka_unit_test(test_repetitions_are_known),
                                        cmocka_unit_test(test_contended_samples_weigh_nothing),
                                        cmocka_unit_test(test_lasting_contention),
+                                       cmocka_unit_test(test_low_clocks),
                                        cmocka_unit_test(test_no_core_of_a_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

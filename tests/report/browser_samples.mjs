@@ -59,6 +59,11 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);
+    for (let w = 800; width === 1400 && w <= 1600; w += 50) {
+      await t.tab.setViewportSize({ width: w, height });
+      const narrow = await cutCells(t);
+      check(`${name} at ${w}: no cell of the sheet is cut`, narrow.length === 0, narrow.slice(0, 12));
+    }
     await t.close();
   }
 }

@@ -36,6 +36,24 @@ static void near(struct as_measure m, double value, double lo, double hi)
     close_to(m.ci.hi, hi);
 }
 
+/* A CPU's usual form stands beside those of its vectors. */
+static void cpus_have_a_scalar_form(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("operations");
+    struct as_operation *rows = NULL;
+    size_t n = 0;
+    assert_non_null(s);
+    for (size_t i = 0; i < s->runs[0].devices_n; i++) {
+        s->runs[0].devices[i].capabilities = AS_CAP_HOST_KERNELS;
+        s->runs[0].devices[i].is_host_cpu = true;
+    }
+    assert_int_equal(as_operations_make(&s->runs[0], &rows, &n, &err), AS_OK);
+    assert_non_null(row_of(rows, n, "ffma32", "scalar"));
+    free(rows);
+    synth_free(s);
+}
+
 static void rows_join_both_probes(void **state)
 {
     (void)state;
@@ -220,6 +238,7 @@ static void hostile_names_stay_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpus_have_a_scalar_form),
         cmocka_unit_test(rows_join_both_probes),
         cmocka_unit_test(main_operations_stand_below_a_short_sheet),
         cmocka_unit_test(rejected_counts_where_nothing_else_is),

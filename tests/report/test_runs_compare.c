@@ -191,6 +191,73 @@ static void test_nothing_and_doubles(void **state)
     finish(&f);
 }
 
+static void test_own_errors(void **state)
+{
+    struct fixture f = {0};
+    (void)state;
+    struct as_cell *a = add_cell(&f.a, "cuda:0", "1024", 100, true, 1);
+    add_cell(&f.b, "cuda:0", "1024", 105, true, 2);
+    a->exponent = f.b.cells[0].exponent = NAN;
+    for (int i = 0; i < 2; i++) { /* two trials that agree to 0.01% */
+        struct as_cell *c = i ? &f.b.cells[0] : &f.a.cells[0];
+        c->sum.trials = 2;
+        c->sum.ci = (struct as_interval){c->sum.median * 0.9999, c->sum.median * 1.0001};
+    }
+    compare(&f, 0.03, -1);
+    assert_int_equal(f.pairs.v[0].comparison.verdict, AS_SLOWER); /* what is known of the runs' scatter decides */
+    finish(&f);
+}
+
+/* A small chase of a sweep whose probe also gives the latency of memory varies between runs as a core does. */
+static void test_same(void **state)
+{
+    static const struct {
+        double exponent;
+        enum as_verdict want;
+    } cases[] = {{1, AS_SAME}, {0, AS_CANNOT_TELL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f = {0};
+        add_cell(&f.a, "cpu", "1024", 100, true, 1)->exponent = cases[i].exponent;
+        add_cell(&f.b, "cpu", "1024", 100.2, true, 2)->exponent = cases[i].exponent;
+        f.a.run.provenance = as_strdup("{\"host\":{\"virtualization\":\"virtual machine\"}}");
+        compare(&f, 0.03, -1);
+        assert_int_equal(f.pairs.v[0].comparison.verdict, cases[i].want);
+        const struct as_interval shown = as_comparison_interval(&f.pairs.v[0].comparison);
+        assert_true(shown.lo == f.pairs.v[0].comparison.ci.lo); /* the ordinary one, also where inconclusive */
+        finish(&f);
+    }
+}
+
+/* Two runs of a host, known to 1%, do not tell a change of core to core from its two states; those of two hosts do. */
+static void test_two_states(void **state)
+{
+    static const struct {
+        const char *probe, *device;
+        double level;
+        bool other_host;
+        enum as_verdict want;
+    } cases[] = {{"c2c", "cpu", 190, false, AS_CANNOT_TELL}, {"launch", "cpu", 190, false, AS_CANNOT_TELL},
+                 {"c2c", "cpu", 190, true, AS_SLOWER},       {"c2c", "cpu", 130, false, AS_SLOWER},
+                 {"latency", "cpu", 190, false, AS_SLOWER},  {"launch", "cuda:0", 190, false, AS_SLOWER}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f = {0};
+        struct as_cell *a = add_cell(&f.a, cases[i].device, "1024", 100, true, 1),
+                       *b = add_cell(&f.b, cases[i].device, "1024", cases[i].level, true, 2);
+        a->exponent = b->exponent = 1;
+        as_copy_text(a->probe, sizeof a->probe, cases[i].probe);
+        as_copy_text(b->probe, sizeof b->probe, cases[i].probe);
+        as_copy_text(f.a.run.host, sizeof f.a.run.host, "one");
+        as_copy_text(f.b.run.host, sizeof f.b.run.host, cases[i].other_host ? "other" : "one");
+        compare(&f, 0.03, 0.05);
+        assert_int_equal(f.pairs.v[0].comparison.verdict, cases[i].want);
+        assert_int_equal(f.pairs.two_states, cases[i].want == AS_CANNOT_TELL);
+        assert_int_equal(f.pairs.regressions, cases[i].want == AS_SLOWER);
+        finish(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +267,9 @@ int main(void)
         cmocka_unit_test(test_other_kernels),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_nothing_and_doubles),
+        cmocka_unit_test(test_own_errors),
+        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_two_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,6 +329,71 @@ UNIT_TEST(test_states_checked)
     as_machine_sheet_finish(&back);
 }
 
+/* A check shows of one run what its own sheet shows, also where a mode or a bound is on one side, and says of a line
+ * that is inconclusive what is true of the numbers that it shows. */
+UNIT_TEST(test_one_interval)
+{
+    static const struct {
+        double base, now; /* half widths */
+        const char *why;
+    } cases[] = {
+        {0.2, 0.2, "both intervals are wider than the tolerance"},
+        {0.2, 0.001, "the base's interval is wider than the tolerance"},
+        {0.001, 0.2, "the checked interval is wider than the tolerance"},
+        {0.001, 0.001, "the ratio's interval, with what varies between runs, is wider than the tolerance"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_machine_sheet base = made_sheet("cpu", 1, 1, cases[i].base),
+                                now = made_sheet("cpu", 1, 1, cases[i].now);
+        base.virtual_machine = true; /* memory varies by 3% */
+        struct as_sheet_row *row = &now.v->sheet.rows[0];
+        row->ci.hi = now.v->runs[0].v[0].ci.hi = 1.5 * row->ci.hi;
+        row->ci.hi = now.v->runs[0].v[0].ci.hi = i == 1 || i == 3 ? row->value * 1.001 : row->ci.hi;
+        const struct as_interval own = row->ci;
+        for (int again = 0; again < 2; again++) { /* a check may be made of joined rows */
+            struct as_check c = checked(&base, &now);
+            assert_int_equal(c.v[0].verdict, AS_CHECK_UNDECIDED);
+            assert_string_equal(c.v[0].why, cases[i].why);
+            assert_true(c.v[0].now_number.ci.lo == own.lo && c.v[0].now_number.ci.hi == own.hi);
+            assert_true(row->ci.lo <= own.lo && row->ci.hi >= own.hi); /* the machine's number holds the run's */
+            as_check_finish(&c);
+        }
+        as_machine_sheet_finish(&base);
+        as_machine_sheet_finish(&now);
+    }
+}
+
+/* Both numbers of threads stand where they differ, and ranges that print alike are the same. */
+UNIT_TEST(test_labels)
+{
+    struct as_machine_sheet base = made_sheet("cpu", 2, 1, 0.01), now = made_sheet("cpu", 2, 1, 0.01);
+    struct as_buf label = AS_BUF_INIT;
+    strcpy(base.v->sheet.rows[0].shown, "read, 16 threads");
+    strcpy(now.v->sheet.rows[0].shown, "read, 32 threads");
+    for (int i = 0; i < 2; i++) {
+        struct as_machine_sheet *m = i ? &now : &base;
+        struct as_sheet_row *row = &m->v->sheet.rows[1];
+        row->group = "L1";
+        strcpy(row->label, "capacity");
+        strcpy(row->unit, "B");
+        row->of = as_quantity_of_line("L1", "capacity");
+        assert_non_null(row->of);
+        m->v->runs[1].v[0] =
+            (struct as_estimated){row->value = 32768, row->ci = (struct as_interval){16384, 65536 + i}};
+    }
+    struct as_check c = checked(&base, &now);
+    as_check_line_label(&c.v[0], &label);
+    assert_string_equal(as_buf_get(&label), "read, 16 threads; checked: 32 threads");
+    assert_int_equal(c.v[1].verdict, AS_CHECK_SAME);
+    as_buf_clear(&label);
+    as_check_line_label(&c.v[1], &label);
+    assert_string_equal(as_buf_get(&label), "capacity");
+    as_buf_finish(&label);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&now);
+}
+
 /* Of a line that only some runs have, these alone count; a run without an interval counts where none has one. The same
  * run again says nothing new. */
 UNIT_TEST(test_runs_of_a_line)
@@ -429,6 +494,8 @@ int main(void)
         cmocka_unit_test(test_agreeing_runs),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_states_checked),
+        cmocka_unit_test(test_one_interval),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_runs_of_a_line),
         cmocka_unit_test(test_clock),
         cmocka_unit_test(test_itself),

@@ -108,8 +108,9 @@ def test_unreadable(assay):
     unknown = [n for n, v in of.items() if v["verdict"] == "unknown"]
     expect(done.code == PARTLY and len(unknown) == 4 and all(of[n]["reason"] for n in unknown), "unknown, with reasons, never slow", done)
     text = assay.run("fleet", "show", *files, absent)
-    folder = assay.run("fleet", "show", "--json", assay.folder)
-    expect("directory" in verdicts(folder).popitem()[1]["reason"], "a folder is none of them", folder)
+    os.mkdir(assay.path("empty"))
+    folder = assay.run("fleet", "show", "--json", assay.path("empty"))
+    expect("directory" in verdicts(folder).popitem()[1]["reason"], "a folder without stores is said to be one", folder)
     expect("No data" in text.out and "\x1b" not in text.out, "listed as such", text)
 
 

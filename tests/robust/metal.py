@@ -248,6 +248,20 @@ def test_streams(assay):
         expect(cell["detail"]["element"] == "f32", "the type is noted", cell)
 
 
+def test_near_the_limit(assay):
+    """All that the system recommends to use can be measured, and no more."""
+    done = run(assay, "small", "near_limit", *METAL_ONLY)
+    cells = assay.cells()
+    shares = [(c["axes"]["share"], c["status"] == "unsupported") for c in cells]
+    expect(done.code in MEASURED and len(shares) == 8, "two allocators, four shares", done)
+    for cell, (share, refused) in zip(cells, shares):
+        expect(refused == (int(share) > 100), "only more than is recommended is refused", cell)
+        if refused:
+            expect("more than the system recommends to use" in cell["reason"], "with the reason", cell)
+        else:
+            expect(cell["gates"]["checksum"]["state"] == "pass", "the words are right", cell)
+
+
 def test_metal_4(assay):
     check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + TENSORS, "apple10 metal41")
 

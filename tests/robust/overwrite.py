@@ -82,6 +82,8 @@ def test_inputs(assay):
     measured(assay)
     with open(assay.path("refs.csv"), "w", encoding="ascii") as f:
         f.write("no matter what")
+    with open(assay.path("policy.ini"), "w", encoding="ascii") as f:
+        f.write("[null]\nmemory.latency <= 700 ns\n")
     with open(assay.path("suite.ini"), "w", encoding="ascii") as f:
         f.write("[latency]\nsize = 4KiB\n")
     for command in (["report", "run.json", "-o", "run.json"], ["report", "1", "run.json", "-o", "run.json"],
@@ -91,6 +93,7 @@ def test_inputs(assay):
                     ["check", "--against", "sheet.json", "--junit", "sheet.json"],
                     ["check", "--against", "1", "--against", "sheet.json", "--summary", "sheet.json"],
                     ["check", "--against", "1", "run.json", "--summary", "run.json"],
+                    ["check", "--policy", "policy.ini", "--junit", "./policy.ini"],
                     ["check", "--against", "1", "--junit", "same.xml", "--summary", "./same.xml"],
                     ["fleet", "merge", "sheet.json", "-o", "sheet.json"], ["fleet", "show", "away.db", "--page", "./away.db"],
                     ["fleet", "show", "sheet.json", "--page", "same", "--prometheus", "./same"]):

@@ -15,7 +15,7 @@ struct bench {
     char script[128], suite[128];
     struct as_run_result result;
     volatile sig_atomic_t stop;
-    bool stop_at_start;
+    bool stop_at_start, to_the_end;
     size_t devices;
     int begun[CELLS_MAX]; /* trials of each cell */
     bool first[CELLS_MAX], swept[CELLS_MAX];
@@ -86,7 +86,7 @@ static void on_event(void *user, const struct as_event *event)
     b->swept[i] = strcmp(as_axes_text(&event->cell->axes, "level"), "sweep") == 0;
     b->begun[i]++;
     b->other_begun |= !b->first[i];
-    b->stop |= b->other_begun;
+    b->stop |= b->other_begun && !b->to_the_end;
 }
 
 static void start_bench(struct bench *b, const char *suite, double budget_s)
@@ -162,6 +162,37 @@ static void a_budget_grows_with_devices(void **state)
     assert_true(b->budget_s == 5 && !strstr(b->notes, "budget is"));
 }
 
+/* What a run says of its budget is what it stored. */
+static void what_is_left_out_is_counted(void **state)
+{
+    static const char suite[] = "[suite]\nbudget = 1s\n[latency]\nsize = 1KiB..1MiB x64\n"
+                                "[bandwidth]\nop = read,write\nlevel = sweep\nsize = 4KiB..4MiB x8\n";
+    struct bench *b = *state;
+    struct as_cell *cells;
+    size_t n, unmeasured = 0, of[2] = {0};
+    char said[120];
+    b->devices = 1;
+    b->to_the_end = true;
+    start_bench(b, suite, 1);
+    check(b->f,
+          as_store_cells(b->f->store, &(struct as_cell_filter){.run_id = b->result.run_id}, &cells, &n, &b->f->err));
+    size_t possible = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(cells[i].probe, "sentinel") == 0)
+            continue;
+        possible += cells[i].status != AS_CELL_UNSUPPORTED;
+        unmeasured += cells[i].status == AS_CELL_SKIPPED;
+        of[strcmp(cells[i].probe, "bandwidth") == 0] += cells[i].status == AS_CELL_SKIPPED;
+    }
+    as_cells_free(cells, n);
+    snprintf(said, sizeof said, "sufficed for %zu of %zu measurements", possible - unmeasured, possible);
+    assert_int_equal(strstr(b->notes, said) != NULL, unmeasured > 0);
+    snprintf(said, sizeof said, "%zu of latency", of[0]);
+    assert_int_equal(strstr(b->notes, said) != NULL, of[0] > 0);
+    snprintf(said, sizeof said, "%zu of bandwidth", of[1]);
+    assert_int_equal(strstr(b->notes, said) != NULL, of[1] > 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_bench, tear_down_bench)
 
 int main(void)
@@ -170,6 +201,7 @@ int main(void)
         TEST(what_is_quoted_comes_first),
         TEST(what_is_quoted_comes_first_on_every_device),
         TEST(a_budget_grows_with_devices),
+        TEST(what_is_left_out_is_counted),
     };
     return cmocka_run_group_tests_name("run: budgets", tests, NULL, NULL);
 }

@@ -15,14 +15,23 @@ UNIT_TEST(test_deadline)
 /* Nobody is told to spend what did not suffice, or less. */
 UNIT_TEST(test_for_all)
 {
-    assert_true(as_deadline_budget_for_all(17, 22, 63, 71) == 25);
-    assert_true(as_deadline_budget_for_all(90.2, 22, 63, 71) == 91);
-    assert_true(as_deadline_budget_for_all(0, 22, 0, 4) == 88);
-    assert_true(as_deadline_budget_for_all(0, 10, 1000, 1001) == 11);
+    assert_true(as_deadline_budget_for_all(22, 63, 71) == 25);
+    assert_true(isnan(as_deadline_budget_for_all(22, 0, 4)) && isnan(as_deadline_budget_for_all(25, 13, 111)));
+    assert_true(as_deadline_budget_for_all(10, 1000, 1001) == 11);
+}
+
+/* What runs did: more was measured than an earlier bound, of as many trials as were asked for, allowed. */
+UNIT_TEST(test_fits)
+{
+    assert_in_range(as_deadline_fits(15, 1086), 487, 1086);
+    assert_in_range(as_deadline_fits(20, 111), 84, 111);
+    assert_int_equal(as_deadline_fits(0, 1086), 1086);
+    assert_in_range(as_deadline_fits(1.2, 1086), 90, 110);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_deadline), cmocka_unit_test(test_for_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_deadline), cmocka_unit_test(test_for_all),
+                                       cmocka_unit_test(test_fits)};
     return cmocka_run_group_tests_name("deadlines", tests, NULL, NULL);
 }

@@ -12,12 +12,41 @@ enum { ROOM = 160 }; /* length of a list of names */
 /* More instructions per operation than this: some steps of the operation take more than one. */
 static const double SEVERAL = 1.25;
 
+static double width_of(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "width", "sve") ? INFINITY : strtod(as_cell_axis(cell, "width"), NULL); /* scalar: 0 */
+}
+
+/* 0 stands for as many as there can be. */
+static double number_at_once(const struct as_cell *cell, const char *axis)
+{
+    const double n = as_cell_axis_number(cell, axis);
+    return n == 0 ? INFINITY : n;
+}
+
+/* Has the cell more at once of anything than the best one? Then it may be faster. */
+static bool has_more(const struct as_cell *cell, const struct as_cell *best)
+{
+    return number_at_once(cell, "ilp") > number_at_once(best, "ilp") ||
+           number_at_once(cell, "warps") > number_at_once(best, "warps") || width_of(cell) > width_of(best);
+}
+
+/* Cells of the operation without a number that may be faster than its best one. */
+static size_t alu_left_out(const struct as_rule_context *c, const struct as_cell *best, const char *op)
+{
+    size_t n = 0, at = 0;
+    for (const struct as_cell *cell; (cell = as_cells_left_out(c, "alu", &at));)
+        n += as_cell_is(cell, "op", op) && has_more(cell, best);
+    return n;
+}
+
 static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", op);
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_THROUGHPUT, cell, NULL) : NULL;
     if (!f)
         return;
+    as_fact_left_out(f, alu_left_out(c, cell, op));
     const bool sve = as_cell_is(cell, "width", "sve"), vectors = !sve && !as_cell_is(cell, "width", "scalar");
     as_fact_say(f, "Each %s executes {value} of {op}%s%.12s%s", as_unit_name(c),
                 sve       ? ", in SVE vectors"
@@ -26,9 +55,9 @@ static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const 
                 vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
 }
 
-/* Peak of all compute units: the rate per cycle times the clock during the measurement. */
+/* Peak of all compute units: the rate per cycle times the clock during the measurement. each: operations per result. */
 static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *type,
-                         const char *const ops[2])
+                         const char *const ops[2], double each)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", ops[0]);
     const struct as_cell *other = ops[1] ? as_cells_best(cells, n, "op", ops[1]) : NULL;
@@ -36,14 +65,19 @@ static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const 
     if (!cell || !c->info || !c->info->compute_units || !isfinite(as_warp_of(c)) || !(cell->clock_hz > 0) ||
         !isfinite(cell->clock_hz))
         return;
-    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_PEAK, cell, AS_BY(.unit = AS_UNIT_RATE, .type = type));
+    const bool twice = each > 1;
+    struct as_fact *f =
+        as_fact_add(c, AS_FACT_ALU_PEAK, cell, AS_BY(.unit = twice ? AS_UNIT_RATE : "OP/s", .type = type));
     if (!f)
         return;
-    const double each = 2 * cell->clock_hz * c->info->compute_units;
+    const double all = each * cell->clock_hz * c->info->compute_units;
     const struct as_interval ci = as_cell_interval(cell);
     char rate[96], clock[48];
-    as_fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    as_fact_say(f, "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two",
+    as_fact_number(f, cell->sum.median * all, (struct as_interval){ci.lo * all, ci.hi * all});
+    as_fact_left_out(f, alu_left_out(c, cell, ops[0]) + (ops[1] ? alu_left_out(c, cell, ops[1]) : 0));
+    as_fact_say(f,
+                twice ? "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two"
+                      : "%u %s%s with %s of %s each at %s reach {value}",
                 c->info->compute_units, as_unit_name(c), c->info->compute_units == 1 ? "" : "s",
                 as_fact_value_text(cell->sum.median, ci, cell->unit, rate, sizeof rate), as_cell_axis(cell, "op"),
                 as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock));
@@ -99,14 +133,18 @@ static const char *const told[] = {"ffma32", "ffma64", "ffma16", "ffma2_f16", "f
 
 static const struct {
     const char *type, *ops[2];
-} peaks[] = {{"f32", {"ffma32", NULL}}, {"f64", {"ffma64", NULL}}, {"f16", {"ffma16", "ffma2_f16"}}};
+    double each;
+} peaks[] = {{"f32", {"ffma32", NULL}, 2},
+             {"f64", {"ffma64", NULL}, 2},
+             {"f16", {"ffma16", "ffma2_f16"}, 2},
+             {"i32", {"iadd32", NULL}, 1}};
 
 static void alu_derive_peaks(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "alu", &cells);
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-        alu_add_peak(c, cells, n, peaks[i].type, peaks[i].ops);
+        alu_add_peak(c, cells, n, peaks[i].type, peaks[i].ops, peaks[i].each);
     free(cells);
 }
 
@@ -195,8 +233,9 @@ static double curve_share(const struct curve *curve, size_t i)
 }
 
 /* How few warps reach full speed: between the last number that certainly does not and the first that does. */
-static void alu_add_fill(struct as_rule_context *c, const struct curve *curve)
+static void alu_add_fill(struct as_rule_context *c, const struct curve *curve, void *unused)
 {
+    (void)unused;
     size_t full = 0, less = curve->n;
     while (full < curve->n && !is_enough(curve, full))
         full++;
@@ -217,20 +256,29 @@ static void alu_add_fill(struct as_rule_context *c, const struct curve *curve)
     as_fact_evidence(f, curve->v[less]);
 }
 
-/* The longest loop at full speed, and the shortest: short loops pay more for each turn. */
-static void alu_add_code(struct as_rule_context *c, const struct curve *curve)
+/* Loops at full speed are those from first up to, but without, last: short ones pay more for each turn, long ones
+ * outgrow the instruction cache. Does the longest of all certainly? */
+static bool curve_span(const struct curve *curve, size_t *first, size_t *last)
 {
-    size_t first = 0, last = curve->n;
-    while (first < curve->n && !is_enough(curve, first))
-        first++;
-    while (last > first && !is_enough(curve, last - 1))
-        last--;
+    *first = 0;
+    *last = curve->n;
+    while (*first < curve->n && !is_enough(curve, *first))
+        ++*first;
+    while (*last > *first && !is_enough(curve, *last - 1))
+        --*last;
+    return *last > *first && *last < curve->n && is_less(curve, curve->n - 1);
+}
+
+static void alu_add_code(struct as_rule_context *c, const struct curve *curve, void *unused)
+{
+    size_t first, last;
+    (void)unused;
+    const bool ends = curve_span(curve, &first, &last);
     if (last == first)
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ALU_CODE, curve->v[last - 1], NULL);
     if (!f)
         return;
-    const bool ends = last < curve->n && is_less(curve, curve->n - 1);
     const double from = as_cell_axis_number(curve->v[first], "steps"),
                  to = as_cell_axis_number(curve->v[last - 1], "steps"),
                  most = as_cell_axis_number(curve->v[curve->n - 1], "steps");
@@ -247,9 +295,68 @@ static void alu_add_code(struct as_rule_context *c, const struct curve *curve)
     as_fact_evidence(f, curve->v[curve->n - 1]);
 }
 
+/* The length of loop with the best rate, and those that are tied with it. */
+static void alu_add_repetitions(struct as_rule_context *c, const struct curve *curve, void *unused)
+{
+    size_t best = 0;
+    (void)unused;
+    for (size_t i = 1; i < curve->n; i++)
+        best = curve->v[i]->sum.median > curve->v[best]->sum.median ? i : best;
+    const double floor = as_cell_interval(curve->v[best]).lo;
+    size_t first = best, last = best;
+    while (first > 0 && as_cell_interval(curve->v[first - 1]).hi >= floor)
+        first--;
+    while (last + 1 < curve->n && as_cell_interval(curve->v[last + 1]).hi >= floor)
+        last++;
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_REPETITIONS, curve->v[best], NULL);
+    if (!f)
+        return;
+    const double from = as_cell_axis_number(curve->v[first], "steps"),
+                 to = as_cell_axis_number(curve->v[last], "steps"), at = as_cell_axis_number(curve->v[best], "steps");
+    as_fact_number(f, at, (struct as_interval){from, to});
+    f->verdict = AS_SUPPORTED;
+    if (first == last)
+        as_fact_say(f, "{op} is fastest in a loop of %.0f repetitions", at);
+    else
+        as_fact_say(f, "{op} is fastest in loops of %.0f to %.0f repetitions, which are statistically tied", from, to);
+    as_fact_evidence(f, curve->v[best]);
+}
+
+/* Up to where loops of one instruction per step run at full speed, and the first that does not. */
+static void alu_take_single(struct as_rule_context *c, const struct curve *curve, void *out)
+{
+    size_t first, last;
+    (void)c;
+    if (as_cell_is(curve->v[0], "op", "ffma32") && curve_span(curve, &first, &last))
+        *(struct as_interval *)out = (struct as_interval){as_cell_axis_number(curve->v[last - 1], "steps"),
+                                                          as_cell_axis_number(curve->v[last], "steps")};
+}
+
+/* How many instructions there are per step, by the loop that still fits: no machine code is read. */
+static void alu_add_length(struct as_rule_context *c, const struct curve *curve, void *single)
+{
+    const struct as_interval *one = single;
+    size_t first, last;
+    if (as_cell_is(curve->v[0], "op", "ffma32") || !curve_span(curve, &first, &last))
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_LENGTH, curve->v[last - 1], NULL);
+    if (!f)
+        return;
+    const double to = as_cell_axis_number(curve->v[last - 1], "steps"),
+                 over = as_cell_axis_number(curve->v[last], "steps");
+    as_fact_number(f, sqrt(one->lo / over * one->hi / to), (struct as_interval){one->lo / over, one->hi / to});
+    f->verdict = AS_SUPPORTED;
+    as_fact_say(f,
+                "The code of {op} is as long as {value} of one step of ffma32: loops of %.0f steps run at full speed, "
+                "of %.0f not",
+                to, over);
+    as_fact_evidence(f, curve->v[last - 1]);
+    as_fact_evidence(f, curve->v[last]);
+}
+
 /* Cells of warps share the best rate of their operation, those of loops that of the same number of warps. */
 static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool shares,
-                              void (*add)(struct as_rule_context *c, const struct curve *curve))
+                              void (*add)(struct as_rule_context *c, const struct curve *curve, void *with), void *with)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "alu", &cells);
@@ -257,9 +364,11 @@ static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool 
     if (n && !curve.v)
         c->status = as_nomem(c->err, n * sizeof *curve.v, "cells of a curve");
     for (size_t i = 0; i < n && curve.v; i++) {
-        curve_make(&curve, cells, n, i, shares ? as_cells_best(cells, n, "op", as_cell_axis(cells[i], "op")) : NULL);
-        if (curve.n >= CURVE_POINTS)
-            add(c, &curve);
+        const char *op = as_cell_axis(cells[i], "op");
+        const struct as_cell *best = as_cells_best(cells, n, "op", op);
+        curve_make(&curve, cells, n, i, shares ? best : NULL);
+        if (curve.n >= CURVE_POINTS && !alu_left_out(c, best, op))
+            add(c, &curve, with);
     }
     free(curve.v);
     free(cells);
@@ -267,12 +376,17 @@ static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool 
 
 static void derive_fill(struct as_rule_context *c)
 {
-    alu_derive_curves(c, "warps", true, alu_add_fill);
+    alu_derive_curves(c, "warps", true, alu_add_fill, NULL);
 }
 
 static void derive_loops(struct as_rule_context *c)
 {
-    alu_derive_curves(c, "steps", false, alu_add_code);
+    struct as_interval single = AS_NO_INTERVAL;
+    alu_derive_curves(c, "steps", false, alu_add_code, NULL);
+    alu_derive_curves(c, "steps", false, alu_add_repetitions, NULL);
+    alu_derive_curves(c, "steps", false, alu_take_single, &single);
+    if (single.hi > 0)
+        alu_derive_curves(c, "steps", false, alu_add_length, &single);
 }
 
 /* What it costs to read three registers instead of one. */
@@ -293,7 +407,7 @@ static void derive_operands(struct as_rule_context *c)
 
 const struct as_rule as_rules_alu[] = {
     {"peaks of operations", alu_derive_peaks,
-     "the best valid cell of a multiply-add: two operations each, times clock and units",
+     "the best valid cell of a multiply-add, two operations each, or of an integer addition, times clock and units",
      "a faster chain that passes the same gates"},
     {"code of operations", derive_code,
      "instructions per step, from the difference of a longer and a shorter body, minus the link that turns a result "
@@ -306,7 +420,9 @@ const struct as_rule as_rules_alu[] = {
      "the fewest warps whose rate is at least 95% of the operation's best, and the most whose rate is not",
      "fewer warps that reach 95% and pass the same gates"},
     {"loops at full speed", derive_loops,
-     "the shortest and the longest loop whose rate is at least 95% of the best of such loops",
+     "the shortest and the longest loop whose rate is at least 95% of the best of such loops; the loops whose rate "
+     "ties with "
+     "the best; instructions by the longest loop, relative to that of ffma32",
      "a longer loop at 95% that passes the same gates"},
     {"registers read", derive_operands, "the same chain with one register as all operands, and with three",
      "a chain of three registers at the rate of one"},

@@ -34,6 +34,30 @@ UNIT_TEST(test_each)
     assert_null(made_find(&m, "alu.peak.f32")); /* the clock is unknown */
 }
 
+/* Cells without a number that may be faster make the rate a bound, those that have less at once do not. */
+UNIT_TEST(test_left_out)
+{
+    static const struct {
+        unsigned ilp, warps;
+        enum as_cell_status status;
+        bool bounds;
+    } others[] = {{8, 8, AS_CELL_SKIPPED, true},  {4, 0, AS_CELL_SKIPPED, true},  {4, 16, AS_CELL_PLANNED, true},
+                  {2, 8, AS_CELL_SKIPPED, false}, {4, 4, AS_CELL_SKIPPED, false}, {8, 0, AS_CELL_UNSUPPORTED, false},
+                  {8, 8, AS_CELL_REJECTED, false}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        m.clock_hz = 2e9;
+        rate("ffma32", 64, 4, 8, NULL);
+        rate("ffma32", 1, others[i].ilp, others[i].warps, NULL)->status = others[i].status;
+        made_derive(&m);
+        const enum as_fact_verdict verdict = others[i].bounds ? AS_UNDECIDED : AS_SUPPORTED;
+        made_verdict(&m, "alu.throughput.ffma32", verdict);
+        made_verdict(&m, "alu.peak.f32", verdict);
+        assert_int_equal(strstr(made_get(&m, "alu.throughput.ffma32")->sentence, "executes at least 64") != NULL,
+                         others[i].bounds);
+        made_end(&m);
+    }
+}
+
 UNIT_TEST(test_peak)
 {
     m.clock_hz = 2e9;
@@ -153,6 +177,27 @@ UNIT_TEST(test_loops)
     assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
 }
 
+/* A step of six instructions fills the cache with a sixth of the steps; between the loops tried the answer is a range.
+ */
+UNIT_TEST(test_lengths)
+{
+    static const unsigned steps[] = {48, 120, 240, 480, 1440, 2880};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "op=imul64 ilp=1 warps=0 operands=0 steps=%u width=scalar", steps[i]);
+        point(1, 0, 0, steps[i], steps[i] <= 1440 ? 128 - 100.0 / steps[i] : 60);
+        made_add(&m, "alu", "ops/cycle", steps[i] <= 240 ? 8 - 1.0 / steps[i] : 5, axes);
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "alu.length.imul64");
+    assert_true(f->ci.lo == 1440 / 480.0 && f->ci.hi == 2880 / 240.0 && f->value == 6);
+    made_says(f, "loops of 240 steps run at full speed, of 480 not");
+    assert_null(made_find(&m, "alu.length.ffma32"));
+    f = made_near(&m, "alu.repetitions.imul64", 240, 1e-9);
+    assert_true(f->ci.lo == 48 && f->ci.hi == 240);
+    made_says(f, "imul64 is fastest in loops of 48 to 240 repetitions");
+}
+
 UNIT_TEST(test_operands)
 {
     point(4, 32, 1, 0, 128);
@@ -164,9 +209,10 @@ UNIT_TEST(test_operands)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test(test_each, &m),    made_test(test_peak, &m),       made_test(test_widths, &m),
-        made_test(test_several, &m), made_test(test_no_several, &m), made_test(test_many, &m),
-        made_test(test_fill, &m),    made_test(test_loops, &m),      made_test(test_operands, &m),
+        made_test(test_each, &m),     made_test(test_peak, &m),       made_test(test_widths, &m),
+        made_test(test_several, &m),  made_test(test_no_several, &m), made_test(test_many, &m),
+        made_test(test_fill, &m),     made_test(test_loops, &m),      made_test(test_lengths, &m),
+        made_test(test_operands, &m), made_test(test_left_out, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,9 @@
 /* Latency of operations. */
 #include "facts/rule.h"
 
+#include "model/metrics.h"
+
+#include <math.h>
 #include <stdlib.h>
 
 static void add_wait(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
@@ -34,7 +37,29 @@ static void derive_waits(struct as_rule_context *c)
     free(cells);
 }
 
+/* The control group: what a turn costs beside its steps, of an operation without a link. */
+static void derive_loop(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "alu_latency", &cells);
+    const struct as_cell *cell = as_cells_best(cells, n, "op", "ffma32");
+    struct as_metric_value v;
+    struct as_fact *f = cell && as_cell_metric(cell, "loop", &v) ? as_fact_add(c, AS_FACT_ALU_LOOP, NULL, NULL) : NULL;
+    if (f) {
+        const double steps = as_cell_note(cell, "steps");
+        as_fact_number(f, v.value, (struct as_interval){fmax(v.ci.lo, 0), v.ci.hi});
+        f->verdict = AS_SUPPORTED;
+        as_fact_say(f, "A loop of %.0f dependent %s costs {value} per turn beyond its steps, which is subtracted",
+                    steps, as_cell_axis(cell, "op"));
+        as_fact_evidence(f, cell);
+    }
+    free(cells);
+}
+
 const struct as_rule as_rules_alu_latency[] = {
+    {"control group of operations", derive_loop,
+     "the time of a turn of the long body less that of its steps, by the difference of two bodies",
+     "a loop without steps that takes another time per turn"},
     {"latencies of operations", derive_waits, "the best valid cell of an operation: its latency with one chain",
      "a faster chain of the same operation that passes the same gates"},
     {0},

@@ -2,7 +2,10 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include "model/metrics.h"
+
 #include <stdio.h>
+#include <string.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
@@ -37,9 +40,22 @@ UNIT_TEST(test_widths)
     m.info.warp = 32;
 }
 
+UNIT_TEST(test_loop)
+{
+    struct as_error err = {0};
+    const struct as_metric_value v = {
+        .name = "loop", .unit = "cycles", .lower_is_better = true, .value = 16, .ci = {15, 17}, .trials = 3};
+    struct as_cell *c = wait("ffma32", 4);
+    c->detail = strdup("{\"steps\":768}");
+    assert_int_equal(as_cell_set_metrics(c, &v, 1, &err), AS_OK);
+    made_derive(&m);
+    made_says(made_near(&m, "alu.loop", 16, 1e-9), "A loop of 768 dependent ffma32 costs 16.0 cycles");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        made_test(test_loop, &m),
         made_test(test_each, &m),
         made_test(test_widths, &m),
     };

@@ -60,6 +60,20 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
+/* How many states the launches of one size see. */
+static void clockstate_add_modes(struct as_rule_context *c, const struct as_cell *cell)
+{
+    const double modes = as_cell_note(cell, "modes");
+    struct as_fact *f = modes > 0 ? as_fact_add(c, AS_FACT_CLOCKSTATE_MODES, cell, AS_BY(.counted = "modes")) : NULL;
+    if (!f)
+        return;
+    as_fact_number(f, modes, (struct as_interval){modes, modes});
+    f->verdict = modes == 1 ? AS_SUPPORTED : AS_REFUTED;
+    as_fact_say(f, "Single launches (%s, %s, size %s) have %s", as_cell_axis(cell, "path"), as_cell_axis(cell, "type"),
+                as_cell_axis(cell, "size"), modes == 1 ? "one mode" : "two modes");
+    as_fact_evidence(f, cell);
+}
+
 static void derive_clockstate(struct as_rule_context *c)
 {
     struct as_curve *curves;
@@ -67,6 +81,9 @@ static void derive_clockstate(struct as_rule_context *c)
     as_curves_make(c, "clockstate", "size", &curves, &n);
     for (size_t i = 0; i < n; i++)
         add_launches(c, &curves[i]);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < curves[i].n; k++)
+            clockstate_add_modes(c, curves[i].cells[k]);
     as_curves_free(curves, n);
 }
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +38,35 @@ static double operands_density(const struct as_cell *cell)
     return (as_cell_note(cell, "first") + as_cell_note(cell, "second")) / cell->sum.median;
 }
 
-/* Of "2to1" or "raxtordx": operands have numbers, registers and flags names. */
-static void add_latency_text(struct as_fact *f, const char *what)
+/* What the table calls an end of a chain, and what people do; an operand is a number, other registers have their name.
+ */
+static const char *const ends[][2] = {{"base", "the base register"}, {"index", "the index register"}, {"mem", "memory"},
+                                      {"cf", "the carry flag"},      {"zf", "the zero flag"},         {NULL, NULL}};
+
+/* Of one end: so many characters. */
+static void name_end(char *out, size_t size, const char *end, int length)
 {
-    const char *to = strstr(what, "to");
+    for (size_t i = 0; ends[i][0]; i++)
+        if ((int)strlen(ends[i][0]) == length && strncmp(ends[i][0], end, (size_t)length) == 0) {
+            snprintf(out, size, "%s", ends[i][1]);
+            return;
+        }
+    snprintf(out, size, "%s%.*s", isdigit((unsigned char)*end) ? "operand " : "", length, end);
+}
+
+/* Of "2to1" or "raxtordx". */
+static void add_latency_text(struct as_fact *f, const struct as_cell *cell)
+{
+    const char *what = as_cell_axis(cell, "what"), *to = strstr(what, "to");
+    char from[32], into[32];
     if (!to)
         return;
-    as_fact_say(f, "{instruction}: {value} from %s%.*s to %s%s", isdigit((unsigned char)*what) ? "operand " : "",
-                (int)(to - what), what, isdigit((unsigned char)to[2]) ? "operand " : "", to + 2);
+    name_end(from, sizeof from, what, (int)(to - what));
+    name_end(into, sizeof into, to + 2, (int)strlen(to + 2));
+    as_fact_say(f,
+                as_cell_note(cell, "at_most") > 0 ? "{instruction}: at most {value} from %s to %s"
+                                                  : "{instruction}: {value} from %s to %s",
+                from, into);
 }
 
 static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *cell)
@@ -57,7 +79,7 @@ static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *c
     if (throughput)
         as_fact_say(f, "{instruction}: {value} each, independent of one another");
     else
-        add_latency_text(f, as_cell_axis(cell, "what"));
+        add_latency_text(f, cell);
 }
 
 /* The time that a mixture takes beyond the longer of its parts, over that of the shorter: 0 apart, 1 one after the
@@ -82,11 +104,11 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
                    (struct as_interval){(ci.lo - longest) / shorter, (ci.hi - least) / shorter});
     const bool part = f->ci.lo > APART && f->ci.hi < SHARED;
     const bool dense = operands_density(cell) >= DENSE * p->densest && f->value < SHARED;
-    f->verdict = f->ci.lo > SHARED ? AS_SUPPORTED : f->ci.hi < APART ? AS_REFUTED : AS_UNDECIDED;
+    const bool same = f->ci.lo > SHARED, apart = f->ci.hi < APART;
+    f->verdict = same || apart ? AS_SUPPORTED : AS_UNDECIDED; /* either is an answer */
     as_fact_say(f,
-                f->verdict == AS_SUPPORTED ? "%s and %s use the same ports: {value} of the shorter one's time is added"
-                : f->verdict == AS_REFUTED
-                    ? "%s and %s do NOT compete for ports: {value} of the shorter one's time is added"
+                same    ? "%s and %s use the same ports: {value} of the shorter one's time is added"
+                : apart ? "%s and %s do not compete for ports: {value} of the shorter one's time is added"
                 : dense ? "%s and %s together reach the highest instruction rate of all mixtures, {value} of the "
                           "shorter one's time "
                           "beside the longer one's"

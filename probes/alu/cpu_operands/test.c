@@ -16,11 +16,25 @@ UNIT_TEST(test_table)
         assert_ptr_equal(as_pair_find(k->form, k->what), k);
         assert_true(k->count >= 1 && k->body.instructions >= k->count && k->body.half && k->body.whole);
         assert_true((k->less > 0) == (k->link[0] != 0));
+        assert_true(!k->at_most || k->less > 0);
         if (as_pair_is_mixture(k)) {
             assert_non_null(as_pair_find(k->form, "throughput"));
             assert_non_null(as_pair_find(k->what, "throughput"));
             assert_int_equal(k->body.instructions, k->counts[0] + k->counts[1]);
         }
+    }
+}
+
+/* All are counted, and a step of another length is found. */
+UNIT_TEST(test_code)
+{
+    for (const struct as_pair_kernel *k = as_pair_kernels; k->form && !as_native_codes_why[0]; k++) {
+        char text[96];
+        struct as_pair_kernel longer = *k;
+        longer.body.instructions++;
+        if (as_pair_code_gate(k, text, sizeof text) != (strcmp(k->form, "nop") ? AS_GATE_PASS : AS_GATE_NA))
+            fail_msg("%s %s: %s", k->form, k->what, text);
+        assert_int_not_equal(as_pair_code_gate(&longer, text, sizeof text), AS_GATE_PASS);
     }
 }
 
@@ -57,7 +71,8 @@ UNIT_TEST(test_all_run)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_value),
-                                       cmocka_unit_test(test_not_on_a_gpu), cmocka_unit_test(test_all_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_code),
+                                       cmocka_unit_test(test_value), cmocka_unit_test(test_not_on_a_gpu),
+                                       cmocka_unit_test(test_all_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,19 +83,23 @@ static number of_pair(struct u64_pair x)
 }
 
 #define HOST_OPERATION(name, type, expression)                                                                         \
-    static number host_##name(number p, number q)                                                                      \
+    static number host_##name(number p, number q, number r)                                                            \
     {                                                                                                                  \
-        const __typeof__(as_##type(p)) a = as_##type(p), b = as_##type(q);                                             \
+        const __typeof__(as_##type(p)) a = as_##type(p), b = as_##type(q), c = as_##type(r);                           \
+        (void)c;                                                                                                       \
         return of_##type(expression);                                                                                  \
     }
 HOST_OPERATION(f32_add, f32, a + b)
 HOST_OPERATION(f32_mul, f32, a *b)
 HOST_OPERATION(f64_add, f64, a + b)
 HOST_OPERATION(f64_mul, f64, a *b)
+HOST_OPERATION(f32_fma, f32, FUSED_F32(a, b, c))
+HOST_OPERATION(f64_fma, f64, FUSED_F64(a, b, c))
 HOST_OPERATION(e8m48_add, e8m48, e8m48_add(a, b))
 HOST_OPERATION(e8m48_mul, e8m48, e8m48_mul(a, b))
 HOST_OPERATION(fp59_add, u64, fp59_add(a, b))
 HOST_OPERATION(fp59_mul, u64, fp59_mul(a, b))
+HOST_OPERATION(fp59_fma, u64, fp59_fma(a, b, c))
 HOST_OPERATION(i64_add, u64, a + b)
 HOST_OPERATION(i64_mul, u64, a *b)
 HOST_OPERATION(i64_wide, pair, pair_odd(i64_wide(a.low, b.high)))
@@ -123,10 +127,13 @@ const struct as_emulated as_emulated[] = {
     ROW(f32_mul, F32, MUL, 0, "F32", "MUL_F32(a,b)", F32_ERROR),
     ROW(f64_add, F64, ADD, 0, "F64", "((a)+(b))", F64_ERROR),
     ROW(f64_mul, F64, MUL, 0, "F64", "MUL_F64(a,b)", F64_ERROR),
+    ROW(f32_fma, F32, FMA, 0, "F32", "FUSED_F32(a,b,c)", F32_ERROR),
+    ROW(f64_fma, F64, FMA, 0, "F64", "FUSED_F64(a,b,c)", F64_ERROR),
     ROW(e8m48_add, E8M48, ADD, 0, "E8M48", "e8m48_add(a,b)", E8M48_ADD_ERROR),
     ROW(e8m48_mul, E8M48, MUL, 0, "E8M48", "e8m48_mul(a,b)", E8M48_MUL_ERROR),
     ROW(fp59_add, FP59, ADD, 0, "U64", "fp59_add(a,b)", FP59_ERROR),
     ROW(fp59_mul, FP59, MUL, 0, "U64", "fp59_mul(a,b)", FP59_ERROR),
+    ROW(fp59_fma, FP59, FMA, 0, "U64", "fp59_fma(a,b,c)", FP59_ERROR),
     ROW(i64_add, INTEGER, ADD, 64, "U64", "((a)+(b))", 0),
     ROW(i64_mul, INTEGER, MUL, 64, "U64", "((a)*(b))", 0),
     ROW(i64_wide, INTEGER, WIDE, 64, "PAIR", "pair_odd(i64_wide((a).low,(b).high))", 0),
@@ -162,7 +169,7 @@ uint64_t as_emulated_chains(const struct as_emulated *op, const struct as_emulat
     for (uint64_t t = 0; t < turns; t++)
         for (size_t k = 0; k < 4; k++)
             for (size_t j = 0; j < 4; j++)
-                x[j] = op->apply(x[j], weaves ? x[j ^ 1] : start[4 + k]);
+                x[j] = op->apply(x[j], weaves ? x[j ^ 1] : start[4 + k], weaves ? x[j] : start[4 + (k + 1) % 4]);
     return digest(x[0]) + 3 * digest(x[1]) + 5 * digest(x[2]) + 7 * digest(x[3]);
 }
 

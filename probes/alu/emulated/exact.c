@@ -83,12 +83,22 @@ static double exact_size(struct exact x)
     return fabs(ldexp((double)x.m, x.e));
 }
 
-static double float_error(const struct as_emulated *op, number a, number b, number result)
+static bool exact_result(const struct as_emulated *op, const number operands[3], struct exact *out)
 {
-    struct exact x, y, r, want, off;
-    if (!exact_of(op, a, &x) || !exact_of(op, b, &y) || !exact_of(op, result, &r))
-        return INFINITY;
-    if (!(op->what == AS_EMULATED_ADD ? exact_sum(x, y, &want) : exact_product(x, y, &want)))
+    struct exact x, y, z = {0, 0};
+    const bool has_addend = op->what == AS_EMULATED_FMA;
+    if (!exact_of(op, operands[0], &x) || !exact_of(op, operands[1], &y) ||
+        (has_addend && !exact_of(op, operands[2], &z)))
+        return false;
+    if (op->what == AS_EMULATED_ADD)
+        return exact_sum(x, y, out);
+    return exact_product(x, y, out) && (!has_addend || exact_sum(*out, z, out));
+}
+
+static double float_error(const struct as_emulated *op, const number operands[3], number result)
+{
+    struct exact r, want, off;
+    if (!exact_of(op, result, &r) || !exact_result(op, operands, &want))
         return INFINITY;
     r.m = -r.m;
     if (!exact_sum(want, r, &off))
@@ -114,10 +124,11 @@ static double integer_error(const struct as_emulated *op, number a, number b, nu
     return wide_of(result) == want ? 0 : INFINITY;
 }
 
-double as_emulated_error(const struct as_emulated *op, struct as_emulated_number a, struct as_emulated_number b,
+double as_emulated_error(const struct as_emulated *op, const struct as_emulated_number operands[3],
                          struct as_emulated_number result)
 {
-    return op->format == AS_EMULATED_INTEGER ? integer_error(op, a, b, result) : float_error(op, a, b, result);
+    return op->format == AS_EMULATED_INTEGER ? integer_error(op, operands[0], operands[1], result)
+                                             : float_error(op, operands, result);
 }
 
 /* ---- operands ---- */
@@ -191,8 +202,34 @@ static number integer_operand(struct as_rng *rng, bool is_hard, bool has_high)
     return n;
 }
 
-void as_emulated_pair(const struct as_emulated *op, struct as_rng *rng, size_t i, struct as_emulated_number *a,
-                      struct as_emulated_number *b)
+/* An addend to a product of numbers of p bits: near it, the nearest number to its negative, or far above one that has
+ * few bits. All sums have at most EXACT_BITS. */
+static double addend(struct as_rng *rng, int p, size_t i, double *a, double *b)
+{
+    const uint64_t bits = as_rng_u64(rng);
+    const int room = EXACT_BITS - 2 * p - 4 < 40 ? EXACT_BITS - 2 * p - 4 : 40;
+    int e, unused;
+    (void)frexp(*a * *b, &e);
+    const double near = ldexp(frexp(random_float(rng), &unused), e + (int)(bits % (unsigned)room) - room / 2);
+    if (i % 2 == 0)
+        return near;
+    (void)frexp(*a, &e);
+    switch (i / 2 % 4) {
+    case 0:
+        return -*a * *b; /* rounded to the format: what remains is the product's error */
+    case 1:
+        *b = bits & 1 ? -1 : 1;
+        return ldexp(bits & 2 ? -1 : 1, e + p + (int)(bits / 4 % 8)); /* beyond the last place of the sum */
+    case 2:
+        return 0;
+    default:
+        *b = 1;
+        return ldexp(*a < 0 ? 1 : -1, e - 1 - p + (int)(bits % 4)); /* half of the last place */
+    }
+}
+
+void as_emulated_operands(const struct as_emulated *op, struct as_rng *rng, size_t i,
+                          struct as_emulated_number operands[3])
 {
     static const int precision[] = {[AS_EMULATED_F32] = 24,
                                     [AS_EMULATED_F64] = 53,
@@ -201,13 +238,18 @@ void as_emulated_pair(const struct as_emulated *op, struct as_rng *rng, size_t i
                                     [AS_EMULATED_INTEGER] = 0};
     if (op->format == AS_EMULATED_INTEGER) {
         const bool has_high = op->bits > 64 || op->what == AS_EMULATED_WIDE;
-        *a = integer_operand(rng, i % 2, has_high);
-        *b = integer_operand(rng, i % 2, has_high);
+        operands[0] = integer_operand(rng, i % 2, has_high);
+        operands[1] = integer_operand(rng, i % 2, has_high);
+        operands[2] = (number){{0}};
         return;
     }
-    double x = random_float(rng), y = random_float(rng);
-    if (i % 2)
-        hard_floats(rng, precision[op->format], i / 2, &x, &y);
-    *a = as_emulated_of(op, x);
-    *b = as_emulated_of(op, y);
+    const int p = precision[op->format];
+    double x = random_float(rng), y = random_float(rng), z = 0;
+    if (op->what == AS_EMULATED_FMA)
+        z = addend(rng, p, i, &x, &y);
+    else if (i % 2)
+        hard_floats(rng, p, i / 2, &x, &y);
+    operands[0] = as_emulated_of(op, x);
+    operands[1] = as_emulated_of(op, y);
+    operands[2] = as_emulated_of(op, z);
 }

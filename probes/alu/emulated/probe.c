@@ -10,11 +10,12 @@
 
 extern const char as_kernel_emulated[];
 
-static const char *const op_words[] = {"f32_add",         "f32_mul",         "f64_add",  "f64_mul",
-                                       "e8m48_add",       "e8m48_mul",       "fp59_add", "fp59_mul",
-                                       "i64_add",         "i64_mul",         "i64_wide", "i64_add_pieces",
-                                       "i64_mul_pieces",  "i64_wide_pieces", "i128_add", "i128_mul",
-                                       "i128_add_pieces", "i128_mul_pieces", NULL};
+static const char *const op_words[] = {"f32_add",         "f32_mul",  "f64_add",        "f64_mul",
+                                       "f32_fma",         "f64_fma",  "fp59_fma",       "e8m48_add",
+                                       "e8m48_mul",       "fp59_add", "fp59_mul",       "i64_add",
+                                       "i64_mul",         "i64_wide", "i64_add_pieces", "i64_mul_pieces",
+                                       "i64_wide_pieces", "i128_add", "i128_mul",       "i128_add_pieces",
+                                       "i128_mul_pieces", NULL};
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS(
@@ -74,25 +75,26 @@ static enum as_status emulated_compare(struct state *s, uint64_t seed, struct as
     struct as_device *dev = s->timer.dev;
     struct as_memory *in = NULL, *out = NULL;
     struct as_rng rng;
-    struct as_emulated_number *pair = malloc(3 * PAIRS * sizeof *pair), *result = pair ? pair + 2 * PAIRS : NULL;
-    enum as_status st = pair ? AS_OK : as_nomem(err, 3 * PAIRS * sizeof *pair, "operands");
+    struct as_emulated_number *operands = malloc(4 * PAIRS * sizeof *operands),
+                              *result = operands ? operands + 3 * PAIRS : NULL;
+    enum as_status st = operands ? AS_OK : as_nomem(err, 4 * PAIRS * sizeof *operands, "operands");
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < PAIRS && !st; i++)
-        as_emulated_pair(s->op, &rng, i, &pair[2 * i], &pair[2 * i + 1]);
+        as_emulated_operands(s->op, &rng, i, &operands[3 * i]);
     if (!st)
-        st = as_kernel_timer_keep_memory(&s->timer, 2 * PAIRS * sizeof *pair, &in, err);
+        st = as_kernel_timer_keep_memory(&s->timer, 3 * PAIRS * sizeof *operands, &in, err);
     if (!st)
-        st = as_kernel_timer_keep_memory(&s->timer, PAIRS * sizeof *pair, &out, err);
+        st = as_kernel_timer_keep_memory(&s->timer, PAIRS * sizeof *operands, &out, err);
     if (!st)
-        st = dev->memory->write(dev, in, 0, pair, 2 * PAIRS * sizeof *pair, err);
+        st = dev->memory->write(dev, in, 0, operands, 3 * PAIRS * sizeof *operands, err);
     const struct as_arg args[] = {as_memory_arg(out), as_memory_arg(in), as_u32_arg(PAIRS)};
     if (!st)
         st = as_kernel_timer_once(&s->timer, "results", args, 3, PAIRS / GROUP_THREADS, GROUP_THREADS, err);
     if (!st)
-        st = dev->memory->read(dev, out, 0, result, PAIRS * sizeof *pair, err);
+        st = dev->memory->read(dev, out, 0, result, PAIRS * sizeof *operands, err);
     for (size_t i = 0; i < PAIRS && !st; i++)
-        s->worst = fmax(s->worst, as_emulated_error(s->op, pair[2 * i], pair[2 * i + 1], result[i]));
-    free(pair);
+        s->worst = fmax(s->worst, as_emulated_error(s->op, &operands[3 * i], result[i]));
+    free(operands);
     return st;
 }
 
@@ -100,7 +102,7 @@ static enum as_status emulated_build(struct state *s, struct as_trial_context *t
 {
     const struct as_emulated *op = s->op;
     char head[160];
-    snprintf(head, sizeof head, "#define IN_%s\n#define OP(a, b) %s\n#define CLASSES %d\n%s", op->number, op->call,
+    snprintf(head, sizeof head, "#define IN_%s\n#define OP(a, b, c) %s\n#define CLASSES %d\n%s", op->number, op->call,
              (int)CLASSES, op->format == AS_EMULATED_INTEGER ? "#define WEAVES\n" : "");
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "emulated", head, as_kernel_emulated, NULL, 1, err);
     return st ? st : as_kernel_timer_keep_kernel(&s->timer, "chains", &s->chains, err);
@@ -210,7 +212,8 @@ const struct as_probe as_probe_emulated = {
     .question = "What does arithmetic made of narrower operations cost, and how accurate is it?",
     .metric = "rate",
     .unit = "OP/s",
-    .counts = "operations of that format per second on the whole device, each one addition or multiplication",
+    .counts =
+        "operations of that format per second on the whole device, each an addition, multiplication or multiply-add",
     .further = further,
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, quick, emulated_applies),

@@ -10,10 +10,10 @@ static const struct {
 } pairs[] = {
     {"e8m48_add", "f64_add"},        {"e8m48_add", "f32_add"},        {"e8m48_mul", "f64_mul"},
     {"e8m48_mul", "f32_mul"},        {"fp59_add", "f64_add"},         {"fp59_add", "f32_add"},
-    {"fp59_mul", "f64_mul"},         {"fp59_mul", "f32_mul"},         {"i64_add_pieces", "i64_add"},
-    {"i64_mul_pieces", "i64_mul"},   {"i64_wide_pieces", "i64_wide"}, {"i64_wide", "i64_mul"},
-    {"i128_add", "i64_add"},         {"i128_mul", "i64_mul"},         {"i128_add_pieces", "i128_add"},
-    {"i128_mul_pieces", "i128_mul"},
+    {"fp59_mul", "f64_mul"},         {"fp59_mul", "f32_mul"},         {"fp59_fma", "f64_fma"},
+    {"fp59_fma", "f32_fma"},         {"i64_add_pieces", "i64_add"},   {"i64_mul_pieces", "i64_mul"},
+    {"i64_wide_pieces", "i64_wide"}, {"i64_wide", "i64_mul"},         {"i128_add", "i64_add"},
+    {"i128_mul", "i64_mul"},         {"i128_add_pieces", "i128_add"}, {"i128_mul_pieces", "i128_mul"},
 };
 
 static const struct as_cell *emulated_cell(const struct as_cell *const *cells, size_t n, const char *op)

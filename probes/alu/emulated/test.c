@@ -17,15 +17,15 @@ typedef struct as_emulated_number number;
 
 enum { ENOUGH = 200000 };
 
-static double worst_of(const struct as_emulated *op, number (*apply)(number a, number b))
+static double worst_of(const struct as_emulated *op, number (*apply)(number a, number b, number c))
 {
     struct as_rng rng;
     double worst = 0;
     as_rng_seed(&rng, 11);
     for (size_t i = 0; i < ENOUGH; i++) {
-        number a, b;
-        as_emulated_pair(op, &rng, i, &a, &b);
-        worst = fmax(worst, as_emulated_error(op, a, b, apply(a, b)));
+        number in[3];
+        as_emulated_operands(op, &rng, i, in);
+        worst = fmax(worst, as_emulated_error(op, in, apply(in[0], in[1], in[2])));
     }
     return worst;
 }
@@ -43,7 +43,7 @@ UNIT_TEST(test_bounds)
 /* Where both neighbours are as far, the result is the even one. */
 UNIT_TEST(test_ties)
 {
-    static const char *const ops[] = {"fp59_add", "fp59_mul"};
+    static const char *const ops[] = {"fp59_add", "fp59_mul", "fp59_fma"};
     enum { LAST = 1 << 5 };
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
         const struct as_emulated *op = as_emulated_find(ops[o]);
@@ -51,11 +51,11 @@ UNIT_TEST(test_ties)
         size_t ties = 0;
         as_rng_seed(&rng, 3);
         for (size_t i = 0; i < ENOUGH; i++) {
-            number a, b;
-            as_emulated_pair(op, &rng, i, &a, &b);
-            const number r = op->apply(a, b), up = {{r.word[0] + LAST}}, down = {{r.word[0] - LAST}};
-            const double error = as_emulated_error(op, a, b, r);
-            if (error == 0 || (error != as_emulated_error(op, a, b, up) && error != as_emulated_error(op, a, b, down)))
+            number in[3];
+            as_emulated_operands(op, &rng, i, in);
+            const number r = op->apply(in[0], in[1], in[2]), up = {{r.word[0] + LAST}}, down = {{r.word[0] - LAST}};
+            const double error = as_emulated_error(op, in, r);
+            if (error == 0 || (error != as_emulated_error(op, in, up) && error != as_emulated_error(op, in, down)))
                 continue;
             assert_int_equal(r.word[0] & LAST, 0);
             ties++;
@@ -65,8 +65,9 @@ UNIT_TEST(test_ties)
 }
 
 /* The shorter addition, whose error has no bound where parts cancel. */
-static number sloppy_add(number p, number q)
+static number sloppy_add(number p, number q, number unused)
 {
+    (void)unused;
     float a[2], b[2], out[2];
     memcpy(a, p.word, sizeof a);
     memcpy(b, q.word, sizeof b);
@@ -79,8 +80,9 @@ static number sloppy_add(number p, number q)
     return r;
 }
 
-static number cut_mul(number p, number q)
+static number cut_mul(number p, number q, number unused)
 {
+    (void)unused;
     double a, b;
     memcpy(&a, p.word, sizeof a);
     memcpy(&b, q.word, sizeof b);
@@ -91,22 +93,35 @@ static number cut_mul(number p, number q)
     return n;
 }
 
-static number no_carry(number p, number q)
+static number no_carry(number p, number q, number unused)
 {
+    (void)unused;
     return (number){{(p.word[0] + q.word[0]) & UINT64_MAX, p.word[1] + q.word[1]}};
 }
 
-static number low_half(number p, number q)
+static number low_half(number p, number q, number unused)
 {
+    (void)unused;
     return (number){{(p.word[0] * q.word[1]) | 1, (p.word[0] >> 32) * (q.word[1] >> 32) | 1}};
+}
+
+/* Rounded twice. */
+static number two_roundings(number p, number q, number r)
+{
+    const number product = as_emulated_find("fp59_mul")->apply(p, q, r);
+    return as_emulated_find("fp59_add")->apply(product, r, r);
 }
 
 UNIT_TEST(test_faults)
 {
     static const struct {
         const char *op;
-        number (*apply)(number a, number b);
-    } faults[] = {{"e8m48_add", sloppy_add}, {"fp59_mul", cut_mul}, {"i128_add", no_carry}, {"i64_wide", low_half}};
+        number (*apply)(number a, number b, number c);
+    } faults[] = {{"e8m48_add", sloppy_add},
+                  {"fp59_mul", cut_mul},
+                  {"i128_add", no_carry},
+                  {"i64_wide", low_half},
+                  {"fp59_fma", two_roundings}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const struct as_emulated *op = as_emulated_find(faults[i].op);
         if (worst_of(op, faults[i].apply) <= op->bound)
@@ -129,7 +144,7 @@ static void run(const char *name, void *const *args)
     if (strcmp(name, "results") == 0)
         for (uint32_t i = 0; i < n; i++) {
             number *out = (number *)args[0] + i;
-            *out = running->apply(in[2 * i], in[2 * i + 1]);
+            *out = running->apply(in[3 * i], in[3 * i + 1], in[3 * i + 2]);
             out->word[0] ^= (uint64_t)(fault == A_RESULT && i == n / 3) << 20;
         }
     if (strcmp(name, "chains") != 0)
@@ -167,6 +182,8 @@ UNIT_TEST(test_checks)
 {
     assert_true(is_right("e8m48_mul", NONE, NULL));
     assert_true(is_right("i128_mul_pieces", NONE, NULL));
+    assert_true(is_right("fp59_fma", NONE, NULL));
+    assert_false(is_right("fp59_fma", A_RESULT, "the bound, 2^-48"));
     assert_false(is_right("e8m48_mul", A_RESULT, "exceeds the bound"));
     assert_false(is_right("fp59_add", A_RESULT, "the bound, 2^-48"));
     assert_false(is_right("i64_wide", A_RESULT, "not the exact one"));

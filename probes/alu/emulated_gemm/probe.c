@@ -1,43 +1,60 @@
 /* emulated_gemm: f64 GEMM by f64 arithmetic and by integer products of slices, rate and error. See method.md. */
 #include "dot.h"
+#include "products.h"
 
 #include "lib/kernel_timer/kernel_timer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const char as_kernel_emulated_gemm[];
 
-static const char *const op_words[] = {"f64", "s8_slices", NULL};
+static const char *const op_words[] = {"f64", "s8_slices", "f64_gemm", "s8_gemm", NULL};
 static const char *const input_words[] = {"random", "wide", "cancel", NULL};
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS("op", op_words, "all", "f64: native arithmetic; s8_slices: integer products of slices of 7 bits"),
-    AS_COUNT_AXIS("slices", 0, 9, "0", "slices per number, 2 to 9; f64: 0"),
+    AS_WORD_AXIS("op", op_words, "all",
+                 "f64: native arithmetic; s8_slices: integer products of slices of 7 bits, both by plain kernels; "
+                 "f64_gemm, s8_gemm: the same by the device's best GEMM path for f64 and s8"),
+    AS_COUNT_AXIS("slices", 0, AS_SLICES_MAX, "0", "slices per number, 2 to 9; f64: 0"),
     AS_WORD_AXIS("input", input_words, "random",
                  "random: between -1 and 1; wide: with exponents from -60 to 60; cancel: sums far below their terms"),
-    AS_COUNT_AXIS("size", 16, 2048, "256", "rows and columns of all three matrices"),
+    AS_COUNT_AXIS("size", 16, 4096, "256", "rows and columns of all three matrices"),
     {0},
 };
-static const char *const quick[] = {"op=f64 slices=0 input=random", "op=s8_slices slices=8 input=random", NULL};
-static const char *const full[] = {"op=f64 slices=0 input=all", "op=s8_slices slices=4,6,8,9 input=all", NULL};
+static const char *const quick[] = {"op=f64 slices=0 input=random", "op=s8_slices slices=8 input=random",
+                                    "op=f64_gemm slices=0 input=random size=256,2048",
+                                    "op=s8_gemm slices=8 input=random size=256,2048", NULL};
+static const char *const full[] = {"op=f64 slices=0 input=all", "op=s8_slices slices=4,6,8,9 input=all",
+                                   "op=f64_gemm slices=0 input=all size=256,2048,4096",
+                                   "op=s8_gemm slices=4,6,8,9 input=all size=256,2048,4096", NULL};
 
-enum { GROUP_THREADS = 128, CHECKED = 256 /* results */ };
+enum { GROUP_THREADS = 128, CHECKED = 256 /* results */, LARGEST_CORES = 512 };
 struct state {
     struct as_kernel_timer timer;
     unsigned slices, size;
-    struct as_kernel *split_kernel, *multiply;
-    struct as_memory *a, *b, *d, *split[2], *scales[2];
-    double *left, *right; /* of the host */
-    double bits;          /* correct ones, of the worst result */
-    char why[160];        /* "" if all results are within the bound */
+    bool by_path;
+    struct as_products products;
+    struct as_kernel *scale, *slice, *multiply;
+    struct as_memory *a, *b, *d, *scales[2];
+    struct as_memory *part[2][AS_SLICES_MAX],
+        *sum[AS_SLICES_MAX]; /* of each product; one part each for plain kernels */
+    double *left, *right;    /* of the host */
+    double bits;             /* correct ones, of the worst result */
+    char why[160];           /* "" if all results are within the bound */
 };
+
+static bool emulated_gemm_by_path(const struct as_axes *a)
+{
+    return strstr(as_axes_text(a, "op"), "_gemm") != NULL;
+}
 
 static enum as_applies emulated_gemm_applies(const struct as_device_info *info, const struct as_axes *a,
                                              struct as_error *err)
 {
-    const bool sliced = as_word_is(a, "op", "s8_slices");
+    const bool sliced = as_axes_text(a, "op")[0] == 's';
     const unsigned slices = (unsigned)as_axes_u64(a, "slices");
     if (sliced != (slices > 0))
         return AS_PRUNED;
@@ -47,7 +64,9 @@ static enum as_applies emulated_gemm_applies(const struct as_device_info *info, 
         return as_pruned(err, "at least two slices are needed");
     if (as_axes_u64(a, "size") % 4)
         return as_inapplicable(err, "the size is not a multiple of 4");
-    return AS_APPLIES;
+    if (as_runs_on_host(info) && as_axes_u64(a, "size") > LARGEST_CORES)
+        return as_inapplicable(err, "a CPU would take many seconds for one GEMM of this size from slices");
+    return emulated_gemm_by_path(a) ? as_products_apply(info, as_axes_u64(a, "size"), slices, err) : AS_APPLIES;
 }
 
 /* Pairs of a row that cancel: each second product is the first one's negative, but for its last bits. */
@@ -79,16 +98,29 @@ static enum as_status emulated_gemm_fill(struct state *s, const struct as_axes *
     return st ? st : dev->memory->write(dev, s->b, 0, s->right, bytes, err);
 }
 
+/* Operands of the products: f64, or slices in a row along K, t + 1 of the t-th product; for plain kernels all of them.
+ */
 static enum as_status emulated_gemm_allocate(struct state *s, struct as_error *err)
 {
     const size_t n = (size_t)s->size * s->size;
-    struct as_memory **const blocks[] = {&s->a, &s->b, &s->d, &s->split[0], &s->split[1], &s->scales[0], &s->scales[1]};
-    const size_t slices = s->slices ? n * s->slices : sizeof(double), row = s->size * sizeof(double);
-    const size_t bytes[] = {n * sizeof(double), n * sizeof(double), n * sizeof(double), slices, slices, row, row};
+    struct as_memory **const blocks[] = {&s->a, &s->b, &s->d, &s->scales[0], &s->scales[1]};
+    const size_t row = s->size * sizeof(double), all = n * sizeof(double), bytes[] = {all, all, all, row, row};
     enum as_status st = AS_OK;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !st; i++)
         st = as_kernel_timer_keep_memory(&s->timer, bytes[i], blocks[i], err);
-    return st;
+    for (unsigned t = 0; t < s->slices && !st; t++) {
+        if (!s->by_path && t + 1 < s->slices)
+            continue;
+        for (size_t i = 0; i < 2 && !st; i++)
+            st = as_kernel_timer_keep_memory(&s->timer, n * (t + 1), &s->part[i][t], err);
+        if (!st && s->by_path)
+            st = as_kernel_timer_keep_memory(&s->timer, n * sizeof(int32_t), &s->sum[t], err);
+    }
+    if (st || !s->by_path)
+        return st;
+    if (s->slices)
+        return as_products_prepare(&s->products, s->timer.dev, s->size, s->slices, s->part[0], s->part[1], s->sum, err);
+    return as_products_prepare(&s->products, s->timer.dev, s->size, 0, &s->a, &s->b, &s->d, err);
 }
 
 static size_t emulated_gemm_groups(uint64_t threads)
@@ -96,49 +128,96 @@ static size_t emulated_gemm_groups(uint64_t threads)
     return (size_t)((threads + GROUP_THREADS - 1) / GROUP_THREADS);
 }
 
-/* One GEMM: with slices, both splits and the products. */
-static enum as_status emulated_gemm_once(struct state *s, double *seconds, struct as_error *err)
+/* Adds the launch's time. */
+static enum as_status emulated_gemm_launch(struct state *s, struct as_kernel *kernel, const struct as_arg *args,
+                                           size_t args_n, size_t workgroups, double *seconds, struct as_error *err)
 {
-    const uint64_t n = s->size;
-    struct as_memory *const in[] = {s->a, s->b};
-    enum as_status st = AS_OK;
+    const struct as_launch l = as_launch_of(kernel, args, args_n, workgroups, GROUP_THREADS);
     double part;
-    *seconds = 0;
-    for (size_t i = 0; i < 2 && s->slices && !st; i++) {
-        const struct as_arg args[] = {as_memory_arg(s->split[i]), as_memory_arg(s->scales[i]), as_memory_arg(in[i]),
-                                      as_u32_arg(n), as_u32_arg(n)};
-        const struct as_launch l = as_launch_of(s->split_kernel, args, 5, emulated_gemm_groups(n), GROUP_THREADS);
-        st = as_kernel_timer_launch(&s->timer, &l, &part, err);
-        *seconds += st ? 0 : part;
-    }
-    const struct as_arg native[] = {as_memory_arg(s->d), as_memory_arg(s->a), as_memory_arg(s->b),
-                                    as_u32_arg(n),       as_u32_arg(n),       as_u32_arg(n)};
-    const struct as_arg sliced[] = {as_memory_arg(s->d),
-                                    as_memory_arg(s->split[0]),
-                                    as_memory_arg(s->scales[0]),
-                                    as_memory_arg(s->split[1]),
-                                    as_memory_arg(s->scales[1]),
-                                    as_u32_arg(n),
-                                    as_u32_arg(n),
-                                    as_u32_arg(n)};
-    if (st)
-        return st;
-    const struct as_launch l = as_launch_of(s->multiply, s->slices ? sliced : native, s->slices ? 8 : 6,
-                                            emulated_gemm_groups(n * n), GROUP_THREADS);
-    st = as_kernel_timer_launch(&s->timer, &l, &part, err);
+    const enum as_status st = as_kernel_timer_launch(&s->timer, &l, &part, err);
     *seconds += st ? 0 : part;
     return st;
 }
 
+/* Scales and slices of one operand, the second one's last slice first where products are of slices in a row. */
+static enum as_status emulated_gemm_split(struct state *s, size_t which, double *seconds, struct as_error *err)
+{
+    const uint64_t n = s->size;
+    const struct as_arg of_rows[] = {as_memory_arg(s->scales[which]), as_memory_arg(which ? s->b : s->a),
+                                     as_u32_arg(n)};
+    enum as_status st = emulated_gemm_launch(s, s->scale, of_rows, 3, n, seconds, err);
+    for (unsigned t = 0; t < s->slices && !st; t++) {
+        if (!s->part[which][t])
+            continue;
+        const struct as_arg args[] = {as_memory_arg(s->part[which][t]),
+                                      as_memory_arg(s->scales[which]),
+                                      as_memory_arg(which ? s->b : s->a),
+                                      as_u32_arg(n),
+                                      as_u32_arg(n),
+                                      as_u32_arg(t + 1),
+                                      as_u32_arg(which && s->by_path)};
+        st = emulated_gemm_launch(s, s->slice, args, 7, emulated_gemm_groups(n * n / 4), seconds, err);
+    }
+    return st;
+}
+
+/* By the GEMM path: all products, and the sum of what slices give. */
+static enum as_status emulated_gemm_products(struct state *s, double *seconds, struct as_error *err)
+{
+    struct as_arg args[3 + AS_SLICES_MAX + 2] = {as_memory_arg(s->d), as_memory_arg(s->scales[0]),
+                                                 as_memory_arg(s->scales[1])};
+    double products;
+    enum as_status st = as_products_run(&s->products, &products, err);
+    *seconds += st ? 0 : products;
+    if (st || !s->slices)
+        return st;
+    for (unsigned t = 0; t < AS_SLICES_MAX; t++)
+        args[3 + t] = as_memory_arg(s->sum[t < s->slices ? t : 0]);
+    args[3 + AS_SLICES_MAX] = args[4 + AS_SLICES_MAX] = as_u32_arg(s->size);
+    return emulated_gemm_launch(s, s->multiply, args, sizeof args / sizeof *args,
+                                emulated_gemm_groups((uint64_t)s->size * s->size), seconds, err);
+}
+
+/* One GEMM: with slices, both splits and the products. */
+static enum as_status emulated_gemm_once(struct state *s, double *seconds, struct as_error *err)
+{
+    const uint64_t n = s->size;
+    enum as_status st = AS_OK;
+    *seconds = 0;
+    for (size_t i = 0; i < 2 && s->slices && !st; i++)
+        st = emulated_gemm_split(s, i, seconds, err);
+    if (st)
+        return st;
+    if (s->by_path)
+        return emulated_gemm_products(s, seconds, err);
+    const unsigned last = s->slices ? s->slices - 1 : 0;
+    const struct as_arg native[] = {as_memory_arg(s->d), as_memory_arg(s->a), as_memory_arg(s->b),
+                                    as_u32_arg(n),       as_u32_arg(n),       as_u32_arg(n)};
+    const struct as_arg sliced[] = {as_memory_arg(s->d),
+                                    as_memory_arg(s->part[0][last]),
+                                    as_memory_arg(s->scales[0]),
+                                    as_memory_arg(s->part[1][last]),
+                                    as_memory_arg(s->scales[1]),
+                                    as_u32_arg(n),
+                                    as_u32_arg(n),
+                                    as_u32_arg(n)};
+    return emulated_gemm_launch(s, s->multiply, s->slices ? sliced : native, s->slices ? 8 : 6,
+                                emulated_gemm_groups(n * n), seconds, err);
+}
+
 static enum as_status emulated_gemm_build(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
-    char head[40];
-    snprintf(head, sizeof head, "#define SLICES %u\n", s->slices ? s->slices : 1);
+    char head[64];
+    snprintf(head, sizeof head, "#define SLICES %u\n#define GROUP_THREADS %d\n", s->slices ? s->slices : 1,
+             (int)GROUP_THREADS);
     enum as_status st =
         as_kernel_timer_prepare(&s->timer, tc->dev, "emulated_gemm", head, as_kernel_emulated_gemm, NULL, 1, err);
     if (!st)
-        st = as_kernel_timer_keep_kernel(&s->timer, "split", &s->split_kernel, err);
-    return st ? st : as_kernel_timer_keep_kernel(&s->timer, s->slices ? "sliced" : "native", &s->multiply, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, "scales", &s->scale, err);
+    if (!st)
+        st = as_kernel_timer_keep_kernel(&s->timer, "slices", &s->slice, err);
+    const char *multiply = !s->slices ? "native" : s->by_path ? "join" : "sliced";
+    return st ? st : as_kernel_timer_keep_kernel(&s->timer, multiply, &s->multiply, err);
 }
 
 /* Results all over d against exact dot products. */
@@ -172,6 +251,7 @@ static enum as_status emulated_gemm_prepare(struct as_trial_context *tc, void *s
     double seconds;
     s->slices = (unsigned)as_axes_u64(tc->axes, "slices");
     s->size = (unsigned)as_axes_u64(tc->axes, "size");
+    s->by_path = emulated_gemm_by_path(tc->axes);
     tc->min_reps = tc->max_reps = 1;
     tc->footprint = 3 * (uint64_t)s->size * s->size * sizeof(double);
     enum as_status st = emulated_gemm_build(s, tc, err);
@@ -183,9 +263,15 @@ static enum as_status emulated_gemm_prepare(struct as_trial_context *tc, void *s
         st = emulated_gemm_once(s, &seconds, err);
     if (!st)
         st = emulated_gemm_compare(s, tc->seed, err);
-    if (!st)
-        as_note_number(tc, "accuracy", s->bits);
-    return st;
+    if (st)
+        return st;
+    as_note_number(tc, "accuracy", s->bits);
+    if (s->by_path) {
+        as_note(tc, "path", as_gemm_path_words[s->products.gemm[0].desc.path]);
+        as_gemm_note(&s->products.gemm[s->products.n - 1], tc);
+        as_gemm_expect(&s->products.gemm[s->products.n - 1], tc);
+    }
+    return AS_OK;
 }
 
 static enum as_status emulated_gemm_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -209,6 +295,7 @@ static bool emulated_gemm_check(void *state, char *why, size_t why_size)
 static void emulated_gemm_finish(void *state)
 {
     struct state *s = state;
+    as_products_finish(&s->products);
     as_kernel_timer_finish(&s->timer);
     free(s->left);
     free(s->right);
@@ -229,6 +316,6 @@ const struct as_probe as_probe_emulated_gemm = {
     .further = further,
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, emulated_gemm_applies),
-    .patience_s = 30, /* the driver compiles the kernels first */
+    .patience_s = 60, /* the driver compiles the kernels first, and loads a library */
     AS_TRIAL(struct state, emulated_gemm_prepare, emulated_gemm_sample, emulated_gemm_check, emulated_gemm_finish),
 };

@@ -7,41 +7,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct as_cell *native_of(const struct as_cell *const *cells, size_t n, const struct as_cell *like)
+/* By plain kernels, and by the device's best GEMM path. */
+static const struct {
+    const char *sliced, *native;
+    enum as_relation relation;
+    const char *by;
+} ways[] = {{"s8_slices", "f64", AS_FACT_EMULATED_GEMM, ""},
+            {"s8_gemm", "f64_gemm", AS_FACT_EMULATED_GEMM_UNIT, ", both by the fastest GEMM path"}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static const struct as_cell *native_of(const struct as_cell *const *cells, size_t n, const struct as_cell *like,
+                                       const char *op)
 {
     for (size_t i = 0; i < n; i++)
-        if (as_cell_is(cells[i], "op", "f64") && as_cell_is(cells[i], "input", as_cell_axis(like, "input")) &&
+        if (as_cell_is(cells[i], "op", op) && as_cell_is(cells[i], "input", as_cell_axis(like, "input")) &&
             as_cell_is(cells[i], "size", as_cell_axis(like, "size")))
             return cells[i];
     return NULL;
 }
 
-static void add_slices(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *native)
+static void add_slices(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *native, size_t way)
 {
     struct as_metric_value bits = {.value = NAN}, of_native = {.value = NAN};
     char what[24];
     as_copy_text(what, sizeof what, as_cell_axis(cell, "input"));
     (void)as_cell_metric(cell, "accuracy", &bits);
     (void)as_cell_metric(native, "accuracy", &of_native);
-    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_EMULATED_GEMM, cell, native,
+    struct as_fact *f = as_fact_add_ratio(c, ways[way].relation, cell, native,
                                           AS_BY(.elements = as_cell_axis(cell, "slices"), .what = what));
     if (!f)
         return;
     as_fact_say(f,
-                "f64 GEMM from %s slices of 8-bit integers runs at {value} the rate of f64 (%s, size %s), with %.1f "
+                "f64 GEMM from %s slices of 8-bit integers runs at {value} the rate of f64%s (%s, size %s), with %.1f "
                 "correct bits (f64: %.1f)",
-                as_cell_axis(cell, "slices"), what, as_cell_axis(cell, "size"), bits.value, of_native.value);
+                as_cell_axis(cell, "slices"), ways[way].by, what, as_cell_axis(cell, "size"), bits.value,
+                of_native.value);
 }
 
 static void emulated_gemm_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "emulated_gemm", &cells);
-    for (size_t i = 0; i < n; i++) {
-        const struct as_cell *native = as_cell_is(cells[i], "op", "s8_slices") ? native_of(cells, n, cells[i]) : NULL;
-        if (native)
-            add_slices(c, cells[i], native);
-    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t way = 0; way < WAYS; way++) {
+            const bool is = as_cell_is(cells[i], "op", ways[way].sliced);
+            const struct as_cell *native = is ? native_of(cells, n, cells[i], ways[way].native) : NULL;
+            if (native)
+                add_slices(c, cells[i], native, way);
+        }
     free(cells);
 }
 

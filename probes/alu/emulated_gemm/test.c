@@ -1,10 +1,12 @@
 /* emulated_gemm: exact dot products, bounds that catch a lost slice, and small GEMMs on PoCL. */
 #include "probes/alu/emulated_gemm/dot.h"
+#include "probes/alu/emulated_gemm/products.h"
 #include "tests/probes/real_device.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 extern const struct as_probe as_probe_emulated_gemm;
 
@@ -50,13 +52,33 @@ UNIT_TEST(test_bound_catches)
     assert_true(narrow.error > as_dot_bound(&narrow, N, 8) && narrow.error > as_dot_bound(&narrow, N, 0));
 }
 
+/* Without a path for one of the products nothing applies, with the reason. */
+UNIT_TEST(test_products_apply)
+{
+    struct as_device_info info = {.capabilities = AS_CAP_FP64 | AS_CAP_SOURCE, .compute_units = 4};
+    struct as_error err = {0};
+    strcpy(info.dialect, "opencl");
+    assert_int_equal(as_products_apply(&info, 256, 8, &err), AS_APPLIES);
+    assert_int_equal(as_products_apply(&info, 100, 8, &err), AS_APPLIES); /* a library may have any size */
+    info.capabilities = AS_CAP_SOURCE;
+    assert_int_equal(as_products_apply(&info, 256, 0, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "the device has no f64");
+}
+
 UNIT_TEST(test_on_pocl)
 {
     static const char *const cells[] = {
-        "op=f64 slices=0 input=random size=64",       "op=f64 slices=0 input=cancel size=64",
-        "op=s8_slices slices=8 input=random size=64", "op=s8_slices slices=8 input=wide size=64",
-        "op=s8_slices slices=8 input=cancel size=64", "op=s8_slices slices=2 input=random size=32",
-        "op=s8_slices slices=9 input=wide size=32"};
+        "op=f64 slices=0 input=random size=64",
+        "op=f64 slices=0 input=cancel size=64",
+        "op=s8_slices slices=8 input=random size=64",
+        "op=s8_slices slices=8 input=wide size=64",
+        "op=s8_slices slices=8 input=cancel size=64",
+        "op=s8_slices slices=2 input=random size=32",
+        "op=s8_slices slices=9 input=wide size=32",
+        "op=f64_gemm slices=0 input=cancel size=128", /* by the path tiled, whose tiles are 128 x 128 */
+        "op=s8_gemm slices=8 input=random size=128",
+        "op=s8_gemm slices=9 input=wide size=128",
+        "op=s8_gemm slices=2 input=cancel size=128"};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char axes[120];
         struct real r;
@@ -70,6 +92,7 @@ UNIT_TEST(test_on_pocl)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_signs),
-                                       cmocka_unit_test(test_bound_catches), cmocka_unit_test(test_on_pocl)};
+                                       cmocka_unit_test(test_bound_catches), cmocka_unit_test(test_products_apply),
+                                       cmocka_unit_test(test_on_pocl)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ struct state {
 static struct as_chains_desc power_desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
     struct as_chains_desc d = as_ops_desc(info, a);
-    d.ilp = d.sequence.n && d.sequence.part[0].op->alone ? 1 : 4;
+    d.ilp = d.sequence.n && as_chains_packs(info, d.sequence.part[0].op) ? 1 : 4;
     d.every_unit = true;
     d.share = (unsigned)as_axes_u64(a, "share");
     return d;

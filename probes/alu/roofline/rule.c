@@ -14,12 +14,31 @@ static double bound_at_clock(const struct as_rule_context *c, const struct as_ce
     return known && isfinite(cell->clock_hz) ? cell->limit * cell->clock_hz / c->info->clock_max_hz : NAN;
 }
 
+/* 0 threads are all there are. */
+static bool has_more_threads(const struct as_cell *cell, const struct as_cell *best)
+{
+    const double a = as_cell_axis_number(cell, "threads"), b = as_cell_axis_number(best, "threads");
+    return b != 0 && (a == 0 || a > b);
+}
+
+/* Cells of the type without a number that may be faster: the best of all widths, or more threads. */
+static size_t roofline_left_out(const struct as_rule_context *c, const struct as_cell *best)
+{
+    size_t n = 0, at = 0;
+    for (const struct as_cell *cell; (cell = as_cells_left_out(c, "roofline", &at));)
+        n +=
+            as_cells_same(cell, best, "type") &&
+            (has_more_threads(cell, best) || (as_cell_is(cell, "width", "best") && !as_cell_is(best, "width", "best")));
+    return n;
+}
+
 static void roofline_add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *type)
 {
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_ARITHMETIC_PEAK, cell, AS_BY(.type = type));
     char clock[32], share[80] = "";
     if (!f)
         return;
+    as_fact_left_out(f, roofline_left_out(c, cell));
     f->claimed = bound_at_clock(c, cell);
     if (isfinite(f->claimed)) {
         as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock);

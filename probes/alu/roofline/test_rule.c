@@ -18,6 +18,13 @@ UNIT_TEST(test_peaks)
     made_says(f, "100.0% of the theoretical peak at 1.5");
     f = made_near(&m, "arithmetic.peak.f32", 60e12, 1e-9);
     assert_true(isnan(f->claimed));
+    made_add(&m, "roofline", "FLOP/s", 1, "type=f32 threads=1 width=best")->status = AS_CELL_SKIPPED;
+    made_add(&m, "roofline", "FLOP/s", 10e12, "type=f16 threads=0 width=128");
+    made_add(&m, "roofline", "FLOP/s", 1, "type=f16 threads=0 width=best")->status = AS_CELL_SKIPPED;
+    made_derive(&m);
+    made_verdict(&m, "arithmetic.peak.f32", AS_SUPPORTED);
+    made_verdict(&m, "arithmetic.peak.f16", AS_UNDECIDED); /* the best of all widths was left out */
+    made_says(made_get(&m, "arithmetic.peak.f16"), "reach at least 10");
     made_end(&m);
 }
 

@@ -91,6 +91,10 @@ const char *as_app_allocator(const struct as_device_info *info, enum as_role rol
 /* Allocates, runs and frees. r: all but the results is set, and app->shape was called. Returns r->status. */
 enum as_status as_app_run(struct app_run *r, struct as_error *err);
 
+/* Can so many bytes be the largest rise of the memory in use? It rises by the arrays at least; less shows that others
+ * freed memory meanwhile, or that a driver had the memory before. */
+bool as_app_peak_is_whole(const struct app_run *r, double rise);
+
 /* For applications. The host's address of an array, NULL after a failure. */
 void *as_app_host(struct app_run *r, size_t array);
 /* Explicit: copies a part of an array to or from the device; unified: nothing. */

@@ -133,6 +133,10 @@ static enum as_status app_find_peak(struct app_run *r, struct counter_peaks *pea
         st = as_app_run(r, err);
     as_samples_stop(r->samples, peaks);
     r->samples = NULL;
+    if (!as_app_peak_is_whole(r, peaks->in_use)) {
+        peaks->in_use = NAN;
+        peaks->nodes_n = 0;
+    }
     return st;
 }
 

@@ -26,11 +26,12 @@ static const struct as_cell *app_explicit(const struct as_cell *const *cells, si
     return best;
 }
 
-/* "", or ", with 40% less peak memory" by this metric, where it is decided: system counters see others too. */
+/* "", or ", with 40% less peak memory" by this metric, where several trials decide it: system counters see others too.
+ */
 static void say_memory(const struct as_cell *cell, const char *metric, struct as_buf *out)
 {
     struct as_metric_value v;
-    if (!as_cell_metric(cell, metric, &v))
+    if (!as_cell_metric(cell, metric, &v) || v.trials < 2)
         return;
     if (v.ci.hi < 1)
         as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - v.value));
@@ -88,7 +89,10 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
         return;
     say_memory(unified, "peak_against_explicit", &text);
     say_phases(unified, apart, &text);
-    as_fact_say(f, "%.20s on %.40s: unified takes {value} as long as explicit%s", app, allocator, as_buf_get(&text));
+    as_fact_say(f,
+                as_fact_is_open(f) ? "Whether %.20s on %.40s is faster unified than explicit is inconclusive%s"
+                                   : "%.20s on %.40s: unified takes {value} as long as explicit%s",
+                app, allocator, as_buf_get(&text));
     as_buf_finish(&text);
     as_fact_gain(f, 1 / f->value, (struct as_interval){1 / f->ci.hi, 1 / f->ci.lo});
     if (as_fact_side(f) > 0)
@@ -169,8 +173,10 @@ static void add_strategy(struct as_rule_context *c, const struct as_cell *with, 
     if (!f)
         return;
     say_memory(with, "peak_against_plain", &text);
-    as_fact_say(f, "%.20s on %.40s takes {value} as long %s as %s%s", app, as_cell_axis(with, "allocator"),
-                compared[k].with, compared[k].without, as_buf_get(&text));
+    as_fact_say(f,
+                as_fact_is_open(f) ? "Whether %.20s on %.40s is faster %s than %s is inconclusive%s"
+                                   : "%.20s on %.40s takes {value} as long %s as %s%s",
+                app, as_cell_axis(with, "allocator"), compared[k].with, compared[k].without, as_buf_get(&text));
     as_buf_finish(&text);
 }
 
@@ -209,8 +215,12 @@ static void add_host(struct as_rule_context *c, const struct as_cell *host, cons
     const char *app = as_cell_axis(host, "app");
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_APP_HOST, host, best, AS_BY(.what = app));
     if (f)
-        as_fact_say(f, "%.20s takes {value} as long by one thread of the CPU as by the device (%s, %.40s)", app,
-                    as_cell_axis(best, "version"), as_cell_axis(best, "allocator"));
+        as_fact_say(f,
+                    as_fact_is_open(f)
+                        ? "Whether %.20s is faster by one thread of the CPU than by the device is inconclusive (%s, "
+                          "%.40s)"
+                        : "%.20s takes {value} as long by one thread of the CPU as by the device (%s, %.40s)",
+                    app, as_cell_axis(best, "version"), as_cell_axis(best, "allocator"));
 }
 
 static void derive_host(struct as_rule_context *c)

@@ -9,6 +9,8 @@
 
 enum { PAGE = 4096, GROUPS = 16 /* per compute unit */, GROUP_THREADS = 256 };
 
+static const double WHOLE = 0.75; /* counters are not exact, and the last array may be freed before it is full */
+
 uint64_t as_app_side(uint64_t cells)
 {
     uint64_t side = 1;
@@ -34,6 +36,14 @@ const char *as_app_allocator(const struct as_device_info *info, enum as_role rol
         if (info->allocators[i].role == role && !info->allocators[i].why_not[0])
             return info->allocators[i].name;
     return NULL;
+}
+
+bool as_app_peak_is_whole(const struct app_run *r, double rise)
+{
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < APP_ARRAYS_MAX; k++)
+        bytes += r->arrays[k].bytes * (r->unified || r->arrays[k].scratch ? 1 : 2);
+    return rise >= WHOLE * (double)bytes;
 }
 
 /* As a program does that chooses its problem by what is free: of the driver's count and the system's. */

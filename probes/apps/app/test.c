@@ -4,6 +4,9 @@
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
+#include "app.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -223,6 +226,17 @@ UNIT_TEST(test_which_cells)
         AS_PRUNED);
 }
 
+/* A rise that is smaller than the arrays is that of other processes. */
+UNIT_TEST(test_peaks)
+{
+    struct app_run r = {.arrays = {{.bytes = 100}, {.bytes = 50, .scratch = true}}};
+    assert_true(as_app_peak_is_whole(&r, 250) && as_app_peak_is_whole(&r, 240) && as_app_peak_is_whole(&r, 9000));
+    assert_false(as_app_peak_is_whole(&r, 150) || as_app_peak_is_whole(&r, NAN) || as_app_peak_is_whole(&r, 0));
+    r.unified = true;
+    assert_true(as_app_peak_is_whole(&r, 150));
+    assert_false(as_app_peak_is_whole(&r, 75));
+}
+
 UNIT_TEST(test_no_memory)
 {
     toy_check_no_memory(&as_probe_app, AS_CAP_SOURCE,
@@ -249,7 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strategies), cmocka_unit_test(test_allocations), cmocka_unit_test(test_memory_check),
         cmocka_unit_test(test_right),      cmocka_unit_test(test_wrong),       cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_peaks),       cmocka_unit_test(test_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

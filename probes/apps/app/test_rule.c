@@ -58,6 +58,34 @@ UNIT_TEST(test_apps)
     assert_null(made_find(&m, "app.backprop.pinned")); /* no explicit version ran beside it */
 }
 
+/* Nothing is said of a ratio that may be anything. */
+UNIT_TEST(test_open)
+{
+    add(CELL("nn", "explicit", "none", "cuMemAlloc"), 100, NULL);
+    add(CELL("nn", "unified", "none", "pinned"), 150, NULL);
+    add(CELL("nn", "unified", "hidden-allocator", "pinned"), 150, NULL);
+    struct as_metric_value v = metric("against_explicit", "x", 0.9);
+    v.ci = (struct as_interval){0.1, 8};
+    assert_int_equal(as_cell_set_metrics(&m.cells[1], &v, 1, NULL), AS_OK);
+    snprintf(v.name, sizeof v.name, "against_plain");
+    assert_int_equal(as_cell_set_metrics(&m.cells[2], &v, 1, NULL), AS_OK);
+    made_derive(&m);
+    made_says(made_get(&m, "app.nn.pinned"), "Whether nn on pinned is faster unified than explicit is inconclusive");
+    made_says(made_get(&m, "strategy.nn.hidden-allocator.pinned"),
+              "Whether nn on pinned is faster with an array that grows as a container does than with its final size");
+}
+
+/* One trial's peak says nothing, since counters of the system see others. */
+UNIT_TEST(test_one_peak)
+{
+    add(CELL("nn", "unified", "none", "pinned"), 150, NOTED({"against_explicit", 0.5}, ));
+    struct as_metric_value v[2] = {metric("against_explicit", "x", 0.5), metric("peak_against_explicit", "x", 0.02)};
+    v[1].trials = 1;
+    assert_int_equal(as_cell_set_metrics(&m.cells[0], v, 2, NULL), AS_OK);
+    made_derive(&m);
+    assert_null(strstr(made_get(&m, "app.nn.pinned")->sentence, "peak memory"));
+}
+
 UNIT_TEST(test_host)
 {
     add(CELL("nn", "explicit", "none", "cuMemAlloc"), 100, NULL);
@@ -94,9 +122,8 @@ UNIT_TEST(test_strategies)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test(test_apps, &m),
-        made_test(test_host, &m),
-        made_test(test_strategies, &m),
+        made_test(test_apps, &m), made_test(test_open, &m),       made_test(test_one_peak, &m),
+        made_test(test_host, &m), made_test(test_strategies, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,13 +159,12 @@ static int standing(const struct as_cell *cell)
     return 2 * as_cell_is(cell, "width", "best") + as_cell_on_huge_pages(cell);
 }
 
-/* A guest may own a small share of the cache that its hypervisor reports. True if this cell is no faster than
- * memory. */
+/* Others may use most of a cache, and a guest may own a small share of what its hypervisor reports. True if this cell
+ * is not told from memory. */
 static bool may_be_memory(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
-                          const struct as_cell *cell, const char *op, enum team team)
+                          const struct as_cell *cell, const char *op, enum team team, const struct as_cache *cache)
 {
-    const bool guest = c->info->virtual_machine && (c->info->capabilities & AS_CAP_HOST_KERNELS);
-    const struct as_cell *memory = guest ? best_in_memory(c, cells, n, op, team) : NULL;
+    const struct as_cell *memory = cache->memory_side ? NULL : best_in_memory(c, cells, n, op, team);
     return memory && as_verdict_above(as_cells_ratio(cell, memory), 1) != AS_SUPPORTED;
 }
 
@@ -180,7 +179,7 @@ static const struct as_cell *typical_in_cache(const struct as_rule_context *c, c
         const double threads = threads_of(c, cells[i]);
         if (!in_team(c, cells[i], team) || !as_cell_is(cells[i], "op", op) || !belongs_to_cache(c, cells[i], w) ||
             !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads) ||
-            may_be_memory(c, cells, n, cells[i], op, team))
+            may_be_memory(c, cells, n, cells[i], op, team, w->cache))
             continue;
         const double far = fabs(log(bandwidth_working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
         const int better = found ? standing(cells[i]) - standing(found) : 1;
@@ -301,7 +300,7 @@ const struct as_rule as_rules_bandwidth[] = {
     {"cache bandwidth", derive_cache_bandwidth,
      "the valid cell of the operation, with regular stores, by one thread or all, whose working set is nearest to the "
      "middle between the previous cache and three quarters of this one; on a GPU, one that bypasses the units' own "
-     "caches (width best); in a virtual machine faster than memory",
+     "caches (width best); faster than memory where that was measured",
      "another bandwidth of that size in another run"},
     {"non-temporal stores", derive_nontemporal,
      "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "

@@ -122,27 +122,33 @@ UNIT_TEST(test_untold_caches)
     }
 }
 
-/* A guest with a share of the reported cache: a number no faster than memory is not the cache's. */
+/* A number that its interval does not tell from memory's is not the cache's, be it that of a guest with a share of the
+ * reported cache, of a CPU beside other work, or of a GPU. */
 UNIT_TEST(test_share_of_a_cache)
 {
-    static const char *const format = "op=read level=%s size=%.0f threads=1 store=regular width=64 allocator=thp";
-    for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
-        struct made m;
+    static const char *const format = "op=read level=%s size=%.0f threads=%d store=regular width=best allocator=thp";
+    for (int is_gpu = 0; is_gpu < 2; is_gpu++) {
+        struct made *m = made_gpu();
+        const char *id = is_gpu ? "bandwidth.L2.read.all" : "bandwidth.L3.read.1";
+        const int threads = !is_gpu;
         char axes[160];
-        made_cpu(&m);
-        m.info.virtual_machine = is_virtual;
-        m.info.caches[3].size = 480 << 20;
-        snprintf(axes, sizeof axes, format, "memory", 2048 * MiB);
-        made_add(&m, "bandwidth", "GB/s", 14, axes);
-        snprintf(axes, sizeof axes, format, "sweep", 64 * MiB);
-        made_add(&m, "bandwidth", "GB/s", 14, axes);
-        made_derive(&m);
-        assert_int_equal(made_find(&m, "bandwidth.L3.read.1") == NULL, is_virtual);
-        snprintf(axes, sizeof axes, format, "sweep", 8 * MiB);
-        made_add(&m, "bandwidth", "GB/s", 60, axes);
-        made_derive(&m);
-        made_near(&m, "bandwidth.L3.read.1", is_virtual ? 60 : 14, 0); /* nearest to the middle of the window */
-        made_end(&m);
+        if (!is_gpu) {
+            made_cpu(m);
+            m->info.caches[3].size = 480 << 20;
+        }
+        m->share = 0.05;
+        snprintf(axes, sizeof axes, format, "memory", 2048 * MiB, threads);
+        made_add(m, "bandwidth", "GB/s", 14, axes);
+        snprintf(axes, sizeof axes, format, "sweep", (is_gpu ? 20 : 64) * MiB, threads);
+        made_add(m, "bandwidth", "GB/s", 15, axes);
+        made_derive(m);
+        if (made_find(m, id))
+            fail_msg("%s", made_find(m, id)->sentence);
+        snprintf(axes, sizeof axes, format, "sweep", (is_gpu ? 32 : 8) * MiB, threads);
+        made_add(m, "bandwidth", "GB/s", 60, axes);
+        made_derive(m);
+        made_near(m, id, 60, 0);
+        made_free(m);
     }
 }
 

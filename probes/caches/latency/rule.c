@@ -10,7 +10,7 @@
 /* ---- cache levels ---- */
 
 /* With elements farther apart than a line, sets of the cache stay unused, and the curve shows too large a cache. */
-enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
+enum { LEVELS_MAX = AS_LEVELS_MAX, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
 
 /* The curve that shows the caches best: random order over all elements, on huge pages if available, and the longest
  * among those. Huge pages keep the TLB out of it, and each run then measures a level on the same pages. */
@@ -50,6 +50,7 @@ struct level {
     char said[32];                /* the name in a sentence, if different: "the first cache level" */
     bool hole;                    /* sizes after it are missing or rejected: its end is unknown */
     bool vague;                   /* its end is known too badly to tell which cache it is */
+    enum as_level_end ends;
 };
 
 /* Are sizes missing over more than an octave and a half between the plateau and the next? */
@@ -114,47 +115,14 @@ static size_t data_caches(const struct as_device_info *info, const struct as_cac
     return n;
 }
 
-/* Assigns caches to knees, both in rising order, so that the sizes agree best: minimises the sum of log distances over
- * all ways to pair as many as possible. Returns that sum; cache[i] is SIZE_MAX for a knee without a cache. */
-static double pair_up(const double *knee, size_t knees, const struct as_cache *const *caches, size_t caches_n,
-                      size_t *cache)
-{
-    if (knees == 0 || caches_n == 0) {
-        for (size_t i = 0; i < knees; i++)
-            cache[i] = SIZE_MAX;
-        return 0;
-    }
-    size_t rest[LEVELS_MAX];
-    double best = INFINITY;
-    if (knees >= caches_n) { /* the last knee may belong to no cache */
-        for (size_t drop = 0; drop < 2; drop++) {
-            if (drop && knees == caches_n)
-                break;
-            double cost = pair_up(knee, knees - 1, caches, caches_n - !drop, rest);
-            cost += drop ? 0 : fabs(log2(knee[knees - 1] / (double)caches[caches_n - 1]->size));
-            if (cost < best) {
-                best = cost;
-                memcpy(cache, rest, (knees - 1) * sizeof *cache);
-                cache[knees - 1] = drop ? SIZE_MAX : caches_n - 1;
-            }
-        }
-        return best;
-    }
-    for (size_t last = knees; last <= caches_n; last++) {
-        double cost = pair_up(knee, knees - 1, caches, last - 1, rest);
-        cost += fabs(log2(knee[knees - 1] / (double)caches[last - 1]->size));
-        if (cost < best) {
-            best = cost;
-            memcpy(cache, rest, (knees - 1) * sizeof *cache);
-            cache[knees - 1] = last - 1;
-        }
-    }
-    return best;
-}
-
 /* For a device that reports no caches: a plateau that starts beyond the first size is followed by no other cache, and
  * one that reaches the second may be memory. */
 static const double untold_cache = 0x1p24, untold_memory = 0x1p26;
+
+static double largest_cache(const struct as_cache *const *caches, size_t n)
+{
+    return n ? (double)caches[n - 1]->size : untold_cache;
+}
 
 static bool latency_is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
 {
@@ -164,73 +132,106 @@ static bool latency_is_memory(const struct as_rule_context *c, const struct as_c
 /* Keeps only the points that lie surely in main memory; caches hold a part of smaller working sets. */
 static void keep_memory(const struct as_rule_context *c, const struct as_curve *curve, struct as_plateau *p)
 {
-    double low[CURVE_MAX], high[CURVE_MAX];
-    while (p->first < p->last && !latency_is_memory(c, curve, p->first))
-        p->first++;
-    const size_t n = p->last - p->first + 1;
-    for (size_t i = 0; i < n; i++)
-        low[i] = curve->ci[p->first + i].lo, high[i] = curve->ci[p->first + i].hi;
-    p->level = as_median(&curve->y[p->first], n);
-    p->ci = (struct as_interval){as_median(low, n), as_median(high, n)};
+    size_t first = p->first;
+    while (first < p->last && !latency_is_memory(c, curve, first))
+        first++;
+    as_level_keep(curve, first > 0 ? curve->x[first - 1] : 0, INFINITY, p);
 }
 
-/* Names the plateaus. The last one is memory if the curve goes far enough beyond the largest cache. */
-static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
+/* A level's number comes from sizes beyond the cache before it, as reported; if none is, it has no name. Its own end is
+ * the curve's. */
+static void keep_level(const struct as_curve *curve, const struct as_cache *const *caches, size_t n,
+                       struct level *level)
 {
-    const struct as_cache *caches[AS_CACHES_MAX];
+    double inner = 0;
+    for (size_t i = 0; i < n && level->cache && caches[i] != level->cache; i++)
+        inner = (double)caches[i]->size;
+    if (level->name[0] && !as_level_keep(curve, inner, INFINITY, level->plateau))
+        level->name[0] = 0;
+}
+
+/* Pairs the caches with the ends that the curve tells. */
+static void pair_ends(const struct level *levels, size_t n, const struct as_cache *const *caches, size_t caches_n,
+                      size_t *pair)
+{
     double knee[LEVELS_MAX];
-    size_t pair[LEVELS_MAX], caches_n = data_caches(c->info, caches);
+    size_t at[LEVELS_MAX], paired[LEVELS_MAX], knees = 0;
     for (size_t i = 0; i + 1 < n; i++) {
-        knee[i] = levels[i].plateau->knee;
         pair[i] = SIZE_MAX; /* stays so if no sum of distances is finite */
+        if (levels[i].ends != AS_END_TOLD)
+            continue;
+        at[knees] = i;
+        paired[knees] = SIZE_MAX;
+        knee[knees++] = levels[i].plateau->knee;
     }
-    pair_up(knee, n - 1, caches, caches_n, pair);
-    bool uncounted = false; /* levels without reported caches are counted; after a vague one the count is unknown */
-    for (size_t i = 0; i + 1 < n; i++) {
-        const struct as_plateau *p = levels[i].plateau;
-        levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
-        levels[i].vague = levels[i].hole || (i > 0 && levels[i - 1].hole) || p->knee_ci.hi > VAGUE * p->knee_ci.lo;
-        levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
-        if (levels[i].vague)
-            levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
-        uncounted |= caches_n == 0 && levels[i].vague;
-        if (levels[i].cache)
-            name_cache(&levels[i]);
-        else if (levels[i].vague || uncounted)
-            levels[i].name[0] = 0;
-        else
-            name_unknown(&levels[i], (unsigned)i, caches_n > 0);
-    }
+    as_levels_pair(knee, knees, caches, caches_n, paired);
+    for (size_t i = 0; i < knees; i++)
+        pair[at[i]] = paired[i];
+}
+
+/* Names the last plateau, at which the curve ends. next: the first cache behind those that end before. */
+static void name_last(const struct as_curve *curve, struct level *levels, size_t n, size_t next, bool hole,
+                      const struct as_cache *const *caches, size_t caches_n, bool uncounted)
+{
     struct level *last = &levels[n - 1];
-    /* If sizes in between are missing or rejected, the last plateau need not be memory. */
-    struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
-    bool hole = hole_behind(curve, &whole, last->plateau->last);
-    double end = curve->x[last->plateau->last];
-    double largest = caches_n ? (double)caches[caches_n - 1]->size : untold_cache;
-    bool beyond = curve->x[last->plateau->first] >= largest; /* then it is memory, whatever is missing before */
-    if (latency_is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
-        as_copy_text(last->name, sizeof last->name, "memory");
-        keep_memory(c, curve, last->plateau);
-        return;
-    }
-    size_t next = 0; /* the first cache behind those with a knee */
-    for (size_t i = 0; i + 1 < n; i++)
-        next = pair[i] == SIZE_MAX ? next : pair[i] + 1;
+    const double first = curve->x[last->plateau->first], end = curve->x[last->plateau->last];
     for (size_t i = next; i < caches_n && !last->cache; i++)
-        if ((double)caches[i]->size >= curve->x[last->plateau->first])
+        if ((double)caches[i]->size >= first)
             last->cache = caches[i];
-    bool outgrown =
-        caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
-    outgrown |= !last->cache && beyond; /* not far enough beyond to be called memory */
+    const bool is_largest = caches_n > 1 && last->cache == caches[caches_n - 1];
+    bool outgrown = last->cache && end > (is_largest ? SURELY_INSIDE : 1.05) * (double)last->cache->size;
+    outgrown |= !last->cache && first >= largest_cache(caches, caches_n); /* not far enough beyond for memory */
     outgrown |= caches_n == 0 && end >= untold_memory;
     if (hole || outgrown)
-        last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
+        last->cache = cache_of_sizes(caches, caches_n, first, end);
     if (last->cache)
         name_cache(last);
     else if (hole || outgrown || uncounted)
         last->name[0] = 0; /* unknown: no fact */
     else
         name_unknown(last, (unsigned)n - 1, caches_n > 0);
+}
+
+/* Names the plateaus. The last one is memory if the curve goes far enough beyond the largest cache. */
+static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
+{
+    const struct as_cache *caches[AS_CACHES_MAX] = {0};
+    size_t pair[LEVELS_MAX], next = 0, caches_n = data_caches(c->info, caches);
+    pair_ends(levels, n, caches, caches_n, pair);
+    bool uncounted = false; /* levels without reported caches are counted; after a vague one the count is unknown */
+    for (size_t i = 0; i + 1 < n; i++) {
+        const struct as_plateau *p = levels[i].plateau;
+        levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
+        levels[i].vague = levels[i].hole || (i > 0 && levels[i - 1].hole) || levels[i].ends != AS_END_TOLD ||
+                          p->knee_ci.hi > VAGUE * p->knee_ci.lo;
+        levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
+        if (levels[i].vague)
+            levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
+        uncounted |= caches_n == 0 && levels[i].vague;
+        if (levels[i].ends == AS_END_NONE && caches_n && levels[i].cache == caches[caches_n - 1])
+            levels[i].cache = NULL; /* others may use the last one, so its size does not tell that loads hit it */
+        if (levels[i].cache)
+            name_cache(&levels[i]);
+        else if (levels[i].vague || uncounted)
+            levels[i].name[0] = 0;
+        else
+            name_unknown(&levels[i], (unsigned)i, caches_n > 0);
+        keep_level(curve, caches, caches_n, &levels[i]);
+        next = pair[i] == SIZE_MAX ? next : pair[i] + 1;
+    }
+    struct level *last = &levels[n - 1];
+    /* If sizes in between are missing or rejected, the last plateau need not be memory. */
+    const struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
+    const bool hole = hole_behind(curve, &whole, last->plateau->last);
+    /* beyond the largest cache it is memory, whatever is missing before */
+    const bool beyond = curve->x[last->plateau->first] >= largest_cache(caches, caches_n);
+    if (latency_is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
+        as_copy_text(last->name, sizeof last->name, "memory");
+        keep_memory(c, curve, last->plateau);
+        return;
+    }
+    name_last(curve, levels, n, next, hole, caches, caches_n, uncounted);
+    keep_level(curve, caches, caches_n, last);
 }
 
 /* Where a level ends. Missing sizes may hide another level, so half the way to the next level is no bound. The level
@@ -241,7 +242,7 @@ static bool latency_end_of(const struct as_curve *curve, const struct level *lev
     *end = p->knee;
     *ci = p->knee_ci;
     if (!level->hole)
-        return isfinite(p->knee) && as_plateau_step(curve->ci, p) == AS_STEP_UP;
+        return level->ends == AS_END_TOLD && isfinite(p->knee);
     const double clearly = sqrt(2);
     if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
         return false;
@@ -404,11 +405,11 @@ static void derive_levels(struct as_rule_context *c)
     latency_thin(chosen, &thinned);
     struct as_plateau plateaus[LEVELS_MAX];
     struct level levels[LEVELS_MAX] = {0};
-    size_t found = as_plateaus(thinned.x, thinned.y, thinned.ci, thinned.n, plateaus, LEVELS_MAX);
+    size_t found = as_levels_of(&thinned, c->info, plateaus, LEVELS_MAX);
     if (found == 0)
         goto done;
     for (size_t i = 0; i < found; i++)
-        levels[i].plateau = &plateaus[i];
+        levels[i] = (struct level){.plateau = &plateaus[i], .ends = as_level_end_of(&thinned, plateaus, i, found)};
     name_levels(c, &thinned, levels, found);
     for (size_t i = 0; i < found; i++) {
         if (!levels[i].name[0])

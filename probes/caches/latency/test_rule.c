@@ -123,6 +123,117 @@ static void test_cache_with_a_slow_rise(void **state)
     made_end(&m);
 }
 
+/* Sizes from 1 KiB on, doubling: nanoseconds, and half the width of the interval as a share. */
+struct point {
+    double ns, share;
+};
+enum { POINTS_MAX = 20 };
+struct sweep {
+    const char *what;
+    const char *found; /* levels with a latency */
+    struct point at[POINTS_MAX];
+    int from; /* doublings of 1 KiB before the first size */
+};
+#define L1_POINTS                                                                                                      \
+    {1.1, .02}, {1.1, .02}, {1.1, .02}, {1.1, .02}, {1.1, .02},                                                        \
+    {                                                                                                                  \
+        1.2, .02                                                                                                       \
+    }
+#define L2_POINTS                                                                                                      \
+    {3.8, .02}, {3.8, .02}, {3.8, .02}, {4.0, .02},                                                                    \
+    {                                                                                                                  \
+        4.3, .02                                                                                                       \
+    }
+#define L3_POINTS                                                                                                      \
+    {13, .02}, {13, .02}, {13, .02}, {14, .02},                                                                        \
+    {                                                                                                                  \
+        20, .02                                                                                                        \
+    }
+#define MEMORY_POINTS                                                                                                  \
+    {150, .1}, {155, .1}, {158, .1},                                                                                   \
+    {                                                                                                                  \
+        160, .1                                                                                                        \
+    }
+
+static const struct sweep sweeps[] = {
+    {"all levels", "L1 L2 L3 memory", {L1_POINTS, L2_POINTS, L3_POINTS, MEMORY_POINTS}, 0},
+    {"ends within L1", "L1", {L1_POINTS}, 0},
+    {"ends within L2", "L1 L2", {L1_POINTS, {3.8, .02}, {3.8, .02}, {3.9, .02}, {4.0, .02}}, 0},
+    {"ends within L2, whose last sizes others disturb",
+     "L1 L2",
+     {L1_POINTS, {3.9, .5}, {3.8, .5}, {5.2, .5}, {4.8, .5}, {18, .5}},
+     0},
+    {"the same, but the disturbance is measured well",
+     "L1 L2",
+     {L1_POINTS, {3.8, .02}, {3.8, .02}, {5.2, .02}, {5.2, .02}},
+     0},
+    {"ends at the size of L2", "L1 L2", {L1_POINTS, L2_POINTS}, 0},
+    {"ends within L3", "L1 L2 L3", {L1_POINTS, L2_POINTS, {13, .02}, {13, .02}, {13, .02}, {13, .02}}, 0},
+    {"begins within L2", "L2 L3 memory", {L2_POINTS, L3_POINTS, MEMORY_POINTS}, 6},
+    {"no step between sizes of L2 and of L3",
+     "",
+     {{13, .02}, {13, .02}, {13, .02}, {13, .02}, {13, .02}, {13, .02}},
+     9},
+    {"no step between L3 and memory",
+     "L1 L2 memory",
+     {L1_POINTS, L2_POINTS, {130, .3}, {120, .3}, {136, .1}, {136, .1}, {130, .5}, MEMORY_POINTS},
+     0},
+    {"the step to memory lies inside the reported L3",
+     "L1 L2 L3 memory",
+     {L1_POINTS, L2_POINTS, {13, .02}, {14, .02}, {60, .5}, {136, .1}, {140, .5}, MEMORY_POINTS},
+     0},
+    {"L2 disturbed",
+     "L1 L2 L3 memory",
+     {L1_POINTS, {3.0, .9}, {3.0, .9}, {3.1, .9}, {2.9, .9}, {3.2, .9}, L3_POINTS, MEMORY_POINTS},
+     0},
+    {"L3 disturbed",
+     "L1 L2 memory",
+     {L1_POINTS, L2_POINTS, {90, .9}, {90, .9}, {90, .9}, {90, .9}, {90, .9}, MEMORY_POINTS},
+     0},
+};
+
+static void sweep_add(struct made *m, const struct sweep *sweep)
+{
+    made_cpu(m);
+    for (int i = 0; i < POINTS_MAX && sweep->at[i].ns > 0; i++) {
+        const struct point p = sweep->at[i];
+        char axes[96];
+        snprintf(axes, sizeof axes, "size=%.0f pattern=random allocator=thp stride=64", KiB * exp2(sweep->from + i));
+        struct as_cell *cell = made_add(m, "latency", "ns", p.ns, axes);
+        cell->sum.ci = (struct as_interval){p.ns * (1 - p.share), p.ns * (1 + p.share)};
+    }
+    made_derive(m);
+}
+
+/* A level's number comes from sizes beyond the cache before it and, of a last cache that others use, only where the
+ * curve tells it from memory. */
+static void test_levels_come_from_their_own_sizes(void **state)
+{
+    static const struct {
+        const char *id, *name;
+        double beyond, within;
+    } levels[] = {{"cache.L1.latency", "L1", 0, 32 * KiB},
+                  {"cache.L2.latency", "L2", 32 * KiB, MiB},
+                  {"cache.L3.latency", "L3", MiB, 32 * MiB},
+                  {"memory.latency", "memory", 32 * MiB, INFINITY}};
+    (void)state;
+    for (size_t k = 0; k < sizeof sweeps / sizeof *sweeps; k++) {
+        struct made m;
+        sweep_add(&m, &sweeps[k]);
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+            const struct as_fact *f = made_find(&m, levels[i].id);
+            if (!f != !strstr(sweeps[k].found, levels[i].name))
+                fail_msg("%s: %s", sweeps[k].what, f ? f->sentence : levels[i].id);
+            for (size_t e = 0; f && e < f->evidence_n; e++) {
+                const double size = as_axes_number(&m.cells[f->evidence[e] - 1].axes, "size");
+                if (!(size > levels[i].beyond && size <= levels[i].within))
+                    fail_msg("%s: %s, from %.0f bytes", sweeps[k].what, f->sentence, size);
+            }
+        }
+        made_end(&m);
+    }
+}
+
 /* With hardly any size between two levels every reported size fits, so none is confirmed. */
 static void test_cache_with_wide_hole(void **state)
 {
@@ -420,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_cache_with_hole),
         cmocka_unit_test(test_cache_with_a_slow_rise),
+        cmocka_unit_test(test_levels_come_from_their_own_sizes),
         cmocka_unit_test(test_cache_with_wide_hole),
         cmocka_unit_test(test_cache_that_fades_into_a_hole),
         cmocka_unit_test(test_tlb_by_pattern),

@@ -112,7 +112,10 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     if (!f)
         return;
     as_fact_ratio(f, cell, k->alone);
-    if (as_verdict_above(f->ci, 1) == AS_UNDECIDED) {
+    if (as_fact_is_open(f)) {
+        f->verdict = AS_UNDECIDED;
+        snprintf(kept, sizeof kept, " keeps an unknown share of its rate alone");
+    } else if (as_verdict_above(f->ci, 1) == AS_UNDECIDED) {
         f->verdict = AS_UNDECIDED;
         snprintf(kept, sizeof kept, "'s rate is statistically tied with its rate alone, %s",
                  as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));

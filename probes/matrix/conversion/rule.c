@@ -20,7 +20,8 @@ static void conversion_add(struct as_rule_context *c, const struct as_cell *cell
     const double result = saturates ? as_cell_note(cell, "result") : NAN;
     struct as_fact *f = NULL;
     if (isfinite(result) || !saturates) /* a cell may know that it saturates, but have no note of the number */
-        f = as_fact_add(c, AS_FACT_CONVERSION_SATURATES, cell, AS_BY(.what = inputs[input].property));
+        f = as_fact_add(c, AS_FACT_CONVERSION_SATURATES, cell,
+                        AS_BY(.what = inputs[input].property, .counted = "value"));
     if (!f)
         return;
     as_fact_evidence(f, cell);

@@ -284,3 +284,45 @@ void as_layout_places(const struct layout_unit *u, enum as_matrix_operand which,
 {
     write_all(u, which, found, false, out);
 }
+
+/* ---- the block that recurs ---- */
+
+enum { NO_LANE = 0xffff };
+
+/* Do lanes recur after so many rows, or columns? Elements without a place fit any. */
+static bool recurs(const uint16_t *lane, unsigned rows, unsigned columns, unsigned down, unsigned right)
+{
+    for (unsigned r = 0; r + down < rows; r++)
+        for (unsigned c = 0; c + right < columns; c++) {
+            const uint16_t here = lane[r * columns + c], there = lane[(r + down) * columns + c + right];
+            if (here != there && here != NO_LANE && there != NO_LANE)
+                return false;
+        }
+    return true;
+}
+
+enum as_status as_layout_base(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                              unsigned *rows, unsigned *columns, struct as_error *err)
+{
+    const struct as_fragments *f = &u->fragments;
+    const unsigned all_rows = as_matrix_rows(f->matrix, which), all = as_matrix_cols(f->matrix, which, f->n);
+    const struct as_slot *slots = found_of(found, which);
+    const size_t bytes = sizeof(uint16_t) * all_rows * all;
+    uint16_t *lane = malloc(bytes);
+    if (!lane)
+        return as_nomem(err, bytes, "lanes of an operand");
+    memset(lane, 0xff, bytes);
+    for (size_t s = 0; s < layout_slots_of(u, which); s++) {
+        struct as_layout_place p;
+        if (slots[s].row == AS_SLOT_NONE)
+            continue;
+        layout_place_of(u, which, s, &p);
+        lane[slots[s].row * all + slots[s].column] = (uint16_t)p.lane;
+    }
+    for (*rows = 1; *rows < all_rows && !recurs(lane, all_rows, all, *rows, 0);)
+        *rows *= 2;
+    for (*columns = 1; *columns < all && !recurs(lane, all_rows, all, 0, *columns);)
+        *columns *= 2;
+    free(lane);
+    return AS_OK;
+}

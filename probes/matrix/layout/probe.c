@@ -58,7 +58,7 @@ static void note_text(struct as_trial_context *tc, const char *name, struct as_b
 }
 
 /* operands in memory have no lanes */
-static void layout_note(struct state *s, struct as_trial_context *tc)
+static enum as_status layout_note(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
     const struct as_matrix *m = s->unit.fragments.matrix;
     struct as_buf text = AS_BUF_INIT;
@@ -69,7 +69,15 @@ static void layout_note(struct state *s, struct as_trial_context *tc)
     as_note(tc, "held", held[m->held[s->which].held]);
     if (s->difference.first[0])
         as_note(tc, "first", s->difference.first);
-    if (m->held[s->which].held != AS_HELD_SHARED) {
+    unsigned rows, columns;
+    enum as_status st = AS_OK;
+    if (m->held[s->which].held == AS_HELD_REGISTERS)
+        st = as_layout_base(&s->unit, s->which, &s->found, &rows, &columns, err);
+    if (!st && m->held[s->which].held == AS_HELD_REGISTERS) {
+        as_note_number(tc, "base_rows", rows);
+        as_note_number(tc, "base_columns", columns);
+    }
+    if (!st && m->held[s->which].held != AS_HELD_SHARED) {
         as_layout_bits(&s->unit, s->which, &s->found, &text);
         note_text(tc, "bits", &text);
         as_layout_lanes(&s->unit, s->which, &s->found, &text);
@@ -78,6 +86,7 @@ static void layout_note(struct state *s, struct as_trial_context *tc)
         note_text(tc, "places", &text);
     }
     as_buf_finish(&text);
+    return st;
 }
 
 static enum as_status layout_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
@@ -98,9 +107,7 @@ static enum as_status layout_prepare(struct as_trial_context *tc, void *state, s
         st = as_slots_compare(&s->found, &documented, &s->difference, err);
     s->seconds = as_now() - start;
     as_slots_finish(&documented);
-    if (!st)
-        layout_note(s, tc);
-    return st;
+    return st ? st : layout_note(s, tc, err);
 }
 
 static enum as_status layout_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)

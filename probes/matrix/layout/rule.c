@@ -15,6 +15,29 @@ static bool is_elsewhere(const struct as_cell *cell, const void *what)
     return cell->sum.median > 0;
 }
 
+/* Rows and columns of the block in which a lane's place recurs. */
+static void layout_add_base(struct as_rule_context *c, const struct as_cell *cell)
+{
+    static const char *const sides[][2] = {{"base_rows", "rows"}, {"base_columns", "columns"}};
+    struct as_buf name = AS_BUF_INIT;
+    as_instruction_name(cell, &name);
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        const double n = as_cell_note(cell, sides[i][0]);
+        struct as_fact *f = n > 0 ? as_fact_add(c, AS_FACT_LAYOUT_BASE, NULL,
+                                                AS_BY(.instruction = as_buf_get(&name),
+                                                      .what = as_cell_axis(cell, "operand"), .counted = sides[i][1]))
+                                  : NULL;
+        if (!f)
+            continue;
+        as_fact_number(f, n, (struct as_interval){n, n});
+        f->verdict = AS_SUPPORTED;
+        as_fact_say(f, "Lanes of operand %s of %s recur every %.0f %s", as_cell_axis(cell, "operand"),
+                    as_buf_get(&name), n, sides[i][1]);
+        as_fact_evidence(f, cell);
+    }
+    as_buf_finish(&name);
+}
+
 static void derive_layout(struct as_rule_context *c)
 {
     const struct as_cell **cells;
@@ -27,6 +50,8 @@ static void derive_layout(struct as_rule_context *c)
                      "The elements of these matrix fragments do NOT lie where they are documented");
     if (f)
         f->verdict = AS_REFUTED;
+    for (size_t i = 0; i < n; i++)
+        layout_add_base(c, cells[i]);
     free(cells);
 }
 

@@ -50,6 +50,9 @@ UNIT_TEST(test_layout)
         {"mma_sp_m16n8k16_f16_f32", "a", "\"bits\":\"l2 l3 l4 r0 / e0 0 l0 l1\",\"lanes\":\"0 0 - - 1 1 - -", 8},
         {"mma_sp_m16n8k16_f16_f32", "b", "\"bits\":\"e0 0 l1 r0 / l2 l3 l4\"", 8},
         {"mma_sp_m16n8k8_tf32_f32", "a", "\"bits\":\"l2 l3 l4 r0 / 0 l0 l1\"", 8},
+        {"mma_m16n8k16_f16_f32", "c", "\"base_rows\":8,\"base_columns\":8,", 8},
+        {"mma_m16n8k16_f16_f32", "a", "\"base_rows\":8,\"base_columns\":8,", 8},
+        {"wmma_16x16x16_f16_f32", "a", "\"base_rows\":16,\"base_columns\":1,", 16},
         {"wmma_16x16x16_f16_f32", "a", "\"bits\":\"l0 l1 l2 l3 / e0 r0 r1 r2\"", 16},
         {"wgmma_tf32_f32", "a", "\"held\":\"shared memory\"", 8},
     };

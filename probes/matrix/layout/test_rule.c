@@ -2,6 +2,8 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <string.h>
+
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 
 UNIT_TEST(test_layouts)
@@ -9,10 +11,15 @@ UNIT_TEST(test_layouts)
     made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=a");
     made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=c");
     made_add(&m, "layout", "numbers", 4, "instruction=mma_m8n8k4_f64 n=8 operand=b");
+    made_add(&m, "layout", "numbers", 0, "instruction=mma_m16n8k16_f16_f32 n=8 operand=c")->detail =
+        strdup("{\"base_rows\":8,\"base_columns\":8}");
     made_derive(&m);
-    assert_int_equal(m.facts_n, 2);
+    assert_int_equal(m.facts_n, 4);
+    made_says(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.rows"),
+              "Lanes of operand c of mma_m16n8k16_f16_f32 n=8 recur every 8 rows");
+    assert_true(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.columns")->value == 8);
     made_says(made_get(&m, "layout.documented"), ": wgmma_f16_f32 n=8");
-    assert_int_equal(made_get(&m, "layout.documented")->evidence_n, 2);
+    assert_int_equal(made_get(&m, "layout.documented")->evidence_n, 3);
     made_says(made_get(&m, "layout.elsewhere"), ": mma_m8n8k4_f64 n=8");
     assert_int_equal(made_get(&m, "layout.elsewhere")->verdict, AS_REFUTED);
 }

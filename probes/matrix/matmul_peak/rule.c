@@ -55,20 +55,29 @@ static const struct as_cell *matmul_peak_best_of(const struct as_cell *const *ce
     return best;
 }
 
+static size_t matmul_peak_left_out(const struct as_rule_context *c, const char *format)
+{
+    size_t n = 0, at = 0;
+    for (const struct as_cell *cell; (cell = as_cells_left_out(c, "matmul_peak", &at));)
+        n += matmul_peak_is_of(as_cell_axis(cell, "instruction"), format) &&
+             !is_sparse(as_cell_axis(cell, "instruction"));
+    return n;
+}
+
 static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cell, const char *format)
 {
     const char *name = as_cell_axis(cell, "instruction"), *unit = as_unit_name(c);
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_MATMUL_PEAK, cell, AS_BY(.type = format));
     if (!f)
         return;
+    const bool reached = cell->limit > 0 && f->ci.lo >= REACHED * cell->limit;
+    as_fact_left_out(f, reached ? 0 : matmul_peak_left_out(c, format));
     if (!(cell->limit > 0)) {
         as_fact_say(f, "%s does {value} per %s, the maximum measured for %s; none are documented", name, unit, format);
         return;
     }
     f->claimed = cell->limit;
-    f->verdict = f->ci.lo >= REACHED * cell->limit  ? AS_SUPPORTED
-                 : f->ci.hi < REACHED * cell->limit ? AS_REFUTED
-                                                    : AS_UNDECIDED;
+    f->verdict = reached ? AS_SUPPORTED : f->ci.hi < REACHED * cell->limit && !f->left_out ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
         as_fact_say(f, "%s does {value} per %s, NOT the documented %.0f (%.1f%%)", name, unit, f->claimed,
                     100 * f->value / f->claimed);

@@ -37,6 +37,13 @@ UNIT_TEST(test_peaks)
     assert_null(made_find(&m, "matmul.older.u8"));
     made_says(made_get(&m, "matmul.peak.b1"), "none are documented");
     assert_null(made_find(&m, "matmul.peak.f32")); /* f32 is the format of the sum */
+    /* What the budget left out may reach what is documented. */
+    made_add(&m, "matmul_peak", "ops/cycle", 1, "instruction=wgmma_u8_s32 n=0 chains=0 warps=0 operands=random")
+        ->status = AS_CELL_SKIPPED;
+    made_derive(&m);
+    made_verdict(&m, "matmul.peak.u8", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.peak.u8"), "does at least 5461");
+    made_verdict(&m, "matmul.peak.f16", AS_SUPPORTED);
 }
 
 /* Ratios that may be 1, or on either side of the bar: no difference is stated. */

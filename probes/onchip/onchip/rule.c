@@ -123,13 +123,24 @@ static const struct path *onchip_path_of(const struct as_curve *curve)
     return NULL;
 }
 
-/* The plateau of global memory that ends the second level: nearest to the reported size, or the second plateau if none
- * is reported. Plateaus before it are parts of that level; plateaus after it are not caches. */
-static size_t second_level(const struct as_rule_context *c, const struct as_plateau *p, size_t n)
+/* The first level shares storage with shared memory; together they have at most this many times what drivers report of
+ * the latter. */
+static const double STORAGE = 1.5;
+
+/* The largest size that the first level may hold; INFINITY unknown. */
+static double most_of_first(const struct as_rule_context *c)
+{
+    const double claim = claimed_size(c, 1), storage = c->info ? STORAGE * (double)c->info->compute_unit_shared : 0;
+    return claim > 0 ? claim : storage > 0 ? storage : INFINITY;
+}
+
+/* The plateau of global memory that ends the second level: nearest to the reported size, or its first plateau if none
+ * is reported. Plateaus from `from` to it are parts of that level; plateaus after it are not caches. */
+static size_t second_level(const struct as_rule_context *c, const struct as_plateau *p, size_t from, size_t n)
 {
     double claim = claimed_size(c, 2), best_off = INFINITY;
-    size_t best = 1;
-    for (size_t i = 1; i < n && claim > 0; i++) {
+    size_t best = from;
+    for (size_t i = from; i < n && claim > 0; i++) {
         double off = fabs(log2(p[i].knee / claim));
         if (off < best_off) {
             best_off = off;
@@ -178,17 +189,17 @@ static void name_level(struct seen *s)
 
 /* Of several plateaus behind the first level, keeps the one over most octaves: while loads hit less and less, the curve
  * has short plateaus that are no levels. */
-static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, size_t n)
+static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, size_t from, size_t n)
 {
     double octaves_max = 0;
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = from; i < n; i++) {
         double octaves = log2(curve->x[p[i].last] / curve->x[p[i].first]);
         if (octaves <= octaves_max)
             continue;
         octaves_max = octaves;
-        p[1] = p[i];
+        p[from] = p[i];
     }
-    return n < 2 ? n : 2;
+    return n < from + 1 ? n : from + 1;
 }
 
 /* Is a plateau below the reported size only a part of L2? Yes if the latency near the reported size is closer to the
@@ -204,33 +215,44 @@ static bool is_part_only(const struct as_rule_context *c, const struct as_curve 
     return near + 1 == curve->n || curve->y[near] < sqrt(p->level * curve->y[curve->n - 1]);
 }
 
+/* Its latency is that of its level if its end is known; without an end, if its sizes stay within the level. */
+static bool onchip_is_level(const struct as_rule_context *c, const struct seen *s, bool is_alone)
+{
+    const double claim = claimed_size(c, 2), most = s->level == 1 ? most_of_first(c) : claim > 0 ? claim : INFINITY;
+    const bool is_within = s->path != &paths[PATH_GLOBAL] || s->curve->x[s->plateau->last] <= most;
+    return isfinite(s->plateau->knee) || (is_alone && is_within);
+}
+
 /* With shared memory in use, only the first level differs. whole_known: another path shows the end of the second level,
  * so this path's plateaus are parts of it. */
 static void derive_path(struct as_rule_context *c, const struct as_curve *curve, const struct path *path,
                         bool whole_known)
 {
     struct as_plateau p[LEVELS_MAX];
-    size_t n = path == &paths[PATH_ATOMIC] ? whole_plateau(curve, p)
-                                           : as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
-    bool global = path == &paths[PATH_GLOBAL];
+    size_t n = path == &paths[PATH_ATOMIC] ? whole_plateau(curve, p) : as_levels_of(curve, c->info, p, LEVELS_MAX);
+    const bool global = path == &paths[PATH_GLOBAL];
+    for (size_t i = 0; i + 1 < n; i++)
+        if (as_level_end_of(curve, p, i, n) != AS_END_TOLD)
+            p[i].knee = NAN;
     if (n > 0)
         end_last(curve, &p[n - 1]);
     double shared = as_cell_axis_number(curve->cells[0], "shared");
+    const size_t from = global && n > 0 && curve->x[p[0].first] > most_of_first(c) ? 0 : 1; /* of the second level */
     if (global && whole_known)
-        n = keep_widest(curve, p, n);
-    size_t second = global ? second_level(c, p, n) : n;
+        n = keep_widest(curve, p, from, n);
+    size_t second = global ? second_level(c, p, from, n) : n;
     while (global && second + 1 < n && is_part_only(c, curve, &p[second]))
         second++;
     const bool all_parts = whole_known || (global && second < n && is_part_only(c, curve, &p[second]));
     for (size_t i = 0; i < n && i <= second && !(shared > 0 && i > 0); i++) {
         struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .shared = shared};
-        s.part = global && i > 0 && (i < second || all_parts);
-        s.level = global && i > 0 ? 2 : s.level;
+        s.part = global && i >= from && (i < second || all_parts);
+        s.level = global && i >= from ? 2 : s.level;
         name_level(&s);
         onchip_add_size(c, &s);
         s.part &= !all_parts; /* latency of the part that one unit reaches is the latency of the level */
         name_level(&s);
-        if (shared == 0 && (isfinite(p[i].knee) || n == 1))
+        if (shared == 0 && onchip_is_level(c, &s, n == 1))
             onchip_add_latency(c, &s);
     }
 }

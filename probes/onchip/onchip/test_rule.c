@@ -90,6 +90,36 @@ UNIT_TEST(test_whole)
     made_free(m);
 }
 
+/* Sizes from one level only, none in which the first level ends, and a step that the intervals do not tell. */
+UNIT_TEST(test_levels_come_from_their_own_sizes)
+{
+    static const double cycles[] = {33, 260, 700}, ends[] = {256 * KiB, 50 * MiB};
+    static const struct {
+        double from, to, share;
+        const char *has, *lacks[3];
+    } sweeps[] = {
+        {4 * KiB, 128 * KiB, 0.01, "onchip.L1.latency", {"onchip.L2.latency", "onchip.L1.size"}},
+        {MiB, 24 * MiB, 0.01, "onchip.L2.latency", {"onchip.L1.latency", "onchip.L1.size", "onchip.L2.size"}},
+        {MiB, 256 * MiB, 0.01, "onchip.L2.latency", {"onchip.L1.latency", "onchip.L1.size"}},
+        {96 * MiB, 512 * MiB, 0.01, NULL, {"onchip.L1.latency", "onchip.L2.latency"}},
+        {MiB, 256 * MiB, 0.9, NULL, {"onchip.L1.latency", "onchip.L2.latency", "onchip.L2.size"}},
+    };
+    for (size_t k = 0; k < sizeof sweeps / sizeof *sweeps; k++) {
+        struct made *m = made_gpu();
+        m->share = sweeps[k].share;
+        add_chase(m, "global", sweeps[k].from, sweeps[k].to, 0, 64, ends, cycles, 2);
+        made_derive(m);
+        if (sweeps[k].has)
+            made_get(m, sweeps[k].has);
+        for (size_t i = 0; i < 3 && sweeps[k].lacks[i]; i++) {
+            const struct as_fact *f = made_find(m, sweeps[k].lacks[i]);
+            if (f)
+                fail_msg("sweep %zu: %s", k, f->sentence);
+        }
+        made_free(m);
+    }
+}
+
 UNIT_TEST(test_line)
 {
     struct made *m = made_gpu();
@@ -105,9 +135,8 @@ UNIT_TEST(test_line)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_part),
-        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_part),
+        cmocka_unit_test(test_whole), cmocka_unit_test(test_levels_come_from_their_own_sizes),
         cmocka_unit_test(test_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,15 @@
-/* onchip_bandwidth: bytes per cycle of a compute unit from L1, L2 and shared memory. See method.md. */
+/* onchip_bandwidth: bytes per cycle of a compute unit from caches, memory and shared memory, and to them. See
+ * method.md. */
 #include "lib/kernel_timer/kernel_timer.h"
 #include "lib/ops/tick.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const char as_kernel_onchip_bandwidth[];
 
-static const char *const what_words[] = {"own", "common", "shared", NULL};
+static const char *const what_words[] = {"own", "common", "shared", "own_stores", "shared_stores", NULL};
 static const char *const width_words[] = {"32", "64", "128", NULL};
 static const char *const units_words[] = {"every", "one", NULL};
 
@@ -15,12 +17,12 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS(
         "what", what_words, "own",
         "own: each compute unit reads its own block; common: all read one block; shared: each workgroup reads its "
-        "shared memory"),
-    AS_SIZE_AXIS(
-        "size", 0, 0, "0",
-        "bytes of a compute unit's block (own) or of the common block (common); shared: 0, as large as the access "
-        "needs"),
-    AS_WORD_AXIS("width", width_words, "128", "bits per load"),
+        "shared memory; own_stores, shared_stores: it writes there"),
+    AS_SIZE_AXIS("size", 0, 0, "0",
+                 "bytes of a compute unit's block (own) or of the common block (common); shared memory: 0, as large as "
+                 "the access "
+                 "needs"),
+    AS_WORD_AXIS("width", width_words, "128", "bits per load or store"),
     AS_COUNT_AXIS("stride", 1, 64, "1", "elements of that width between neighbouring threads"),
     AS_WORD_AXIS("compute_units", units_words, "every", "compute units that read concurrently"),
     {0},
@@ -29,7 +31,9 @@ static const char *const quick[] = {"what=shared width=128 stride=1", "what=shar
                                     "what=own size=64KiB", "what=common size=16MiB compute_units=every,one", NULL};
 static const char *const full[] = {"what=shared width=32 stride=1..33",
                                    "what=shared width=64,128 stride=1,2,4,8,16,32",
-                                   "what=own size=8KiB..512KiB x2",
+                                   "what=shared_stores width=all stride=1,2,4,8,16,32",
+                                   "what=own,own_stores size=8KiB..512KiB x2",
+                                   "what=own,own_stores size=1MiB..16MiB x1",
                                    "what=own size=64KiB width=all stride=1,2,4,8,16,32",
                                    "what=common size=1MiB..64MiB x2 compute_units=every",
                                    "what=common size=1MiB..128MiB x2 compute_units=one",
@@ -39,7 +43,7 @@ static const char *const full[] = {"what=shared width=32 stride=1..33",
 /* ---- work distribution ---- */
 
 struct shape {
-    bool shared;
+    bool shared, stores;
     uint64_t bytes;  /* bytes per element */
     uint64_t stride; /* elements */
     uint64_t warp, threads, unroll;
@@ -61,7 +65,9 @@ static bool onchip_bandwidth_shape_of(const struct as_device_info *info, const s
         const char *word;
         uint64_t bytes;
     } widths[] = {{"32", 4}, {"64", 8}, {"128", 16}};
-    *s = (struct shape){.shared = as_word_is(a, "what", "shared"),
+    const char *what = as_axes_text(a, "what");
+    *s = (struct shape){.shared = strncmp(what, "shared", strlen("shared")) == 0,
+                        .stores = strstr(what, "_stores") != NULL,
                         .common = as_word_is(a, "what", "common"),
                         .stride = as_axes_u64(a, "stride"),
                         .warp = info->warp ? info->warp : 1,
@@ -98,7 +104,7 @@ static enum as_applies onchip_bandwidth_applies(const struct as_device_info *inf
                                                 struct as_error *err)
 {
     struct shape s;
-    bool shared = as_word_is(a, "what", "shared");
+    bool shared = strncmp(as_axes_text(a, "what"), "shared", strlen("shared")) == 0;
     if (info->is_host_cpu)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (shared != (as_axes_number(a, "size") == 0) ||
@@ -129,6 +135,7 @@ struct state {
     size_t places;
     uint32_t *pattern, *sum; /* of the host */
     uint32_t want;           /* sum of one turn of one workgroup */
+    uint32_t *stored;        /* of the host: the first elements that a workgroup stored */
     uint32_t before;
     int wrong, shared; /* wrong sums; two workgroups on one compute unit */
 };
@@ -154,6 +161,22 @@ static uint32_t sum_of_turn(const struct state *s)
     for (uint64_t thread = 0; thread < p->threads; thread++)
         for (uint64_t k = 0; k < p->unroll; k++)
             sum += element_sum(s, thread % p->warp * p->stride + k * p->warp);
+    return sum;
+}
+
+/* As in the kernel: all words of an element after a turn. */
+static uint32_t stored_word(uint64_t element, uint64_t turn, uint64_t workgroup)
+{
+    return (uint32_t)element + (uint32_t)turn * 0x9e3779b9u + (uint32_t)workgroup * 0x85ebca6bu;
+}
+
+/* What a workgroup's threads find in shared memory after the last turn. */
+static uint32_t stored_sum(const struct shape *p, uint64_t turn)
+{
+    uint32_t sum = 0;
+    for (uint64_t thread = 0; thread < p->threads; thread++)
+        for (uint64_t k = 0; k < p->unroll; k++)
+            sum += (uint32_t)(p->bytes / 4) * stored_word(thread % p->warp * p->stride + k * p->warp, turn, 0);
     return sum;
 }
 
@@ -215,26 +238,52 @@ static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_co
 {
     const struct shape *p = &s->shape;
     char defines[160];
-    snprintf(defines, sizeof defines, "-DWIDTH=%d -DUNROLL=%d -DGROUP_THREADS=%d -DSTRIDE=%d -DWARP=%d -DTILE=%d%s",
+    snprintf(defines, sizeof defines, "-DWIDTH=%d -DUNROLL=%d -DGROUP_THREADS=%d -DSTRIDE=%d -DWARP=%d -DTILE=%d%s%s",
              (int)p->bytes * 8, (int)p->unroll, (int)p->threads, (int)p->stride, (int)p->warp, (int)p->tile,
-             p->shared ? " -DIN_LOCAL" : "");
+             p->shared ? " -DIN_LOCAL" : "", p->stores ? " -DSTORES" : "");
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
                                                 defines, p->workgroups, err);
     if (!st)
-        st = as_kernel_timer_keep_kernel(&s->timer, "read", &s->kernel, err);
+        st = as_kernel_timer_keep_kernel(&s->timer, p->stores ? "write" : "read", &s->kernel, err);
     if (st)
         return st;
-    as_expect_code(tc, s->kernel, p->shared ? "load.local" : "load.global", p->unroll);
+    static const char *const codes[2][2] = {{"load.global", "load.local"}, {"store.global", "store.local"}};
+    as_expect_code(tc, s->kernel, codes[p->stores][p->shared], p->unroll);
     st = as_kernel_timer_pin_unit(&s->timer, AS_TIMER_UNIT, err);
     if (p->workgroups == 1)
         as_kernel_timer_note(tc, &s->timer);
     return st;
 }
 
-/* Each workgroup needs its own compute unit; the slowest counts. */
-static enum as_status onchip_bandwidth_judge(struct state *s, uint64_t turns, struct as_error *err)
+enum { LOOKED_AT = 4096 /* elements per workgroup */ };
+
+/* The first elements of each workgroup's piece, after so many turns. */
+static enum as_status judge_stores(struct state *s, struct as_memory *buffer, uint64_t turns, struct as_error *err)
 {
     const struct shape *p = &s->shape;
+    struct as_device *dev = s->timer.dev;
+    const uint64_t some = p->elements < LOOKED_AT ? p->elements : LOOKED_AT, words = p->bytes / 4;
+    enum as_status st = AS_OK;
+    if (!s->stored && !(s->stored = malloc(LOOKED_AT * p->stride * p->bytes)))
+        return as_nomem(err, LOOKED_AT * p->stride * p->bytes, "stored elements");
+    for (size_t g = 0; g < p->workgroups && !st; g++) {
+        const uint64_t span = ((some - 1) * p->stride + 1) * p->bytes;
+        st = dev->memory->read(dev, buffer, g * piece_elements(p) * p->bytes, s->stored, span, err);
+        for (uint64_t e = 0; e < some && !st; e++)
+            for (uint64_t w = 0; w < words; w++)
+                s->wrong |= s->stored[e * p->stride * words + w] != stored_word(e, turns - 1, g);
+    }
+    return st;
+}
+
+/* Each workgroup needs its own compute unit; the slowest counts. */
+static enum as_status onchip_bandwidth_judge(struct state *s, struct as_memory *buffer, uint64_t turns,
+                                             struct as_error *err)
+{
+    const struct shape *p = &s->shape;
+    const uint32_t want = !p->stores  ? (uint32_t)(s->want * (turns + s->before))
+                          : p->shared ? stored_sum(p, turns + s->before - 1)
+                                      : 0;
     struct as_device *dev = s->timer.dev;
     enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->workgroups * p->threads * sizeof *s->sum, err);
     if (st)
@@ -243,18 +292,18 @@ static enum as_status onchip_bandwidth_judge(struct state *s, uint64_t turns, st
         uint32_t sum = 0;
         for (uint64_t k = 0; k < p->threads; k++)
             sum += s->sum[g * p->threads + k];
-        s->wrong |= sum != (uint32_t)(s->want * (turns + s->before));
+        s->wrong |= sum != want;
         for (size_t h = 0; h < g && s->timer.record[g].unit; h++)
             s->shared |= s->timer.record[h].unit == s->timer.record[g].unit;
     }
-    return AS_OK;
+    return p->stores && !p->shared ? judge_stores(s, buffer, turns + s->before, err) : AS_OK;
 }
 
 static enum as_status onchip_bandwidth_run(struct state *s, struct as_memory *buffer, uint64_t reps, double *seconds,
                                            struct as_error *err)
 {
     enum as_status st = onchip_bandwidth_launch(s, buffer, (uint32_t)reps, seconds, err);
-    return st ? st : onchip_bandwidth_judge(s, reps, err);
+    return st ? st : onchip_bandwidth_judge(s, buffer, reps, err);
 }
 
 /* Seconds of the turns, without launch time and filling of caches and shared memory. */
@@ -333,7 +382,7 @@ static enum as_status onchip_bandwidth_prepare(struct as_trial_context *tc, void
         st = as_tick_turns(onchip_bandwidth_time_both, s, UINT32_MAX / 4, &tc->min_reps, err);
     as_note_number(tc, "workgroups", (double)p->workgroups);
     as_note_number(tc, "group_threads", (double)p->threads);
-    as_note_number(tc, "loads_in_a_row", (double)p->unroll);
+    as_note_number(tc, p->stores ? "stores_in_a_row" : "loads_in_a_row", (double)p->unroll);
     return st;
 }
 
@@ -358,10 +407,10 @@ static bool onchip_bandwidth_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "%s",
-             s->wrong                  ? "the sums of the data differ from the host's"
+             s->wrong                  ? "the data differ from the host's"
              : s->shared               ? "two workgroups shared a compute unit"
-             : s->timer.record[0].unit ? "the sums match the host's, and each workgroup had its own compute unit"
-                                       : "the sums match the host's");
+             : s->timer.record[0].unit ? "the data match the host's, and each workgroup had its own compute unit"
+                                       : "the data match the host's");
     return !s->wrong && !s->shared;
 }
 
@@ -372,15 +421,16 @@ static void onchip_bandwidth_finish(void *state)
     as_kernel_timer_finish(&s->timer);
     free(s->pattern);
     free(s->sum);
+    free(s->stored);
 }
 
 const struct as_probe as_probe_onchip_bandwidth = {
     .name = "onchip_bandwidth",
     .title = "On-chip bandwidth",
-    .question = "How many bytes per cycle does a compute unit load from each level?",
+    .question = "How many bytes per cycle does a compute unit load from each level, and store?",
     .metric = "bandwidth",
     .unit = "B/cycle",
-    .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
+    .counts = "bytes loaded or stored per cycle by the threads of one compute unit; the slowest counts",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, onchip_bandwidth_applies),
     .patience = onchip_bandwidth_patience,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
+enum { LEVELS_MAX = 6, POINTS_MIN = 5, MIB = 1 << 20 };
 
 static const struct as_cell *onchip_bandwidth_best_of(const struct as_cell *const *cells, size_t n, const char *what,
                                                       const char *units)
@@ -27,7 +27,35 @@ static void onchip_bandwidth_add(struct as_rule_context *c, const struct as_cell
     if (as_cell_axis_number(best, "size") > 0)
         snprintf(over, sizeof over, ", %s%s", whose,
                  as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
-    as_fact_say(f, "%s loads {value} from %s (%s bits per load%s)", which, from, as_cell_axis(best, "width"), over);
+    const bool stores = relation == AS_FACT_ONCHIP_STORES;
+    as_fact_say(f,
+                stores ? "%s stores {value} to %s (%s bits each%s)" : "%s loads {value} from %s (%s bits per load%s)",
+                which, from, as_cell_axis(best, "width"), over);
+}
+
+/* Of blocks of all compute units together: the largest that the memory-side cache holds three quarters of, or the
+ * smallest from which on they are in memory. NULL: there is none. */
+static const struct as_cell *onchip_bandwidth_of_all(const struct as_rule_context *c,
+                                                     const struct as_cell *const *cells, size_t n, bool in_memory)
+{
+    const struct as_cell *best = NULL;
+    const struct as_cache *side = c->info ? as_info_memory_side(c->info) : NULL;
+    if (!c->info || (!in_memory && !side))
+        return NULL;
+    const double units = c->info->compute_units, memory = (double)as_info_memory_least(c->info, NULL, 1),
+                 above = 2 * (double)as_info_last_cache(c->info) *
+                         (side && as_info_last_cache(c->info) == side->size ? 0 : 1);
+    for (size_t i = 0; i < n; i++) {
+        const double size = as_cell_axis_number(cells[i], "size"), all = units * size;
+        const bool fits = in_memory ? all >= memory : all > above && size >= MIB && all <= 0.75 * (double)side->size;
+        if (!fits || !as_cell_is(cells[i], "what", "own") || !as_cell_is(cells[i], "stride", "1"))
+            continue;
+        const double known = best ? as_cell_axis_number(best, "size") : 0;
+        const bool nearer = in_memory ? size < known : size > known;
+        if (!best || nearer || (size == known && cells[i]->sum.median > best->sum.median))
+            best = cells[i];
+    }
+    return best;
 }
 
 /* A two-way conflict takes twice as long (CONFLICT). Accesses without conflicts are at least NO_CONFLICT times as fast
@@ -38,6 +66,18 @@ static const double CONFLICT = 1.9, NO_CONFLICT = 1.5;
 static struct as_interval ratio_to(const struct as_curve *curve, size_t under, size_t over)
 {
     return as_ratio_interval(curve->y[over], curve->ci[over], curve->y[under], curve->ci[under]);
+}
+
+/* All lanes in one bank: what it delivers per cycle. */
+static void onchip_bandwidth_add_bank_width(struct as_rule_context *c, const struct as_curve *curve, size_t slowest)
+{
+    struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_BANK_WIDTH, NULL, NULL);
+    if (!f)
+        return;
+    as_fact_number(f, curve->y[slowest], curve->ci[slowest]);
+    f->verdict = AS_SUPPORTED;
+    as_fact_say(f, "A bank of %s delivers {value} per cycle", as_shared_memory_name(c));
+    as_fact_evidence(f, curve->cells[slowest]);
 }
 
 /* With a stride equal to the number of banks, all lanes access one bank: the slowest stride, and the smallest of those
@@ -68,6 +108,8 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
                       "is faster is inconclusive",
                 as_capital(as_shared_memory_name(c), name), f->value, one, f->value, slower, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
+    if (f->verdict == AS_SUPPORTED)
+        onchip_bandwidth_add_bank_width(c, curve, slowest);
 }
 
 /* The largest part of L2 that one compute unit reads as fast as a small one. */
@@ -106,6 +148,14 @@ static void derive_bandwidth(struct as_rule_context *c)
                          alone, "L2", "over ");
     onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "shared", "every"), AS_FACT_ONCHIP_BANDWIDTH, "shared",
                          each, as_shared_memory_name(c), "");
+    onchip_bandwidth_add(c, onchip_bandwidth_of_all(c, cells, n, false), AS_FACT_ONCHIP_BANDWIDTH, "memory_side", each,
+                         "the memory-side cache with all active", "each over its own ");
+    onchip_bandwidth_add(c, onchip_bandwidth_of_all(c, cells, n, true), AS_FACT_ONCHIP_BANDWIDTH, "memory", each,
+                         "memory with all active", "each over its own ");
+    onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "own_stores", "every"), AS_FACT_ONCHIP_STORES, "L1",
+                         each, "global memory", "over its own ");
+    onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "shared_stores", "every"), AS_FACT_ONCHIP_STORES,
+                         "shared", each, as_shared_memory_name(c), "");
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

@@ -76,6 +76,10 @@ UNIT_TEST(test_runs)
         {"what=common size=4194304 width=64 stride=1 compute_units=every", 2},
         {"what=shared size=0 width=32 stride=33 compute_units=every", 5},
         {"what=shared size=0 width=128 stride=2 compute_units=every", 5},
+        {"what=own_stores size=32768 width=128 stride=1 compute_units=every", 3},
+        {"what=own_stores size=65536 width=32 stride=3 compute_units=every", 3},
+        {"what=shared_stores size=0 width=32 stride=33 compute_units=every", 5},
+        {"what=shared_stores size=0 width=64 stride=2 compute_units=every", 5},
     };
     kernel_timer_trials("onchip_bandwidth", trials, sizeof trials / sizeof *trials);
 }

@@ -11,7 +11,7 @@ static const double ONE_BY_ONE = 1.5;
 
 /* The three experiments of long kernels: how they are submitted. */
 static const struct experiment {
-    const char *what, *counted;
+    const char *what, *name;
     const char *where; /* of kernels in one queue or submission; NULL: each has a queue */
     bool names_queue;  /* the device's word for a queue follows */
 } experiments[] = {
@@ -50,7 +50,8 @@ static void concurrency_add_at_once(struct as_rule_context *c, const struct as_c
     double queues;
     char value[96], where[96], all[64] = "";
     const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
-    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_CONCURRENCY, one, most, AS_BY(.counted = x->counted));
+    struct as_fact *f =
+        as_fact_add_ratio(c, AS_FACT_CONCURRENCY, one, most, AS_BY(.what = x->name, .counted = "kernels"));
     if (!f)
         return;
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);

@@ -35,6 +35,18 @@ UNIT_TEST(test_curve)
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 1000 pages on (");
 }
 
+/* Modes that percentiles do not show. */
+UNIT_TEST(test_modes)
+{
+    struct as_cell *two = fault("device-major", "fault", "malloc", 1, 9500);
+    two->detail = strdup("{\"bins\":\"8933.4:300 9742:420 10624:40 14263:2 15554:90 16962:150\"}");
+    struct as_cell *one = fault("cpu-one", "fault", "malloc", 1, 2300);
+    one->detail = strdup("{\"bins\":\"2048:200 2233.4:496 2435.5:300 2655.9:95 9742:9\"}");
+    made_derive(&m);
+    made_says(made_get(&m, "fault.latency.device-major.malloc"), "; two modes: 9.96 µs (79%) and 16.4 µs");
+    assert_null(strstr(made_get(&m, "fault.latency.cpu-one.malloc")->sentence, "two modes"));
+}
+
 /* What to do, unless a touch of present pages takes as long as the fault. */
 UNIT_TEST(test_acts)
 {
@@ -163,6 +175,14 @@ UNIT_TEST(test_tied)
         assert_int_equal(f->verdict, AS_UNDECIDED);
         made_says(f, "statistically tied");
     }
+    m.share = 4; /* intervals that exclude next to nothing are no tie */
+    for (size_t i = 0; i < 6; i++)
+        m.cells[i].sum.ci = (struct as_interval){m.cells[i].sum.median / 5, 5 * m.cells[i].sum.median};
+    made_derive(&m);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        made_says(made_get(&m, ids[i]), " cannot be compared");
+        made_says(made_get(&m, ids[i]), "the intervals are too wide (");
+    }
     m.share = 0.01;
 }
 
@@ -183,13 +203,10 @@ UNIT_TEST(test_ceiling)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test(test_one_page, &m),
-        made_test(test_tied, &m),
-        made_test(test_ceiling, &m),
-        made_test(test_curve, &m),
-        made_test(test_acts, &m),
-        made_test(test_gains, &m),
-        made_test(test_threads_and_totals, &m),
+        made_test(test_modes, &m), made_test(test_one_page, &m),
+        made_test(test_tied, &m),  made_test(test_ceiling, &m),
+        made_test(test_curve, &m), made_test(test_acts, &m),
+        made_test(test_gains, &m), made_test(test_threads_and_totals, &m),
         made_test(test_nodes, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,6 +357,8 @@ static void note_spread(const struct trials *t)
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
         if (t->pages == 1 || strcmp(quantiles[i].name, "p95") == 0)
             as_note_number(t->tc, quantiles[i].name, as_quantile(t->ns, t->n, quantiles[i].share));
+    if (t->pages == 1)
+        as_note_bins(t->tc, t->ns, t->n);
 }
 
 bool as_fault_check(struct trials *t, char *why, size_t why_size)

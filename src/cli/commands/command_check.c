@@ -102,19 +102,28 @@ static enum as_status load_policy(const char *name, struct as_checked *c, struct
     return st;
 }
 
-/* --against or --policy. */
-static enum as_status load_base(const struct as_args *args, struct as_checked *c, const char ***names,
-                                struct as_error *err)
+static enum as_status load_checked(const struct as_args *args, struct as_checked *c, struct as_error *err)
 {
+    return load_all(args, args->word, args->words, c->now, &c->repeats, err);
+}
+
+/* Both sides: a policy is that of the checked machine's devices. */
+static enum as_status load_sides(const struct as_args *args, struct as_checked *c, const char ***names,
+                                 struct as_error *err)
+{
+    const bool policy = as_args_value(args, "policy");
     enum as_status st = as_args_number(args, "tolerance", &tolerance_range, &c->tolerance, err);
-    if (!st && as_args_value(args, "policy")) {
+    if (!st)
+        st = as_args_values(args, policy ? "policy" : "against", names, &c->base_names_n, err);
+    c->base_names = *names;
+    if (policy) {
         c->tolerance = 0;
-        st = as_args_values(args, "policy", names, &c->base_names_n, err);
-        return st ? st : load_policy((c->base_names = *names)[0], c, err);
+        st = st ? st : load_checked(args, c, err);
+        return st ? st : load_policy(c->base_names[0], c, err);
     }
     if (!st)
-        st = as_args_values(args, "against", names, &c->base_names_n, err);
-    return st ? st : load_all(args, c->base_names = *names, c->base_names_n, c->base, NULL, err);
+        st = load_all(args, c->base_names, c->base_names_n, c->base, NULL, err);
+    return st ? st : load_checked(args, c, err);
 }
 
 static enum as_status check_bases(const struct as_args *args, struct as_error *err)
@@ -123,7 +132,7 @@ static enum as_status check_bases(const struct as_args *args, struct as_error *e
     if (against == policy)
         return as_fail(err, AS_USAGE,
                        against ? "a check has either a base or a policy: give one of --against and --policy"
-                               : "name what to check against: --against BASE, or --policy FILE");
+                               : "name what to check against: --against BASE, or --policy POLICY");
     if (policy && as_args_value(args, "tolerance"))
         return as_fail(err, AS_USAGE,
                        "a policy's bounds have no tolerance: change the bounds, or leave out --tolerance");
@@ -201,9 +210,7 @@ static int check_run_check(const struct as_command *command, const struct as_arg
     if (!st)
         st = check_is_file(as_args_value(args, "summary"), &err);
     if (!st)
-        st = load_all(args, args->word, args->words, &now, &c.repeats, &err);
-    if (!st)
-        st = load_base(args, &c, &names, &err);
+        st = load_sides(args, &c, &names, &err);
     if (!st)
         st = check_sheets(args, &c, &out, &err);
     const int code = st == AS_INTERRUPTED ? AS_EXIT_FAILED
@@ -226,7 +233,7 @@ static const struct as_option options[] = {
      "them "
      "form the base",
      true},
-    {"policy", 0, "FILE", "check against the bounds of this file instead", false},
+    {"policy", 0, "POLICY", "check against the bounds of this INI file instead", false},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
     {"complete", 0, NULL, "no effect; accepted for compatibility", false},
@@ -243,7 +250,7 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_check = {
     .name = "check",
-    .args = "--against BASE|--policy FILE [RUN]...",
+    .args = "--against BASE|--policy POLICY [RUN]...",
     .summary = "check a run's data sheet against that of another run or machine",
     .about =
         "Gives a verdict for each line of the data sheet: same (the 95% interval of the ratio lies within the "

@@ -39,6 +39,8 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_ndjson_interval(&b, "ratio_ci", p->comparison.ci);
     as_ndjson_interval(&b, "ratio_interval", as_comparison_interval(&p->comparison));
     as_json_add_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
+    if (p->two_states)
+        as_json_add_text(&b, "reason", as_two_states_why);
     as_json_add_bool(&b, "regression", p->regression);
     as_json_add_bool(&b, "other_kernel", p->other_kernel);
     as_buf_str(&b, "}\n");
@@ -101,6 +103,14 @@ static void compare_write_counts(const struct compared *c, const struct as_table
         "between runs of such a machine",
         100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_clear(&line);
+    if (pairs->two_states)
+        as_buf_printf(&line,
+                      "two states: %zu of the inconclusive ones differ by half or more, as core to core, shared caches "
+                      "and host calls do between states of one host; a third run tells",
+                      pairs->two_states);
+    if (line.len)
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_clear(&line);
     if (pairs->other_kernels)
         as_buf_printf(&line, "%zu of these were measured by kernels with different source code", pairs->other_kernels);

@@ -33,6 +33,7 @@ static void print_alike(const struct as_refs *refs, size_t first, const struct a
         if (facts_alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
             as_buf_printf(&text, "%s %s: ", i == first ? "." : ";", refs->v[i].chip);
             as_ref_value(&refs->v[i], false, &text);
+            as_ref_deviation(&refs->v[i], f, &text);
         }
     as_buf_char(&text, '.');
     as_buf_terminal(&shown, as_buf_get(&text));
@@ -135,7 +136,10 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
         as_buf_terminal(&shown, as_buf_get(&text));
         as_text_fill(out, as_buf_get(&shown), style->width, 2, 0);
     }
-    as_buf_printf(out, "\nOf the %zu published figures of ", refs->n);
+    const struct as_refs_agreement agreement = as_refs_agree(refs, run->facts, run->facts_n);
+    as_buf_char(out, '\n');
+    as_refs_agreement_text(&agreement, out);
+    as_buf_printf(out, "%sOf the %zu published figures of ", agreement.beside ? "\n" : "", refs->n);
     as_buf_terminal(out, refs->name);
     if (operations)
         as_buf_printf(out, " %zu stand beside operations in 'assay report --refs', and", operations);

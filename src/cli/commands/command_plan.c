@@ -5,6 +5,7 @@
 #include "cli/options/run_request.h"
 #include "probe/probe.h"
 #include "report/terminal/terminal.h"
+#include "run/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,13 +126,10 @@ static enum as_status plan_table(const struct as_dry_run *d, const struct as_tab
     return st;
 }
 
-/* How many cells a budget can hold at best, with their trials as short as they may be; all without a budget. */
+/* How many cells the budget can hold at best. */
 static size_t plan_fits(const struct as_dry_run *d)
 {
-    static const double least_trial_s = 0.03;
-    const size_t cells = plan_count(d, true);
-    const double most = d->budget_s / (d->trials * least_trial_s);
-    return d->budget_s > 0 && most < (double)cells ? (size_t)most : cells;
+    return as_deadline_fits(d->budget_s, plan_count(d, true));
 }
 
 static void plan_head(const struct as_dry_run *d, const struct as_table_style *style, struct as_buf *out)
@@ -156,7 +154,7 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
     as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     as_buf_clear(&line);
     if (plan_fits(d) < cells) {
-        as_buf_printf(&line, "The budget holds at most about %zu of %zu; the others are left out", plan_fits(d), cells);
+        as_buf_printf(&line, "The budget holds at most %zu of %zu; the others are left out", plan_fits(d), cells);
         as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     }
     as_buf_char(out, '\n');

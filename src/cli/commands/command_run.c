@@ -131,6 +131,7 @@ struct replayed {
     struct as_cell old, again;
     struct as_run old_run, run;
     struct as_comparison comparison; /* of again against old */
+    bool two_states;                 /* as as_cells_compare returns */
 };
 
 static void replayed_finish(struct replayed *r)
@@ -162,7 +163,7 @@ static enum as_status replay_compare(struct as_store *store, int64_t again, stru
     }
     const struct as_comparing by = as_comparing_of(&r->old_run, &r->run, r->old.precision);
     if (!st)
-        as_cells_compare(&by, &r->old, &r->again, &r->comparison);
+        r->two_states = as_cells_compare(&by, &r->old, &r->again, &r->comparison);
     return st;
 }
 
@@ -181,6 +182,8 @@ static int print_replay(const struct replayed *r, bool json, int code)
         as_ndjson_interval(&out, "ratio_ci", c->ci);
         as_ndjson_interval(&out, "ratio_interval", interval);
         as_json_add_text(&out, "verdict", as_verdict_word(c->verdict));
+        if (r->two_states)
+            as_json_add_text(&out, "reason", as_two_states_why);
         as_buf_str(&out, "}\n");
         return as_cli_print(&out, code);
     }
@@ -194,7 +197,8 @@ static int print_replay(const struct replayed *r, bool json, int code)
     as_cell_number(&r->again, &out);
     as_buf_printf(&out, "\nverdict:  %s; ratio ", as_verdict_word(c->verdict));
     as_number_prose(&(struct as_number){.value = c->ratio, .ci = interval, .unit = "x"}, "", "", &out);
-    as_buf_printf(&out, " (run %lld)\n", (long long)r->run.id);
+    as_buf_printf(&out, " (run %lld)%s%s\n", (long long)r->run.id, r->two_states ? "; " : "",
+                  r->two_states ? as_two_states_why : "");
     return as_cli_print_text(&out, code);
 }
 

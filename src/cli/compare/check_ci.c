@@ -72,15 +72,22 @@ static void value_cell(const struct as_number *n, struct as_buf *out)
     as_buf_finish(&text);
 }
 
+/* Most lines were decided, and none is missing. */
+static bool is_clear(const struct as_checked *c)
+{
+    const size_t *n = c->check.counts, decided = n[AS_CHECK_SAME] + n[AS_CHECK_BETTER];
+    return !c->check.warned && !n[AS_CHECK_MISSING] && decided && n[AS_CHECK_UNDECIDED] <= decided;
+}
+
 void as_check_markdown(const struct as_checked *c, struct as_buf *out)
 {
     static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "⚠️", "➕"};
     struct as_buf text = AS_BUF_INIT;
     as_check_verdict_text(c, &text);
     as_buf_printf(out, "### %s assay check: %s\n\n",
-                  as_check_failures(c)                           ? "❌"
-                  : as_check_is_incomplete(c) || c->check.warned ? "⚠️"
-                                                                 : "✅",
+                  as_check_failures(c) ? "❌"
+                  : is_clear(c)        ? "✅"
+                                       : "⚠️",
                   as_buf_get(&text));
     as_buf_str(out, c->base->bounds ? "Policy: " : "Base: ");
     as_buf_clear(&text);
@@ -96,7 +103,9 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
         as_buf_str(out, " | ");
         as_buf_markdown(out, as_check_row_of(line)->group);
         as_buf_char(out, ' ');
-        as_buf_markdown(out, as_check_row_of(line)->label);
+        as_buf_clear(&text);
+        as_check_line_label(line, &text);
+        as_buf_markdown(out, as_buf_get(&text));
         value_cell(&line->base_number, out);
         value_cell(&line->now_number, out);
         as_buf_str(out, " | ");

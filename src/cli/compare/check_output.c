@@ -152,7 +152,8 @@ static void check_output_add_row(struct as_table *t, const struct as_check_line 
         [AS_CHECK_SAME] = AS_PAINT_GOOD, [AS_CHECK_BETTER] = AS_PAINT_GOOD, [AS_CHECK_WORSE] = AS_PAINT_BAD};
     struct as_buf text = AS_BUF_INIT;
     as_table_add(t, first ? as_check_row_of(line)->group : "", AS_PAINT_STRONG);
-    as_table_add(t, as_check_row_of(line)->label, AS_PAINT_NONE);
+    as_check_line_label(line, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     for (int i = 0; i < 2; i++) {
         as_buf_clear(&text);
         as_check_number(i ? &line->now_number : &line->base_number, style->unicode, &text);
@@ -218,7 +219,9 @@ static void list_missing(const struct as_checked *c, const struct as_table_style
             continue;
         as_buf_clear(&line);
         as_buf_clear(&safe);
-        as_buf_printf(&line, "missing: %s, %s, %s: %s", l->device->id, l->base->group, l->base->label, l->why);
+        as_buf_printf(&line, "missing: %s, %s, ", l->device->id, l->base->group);
+        as_check_line_label(l, &line);
+        as_buf_printf(&line, ": %s", l->why);
         as_buf_terminal(&safe, as_buf_get(&line));
         as_text_fill(out, as_buf_get(&safe), style->width, 0, 2);
     }
@@ -238,7 +241,8 @@ static void list_reason(const struct as_checked *c, size_t at, const struct as_t
             continue;
         if (i < at)
             break;
-        as_buf_printf(&line, "%s%s %s %s", line.len ? "; " : "", l->device->id, l->base->group, l->base->label);
+        as_buf_printf(&line, "%s%s %s %s", line.len ? "; " : "", l->device->id, l->base->group,
+                      l->base->shown[0] ? l->base->shown : l->base->label);
     }
     if (line.len) {
         as_buf_printf(&safe, "%s, since %s: ", as_check_line_word(&c->check.v[at]), why);
@@ -355,7 +359,8 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
         as_buf_printf(
             &line,
             "Better and worse: the whole interval is beyond %.4g%%. Its confidence is set so that at most 1%% "
-            "of checks of an unchanged machine report a worse line.",
+            "of checks of an unchanged machine report a worse line. Other ratios have 95%% intervals. All of them, but "
+            "not the numbers of single runs, cover what varies between runs.",
             100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
@@ -385,6 +390,9 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         as_json_add_text(out, "device", line->device->id);
         as_json_add_text(out, "group", as_check_row_of(line)->group);
         as_json_add_text(out, "quantity", as_check_row_of(line)->label);
+        as_buf_clear(&text);
+        as_check_line_label(line, &text);
+        as_json_add_text(out, "label", as_buf_get(&text));
         as_json_add_text(out, "unit", as_check_row_of(line)->unit);
         if (line->bounded)
             as_json_add_number(out, "bound", line->base->value);
@@ -405,6 +413,7 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
             as_json_add_text(out, "reason", line->why);
         as_buf_str(out, "}\n");
     }
+    as_buf_clear(&text);
     as_check_verdict_text(c, &text);
     as_buf_char(out, '{');
     as_json_add_text(out, "summary", as_buf_get(&text));

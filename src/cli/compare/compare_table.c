@@ -151,8 +151,9 @@ static void compare_table_add_row(struct as_table *t, const char *axes, const st
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_buf_finish(&b);
     if (p->match == AS_MATCH_BOTH)
-        as_table_addf(t, paint[p->comparison.verdict], "%s%s%s", as_verdict_word(p->comparison.verdict),
-                      p->regression ? ", over the limit" : "", p->other_kernel ? ", other kernel" : "");
+        as_table_addf(t, paint[p->comparison.verdict], "%s%s%s%s", as_verdict_word(p->comparison.verdict),
+                      p->two_states ? ", two states" : "", p->regression ? ", over the limit" : "",
+                      p->other_kernel ? ", other kernel" : "");
     else
         add_no_verdict(t, p->a, p->b);
 }

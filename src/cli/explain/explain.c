@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/bins.h"
 #include "model/metrics.h"
 #include "model/number.h"
 #include "report/terminal/terminal.h"
@@ -108,7 +109,8 @@ static void explain_add_number(const struct as_number *n, const struct as_table_
     }
     if (width.len && as_number_has_interval(n))
         as_buf_printf(b, style->unicode ? " (±%s)" : " (+-%s)", as_buf_get(&width));
-    else if (width.len && as_number_form(n) != AS_NUMBER_NOISY) /* whose text has it */
+    else if (width.len && as_number_form(n) != AS_NUMBER_NOISY &&
+             as_number_form(n) != AS_NUMBER_TRIALS) /* their text has it */
         as_buf_printf(b, ", %s", as_buf_get(&width));
     as_buf_finish(&width);
 }
@@ -378,7 +380,8 @@ static void explain_notes(const struct as_cell *c, bool has_fragment, const stru
     json_object_foreach(root, name, value)
     {
         struct as_metric_value further;
-        if (as_cell_metric(c, name, &further) || (has_fragment && as_fragment_has_note(name)))
+        if (as_cell_metric(c, name, &further) || (has_fragment && as_fragment_has_note(name)) ||
+            strcmp(name, AS_BINS_NOTE) == 0)
             continue;
         if (!titled)
             as_text_title(out, "Probe notes", style);
@@ -429,6 +432,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     if (as_report_has_number(c)) {
         explain_numbers(c, style, out);
         distribution(e, style, out);
+        as_explain_bins(c, style, out);
     }
     explain_gates(c, style, out);
     enum as_status st = trials(e, style, out, err);

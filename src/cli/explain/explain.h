@@ -18,6 +18,8 @@ void as_explain_finish(struct as_explained *e);
 enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);
 void as_explain_fragment(const struct as_fragment *f, const struct as_table_style *style, struct as_buf *out);
+/* Nothing for a cell without bins. */
+void as_explain_bins(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out);
 /* Describes a word of a probe's axes, with its values in the last run of the store (may be NULL). */
 enum as_status as_explain_word(struct as_store *store, const struct as_probe *probe, const struct as_word *word,
                                const struct as_table_style *style, struct as_buf *out, struct as_error *err);

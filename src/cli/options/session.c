@@ -43,7 +43,7 @@ static void on_continue(int number)
 }
 
 /* The first signal stops after the current cell, a second one ends assay. Ignored signals (nohup) stay ignored. */
-static void take_signals(void)
+const volatile sig_atomic_t *as_session_stop_by_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -55,6 +55,7 @@ static void take_signals(void)
     struct sigaction go_on = {.sa_handler = on_continue};
     sigemptyset(&go_on.sa_mask);
     sigaction(SIGCONT, &go_on, NULL);
+    return &stop_asked;
 }
 
 /* A failure to show progress does not end a run. */
@@ -154,11 +155,10 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
     s->sheet = shows == AS_SESSION_SHEET && (s->json || !s->progress.quiet);
     as_args_command(args, &s->command);
     s->store = as_args_value(args, "store");
-    take_signals();
     options->command = as_buf_get(&s->command);
     options->event = session_on_event;
     options->user = s;
-    options->stop = &stop_asked;
+    options->stop = as_session_stop_by_signals();
     options->wait = !as_args_flag(args, "no-wait");
     return as_buf_check(&s->command, err);
 }
@@ -236,6 +236,15 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide)
     return probe;
 }
 
+/* Is a device beside the CPU there, of which advice on ports speaks? */
+static bool has_port(const struct as_report_run *run)
+{
+    size_t i = 0;
+    while (i < run->devices_n && (run->devices[i].capabilities & AS_CAP_HOST_KERNELS))
+        i++;
+    return i < run->devices_n && run->facts_n > 0;
+}
+
 /* Suggested next commands, one per line for copying. */
 static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
                          const char *report, struct as_buf *out)
@@ -244,6 +253,10 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
     const char *probe = only_probe(run, &wide);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
+    if (has_port(run)) {
+        as_buf_printf(out, "\nFor a port:  assay advise %s", name);
+        as_args_add_store(s->store, out);
+    }
     if (report) {
         as_buf_str(out, "\nThe page:    ");
         as_buf_terminal(out, report);

@@ -18,6 +18,8 @@ struct as_session {
     struct as_buf command;
     const char *store; /* --store as given, or NULL; repeated in suggested commands */
 };
+/* Handles SIGINT, SIGTERM and SIGHUP: the first stops after the current trial, by making the result non-zero. */
+const volatile sig_atomic_t *as_session_stop_by_signals(void);
 /* What of a run appears while it is measured. */
 enum as_session_shows {
     AS_SESSION_PROGRESS,

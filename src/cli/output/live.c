@@ -13,8 +13,8 @@
 #include <string.h>
 
 static const double LOOK_S = 0.4, SHARE = 0.02;
-/* An interval this much narrower is news. */
-static const double NARROWER = 0.5;
+/* An interval this much narrower is news, and so is a value that moved by so much. */
+static const double NARROWER = 0.5, MOVED = 1.2;
 
 static size_t lines_of_table(void)
 {
@@ -57,6 +57,12 @@ static bool is_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* Did the value move much, or leave the interval that was printed? */
+static bool live_moved(double value, double said, struct as_interval ci)
+{
+    return value < ci.lo || value > ci.hi || value > MOVED * said || MOVED * value < said;
+}
+
 static bool is_news(const struct as_live_line *line, const struct as_sheet_row *row, bool last)
 {
     if (!line->said)
@@ -65,8 +71,8 @@ static bool is_news(const struct as_live_line *line, const struct as_sheet_row *
     if (last)
         return !is_same(row->value, line->said_value) || !is_same(row->ci.lo, line->said_ci.lo) ||
                !is_same(row->ci.hi, line->said_ci.hi) || row->wide != line->said_wide;
-    return width < NARROWER * said || (line->said_wide && !row->wide) || row->value < line->said_ci.lo ||
-           row->value > line->said_ci.hi;
+    return width < NARROWER * said || (line->said_wide && !row->wide) ||
+           live_moved(row->value, line->said_value, line->said_ci);
 }
 
 static void live_json_begin(const struct as_live *l, double elapsed_s, size_t device, const char *change,
@@ -132,11 +138,17 @@ static void live_take_row(struct as_live *l, const struct as_event *e, struct as
     as_copy_text(line->label, sizeof line->label, row->label);
     as_copy_text(line->shown, sizeof line->shown, row->shown);
     live_number(row, l->unicode, line->number, sizeof line->number);
+    if (!line->listed || (live_moved(row->value, line->listed_value, line->listed_ci) &&
+                          strcmp(line->number, line->listed_number) != 0)) {
+        if (text)
+            live_say_text(l, e, line, text);
+        line->listed = true;
+        as_copy_text(line->listed_number, sizeof line->listed_number, line->number);
+        line->listed_value = row->value;
+        line->listed_ci = row->ci;
+    }
     if (!is_news(line, row, e->kind == AS_EVENT_RUN_END))
         return;
-    if (text && !line->listed)
-        live_say_text(l, e, line, text);
-    line->listed = true;
     if (json)
         live_say_json(l, e, line, row, json);
     line->said = true;

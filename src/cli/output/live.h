@@ -11,8 +11,11 @@ struct as_live_line {
     const struct as_quantity *of;
     char title[32], label[48], shown[64]; /* as of its row */
     char number[64];                      /* value and half interval; "": none any more */
-    bool listed;                          /* as text */
-    bool said, said_wide;                 /* as it was last written as JSON */
+    bool listed;                          /* as text, and as what it was last written so */
+    char listed_number[64];
+    double listed_value;
+    struct as_interval listed_ci;
+    bool said, said_wide; /* as it was last written as JSON */
     double said_value;
     struct as_interval said_ci;
 };
@@ -24,7 +27,8 @@ struct as_live {
     bool unicode;
 };
 /* What changed with an event. Appends a line of text per new line of the sheet to text, and an NDJSON object per line
- * that is new, that has narrowed by half, or that has left its interval to json; either may be NULL. When the run ends,
+ * that is new, has narrowed by half, or has moved by a fifth or out of its interval to json; of these, text repeats a
+ * line that has moved. Either may be NULL. When the run ends,
  * each line that is not as it was last written gets an object, so that the last one of a line is what the run's sheet
  * has. Looks at most every 0.4 s, and rarely enough to take no more than 2% of the time. *changed: lines were made
  * anew.

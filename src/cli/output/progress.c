@@ -31,8 +31,7 @@ static void progress_clear(struct as_progress *p, struct as_buf *out)
     p->above = 0;
 }
 
-/* By time if the ETA is known, else by cells. */
-static double share_done(const struct as_event *e)
+double as_progress_share(const struct as_event *e)
 {
     if (isfinite(e->eta_s) && e->elapsed_s + e->eta_s > 0)
         return e->elapsed_s / (e->elapsed_s + e->eta_s);
@@ -44,7 +43,7 @@ static void progress_say(const struct as_progress *p, const struct as_event *e, 
                          struct as_buf *line)
 {
     const char *bar = p->unicode ? " │ " : " | ";
-    as_buf_printf(line, "%.0f%%", floor(100 * share_done(e)));
+    as_buf_printf(line, "%.0f%%", floor(100 * as_progress_share(e)));
     if (e->eta_s > 0) {
         as_buf_str(line, ", ");
         as_format_duration(line, ceil(e->eta_s));

@@ -20,6 +20,8 @@ void as_progress_event(struct as_progress *p, const struct as_event *e, const st
                        const struct as_buf *lines, struct as_buf *out);
 /* The last line: "run 3 complete: 40 cells: 38 ok, 2 imprecise; took 58 s". */
 void as_progress_end(struct as_progress *p, const struct as_run_result *result, double seconds, struct as_buf *out);
+/* How much of the run is done, of 1: by time if the time left is known, else by cells. */
+double as_progress_share(const struct as_event *e);
 /* "38 ok, 2 imprecise" */
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out);
 

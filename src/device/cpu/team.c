@@ -33,10 +33,6 @@ struct member {
     pthread_t thread;
 };
 
-struct stamp {
-    alignas(128) uint64_t start, end; /* ns */
-};
-
 struct job {
     struct as_barrier meet;
     _Atomic uint32_t unfinished;
@@ -48,7 +44,7 @@ struct job {
     bool barrier;
     struct job *next;
     struct member **members;
-    struct stamp *stamps;
+    struct as_team_span *stamps;
 };
 
 struct on_cpu {
@@ -95,14 +91,31 @@ static void dispatch(struct job *job)
     }
 }
 
+static struct as_team_span team_span(const struct as_team_span *spans, size_t n, uint64_t *last_start)
+{
+    struct as_team_span all = spans[0];
+    *last_start = spans[0].start;
+    for (size_t i = 1; i < n; i++) {
+        all.start = spans[i].start < all.start ? spans[i].start : all.start;
+        all.end = spans[i].end > all.end ? spans[i].end : all.end;
+        *last_start = spans[i].start > *last_start ? spans[i].start : *last_start;
+    }
+    return all;
+}
+
 static double job_seconds(const struct job *job)
 {
-    uint64_t start = job->stamps[0].start, end = job->stamps[0].end;
-    for (size_t i = 1; i < job->threads; i++) {
-        start = job->stamps[i].start < start ? job->stamps[i].start : start;
-        end = job->stamps[i].end > end ? job->stamps[i].end : end;
-    }
-    return 1e-9 * (double)(end - start);
+    uint64_t last;
+    const struct as_team_span all = team_span(job->stamps, job->threads, &last);
+    return 1e-9 * (double)(all.end - all.start);
+}
+
+bool as_team_started_late(const struct as_team_span *spans, size_t n)
+{
+    enum { LEAST_NS = 20000, SHARE = 20 }; /* a barrier lets threads go within a microsecond or two */
+    uint64_t last;
+    const struct as_team_span all = team_span(spans, n, &last);
+    return last - all.start > LEAST_NS && last - all.start > (all.end - all.start) / SHARE;
 }
 
 /* Called by the last member to finish. */
@@ -110,6 +123,8 @@ static void job_ended(struct as_team *team, struct job *job)
 {
     pthread_mutex_lock(&team->lock);
     team->seconds = job_seconds(job);
+    if (as_team_started_late(job->stamps, job->threads))
+        atomic_fetch_add(&team->preemptions, 1);
     team->running = job->next;
     struct job *old = team->spare;
     team->spare = job;
@@ -281,7 +296,7 @@ static struct job *job_create(struct as_team *team, size_t threads, struct as_er
         memset(job, 0, sizeof *job);
         job->cap = threads;
         job->members = calloc(threads, sizeof(struct member *));
-        job->stamps = aligned_alloc(alignof(struct stamp), threads * sizeof *job->stamps);
+        job->stamps = aligned_alloc(alignof(struct as_team_span), threads * sizeof *job->stamps);
     }
     if (!job || !job->members || !job->stamps) {
         job_free(job);

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,7 +43,15 @@ enum as_status as_team_submit(struct as_team *team, const struct as_team_job *jo
 /* Waits for all submitted jobs. *seconds (if not NULL): duration of the last job, from the first thread's start to the
  * last thread's end. */
 void as_team_wait(struct as_team *team, enum as_wait how, double *seconds);
-uint64_t as_team_preemptions(const struct as_team *team); /* involuntary context switches while kernels ran */
-size_t as_team_size(const struct as_team *team);          /* number of threads */
+/* Involuntary context switches while kernels ran, and kernels of which a thread got its CPU late. */
+uint64_t as_team_preemptions(const struct as_team *team);
+/* When a thread ran its part of a kernel, in ns; each on cache lines of its own. */
+struct as_team_span {
+    alignas(128) uint64_t start, end;
+};
+/* Did a thread start so long after another that the kernel took notably longer? It then waited for its CPU, which no
+ * involuntary switch shows, since it had slept before. */
+bool as_team_started_late(const struct as_team_span *spans, size_t n);
+size_t as_team_size(const struct as_team *team); /* number of threads */
 
 #endif

@@ -98,8 +98,8 @@ enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_e
     snprintf(info->uuid, sizeof info->uuid, "%016" PRIx64, registry_id);
     fill_family(d, info);
     metal_info_fill_text(d, info);
-    info->capabilities =
-        AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_FP16 | AS_CAP_COPY | AS_CAP_QUEUES | AS_CAP_TOGETHER;
+    info->capabilities = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_FP16 | AS_CAP_COPY | AS_CAP_QUEUES |
+                         AS_CAP_TOGETHER | AS_CAP_RECOMMENDED;
     if (d->unified)
         info->capabilities |= AS_CAP_SVM_ATOMICS;
     info->compute_units = as_mtl_cores(m, registry_id);

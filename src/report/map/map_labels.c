@@ -57,8 +57,11 @@ double as_map_bar_share(const struct as_map_number *n)
         const char *unit;
         double lo, hi;
     } spans[] = {{"ns", 0.5, 2000}, {"GB/s", 1, 40000}};
+    struct as_number number = n->number;
+    number.unit = n->unit;
+    const bool is_drawn = n->known == AS_MAP_MEASURED && (!n->of || as_number_is_said(&number));
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-        if (n->known != AS_MAP_MEASURED || strcmp(n->unit, spans[i].unit) != 0)
+        if (!is_drawn || strcmp(n->unit, spans[i].unit) != 0)
             continue;
         double share = log(n->high / spans[i].lo) / log(spans[i].hi / spans[i].lo);
         return fmin(fmax(share, 0.02), 1); /* minimum, also for values without a logarithm */

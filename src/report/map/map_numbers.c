@@ -61,10 +61,10 @@ static void note_quantity(const struct as_quantity_subject *s, const struct as_q
     char said[64];
     if (v->of->kind == AS_KIND_BANDWIDTH || strcmp(v->of->label, "latency, base pages") == 0)
         map_numbers_add_word(&b, v->of->label);
-    if (isfinite(v->counted)) {
+    const struct as_number n = as_quantity_number(v), counted = as_number_counted(&n, v->counted, "");
+    if (isfinite(v->counted) && as_number_is_said(&n)) {
         as_buf_str(&b, b.len ? ", " : "");
-        const double by = v->counted / v->value;
-        as_number_text(&(struct as_number){.value = v->counted, .ci = {v->ci.lo * by, v->ci.hi * by}, .unit = ""}, &b);
+        as_number_brief(&counted, &b);
         as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
     }
     as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);

@@ -168,8 +168,8 @@ static const struct {
     const char *axis, *form;
 } forms[] = {{"0", "usual"}, {"1", "second = first"}, {"2", "third = second"}, {"3", "all differ"}};
 
-/* Newer runs note the details behind "usual". */
-static void name_form(struct as_operation *o)
+/* Newer runs note the details behind "usual". Beside a CPU's vectors the usual form is the scalar one. */
+static void name_form(struct as_operation *o, const struct as_device_info *info)
 {
     const struct as_cell *c = any_of(o);
     const char *axis = form_axis(c);
@@ -177,8 +177,11 @@ static void name_form(struct as_operation *o)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (strcmp(axis, forms[i].axis) == 0)
             as_copy_text(o->form, sizeof o->form, forms[i].form);
-    if (operations_is_scalar(c))
+    if (operations_is_scalar(c)) {
+        if (info && info->is_host_cpu && as_info_only_host_kernels(info) && strcmp(axis, "0") == 0)
+            as_copy_text(o->form, sizeof o->form, "scalar");
         return;
+    }
     char form[sizeof o->form];
     as_copy_text(form, sizeof form, o->form);
     const bool sve = strcmp(width_of(c), "sve") == 0;
@@ -203,7 +206,7 @@ static void operations_derive(const struct as_report_run *run, struct as_operati
     const struct as_device_info *info = as_report_device(run, o->device);
     const double results = (o->word ? o->word->results : 1) * lanes_of(o->throughput, info);
     o->place = info ? (size_t)(info - run->devices) : run->devices_n;
-    name_form(o);
+    name_form(o, info);
     name_steps(o);
     o->warp = quotient((struct as_measure){results, {results, results}}, rate);
     o->relative = quotient(rate, fma_of(rows, n, o));

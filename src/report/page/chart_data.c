@@ -1,6 +1,7 @@
 /* The cells of each probe as columns of JSON: every distinct value of a word or axis once, then its index by row. A
  * run of 10,000 cells stays so within some 50 bytes a cell. */
 #include "base/text.h"
+#include "model/bins.h"
 #include "report/map/map.h"
 #include "report/model/column.h"
 #include "report/model/further.h"
@@ -180,6 +181,23 @@ static void further_measures(struct as_buf *b, const struct as_columns *c)
     as_buf_char(b, '}');
 }
 
+/* By row number: the bins of its single events. */
+static void bins(struct as_buf *b, const struct as_columns *c)
+{
+    const char *lead = "";
+    as_buf_str(b, ",\"bins\":{");
+    for (size_t i = 0; i < c->rows_n; i++) {
+        struct as_bins of;
+        if (!as_bins_of(c->rows[i].cell, &of))
+            continue;
+        as_buf_printf(b, "%s\"%zu\":\"", lead, i);
+        as_bins_write(&of, b);
+        as_buf_char(b, '"');
+        lead = ",";
+    }
+    as_buf_char(b, '}');
+}
+
 static enum as_status probe_data(struct as_page *p, const char *name)
 {
     struct as_columns c;
@@ -195,6 +213,7 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     measures(b, &c, "hi", HIGH);
     numbers_said(b, &c);
     further_measures(b, &c);
+    bins(b, &c);
     exceptions(b, &c);
     as_buf_str(b, ",\"better\":");
     as_buf_str(b, c.rows_n && c.rows[0].cell->lower_is_better ? "\"less\"" : "\"more\"");

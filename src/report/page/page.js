@@ -21,13 +21,22 @@
 
   const isSize = name => /(^|_)(size|bytes|footprint)$/.test(name);
 
+  // Bins of single events: "8192:31" are 31 from 8192 to the next edge. An axis of logarithms has no values below 1.
+  const BIN = 2 ** (1 / 8);
+  function readBins(text) {
+    if (!text) return {};
+    const all = text.split(' ').map(bin => bin.split(':').map(Number)), total = all.reduce((sum, [, n]) => sum + n, 0);
+    const drawn = all.filter(([edge]) => edge > 0);
+    return { bins: text, bin_lo: drawn.map(([edge]) => edge), bin_hi: drawn.map(([edge]) => edge * BIN), bin_share: drawn.map(([, n]) => n / total) };
+  }
+
   // Columns back to rows, in the fields that figures know.
   function rows(name) {
     const d = data.probes[name], fields = [...Object.entries(d.words), ...Object.entries(d.about)];
     return d.id.map((id, i) => {
       const row = { id, run: data.runs[d.run[i]], value: d.value[i], lo: d.lo[i] ?? d.value[i], hi: d.hi[i] ?? d.value[i],
         unit: d.units[i] ?? d.unit, said: d.said[i], valid: !(i in d.rejected), status: i in d.rejected ? 'rejected' : 'ok',
-        gates: d.rejected[i] ?? '', interval: d.lo[i] !== null };
+        gates: d.rejected[i] ?? '', interval: d.lo[i] !== null, ...readBins(d.bins[i]) };
       for (const [field, c] of fields) row[field] = c.v[c.i ? c.i[i] : 0];
       for (const [metric, v] of Object.entries(d.further)) row[`further_${metric}`] = v[i];
       return row;

@@ -207,7 +207,8 @@ page.tools = (() => {
     canvas.toBlob(blob => download(fileName(figure.name, 'png'), blob));
   }
   function saveCsv(figure, views, words) {
-    const heads = [...words, 'value', 'lo', 'hi', 'unit', 'status', 'id'], rows = new Map();
+    const bins = views.some(v => v.rows.some(r => r.bins)) ? ['bins'] : [];
+    const heads = [...words, 'value', 'lo', 'hi', 'unit', 'status', 'id', ...bins], rows = new Map();
     for (const v of views) {
       const ids = page.drawnIds(v);
       for (const r of v.rows) if (ids.has(r.id)) rows.set(r.id, heads.map(h => r.own?.[h] ?? r[h]));

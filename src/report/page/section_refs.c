@@ -63,6 +63,7 @@ static void refs_measured(const struct refs *all, const struct as_ref *ref)
             if (said++)
                 as_html_open(b, "br", NULL);
             as_page_fact_value(b, f);
+            as_ref_deviation(ref, f, b);
             as_buf_char(b, ' ');
             as_html_open(b, "code", NULL);
             as_html_printf(b, "%s %s", f->device, f->id);
@@ -119,6 +120,24 @@ static void figures(const struct refs *all, enum place place)
     as_html_table_end(b);
 }
 
+/* Of the facts of all runs. */
+static void agreement(const struct refs *all)
+{
+    struct as_buf *b = all->page->out;
+    struct as_refs_agreement sum = {0};
+    for (size_t r = 0; r < all->page->n; r++) {
+        const struct as_report_run *run = &all->page->runs[r];
+        const struct as_refs_agreement one = as_refs_agree(all->refs, run->facts, run->facts_n);
+        sum.beside += one.beside;
+        sum.close += one.close;
+    }
+    if (!sum.beside)
+        return;
+    as_html_open(b, "p", NULL);
+    as_refs_agreement_text(&sum, b);
+    as_html_close(b, "p");
+}
+
 static void section(const struct refs *all)
 {
     struct as_buf *b = all->page->out;
@@ -135,8 +154,10 @@ static void section(const struct refs *all)
         as_buf_char(b, '.');
         as_html_close(b, "p");
     }
-    if (n[BESIDE])
+    if (n[BESIDE]) {
+        agreement(all);
         figures(all, BESIDE);
+    }
     if (n[ALONE]) {
         as_html_details(b, "more", "%zu figure%s beside nothing measured here", n[ALONE], n[ALONE] == 1 ? "" : "s");
         figures(all, ALONE);

@@ -29,12 +29,12 @@ static void verdict_add_counts(struct as_page *p, const struct as_pairs *pairs)
     as_buf_finish(&text);
 }
 
-/* The second run's row at the clock of the first, as its ratio is. */
-static struct as_sheet_row verdict_carried(const struct as_sheet_row *row, double carry)
+/* The second run's number at the clock of the first, as its ratio is. */
+static struct as_number verdict_carried(const struct as_number *n, double carry)
 {
-    struct as_sheet_row out = *row;
+    struct as_number out = *n;
     out.value *= carry;
-    out.ci = (struct as_interval){row->ci.lo * carry, row->ci.hi * carry};
+    out.ci = (struct as_interval){n->ci.lo * carry, n->ci.hi * carry};
     for (size_t i = 0; i < sizeof out.mode / sizeof *out.mode; i++)
         out.mode[i] *= carry;
     return out;
@@ -45,16 +45,16 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
                              const struct as_machine_sheet *to)
 {
     const double carry = as_machine_sheet_carry(line->now, from->clock_hz, to->clock_hz);
-    const struct as_sheet_row carried = verdict_carried(line->now, carry);
-    const struct as_number base = as_sheet_number(line->base), now = as_sheet_number(&carried);
+    const struct as_number now = verdict_carried(&line->now_number, carry);
     const struct as_number ratio = {
         .value = line->comparison.ratio, .ci = as_comparison_interval(&line->comparison), .unit = "x"};
     struct as_buf name = AS_BUF_INIT;
-    as_buf_printf(&name, "%s %s", line->base->title, line->base->label);
+    as_buf_printf(&name, "%s ", line->base->title);
+    as_check_line_label(line, &name);
     as_html_row(b, NULL, line->device->id);
     as_html_cell(b, "l", as_buf_get(&name));
     as_html_open(b, "td", NULL);
-    as_page_number(b, &base);
+    as_page_number(b, &line->base_number);
     as_html_open(b, "td", NULL);
     as_page_number(b, &now);
     as_html_open(b, "td", NULL);

@@ -127,8 +127,11 @@ static bool find_now(const struct as_machine_runs *m, struct as_history *h)
         const struct as_line_runs *runs = &device->runs[row - device->sheet.rows];
         h->states = runs->states;
         h->joined = runs->n;
-        h->now = (struct as_joined){h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value, row->ci, runs->df,
-                                    runs->another};
+        h->on_sheet = row;
+        h->now = (struct as_joined){.value = h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value,
+                                    .ci = row->ci,
+                                    .df = runs->df,
+                                    .another = runs->another};
         return true;
     }
     return false;
@@ -158,6 +161,8 @@ static void find_levels(const struct as_machine_runs *m, struct as_history *h, c
 struct as_number as_history_number(const struct as_history *h)
 {
     const struct as_line_states *s = &h->states;
+    if (h->on_sheet) /* in the same form */
+        return as_sheet_number(h->on_sheet);
     const bool is_range = h->row->of->kind == AS_KIND_CAPACITY;
     struct as_number n = {.value = is_range ? sqrt(h->now.ci.lo * h->now.ci.hi) : h->now.value,
                           .ci = h->now.ci,

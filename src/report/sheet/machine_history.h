@@ -16,15 +16,16 @@ struct as_history_run {
 struct as_history {
     const struct as_device_sheet *device;
     const struct as_sheet_row *row;
-    struct as_history_run *v;     /* owned; in order of time */
-    size_t n, alone;              /* alone: runs of that place */
-    size_t joined;                /* runs that now is of */
-    size_t since;                 /* index of the first run of the present level; 0: it did not change */
-    struct as_joined now;         /* the machine's number as on its sheet; where the sheet has none, because the machine
-                                     changed,         that of the runs since; value NAN: a capacity, whose range is now.ci */
-    struct as_line_states states; /* of the same number */
-    struct as_joined before;      /* of the level before; value NAN: it did not change */
-    struct as_interval ratio;     /* 95%: now / before */
+    struct as_history_run *v; /* owned; in order of time */
+    size_t n, alone;          /* alone: runs of that place */
+    size_t joined;            /* runs that now is of */
+    size_t since;             /* index of the first run of the present level; 0: it did not change */
+    struct as_joined now;     /* the machine's number as on its sheet; where the sheet has none, because the machine
+                                 changed,         that of the runs since; value NAN: a capacity, whose range is now.ci */
+    const struct as_sheet_row *on_sheet; /* its row there; NULL none */
+    struct as_line_states states;        /* of the same number */
+    struct as_joined before;             /* of the level before; value NAN: it did not change */
+    struct as_interval ratio;            /* 95%: now / before */
 };
 /* Line `line` of device `device` of a machine with all its runs (AS_MACHINE_EVER), which must outlive it. */
 enum as_status as_history_make(const struct as_machine_runs *m, size_t device, size_t line, struct as_history *out,

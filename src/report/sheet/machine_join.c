@@ -40,11 +40,12 @@ static enum group group_of(const char *device, const struct as_quantity *q)
 static enum group group_of_probe(const char *device, const char *probe)
 {
     const size_t length = strlen(probe);
+    const enum as_side other = strcmp(device, "cpu") == 0 ? AS_SIDE_DEVICE : AS_SIDE_CPU;
     enum group found = GROUPS;
     for (const struct as_quantity *q = as_quantities; q->name; q++)
         for (const struct as_quantity_source *s = q->sources; s->from; s++) {
             const char *from = s->cells ? s->cells : s->from;
-            if (strncmp(from, probe, length) != 0 || from[length] != ' ')
+            if (s->side == other || strncmp(from, probe, length) != 0 || from[length] != ' ')
                 continue;
             if (found != GROUPS && found != group_of(device, q))
                 return GROUPS;
@@ -53,18 +54,20 @@ static enum group group_of_probe(const char *device, const char *probe)
     return found;
 }
 
+/* A sweep of sizes goes through all levels, whichever of them the quantities of its probe read. */
 static enum group group_of_cell(const struct as_cell *c)
 {
     const enum group by_probe = group_of_probe(c->device, c->probe);
-    if (by_probe != GROUPS)
+    const bool is_sweep = by_probe == GROUPS || (by_probe <= OF_MEMORY && by_probe != OF_CORES);
+    if (!is_sweep)
         return by_probe;
     if (strcmp(c->device, "cpu") != 0)
         return isfinite(c->exponent) ? OF_HOST : OF_DEVICE; /* normalised: a core of the host did the work */
+    if (c->exponent == 0 || c->gates[AS_GATE_FOOTPRINT].state == AS_GATE_PASS || as_main_memory_claimed(&c->axes))
+        return OF_MEMORY;
     if (c->exponent == 1)
         return OF_CORE;
-    if (c->gates[AS_GATE_FOOTPRINT].state == AS_GATE_PASS || as_main_memory_claimed(&c->axes))
-        return OF_MEMORY;
-    return c->footprint ? OF_SHARED_CACHE : OF_HOST;
+    return c->footprint ? OF_SHARED_CACHE : by_probe == GROUPS ? OF_HOST : by_probe;
 }
 
 static double usual_variance(enum group g, bool virtual_machine)
@@ -76,6 +79,22 @@ static double usual_variance(enum group g, bool virtual_machine)
 struct as_between as_cell_between(const struct as_cell *c, bool virtual_machine)
 {
     return (struct as_between){usual_variance(group_of_cell(c), virtual_machine), PRIOR_DF};
+}
+
+/* What the pair of cores, the neighbours in a shared cache or the scheduler decide. */
+static bool goes_between_states(const char *device, enum group g)
+{
+    return strcmp(device, "cpu") == 0 && (g == OF_CORES || g == OF_SHARED_CACHE || g == OF_HOST);
+}
+
+bool as_cell_has_states(const struct as_cell *c)
+{
+    return goes_between_states(c->device, group_of_cell(c));
+}
+
+bool as_line_has_states(const char *device, const struct as_quantity *q)
+{
+    return goes_between_states(device, group_of(device, q));
 }
 
 bool as_line_is_of_host(const char *device, const struct as_quantity *q)
@@ -245,7 +264,7 @@ static struct as_joined join_line(const struct as_estimated *runs, size_t n, dou
     if (join_states(runs, n, between, scatter, states))
         return span_states(states);
     if (!as_join_runs(runs, n, scatter, &joined))
-        joined = (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
+        joined = (struct as_joined){.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     return joined;
 }
 
@@ -256,7 +275,7 @@ struct as_joined as_line_number(const char *device, const struct as_machine_prio
     const double between = as_between_states(runs, n, stored_prior(device, priors, q));
     *states = (struct as_line_states){.n = 0};
     if (q->kind == AS_KIND_CAPACITY)
-        return (struct as_joined){NAN, {NAN, NAN}, 0, {NAN, NAN}};
+        return (struct as_joined){.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     add_side(&s, runs, n, between);
     return join_line(runs, n, between, scatter_of(&s, device, priors, q), states);
 }
@@ -277,13 +296,15 @@ static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
     runs->df = as_trials_df(row->trials);
 }
 
-/* Two modes of the samples are those of one run. */
+/* Two modes of the samples, and what they saw, are those of one run. */
 static void set_modes(const struct as_line_runs *runs, struct as_sheet_row *row)
 {
     const struct as_line_states *s = &runs->states;
     row->of_runs = s->n == 2;
-    if (runs->n > 1)
+    if (runs->n > 1) {
         row->modes = s->n;
+        row->seen = (struct as_interval){0, 0};
+    }
     for (size_t i = 0; i < s->n; i++)
         row->mode[i] = s->of[i].value;
     if (s->n)
@@ -317,8 +338,7 @@ static void join_value(struct as_line_runs *runs, double between, struct as_betw
     }
     row->value = joined.value;
     row->ci = joined.ci;
-    const unsigned of_trials = as_trials_df(row->trials);
-    runs->df = joined.df < of_trials ? joined.df : of_trials;
+    runs->df = as_joined_df(&joined, scatter, as_trials_df(row->trials));
 }
 
 static void join_row(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)

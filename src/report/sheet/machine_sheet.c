@@ -98,7 +98,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
     for (size_t i = 0; i < run->devices_n && !st; i++) {
         struct as_device_sheet *d = &out->v[out->n];
         as_copy_text(d->id, sizeof d->id, run->devices[i].id);
-        as_copy_text(d->name, sizeof d->name, run->devices[i].name);
+        as_copy_text(d->name, sizeof d->name, as_info_title(&run->devices[i]));
         as_copy_text(d->bus_id, sizeof d->bus_id, run->devices[i].bus_id);
         if (!(st = as_sheet_make(run, run->devices[i].id, &d->sheet, err))) {
             out->n++;

@@ -1,6 +1,7 @@
 #include "report/sheet/runs_compare.h"
 
 #include "base/text.h"
+#include "report/sheet/machine_state.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -23,7 +24,16 @@ static unsigned compare_join(const struct as_cell *c, struct as_between between,
     if (c->sum.ci.lo == c->sum.ci.hi || !as_join_runs(out, 1, between, &joined)) /* exact, or not above 0 */
         return df;
     *out = (struct as_estimated){joined.value, joined.ci};
-    return joined.df < df ? joined.df : df;
+    return as_joined_df(&joined, between, df);
+}
+
+static bool is_same_host(const struct as_run *a, const struct as_run *b)
+{
+    struct as_machine_state x = as_machine_state_of(a), y = as_machine_state_of(b);
+    const bool same = as_machine_state_is_same_host(&x, &y);
+    as_machine_state_finish(&x);
+    as_machine_state_finish(&y);
+    return same;
 }
 
 struct as_comparing as_comparing_of(const struct as_run *a, const struct as_run *b, double tolerance)
@@ -31,22 +41,28 @@ struct as_comparing as_comparing_of(const struct as_run *a, const struct as_run 
     return (struct as_comparing){.hz_a = a->reference_hz,
                                  .hz_b = b->reference_hz,
                                  .is_same_run = as_run_is_same(a, b),
+                                 .is_same_host = is_same_host(a, b),
                                  .virtual_machine = as_machine_is_virtual(a) || as_machine_is_virtual(b),
                                  .tolerance = tolerance};
 }
 
-void as_cells_compare(const struct as_comparing *by, const struct as_cell *a, const struct as_cell *b,
+bool as_cells_compare(const struct as_comparing *by, const struct as_cell *a, const struct as_cell *b,
                       struct as_comparison *out)
 {
     if (by->is_same_run && a->sum.median == b->sum.median) {
         *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
-        return;
+        return false;
     }
     const struct as_between between = as_cell_between(a, by->virtual_machine);
     const double carry = as_clock_carry(b->exponent, !b->lower_is_better, by->hz_b, by->hz_a);
     struct as_estimated x, y;
     const unsigned df_a = compare_join(a, between, 1, &x), df_b = compare_join(b, between, carry, &y);
     as_compare_numbers(&x, &y, df_a < df_b ? df_a : df_b, TO_DIFFER, a->lower_is_better, by->tolerance, out);
+    const bool two_states = (out->verdict == AS_FASTER || out->verdict == AS_SLOWER) && by->is_same_host &&
+                            as_cell_has_states(a) && as_between_may_be_states(out->ratio);
+    if (two_states)
+        out->verdict = AS_CANNOT_TELL;
+    return two_states;
 }
 
 /* ---- all of them ---- */
@@ -147,8 +163,8 @@ static void compare_pair(const struct as_comparing *by, double limit, struct as_
         return;
     }
     p->match = AS_MATCH_BOTH;
-    as_cells_compare(by, a, b, &p->comparison);
-    p->regression = is_regression(&p->comparison, a->lower_is_better, limit);
+    p->two_states = as_cells_compare(by, a, b, &p->comparison);
+    p->regression = !p->two_states && is_regression(&p->comparison, a->lower_is_better, limit);
     p->other_kernel =
         (p->comparison.verdict == AS_FASTER || p->comparison.verdict == AS_SLOWER) && is_other_kernel(a, b);
 }
@@ -164,6 +180,7 @@ static void compare_add_pair(struct as_pairs *out, const struct as_comparing *by
         out->verdicts[p->comparison.verdict]++;
     out->regressions += p->regression;
     out->other_kernels += p->other_kernel;
+    out->two_states += p->two_states;
 }
 
 /* The name that a's device has in b; records the pair when the names differ. */
@@ -269,6 +286,8 @@ enum as_status as_compare_sheets(const struct as_report_run *a, const struct as_
         st = as_machine_sheet_make(b, &out->b, err);
     if (!st)
         st = as_sheet_check(&out->a, &out->b, tolerance, &out->check, err);
+    if (!st && is_same_host(&a->run, &b->run))
+        as_check_leave_states(&out->check);
     if (st)
         as_sheets_compared_finish(out);
     return st;

@@ -12,13 +12,14 @@ extern const double as_compare_tolerance;
 /* How measurements of two runs are compared. */
 struct as_comparing {
     double hz_a, hz_b; /* clocks of the runs, NAN unknown */
-    bool is_same_run, virtual_machine;
+    bool is_same_run, is_same_host, virtual_machine;
     double tolerance; /* of faster and slower, as a fraction */
 };
 struct as_comparing as_comparing_of(const struct as_run *a, const struct as_run *b, double tolerance);
 /* Measurement b against a: at the clock of a's run where it follows the core's clock, with what varies between runs of
- * such machines. Both are valid. Faster and slower with 99% confidence. */
-void as_cells_compare(const struct as_comparing *by, const struct as_cell *a, const struct as_cell *b,
+ * such machines. Both are valid. Faster and slower with 99% confidence. True: it would be faster or slower, but two
+ * runs of one host do not tell that from its two states, so it is inconclusive. */
+bool as_cells_compare(const struct as_comparing *by, const struct as_cell *a, const struct as_cell *b,
                       struct as_comparison *out);
 
 enum as_match {
@@ -32,13 +33,14 @@ struct as_pair {
     const struct as_cell *a, *b;     /* NULL if the run lacks the cell */
     struct as_comparison comparison; /* of AS_MATCH_BOTH */
     bool regression;                 /* slower by more than the limit, with the whole 99% interval */
+    bool two_states;                 /* as as_cells_compare returns */
     bool other_kernel;               /* faster or slower, and the kernels' source differs */
 };
 struct as_pairs {
     struct as_pair *v; /* owned; cells of a in order, then those only in b */
     size_t n;
     size_t verdicts[4], matches[4], regressions; /* counts by enum as_verdict and enum as_match */
-    size_t other_kernels;
+    size_t other_kernels, two_states;
     char renamed[160]; /* "opencl:0 with opencl:1" where devices of different names were matched, else "" */
 };
 /* Cells are joined by device and key. A device of only one run is joined with the other run's only unmatched device of

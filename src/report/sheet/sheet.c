@@ -30,30 +30,32 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
 }
 
 /* What the clock made ns or GB/s of, as it was counted: "32.0 cycles", "128 B/cycle per SM". */
+static void sheet_set_counted(double counted, const char *unit, const char *per, struct as_sheet_row *row)
+{
+    row->counted = counted;
+    if (isfinite(counted))
+        snprintf(row->counted_unit, sizeof row->counted_unit, "%.16s%.15s", unit, per);
+}
+
 static void set_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
                         struct as_sheet_row *row)
 {
-    const bool is_of_cycles = strcmp(n->counted_unit, "cycles") == 0;
     char per[32];
-    row->counted = n->counted;
-    if (!isfinite(n->counted))
-        return;
-    as_quantity_expand(s, is_of_cycles ? "" : " per {unit}", per, sizeof per);
-    snprintf(row->counted_unit, sizeof row->counted_unit, "%.16s%.15s", n->counted_unit, per);
+    as_quantity_expand(s, strcmp(n->counted_unit, "cycles") == 0 ? "" : " per {unit}", per, sizeof per);
+    sheet_set_counted(n->counted, n->counted_unit, per, row);
 }
 
 void as_sheet_details(const struct as_sheet_row *row, struct as_buf *out)
 {
-    const double by = row->counted / row->value; /* the clock is known far better than the interval is wide */
-    const struct as_number counted = {
-        .value = row->counted, .ci = {row->ci.lo * by, row->ci.hi * by}, .unit = row->counted_unit};
+    const struct as_number n = as_sheet_number(row), counted = as_number_counted(&n, row->counted, row->counted_unit);
+    const bool is_counted = isfinite(row->counted) && as_number_is_said(&n);
     as_buf_str(out, row->remark);
-    if (isfinite(row->counted)) {
+    if (is_counted) {
         as_buf_str(out, row->remark[0] ? ", " : "");
         as_number_brief(&counted, out);
     }
     if (row->further[0])
-        as_buf_printf(out, "%s%s", row->remark[0] || isfinite(row->counted) ? ", " : "", row->further);
+        as_buf_printf(out, "%s%s", row->remark[0] || is_counted ? ", " : "", row->further);
 }
 
 /* Its own name, and who knows of it. */
@@ -127,9 +129,13 @@ static void sheet_add_further(const struct as_quantity_subject *s, const struct 
     for (const struct as_quantity *q = as_quantities; q->name; q++) {
         char behind[32];
         if (q->beside != line || as_quantity_find(s, q, &further, &reason) != AS_QUANTITY_FOUND ||
-            (further.cell && further.cell == row->cell) ||
-            (isfinite(n->counted) && as_unit_is_of_cycles(further.unit)) || !further.decided)
+            (further.cell && further.cell == row->cell) || !further.decided)
             continue;
+        if (as_unit_is_of_cycles(further.unit) && strcmp(n->unit, "ns") == 0) { /* the same number, counted */
+            if (!isfinite(row->counted))
+                sheet_set_counted(further.value, further.unit, "", row);
+            continue;
+        }
         as_quantity_expand(s, q->behind, behind, sizeof behind);
         add_text(row, further.source->said ? further.source->said : q->before, &further, behind);
     }
@@ -194,7 +200,8 @@ static void sheet_say_neighbours(const struct as_quantity_subject *s, struct as_
 {
     const struct as_number n = as_sheet_number(row);
     const enum as_number_form form = as_number_form(&n);
-    const bool is_wide = form == AS_NUMBER_RANGE || form == AS_NUMBER_MODES || form == AS_NUMBER_NOISY;
+    const bool is_wide =
+        form == AS_NUMBER_RANGE || form == AS_NUMBER_MODES || form == AS_NUMBER_TRIALS || form == AS_NUMBER_NOISY;
     if (strcmp(row->of->level, "L3") == 0 && row->of->kind != AS_KIND_CAPACITY && s->info && is_wide &&
         (s->info->virtual_machine || s->info->hypervisor[0]) && as_quantity_is_of_side(s, AS_SIDE_CPU))
         sheet_add_word(row->further, "by the neighbours' load");
@@ -234,6 +241,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->mode[0] = n->mode[0];
     row->mode[1] = n->mode[1];
     row->mode_share0 = n->mode_share0;
+    row->seen = n->seen;
     row->clock_exponent = exponent_of(run, s, n);
     row->specified = n->claimed;
     row->cell = n->cell;

@@ -10,6 +10,8 @@
 /* Share of checks of an unchanged machine in which a line may be found worse by chance. */
 static const double FALSE_ALARMS = 0.01;
 
+const char as_two_states_why[] = "two runs do not tell a change from two states of the host";
+
 const char *as_check_verdict_word(enum as_check_verdict v, bool bounded)
 {
     static const char *const words[][AS_CHECK_VERDICTS_N] = {
@@ -76,10 +78,17 @@ struct judged_by {
     bool itself, bounds;
 };
 
-/* A capacity is a range between two sizes of a sweep, and says no more. */
-static bool is_same_range(const struct as_sheet_row *a, const struct as_sheet_row *b)
+/* A capacity is a range between two sizes of a sweep, and says no more than is printed. */
+static bool is_same_range(const struct as_check_line *line)
 {
-    return a->of->kind == AS_KIND_CAPACITY && a->ci.lo == b->ci.lo && a->ci.hi == b->ci.hi;
+    struct as_buf base = AS_BUF_INIT, now = AS_BUF_INIT;
+    as_number_brief(&line->base_number, &base);
+    as_number_brief(&line->now_number, &now);
+    const bool same =
+        line->base->of->kind == AS_KIND_CAPACITY && strcmp(as_buf_get(&base), as_buf_get(&now)) == 0 && !base.failed;
+    as_buf_finish(&base);
+    as_buf_finish(&now);
+    return same;
 }
 
 /* Both sides' intervals rest on one estimate of what varies between runs, so degrees of freedom do not add up. */
@@ -93,7 +102,7 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     const struct as_estimated x = {a->value, a->ci}, y = {b->value * carry, {b->ci.lo * carry, b->ci.hi * carry}};
     const unsigned df =
         line->base_runs->df < line->now_runs->df && !by->bounds ? line->base_runs->df : line->now_runs->df;
-    if ((by->itself && a->value == b->value) || is_same_range(a, b))
+    if ((by->itself && a->value == b->value) || is_same_range(line))
         line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
     else
         as_compare_numbers(&x, &y, df, 1 - 2 * FALSE_ALARMS / (double)by->lines, !as_sheet_more_is_better(a->unit),
@@ -105,42 +114,74 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     return by->bounds && line->comparison.verdict == AS_SAME ? AS_CHECK_BETTER : of[line->comparison.verdict];
 }
 
+/* Too wide to lie within the tolerance, whatever the number is. */
+static bool is_wider(struct as_interval ci, double tolerance)
+{
+    return ci.hi > ci.lo * (1 + tolerance) * (1 + tolerance);
+}
+
+/* What keeps the ratio, whose interval is known, from being the same and from differing. */
+static const char *why_ratio_undecided(const struct as_check_line *line, double tolerance)
+{
+    const bool base = is_wider(line->base_number.ci, tolerance), now = is_wider(line->now_number.ci, tolerance);
+    return base && now ? "both intervals are wider than the tolerance"
+           : base      ? "the base's interval is wider than the tolerance"
+           : now       ? "the checked interval is wider than the tolerance"
+           : is_wider(line->comparison.ci, tolerance)
+               ? "the ratio's interval, with what varies between runs, is wider than the tolerance"
+               : "the ratio's interval holds the tolerance";
+}
+
 /* "the base's interval is wider than the tolerance" */
 static const char *why_undecided(const struct as_check_line *line, const struct judged_by *by)
 {
-    const double tolerance = by->tolerance;
+    const struct as_sheet_row *const rows[] = {line->base, line->now};
     if (by->bounds)
         return isfinite(as_number_width(line->now->value, line->now->ci)) ? "the interval holds the bound"
                                                                           : "the checked number has no interval";
-    const struct as_sheet_row *const rows[] = {line->base, line->now};
-    bool is_wide[2];
     for (int i = 0; i < 2; i++) {
-        const double width = as_number_width(rows[i]->value, rows[i]->ci);
-        if (!isfinite(width))
+        if (!isfinite(as_number_width(rows[i]->value, rows[i]->ci)))
             return i ? "the checked number has no interval" : "the base has no interval";
         if (rows[i]->of_runs)
             return i ? "the checked runs are in one of two states" : "the base's runs are in one of two states";
-        is_wide[i] = width > tolerance;
     }
     return line->base->of->kind == AS_KIND_CAPACITY ? "the ranges differ and overlap"
-           : is_wide[0] && is_wide[1]               ? "both intervals are wider than the tolerance"
-           : is_wide[0]                             ? "the base's interval is wider than the tolerance"
-           : is_wide[1]                             ? "the checked interval is wider than the tolerance"
-                        : "the difference is too close to the tolerance for the confidence of the check";
+                                                    : why_ratio_undecided(line, by->tolerance);
 }
 
-/* The number of one side alone: what the other's runs tell of its scatter is for the verdict. */
+/* The number of one side alone, as its own sheet has it: that of a run is the run's, that of several the machine's. */
 static struct as_number side_number(const char *device, const struct as_machine_priors *priors,
                                     const struct as_sheet_row *row, const struct as_line_runs *runs)
 {
     struct as_sheet_row own = *row;
     struct as_line_runs of = *runs;
     struct as_line_side side = {&own, &of}, none = {NULL, NULL};
-    as_line_join(device, priors, &side, &none);
+    if (runs->n > 1)
+        as_line_join(device, priors, &side, &none);
+    else { /* the row may be joined already */
+        own.value = runs->v[0].value;
+        own.ci = runs->v[0].ci;
+    }
     struct as_number n = as_sheet_number(&own);
     n.unit = row->unit;
     n.trials = 0; /* shown however wide */
     return n;
+}
+
+void as_check_line_label(const struct as_check_line *line, struct as_buf *out)
+{
+    const struct as_sheet_row *row = line->base ? line->base : line->now;
+    if (!row)
+        return;
+    const char *base = line->base ? line->base->shown : "", *now = line->now ? line->now->shown : "";
+    const char *shown = base[0] ? base : now[0] ? now : row->label; /* a sheet from a file has no threads */
+    const char *other = now[0] ? now : shown;
+    as_buf_str(out, shown);
+    if (strcmp(shown, other) != 0) {
+        const size_t same = strlen(row->label);
+        as_buf_printf(out, "; checked: %s",
+                      strncmp(other, row->label, same) == 0 && other[same] ? other + same + 2 : other);
+    }
 }
 
 /* What a policy demands. */
@@ -343,6 +384,21 @@ void as_check_confirm(struct as_check *c, const struct as_check *before, size_t 
             take_back(c, line, false, "the repeat does not confirm it");
         else if (w.worse < 2 && !w.undisturbed)
             take_back(c, line, true, w.repeats ? w.disturbed : "only one run shows it");
+    }
+}
+
+void as_check_leave_states(struct as_check *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct as_check_line *line = &c->v[i];
+        if ((line->verdict != AS_CHECK_WORSE && line->verdict != AS_CHECK_BETTER) || line->base_runs->n > 1 ||
+            line->now_runs->n > 1 || !as_line_has_states(line->device->id, line->base->of) ||
+            !as_between_may_be_states(line->comparison.ratio))
+            continue;
+        c->counts[line->verdict]--;
+        c->counts[line->verdict = AS_CHECK_UNDECIDED]++;
+        line->comparison.verdict = AS_CANNOT_TELL;
+        as_copy_text(line->why, sizeof line->why, as_two_states_why);
     }
 }
 

@@ -16,12 +16,15 @@ enum as_check_verdict {
 /* bounded: of a policy's line, "met" or "not met". */
 const char *as_check_verdict_word(enum as_check_verdict v, bool bounded);
 
+extern const char as_two_states_why[];
+
 struct as_check_line {
     const struct as_device_sheet *device;  /* of base, or of the checked machine where the line is new */
     const struct as_device_sheet *against; /* what stands for it on the checked machine; NULL: nothing, or it is new */
     struct as_sheet_row *base, *now;       /* NULL where there is none in this unit */
     struct as_line_runs *base_runs, *now_runs;
-    /* What each side is by its own runs, as its machine's sheet has it; unit NULL where there is none. */
+    /* What each side is by its own runs, as its own sheet has it: of one run, the run's; unit NULL where there is none.
+     */
     struct as_number base_number, now_number;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
@@ -40,6 +43,8 @@ struct as_check {
 };
 /* The verdict as texts name it: also "looks worse" and, of a line whose repeat did not confirm it, "not confirmed". */
 const char *as_check_line_word(const struct as_check_line *line);
+/* Appends the label as it is printed: "read, 2 threads", or "read, 16 threads; checked: 32 threads". */
+void as_check_line_label(const struct as_check_line *line, struct as_buf *out);
 /* Where base is a policy's (bounds), its numbers are exact, better is what reaches the bound and worse what does not;
  * the tolerance is 0, and lines that it has not are left out. Devices are matched by id; one that only one side has,
  * with the other's only remaining one of the same backend. The rows of both sheets become numbers of the machines
@@ -56,6 +61,8 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
 typedef const char *(*as_others_fn)(void *user, size_t run, const char *device, const struct as_quantity *q);
 void as_check_confirm(struct as_check *c, const struct as_check *before, size_t repeats_from, double tolerance,
                       as_others_fn others, void *user);
+/* Leaves lines inconclusive that one run of a host on either side does not tell from its two states. */
+void as_check_leave_states(struct as_check *c);
 void as_check_finish(struct as_check *c);
 
 #endif

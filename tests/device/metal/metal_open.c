@@ -46,7 +46,7 @@ static void test_info(void **state)
     assert_true(i->is_host_memory && i->page_size > 0);
     assert_int_equal(i->capabilities, AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_FP16 | AS_CAP_COPY |
                                           AS_CAP_QUEUES | AS_CAP_TOGETHER | AS_CAP_SVM_ATOMICS | AS_CAP_BF16 |
-                                          AS_CAP_MATRIX);
+                                          AS_CAP_MATRIX | AS_CAP_RECOMMENDED);
     assert_true(as_info_allocator(i, "MTLStorageModeShared")->coherent);
     assert_false(as_info_allocator(i, "MTLStorageModePrivate")->host_access);
     assert_non_null(strstr(as_info_allocator(i, "MTLStorageModeManaged")->why_not, "unified memory"));

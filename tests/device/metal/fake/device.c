@@ -122,7 +122,7 @@ static BOOL device_family(id self, SEL sel, NSInteger family)
 static uint64_t device_working_set(id self, SEL sel)
 {
     (void)self, (void)sel;
-    return WORKING_SET;
+    return fake_asked("small") ? SMALL_WORKING_SET : WORKING_SET;
 }
 
 static BOOL device_unified(id self, SEL sel)

@@ -26,6 +26,7 @@ enum { DEVICES = 2, CORES = 2, LANES = 32, GROUP_MOST = 1024, GROUP_BYTES = 32 <
 #define REGISTRY_ID 0x100000abcULL
 #define BUFFER_MOST (1ULL << 32)
 #define WORKING_SET (1ULL << 33)
+#define SMALL_WORKING_SET (1ULL << 26)
 
 struct device {
     struct fake_object object;

@@ -1,0 +1,55 @@
+/* Links between the nodes of a fleet, measured by MPI: one cell after the other, on all ranks in the same order. */
+#ifndef AS_FLEET_FLEET_LINKS_H
+#define AS_FLEET_FLEET_LINKS_H
+
+#include "mpi/mpi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum as_link_what {
+    AS_LINK_LATENCY,   /* ping-pong, one way, ns */
+    AS_LINK_BANDWIDTH, /* windows of messages from the first to the second rank, GB/s */
+    AS_LINK_BOTH,      /* in both directions, their sum */
+    AS_LINK_BISECTION, /* the lower half of ranks with the upper half, both directions, the sum of all pairs */
+    AS_LINK_ALLREDUCE, /* of doubles over all ranks, ns */
+    AS_LINK_WHATS
+}; /* in the order of the words of axis `what` of probe node_link */
+
+enum { AS_LINK_SAMPLES = 12 };
+/* A trial as rank 0 plans it. All ranks get it; its bytes are sent as they are. */
+struct as_link_task {
+    int32_t what, first, second; /* ranks; of what all ranks take part in, the first and last of all */
+    int32_t seed;
+    uint64_t size;   /* bytes of a message */
+    double sample_s; /* target */
+};
+struct as_link_result {
+    double samples[AS_LINK_SAMPLES];
+    double sample_s, took_s; /* seconds of the last sample, and of the trial */
+    uint64_t reps;
+    int32_t n;
+    int32_t wrong; /* bytes that did not arrive as sent, in the last message of each side */
+};
+/* Buffers of a rank, for messages of up to `most` bytes. */
+struct as_link_rank {
+    const struct as_mpi *mpi;
+    unsigned char *out, *in; /* owned */
+    uint64_t most;
+};
+enum as_status as_link_rank_make(struct as_link_rank *r, const struct as_mpi *m, uint64_t most, struct as_error *err);
+void as_link_rank_finish(struct as_link_rank *r);
+/* Of rank 0: a trial, with its result. */
+void as_link_measure(struct as_link_rank *r, const struct as_link_task *task, struct as_link_result *out);
+/* Of the other ranks: takes part in all trials, until rank 0 ends them. */
+void as_link_serve(struct as_link_rank *r);
+/* Of rank 0, at the end. */
+void as_link_end(struct as_link_rank *r);
+
+/* The pairs to measure: all up to `all_up_to` ranks; beyond, a tournament of as many rounds as that, each a random
+ * matching of all ranks. *pairs: the caller's (free), *n of them, the lower rank first. */
+enum as_status as_link_pairs(int ranks, int all_up_to, uint64_t seed, int (**pairs)[2], size_t *n,
+                             struct as_error *err);
+
+#endif
