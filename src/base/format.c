@@ -228,6 +228,15 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
     format_add_unit(b, unit, scale);
 }
 
+double as_range_end(double v, const char *unit)
+{
+    static const double beyond = 1.005;
+    if (strcmp(unit, "B") != 0 || !(v >= 1024))
+        return v;
+    const double power = exp2(floor(log2(v)));
+    return v <= beyond * power ? power : v;
+}
+
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits)
 {
     const int each[] = {format_usual_digits(lo, unit, digits), format_usual_digits(hi, unit, digits)};
@@ -236,6 +245,8 @@ void as_format_range(struct as_buf *b, double lo, double hi, double v, const cha
 
 void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const char *unit, const int digits[2])
 {
+    lo = as_range_end(lo, unit);
+    hi = as_range_end(hi, unit);
     const double typical = isfinite(v) && v != 0 ? v : hi;
     if (lo > 0 && hi >= 500 * lo) { /* no prefix fits both */
         as_format_value_to(b, lo, unit, digits[0]);

@@ -39,6 +39,9 @@ const char *as_rate_unit(const char *unit, const char *type);
 void as_format_value(struct as_buf *b, double v, const char *unit);
 /* The same with `digits` significant digits; sizes and counts have their own rules. */
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
+/* The end of a range as it is printed: sizes are measured at powers of two and a little beyond, which is no precision
+ * of the range. */
+double as_range_end(double v, const char *unit);
 /* "8.80 to 9.30 µs": both ends with the prefix of v, unless one is at least 500 times the other. */
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits);
 /* The same with as many digits for each end. */

@@ -116,7 +116,7 @@ static void say_into(const struct as_fact *f, char *out, size_t size, const char
 }
 #pragma GCC diagnostic pop
 
-#define TOO_WIDE "an inconclusive multiple"
+#define TOO_WIDE "an unknown number of times"
 
 /* Nothing if text does not contain old. */
 static void put_instead(char *text, size_t size, const char *old, const char *new)

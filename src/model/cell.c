@@ -45,7 +45,8 @@ static const struct {
                       "passes when the machine code contains the requested instructions, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
                            "passes when a cell that claims to measure DRAM touches at least 4 times the largest "
-                           "cache on its way, and no array of the run shows that a cache holds over a quarter; where "
+                           "cache on its way (of a virtual machine, 256 MiB or more), and no array of the run shows "
+                           "that a cache holds over a quarter; where "
                            "sizes are unknown, when the run shows a plateau"},
 };
 

@@ -110,7 +110,7 @@ static void say_step(struct as_buf *text, const struct as_memory_step *step)
     as_format_size(text, (uint64_t)step->half);
 }
 
-/* "64 MiB touched, 2.0 times the last-level cache of 32 MiB, at least 4 times required" */
+/* "64 MiB touched, 2.0 times the last-level cache of 32 MiB, at least 128 MiB required" */
 static void say_sizes(struct as_buf *text, const struct as_judge_context *context, double bytes)
 {
     const double largest = (double)context->largest_cache;
@@ -124,7 +124,9 @@ static void say_sizes(struct as_buf *text, const struct as_judge_context *contex
     as_buf_printf(text, " touched, %.1f times the %s of ", bytes / largest,
                   context->largest_cache_name ? context->largest_cache_name : "last-level cache");
     as_format_size(text, context->largest_cache);
-    as_buf_printf(text, ", at least %.3g times required", (double)context->memory_least / largest);
+    as_buf_str(text, ", at least ");
+    as_format_size(text, context->memory_least);
+    as_buf_str(text, " required");
 }
 
 enum as_gate_state as_gates_main_memory(const struct as_judge_context *context, double bytes, struct as_buf *text)

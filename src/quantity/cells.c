@@ -76,6 +76,8 @@ static bool is_condition_met(const struct as_quantity_subject *s, const struct a
         return true; /* the store is older than the axis */
     if (strcmp(want->value, "@every") == 0)
         return true;
+    if (strcmp(want->value, AS_QUANTITY_WORST) == 0)
+        return strcmp(have->text, "none") != 0;
     if (strcmp(want->value, "@all") == 0)
         return have->number == all_threads(s);
     if (strcmp(want->value, "@peer") == 0) /* another device, by its number */

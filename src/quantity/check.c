@@ -34,6 +34,8 @@ static bool can_be(const struct as_axis *axis, const char *value)
 {
     if (strcmp(value, "@every") == 0)
         return axis->type != AS_AXIS_WORD;
+    if (strcmp(value, AS_QUANTITY_WORST) == 0)
+        return axis->type == AS_AXIS_WORD && check_is_word(axis->words, "none");
     if (strcmp(value, "@all") == 0)
         return axis->domain == AS_DOMAIN_THREADS;
     if (strcmp(value, "@peer") == 0)

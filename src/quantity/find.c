@@ -76,6 +76,31 @@ static bool is_on_small_pages(const struct as_quantity_subject *s, const struct 
 
 enum { OTHERS_MAX = 32, OTHERS_NAMED = 3 }; /* peers besides the best; more than these are said as a range */
 
+/* What works beside a victim, and in which memory where that is the other's. */
+static const struct {
+    const char *word, *said;
+    bool copies;
+} aggressors[] = {{"read", "reads", false},
+                  {"write", "writes", false},
+                  {"write_nt", "non-temporal writes", false},
+                  {"atomic", "atomic additions", false},
+                  {"chase", "a pointer chase", false},
+                  {"h2d", "copies to the device", true},
+                  {"d2h", "copies from the device", true}};
+
+static void name_aggressor(const struct as_cell *c, const char *word, struct as_buf *out)
+{
+    size_t i = 0;
+    while (i + 1 < sizeof aggressors / sizeof *aggressors && strcmp(aggressors[i].word, word) != 0)
+        i++;
+    const enum as_role memory = as_allocator_role(c->device, as_axes_text(&c->axes, "allocator"));
+    as_buf_printf(out, "beside %s", strcmp(aggressors[i].word, word) == 0 ? aggressors[i].said : word);
+    if (strcmp(as_axes_text(&c->axes, "victim"), "device") == 0)
+        as_buf_str(out, " of the CPU");
+    else if (!aggressors[i].copies && (memory == AS_ROLE_DEVICE || memory == AS_ROLE_PINNED))
+        as_buf_printf(out, " of %s memory", memory == AS_ROLE_DEVICE ? "device" : "pinned");
+}
+
 static void name_axis(const struct as_cell *c, const char *axis, char *out, size_t size)
 {
     const struct as_axis_value *v = c && axis ? as_axes_get(&c->axes, axis) : NULL;
@@ -85,6 +110,8 @@ static void name_axis(const struct as_cell *c, const char *axis, char *out, size
         as_format_size(&b, as_axes_u64(&c->axes, axis));
     } else if (v && strcmp(axis, "peer") == 0)
         as_buf_printf(&b, "with device %s", v->text);
+    else if (v && strcmp(axis, "aggressor") == 0)
+        name_aggressor(c, v->text, &b);
     else if (v)
         as_buf_str(&b, v->text);
     as_copy_text(out, size, as_buf_get(&b));
@@ -121,10 +148,11 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
                                          struct as_buf *reason)
 {
     const struct as_cell *found = NULL;
+    const bool worst = strstr(source->from, "=" AS_QUANTITY_WORST);
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = as_quantity_cell_at(s, i);
         if (as_cell_is_evidence(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
-            (!found || as_quantity_is_preferred(c, found)))
+            (!found || (worst ? as_cell_is_better(found, c) : as_quantity_is_preferred(c, found))))
             found = c;
     }
     if (!found)
@@ -179,9 +207,9 @@ static bool say_vague(const struct as_quantity_subject *s, const struct as_quant
     if (!f || !isfinite(f->value) || !isfinite(f->ci.lo) || !isfinite(f->ci.hi))
         return false;
     as_buf_str(reason, "inconclusive: between ");
-    as_format_size(reason, (uint64_t)f->ci.lo);
+    as_format_size(reason, (uint64_t)as_range_end(f->ci.lo, "B"));
     as_buf_str(reason, " and ");
-    as_format_size(reason, (uint64_t)f->ci.hi);
+    as_format_size(reason, (uint64_t)as_range_end(f->ci.hi, "B"));
     return true;
 }
 

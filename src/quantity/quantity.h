@@ -31,6 +31,8 @@ enum as_quantity_kind {
     AS_KIND_RATIO,
 };
 
+/* The value in a source of an axis that may be "none": any other, of which the worst counts. */
+#define AS_QUANTITY_WORST "@worst"
 struct as_quantity_source {
     const char *from; /* id of a fact, or "PROBE axis=value ..." */
     enum as_side side;

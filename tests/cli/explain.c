@@ -1,6 +1,12 @@
 /* What explain says of a cell's samples. */
 #include "cli/explain/explain.h"
 
+#include "cli/history/history.h"
+#include "device/backend.h"
+#include "device/info.h"
+#include "model/number.h"
+#include "quantity/quantity.h"
+#include "report/sheet/sheet_check.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
@@ -39,8 +45,86 @@ static void test_distribution(void **state)
     as_buf_finish(&out);
 }
 
+/* ---- every word that a table of the program prints ---- */
+
+static size_t unknown;
+
+static void is_known(const char *word)
+{
+    struct as_buf out = AS_BUF_INIT;
+    const struct as_table_style style = {.width = 100};
+    if (word[0] && !as_explain_term(word, &style, &out))
+        print_error("explain does not know '%s'\n", word), unknown++;
+    as_buf_finish(&out);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    unknown = 0;
+    for (int s = 0; s < AS_CELL_STATUS_N; s++) {
+        is_known(as_cell_status_word((enum as_cell_status)s));
+        is_known(as_cell_status_said((enum as_cell_status)s));
+    }
+    for (int v = 0; v < AS_FACT_VERDICTS_N; v++) {
+        is_known(as_fact_verdict_word((enum as_fact_verdict)v));
+        is_known(as_fact_verdict_text((enum as_fact_verdict)v));
+    }
+    for (int s = AS_GATE_NA; s <= AS_GATE_FAIL; s++)
+        is_known(as_gate_state_word((enum as_gate_state)s));
+    for (int s = 0; s < AS_RUN_STATE_N; s++)
+        is_known(as_run_state_word((enum as_run_state)s));
+    for (int v = AS_SAME; v <= AS_CANNOT_TELL; v++)
+        is_known(as_verdict_word((enum as_verdict)v));
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
+        for (int bounded = 0; bounded < 2; bounded++) {
+            is_known(as_check_verdict_word((enum as_check_verdict)v, bounded));
+            is_known(as_check_line_word(&(struct as_check_line){.verdict = v, .bounded = bounded, .again = true}));
+            is_known(as_check_line_word(&(struct as_check_line){.bounded = bounded, .looks_worse = true}));
+        }
+    for (int p = AS_RUN_STEADY; p <= AS_RUN_ALONE; p++)
+        is_known(as_run_place_word((enum as_run_place)p));
+    is_known(AS_NOT_YET_KNOWN);
+    assert_int_equal(unknown, 0);
+}
+
+static void test_labels_and_memory(void **state)
+{
+    (void)state;
+    const struct as_device_info cpu = {.id = "cpu", .backend = "cpu"};
+    unknown = 0;
+    for (int r = 0; r < AS_ROLES_N; r++)
+        is_known(as_role_word((enum as_role)r));
+    for (size_t b = 0; as_backends[b]; b++)
+        for (const struct as_role_name *r = as_backends[b]->roles; r && r->allocator; r++)
+            is_known(r->allocator);
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        char label[64];
+        as_quantity_expand(&(struct as_quantity_subject){.device = "cpu", .info = &cpu}, q->label, label, sizeof label);
+        is_known(q->group);
+        is_known(label);
+    }
+    assert_int_equal(unknown, 0);
+}
+
+/* Words of sentences, which no table has. */
+static void test_words_of_sentences(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "contended", "over",      "under",    "about", "ridge",     "1 of 8 trials",     "MLC",
+        "unsteady",  "too noisy", "left out", "modes", "seen once", "not in this suite", "reported",
+        "specified", "disturbed"};
+    unknown = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is_known(words[i]);
+    assert_int_equal(unknown, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distribution)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distribution), cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_labels_and_memory),
+                                       cmocka_unit_test(test_words_of_sentences)};
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

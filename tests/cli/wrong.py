@@ -117,7 +117,7 @@ REFUSED = [
     (["import", "no-such.json"], 2, ["no-such.json"]),
     (["import", "garbage.json"], 1, ["garbage.json"]),
     (["import", "foreign.json"], 1, ["foreign.json"]),
-    (["list"], 2, ["needs probes"]),
+    (["list", "--json"], 2, ["there is no list of ''"]),
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
     (["list", "refs", "mi300b"], 2, ["did you mean 'mi300a'?"]),
     (["show", "--refs", "rigel"], 2, ["'rigel' has no figures for the data sheet", "assay facts --refs rigel"]),
@@ -164,7 +164,7 @@ SUGGESTED = {
     "colour": (["run", "--colour", "alwys"], "always"),
     "shell": (["help", "--completion", "bsh"], "bash"),
 }
-PRINTING = [[], ["help"], ["help", "--man"], ["help", "--completion", "fish"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
+PRINTING = [[], ["help"], ["help", "--man"], ["help", "--completion", "fish"], ["version"], ["run", "--help"], ["list"], ["list", "probes"], ["list", "suites"],
             ["list", "gates"], ["list", "gates", "--json"], ["list", "ops"], ["doctor"], ["doctor", "--json"], ["devices"],
             ["explain", "latency"], ["explain", "contention"], ["explain", "quick"]]
 LINES = [["list", "probes"], ["list", "suites"], ["list", "gates"], ["list", "ops"], ["doctor"], ["devices"]]

@@ -34,6 +34,8 @@ static void test_planted(void **state)
         {"launch threads=one", NULL, "axis 'threads' of probe 'launch' has no value 'one'"},
         {"bandwidth allocator=@pined", NULL, "axis 'allocator' of probe 'bandwidth' has no value '@pined'"},
         {"bandwidth size=@every", NULL, NULL},
+        {"interference aggressor=@worst", NULL, NULL},
+        {"launch what=@worst", NULL, "axis 'what' of probe 'launch' has no value '@worst'"},
         {"launch what=@every", NULL, "axis 'what' of probe 'launch' has no value '@every'"},
         {"bandwidth size=@all", NULL, "axis 'size' of probe 'bandwidth' has no value '@all'"},
     };

@@ -1,6 +1,6 @@
 // The page in a real browser: browser.mjs MAKE_PAGE CHARTS_DIR WORK_DIR
 // Exit 77 with a line that says why when there is no browser or driver. Prints one line for each check.
-import { browser, check, checkFigures, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { browser, check, checkFigures, checkHeadings, checkQuiet, failed, open, wide } from './browser_page.mjs';
 import { checkOverlaps, checkPlanted } from './browser_overlap.mjs';
 import { checkPhone, checkPictures, checkSearch, checkTables } from './browser_use.mjs';
 
@@ -26,6 +26,7 @@ for (const scenario of SCENARIOS) {
   const t = await open(scenario, { viewport: { width: 1400, height: 1000 } });
   await checkQuiet(scenario, t);
   await checkFigures(scenario, t);
+  await checkHeadings(scenario, t);
   check(`${scenario}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
   if (t.charts) await MORE[scenario]?.(t);
   const seen = await checkOverlaps(scenario, t);

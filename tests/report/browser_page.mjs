@@ -100,3 +100,11 @@ export async function checkFigures(scenario, t) {
 
 // Pixels by which the page is wider than the window.
 export const wide = t => t.tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+// A heading that is seen has something below it: more than the sentence of every page.
+export async function checkHeadings(name, t) {
+  const bare = await t.tab.evaluate(() => [...document.querySelectorAll('main section:not(.fold)')].filter(s => s.offsetHeight &&
+    ![...s.querySelectorAll('svg, li, td, summary, p:not(.meta)')].some(e => e.getBoundingClientRect().height && !e.textContent.startsWith("Each probe's section")))
+    .map(s => s.querySelector('h2, h3')?.textContent));
+  check(`${name}: no heading is over nothing`, bare.length === 0, bare);
+}

@@ -1,7 +1,7 @@
 // The pages of the samples as they open: browser_samples.mjs ASSAY CHARTS_DIR WORK_DIR SAMPLES_DIR
 import fs from 'node:fs';
 import path from 'node:path';
-import { browser, check, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { browser, check, checkHeadings, checkQuiet, failed, open, wide } from './browser_page.mjs';
 import { overlaps } from './browser_overlap.mjs';
 
 const samples = process.argv[5];
@@ -17,6 +17,25 @@ const cutCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet
 // Curves that are open must show something: neither a heading over nothing nor a note.
 const emptyCurves = t => t.tab.evaluate(() => [...document.querySelectorAll('#curves .curve[open]')].filter(c => c.offsetHeight &&
   ![...c.querySelectorAll('svg')].some(s => s.getBoundingClientRect().width > 50)).map(c => c.querySelector('h3').textContent));
+// Texts of a sheet that are wider than their cell run into the next one; on a phone lines have cells below each other.
+const wideCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet :is(td, th)')].filter(c => c.offsetWidth && c.textContent.trim() &&
+  c.scrollWidth > c.clientWidth + 1).map(c => c.textContent));
+// Names at an axis are all there, where they are few, and no two read the same; no two entries of a legend look the same.
+const NAMES_ALL = 12;
+const badNames = t => t.tab.evaluate(NAMES_ALL => [...document.querySelectorAll('.plots svg')].flatMap(svg => {
+  const figure = svg.closest('.plots').dataset.figure, bad = [];
+  for (const axis of svg.querySelectorAll('.role-axis-label')) {
+    const texts = [...axis.querySelectorAll('text')].filter(e => /^[a-z_]{3}/i.test(e.textContent));
+    for (const e of texts.length <= NAMES_ALL ? texts : []) if (getComputedStyle(e).opacity === '0') bad.push(`${figure}: '${e.textContent}' is not shown`);
+    const seen = texts.map(e => e.textContent);
+    bad.push(...new Set(seen.filter((s, i) => seen.indexOf(s) < i).map(s => `${figure}: two rows '${s}'`)));
+  }
+  for (const legend of svg.querySelectorAll('.role-legend')) {
+    const looks = [...legend.querySelectorAll('.role-legend-symbol path')].map(e => ['fill', 'stroke', 'stroke-dasharray', 'd'].map(a => e.getAttribute(a)).join());
+    if (new Set(looks).size < looks.length) bad.push(`${figure}: a legend has one look twice`);
+  }
+  return bad;
+}), NAMES_ALL);
 // Heat maps say each number as the tables do.
 const otherNumbers = t => t.tab.evaluate(() => {
   const data = JSON.parse(document.getElementById('data').textContent).probes.c2c, said = new Set(data?.said.map(s => s.replace(' ns', '')));
@@ -33,6 +52,10 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     check(`${where}: at most ${screens} screens`, t.first.height <= screens * height, t.first.height / height);
     const seen = await overlaps(t), empty = await emptyCurves(t), cut = await cutCells(t), other = await otherNumbers(t);
     check(`${where}: no text is cut or over another`, seen.length === 0, seen.slice(0, 12));
+    await checkHeadings(where, t);
+    const apart = width < 400 ? [] : await wideCells(t), bad = await badNames(t);
+    check(`${where}: no text of a sheet runs into the next cell`, apart.length === 0, apart.slice(0, 12));
+    check(`${where}: names and looks are told apart`, bad.length === 0, bad.slice(0, 12));
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);

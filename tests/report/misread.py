@@ -28,6 +28,8 @@ COLUMN = re.compile(rf"({NUMBER})%(?: ~)?\s*$")
 RATIO = re.compile(rf"(?<![\w.])(-?{NUMBER})[x×]? to (-?{NUMBER})[x×](?!\w)")
 BESIDE = re.compile(rf"(?<![\w.-])({NUMBER}) ?({UNIT})(?: per [a-z]+)?(?: \(|, 95% interval |{EDGE}+\(?)({NUMBER}) to ({NUMBER}) ?\2(?!\w)")
 LONG = re.compile(r"(?<![\w.:/-])[0-9]+\.[0-9]+(?![\w.:-])")
+SIZE = re.compile(r" to ([0-9.]+) [KMG]iB")
+WORDS = re.compile(r"an inconclusive multiple|(?:±|\+-) [0-9]+ (?:of [0-9]+ )?trials?|too noisy: one trial, \w+ too noisy")
 OF = re.compile(rf"({NUMBER})% of (?:the )?(?:spec|peak|theoretical|documented|limit|published|data sheet|reported)")
 
 
@@ -62,6 +64,13 @@ def misread(text):
     for found in LONG.finditer(text):
         if significant(found.group(0)) > DIGITS:
             yield text[max(0, found.start() - 40):found.end() + 20]
+    for found in WORDS.finditer(text):
+        yield found.group(0)
+    for found in SIZE.finditer(text):
+        size = float(found.group(1))
+        power = 2.0 ** math.floor(math.log2(size)) if size else 1
+        if power < size <= 1.004 * power:
+            yield found.group(0)
     for found in OF.finditer(text):
         if float(found.group(1)) > SHARE:
             yield found.group(0)
@@ -198,6 +207,7 @@ def test_constants(assay):
 
 def test_planted_faults_are_seen(assay):
     for planted in ("77.4 GB/s ±155%", "value +- 2.2e-05%", "2.12x (0.0644 to 69.6x)", "0.0160x to 66200x", "3530376.5 updates (3400000 to 3600000 updates)",
+                    "an inconclusive multiple of", "± 1 of 8 trials", "16 to 64.1 KiB", "256 to 1025 KiB", "p5 too noisy: one trial, p25 too noisy: one trial",
                     "27.973300", "L2 1467% of specified", "FP64: 120% of the theoretical peak", "107% of peak bandwidth", f"68.6 ns{EDGE}30 to 200 ns", "10.84 ns per load (9.1 to 12 ns; 21 cycles)"):
         expect(list(misread(planted)), f"seen: {planted}")
     table = "                measured       ±  share\n───────────────────────────────────────\nMemory  read   77.4 GB/s  {}   {}\n"
@@ -205,7 +215,7 @@ def test_planted_faults_are_seen(assay):
     for width, share in (("155% ~", "99%"), ("15% ~", "108%")):
         planted = table.format(f"{width:>6}", f"{share:>4}").replace(f"  {width:>6}", f"  {width:>6}")
         expect(list(columns(planted)), f"seen: {width} {share}", planted)
-    for clear in ("59 GB/s (53 to 65 GB/s)", "27 to 121 ns", "1.60x (1.35 to 1.90x)", "CUDA 13.1.0, driver 580.159.03", "98.2% of the peak"):
+    for clear in ("59 GB/s (53 to 65 GB/s)", "27 to 121 ns", "16 to 64 KiB", "227 to 231 KiB", "1.60x (1.35 to 1.90x)", "CUDA 13.1.0, driver 580.159.03", "98.2% of the peak"):
         expect(not list(misread(clear)), f"clear: {clear}")
     expect(math.isclose(last_digit("1.25"), 0.01) and last_digit("120") == 10, "last digits")
 

@@ -91,6 +91,42 @@ static void rows_join_both_probes(void **state)
     synth_free(s);
 }
 
+/* A sheet of few lines is followed by the operations people ask for, one row over all forms; a full one is not. */
+static void main_operations_stand_below_a_short_sheet(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("operations");
+    struct as_operation *rows = NULL;
+    size_t n = 0;
+    assert_non_null(s);
+    const char *device = s->runs[0].devices[0].id;
+    assert_int_equal(as_operations_main(&s->runs[0], device, &rows, &n, &err), AS_OK);
+    assert_true(n >= 2);
+    assert_string_equal(rows[0].name, "ffma32");
+    for (size_t i = 0; i < n; i++) {
+        assert_true(rows[i].throughput || rows[i].latency);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(rows[i].name, rows[k].name);
+    }
+    free(rows);
+    const struct as_table_style style = {.width = 100};
+    struct as_buf shown = AS_BUF_INIT;
+    assert_int_equal(as_text_main_results(&s->runs[0], device, &(struct as_sheet){.n = 1}, &style, &shown, &err),
+                     AS_OK);
+    assert_non_null(strstr(as_buf_get(&shown), "Main results"));
+    assert_non_null(strstr(as_buf_get(&shown), "ffma32"));
+    assert_non_null(strstr(as_buf_get(&shown), "All operations: assay show "));
+    as_buf_clear(&shown);
+    struct as_sheet_row *lines = calloc(40, sizeof *lines);
+    assert_non_null(lines);
+    const struct as_sheet full = {.rows = lines, .n = 40};
+    assert_int_equal(as_text_main_results(&s->runs[0], device, &full, &style, &shown, &err), AS_OK);
+    assert_int_equal(shown.len, 0);
+    free(lines);
+    as_buf_finish(&shown);
+    synth_free(s);
+}
+
 static void rejected_counts_where_nothing_else_is(void **state)
 {
     (void)state;
@@ -204,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpus_have_a_scalar_form),
         cmocka_unit_test(rows_join_both_probes),
+        cmocka_unit_test(main_operations_stand_below_a_short_sheet),
         cmocka_unit_test(rejected_counts_where_nothing_else_is),
         cmocka_unit_test(the_page_has_a_table_and_entries),
         cmocka_unit_test(figures_stand_beside_what_was_measured),

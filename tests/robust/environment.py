@@ -179,6 +179,13 @@ def test_killed_for_lack_of_memory(assay):
         remove_group(group)
 
 
+def test_a_folder_made_for_a_store_is_told(assay):
+    """A misspelt path makes a store where nobody looks for it."""
+    path = assay.path(os.path.join("misspelt", "a.db"))
+    first = assay.run("run", "launch", "--device", "null", "--set", "threads=1", "--trials", "1", env={**assay.script(harness.FAST), "ASSAY_STORE": path})
+    expect(os.path.exists(path) and f"made a folder for a new store: {path}" in first.err, "told", first)
+
+
 def test_folder_of_the_store(assay):
     """The reason why it cannot be made is the system's, not that it is not there."""
     locked = assay.path("locked")

@@ -85,7 +85,7 @@ def test_none_slow(assay):
 def test_merged(assay):
     files, merged = fleet(assay, {3: 5}), assay.path("all.json")
     done = assay.run("fleet", "merge", *files, "-o", merged)
-    expect(done.code == OK, "merge", done)
+    expect(done.code == OK and "wrote" in done.err and "all.json" in done.err, "merge, and it says what it wrote", done)
     apart, together = assay.run("fleet", "show", "--json", *files), assay.run("fleet", "show", "--json", merged)
     strip = [{n: (v["verdict"], v["findings"]) for n, v in verdicts(d).items()} for d in (apart, together)]
     expect(strip[0] == strip[1] and len(strip[0]) == NODES, "merged sheets tell the same", together)

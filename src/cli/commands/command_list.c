@@ -96,12 +96,21 @@ static enum as_status list_probes(const struct as_listing *l, struct as_error *e
 }
 
 /* "latency alloc (20%)": probes in order, with the precision of those that have their own. */
+/* Under the same precision, where it differs from the suite's. */
+static bool is_listed_before(const struct as_suite *s, size_t at, bool differs)
+{
+    for (size_t i = 0; i < at; i++)
+        if (s->grids[i].probe == s->grids[at].probe && (!differs || s->grids[i].precision == s->grids[at].precision))
+            return true;
+    return false;
+}
+
 static void suite_probes(const struct as_suite *s, bool with_precision, struct as_buf *out)
 {
     for (size_t g = 0; g < s->grids_n; g++) {
-        const struct as_grid *grid = &s->grids[g], *last = g ? grid - 1 : NULL;
+        const struct as_grid *grid = &s->grids[g];
         const bool differs = with_precision && grid->precision > 0;
-        if (last && last->probe == grid->probe && !(differs && last->precision != grid->precision))
+        if (is_listed_before(s, g, differs))
             continue;
         as_buf_printf(out, "%s%s", g ? " " : "", grid->probe->name);
         if (differs)
@@ -370,10 +379,26 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
 static const struct {
     const char *name;
     enum as_status (*list)(const struct as_listing *l, struct as_error *err);
+    const char *about;
 } lists[] = {
-    {"probes", list_probes}, {"suites", list_suites}, {"runs", list_runs}, {"devices", list_devices},
-    {"gates", list_gates},   {"refs", as_list_refs},  {"ops", list_ops},   {"roles", as_list_roles},
+    {"probes", list_probes, "what can be measured"},
+    {"suites", list_suites, "probes that are measured together"},
+    {"runs", list_runs, "what is in the store"},
+    {"devices", list_devices, "devices of this machine"},
+    {"gates", list_gates, "checks of a number, and causes of wide intervals"},
+    {"refs", as_list_refs, "published figures"},
+    {"ops", list_ops, "operations of the probes alu and alu_latency"},
+    {"roles", as_list_roles, "what allocators are for"},
 };
+
+/* What can be listed. */
+static int list_lists(void)
+{
+    struct as_buf out = AS_BUF_INIT;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        as_buf_printf(&out, "assay list %-8s %s\n", lists[i].name, lists[i].about);
+    return as_cli_print_text(&out, AS_EXIT_OK);
+}
 
 static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
 {
@@ -406,7 +431,9 @@ static int run_listing(const struct as_command *command, const struct as_args *a
 
 static int run_list(const struct as_command *command, const struct as_args *args)
 {
-    return run_listing(command, args, as_args_word(args, 0));
+    if (!as_args_word(args, 0) && !as_args_flag(args, "json"))
+        return list_lists();
+    return run_listing(command, args, as_args_word(args, 0) ? as_args_word(args, 0) : "");
 }
 
 static int run_devices(const struct as_command *command, const struct as_args *args)
@@ -422,7 +449,7 @@ static const struct as_option list_options[] = {
 };
 const struct as_command as_command_list = {
     .name = "list",
-    .args = "probes|suites|runs|devices|gates|refs|ops|roles [NAME]",
+    .args = "[probes|suites|runs|devices|gates|refs|ops|roles [NAME]]",
     .summary = "list probes, suites, runs, devices, gates, refs, ops or roles",
     .about =
         "Lists the probes and suites of this build, the runs of the store, or the devices of this machine. Gates are "
@@ -436,7 +463,6 @@ const struct as_command as_command_list = {
     .example =
         "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops\nassay list roles",
     .options = list_options,
-    .min_args = 1,
     .max_args = 2,
     .run = run_list,
 };

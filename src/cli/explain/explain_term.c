@@ -2,6 +2,8 @@
 #include "cli/explain/explain.h"
 
 #include "base/text.h"
+#include "device/backend.h"
+#include "device/info.h"
 #include "quantity/quantity.h"
 #include "report/terminal/terminal.h"
 
@@ -39,9 +41,49 @@ static const struct term {
     {"crashed", NULL, "status: the process that measured ended by a signal; the run went on with another"},
     {"timeout", NULL, "status: a trial took longer than its limit, and its process was ended"},
     {"skipped", NULL, "status: planned, but left out by the budget or because its device was lost"},
-    {"planned", NULL, "status: the run has not come to it, or was interrupted before"},
+    {"planned", "not measured", "status: the run has not come to it, or was interrupted before"},
     {"inconclusive", "undecided", /* words: ok */
      "the 95% interval allows more than one answer; more trials or runs would decide"},
+    {"contended", NULL,
+     "others used the core, the device or the memory in most trials; 'over' beside it is the best that was seen"},
+    {"over", "under",
+     "beside a number: the 95% interval has no useful other end, so the number is a bound, of a rate from below "
+     "('over') "
+     "or of a time from above ('under')"},
+    {"about", NULL, "beside a number: too few trials were undisturbed for an interval; 'explain CELL' lists them"},
+    {"of trials", "disturbed", "so many of the trials were undisturbed, and the number rests on them"},
+    {"not yet known", NULL, "too few trials or runs to say where another run of the machine would lie"},
+    {"not in this suite", NULL,
+     "no measurement of the run could give the line; another suite can: 'assay list suites'"},
+    {"specified", NULL, "the figure of the vendor's data sheet; not measured"},
+    {"modes", "mode", "a number that has two typical values, with the share of samples or runs at each"},
+    {"supported", NULL, "verdict of a fact: its measurements agree with the sentence"},
+    {"refuted", "not as expected", "verdict of a fact: its measurements deny what is reported or expected"},
+    {"running", NULL, "state of a run: it is being measured"},
+    {"complete", NULL, "state of a run: it came to its end or to that of its budget"},
+    {"interrupted", NULL, "state of a run: it was stopped before its end; 'assay resume' continues it"},
+    {"pass", NULL, "of a gate: the check holds"},
+    {"fail", NULL, "of a gate: the check does not hold, and the number is rejected"},
+    {"n/a", NULL, "of a gate: it does not apply to this measurement"},
+    {"same", NULL, "verdict of 'compare' and 'check': the 95% interval of the ratio lies within the tolerance"},
+    {"faster", "slower", "verdict of 'compare': the ratio lies beyond the tolerance, with its confidence"},
+    {"better", "worse",
+     "verdict of 'check': the ratio lies beyond the tolerance, with the confidence of the whole check"},
+    {"looks worse", NULL, "verdict of 'check': worse in one run only, or only in disturbed repeats; it does not fail"},
+    {"not confirmed", NULL, "verdict of 'check': it looked worse, and measuring again did not show it"},
+    {"missing", NULL, "verdict of 'check': only the base has a number for the line"},
+    {"new", NULL, "verdict of 'check': only the checked machine has a number for the line"},
+    {"met", "not met", "verdict of 'check' against a policy: whether the number keeps the policy's bound"},
+    {"not met in one run", NULL,
+     "verdict of 'check' against a policy: beyond the bound in one run only; it does not fail"},
+    {"steady", NULL, "of a run in 'history': the line is what it was in the run before"},
+    {"changed", NULL, "of a run in 'history': from it on the line is at another level"},
+    {"outlier", NULL, "of a run in 'history': the line was at another level in this run only"},
+    {"ridge", "ridge point",
+     "operations per byte at which the compute ceiling meets a memory ceiling: below it memory limits, above it "
+     "compute"},
+    {"MLC", NULL,
+     "Intel's Memory Latency Checker; the probes latency, bandwidth, loaded_latency and c2c answer its questions"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL, "the ends of the 95% interval are more than a factor of ten apart"},
     {"±", "+-", "the farther end of the 95% interval, relative to the number"},
@@ -66,10 +108,19 @@ static void term_add_line(struct as_buf *out, const char *name, const char *text
     as_buf_finish(&line);
 }
 
+/* "1 of 3 trials", with any numbers */
+static bool is_of_trials(const char *name)
+{
+    const size_t n = strspn(name, "0123456789");
+    const char *rest = name + n + (strncmp(name + n, " of ", 4) == 0 ? 4 : 0);
+    return n && rest > name + n && strcmp(rest + strspn(rest, "0123456789"), " trials") == 0;
+}
+
 static bool explain_of_terms(const char *name, const struct as_table_style *style, struct as_buf *out)
 {
+    const char *meant = is_of_trials(name) ? "of trials" : name;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-        if (strcasecmp(terms[i].name, name) == 0 || (terms[i].also && strcasecmp(terms[i].also, name) == 0)) {
+        if (strcasecmp(terms[i].name, meant) == 0 || (terms[i].also && strcasecmp(terms[i].also, meant) == 0)) {
             term_add_line(out, name, terms[i].text, style);
             return true;
         }
@@ -216,6 +267,30 @@ static bool explain_value(const char *name, struct as_buf *out)
     return n;
 }
 
+/* "thp: allocator of the backend cpu: memory of the process with transparent huge pages requested" */
+static bool explain_memory(const char *name, const struct as_table_style *style, struct as_buf *out)
+{
+    size_t n = 0;
+    struct as_buf text = AS_BUF_INIT;
+    if (as_role_find(name) != AS_ROLE_UNKNOWN) {
+        as_buf_printf(&text, "kind of memory: %s; 'assay list roles' names the allocators",
+                      as_role_help(as_role_find(name)));
+        term_add_line(out, name, as_buf_get(&text), style);
+        n++;
+    }
+    for (size_t b = 0; as_backends[b]; b++) {
+        const enum as_role role = as_role_in(as_backends[b]->roles, name);
+        if (role == AS_ROLE_UNKNOWN || as_backends[b]->on_request)
+            continue;
+        as_buf_clear(&text);
+        as_buf_printf(&text, "allocator of the backend %s: %s", as_backends[b]->name, as_role_help(role));
+        term_add_line(out, name, as_buf_get(&text), style);
+        n++;
+    }
+    as_buf_finish(&text);
+    return n;
+}
+
 /* ---- words of users ---- */
 
 #define SYNONYM(word, meant) {word, meant},
@@ -327,7 +402,8 @@ bool as_explain_nearest(const char *name, const struct as_table_style *style, st
 
 bool as_explain_term(const char *name, const struct as_table_style *style, struct as_buf *out)
 {
-    return explain_of_terms(name, style, out) || explain_quantities(name, style, out) || explain_value(name, out);
+    return explain_of_terms(name, style, out) || explain_quantities(name, style, out) ||
+           explain_memory(name, style, out) || explain_value(name, out);
 }
 
 size_t as_explain_terms(const char **names, size_t most)
@@ -335,6 +411,9 @@ size_t as_explain_terms(const char **names, size_t most)
     size_t n = 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms && n < most; i++)
         names[n++] = terms[i].name;
+    for (size_t b = 0; as_backends[b]; b++)
+        for (const struct as_role_name *r = as_backends[b]->roles; r && r->allocator && n < most; r++)
+            names[n++] = r->allocator;
     for (const struct as_quantity *q = as_quantities; q->name && n + 3 <= most; q++) {
         names[n++] = q->name;
         names[n++] = q->group;

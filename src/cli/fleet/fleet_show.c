@@ -110,6 +110,8 @@ int as_fleet_verb_merge(const struct as_command *command, const struct as_args *
         st = as_fail(&err, AS_FAILED, "no file contains measurements");
     if (!st)
         st = as_write_file(path, as_buf_get(&merged), merged.len, &err);
+    if (!st && strcmp(path, "-") != 0)
+        as_cli_note("wrote %s: %zu node%s", path, f.nodes_n, f.nodes_n == 1 ? "" : "s");
     const int code = as_fleet_missing(&f) ? AS_EXIT_PARTLY : AS_EXIT_OK;
     as_fleet_finish(&f);
     as_buf_finish(&merged);

@@ -241,7 +241,10 @@ static void add_steady(struct as_table *t, const struct as_history *h)
     add_number(t, &n);
     another_text(h, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_table_addf(t, AS_PAINT_NONE, "%zu", h->n);
+    if (h->joined < h->n)
+        as_table_addf(t, AS_PAINT_NONE, "%zu of %zu", h->joined, h->n);
+    else
+        as_table_addf(t, AS_PAINT_NONE, "%zu", h->n);
     as_table_add(t, h->row->of->name, AS_PAINT_DIM);
     as_buf_finish(&text);
 }

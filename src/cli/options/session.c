@@ -217,15 +217,13 @@ static enum as_status session_write_page(const struct as_report_run *run, const 
 }
 
 /* The probe of all cells, "PROBE" if there are several, NULL if there is none; and the number of wide cells. */
-static const char *only_probe(const struct as_report_run *run, size_t *wide, size_t *cells)
+static const char *only_probe(const struct as_report_run *run, size_t *wide)
 {
     const char *probe = NULL;
     *wide = 0;
-    *cells = run->cells_n;
     if (run->overview) {
         const struct as_overview *o = run->overview;
         *wide = run->overview->by_status[AS_CELL_WIDE];
-        *cells = run->overview->cells;
         return o->probes_n == 1 ? o->probes[0].name : o->probes_n ? "PROBE" : NULL;
     }
     for (size_t i = 0; i < run->cells_n; i++) {
@@ -251,8 +249,8 @@ static bool has_port(const struct as_report_run *run)
 static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
                          const char *report, struct as_buf *out)
 {
-    size_t wide, cells;
-    const char *probe = only_probe(run, &wide, &cells);
+    size_t wide;
+    const char *probe = only_probe(run, &wide);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
     if (has_port(run)) {
@@ -266,7 +264,7 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
         as_buf_printf(out, "\nAs a page:   assay report %s -o report.html", name);
         as_args_add_store(s->store, out);
     }
-    if (wide > cells / 2)
+    if (wide)
         as_buf_str(out, "\nWhat makes intervals wide (~) on this machine:  assay doctor");
     as_buf_char(out, '\n');
 }

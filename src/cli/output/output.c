@@ -187,13 +187,29 @@ enum as_status as_cli_style(const struct as_args *args, struct as_table_style *s
     return AS_OK;
 }
 
+/* Of a misspelt path, too: the user is told that a folder was made. */
+static bool lacks_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path || (size_t)(slash - path) >= sizeof folder)
+        return false;
+    as_copy_text(folder, (size_t)(slash - path) + 1, path);
+    return access(folder, F_OK) != 0;
+}
+
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
                             struct as_error *err)
 {
     const char *path = as_args_value(args, "store");
     if (path && !*path)
         return as_fail(err, AS_USAGE, "--store needs a file name");
-    return as_store_open(path, mode, store, err);
+    const char *named = path ? path : getenv("ASSAY_STORE");
+    const bool makes_folder = mode == AS_STORE_WRITE && named && *named && lacks_folder(named);
+    const enum as_status st = as_store_open(path, mode, store, err);
+    if (!st && makes_folder)
+        as_cli_note("made a folder for a new store: %s", named);
+    return st;
 }
 
 enum as_status as_cli_existing_store(const struct as_args *args, struct as_store **store, struct as_error *err)

@@ -41,7 +41,7 @@ void as_further_row(const struct as_further *f, const struct as_cell *cell, as_f
         as_buf_clear(&text);
         for (size_t i = 0; i < n; i++)
             if (further_place_of(f, v[i].name) == k)
-                as_number_text(
+                as_number_brief(
                     &(struct as_number){.value = v[i].value, .ci = v[i].ci, .unit = v[i].unit, .trials = v[i].trials},
                     &text);
         write(user, as_buf_get(&text));

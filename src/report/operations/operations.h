@@ -21,6 +21,7 @@ struct as_operation {
     struct as_measure relative;               /* throughput over that of ffma32 in the same width */
     struct as_measure adjusted;               /* latency less that of the link */
     char link_name[48], form[64], steps[160]; /* "" unknown; steps: "1 MUFU, 1 FMUL" */
+    size_t forms_left_out;                    /* of a row over all forms: whose throughput the run left out */
 };
 
 /* Is it a cell of one of these probes, of an operation? */
@@ -43,6 +44,13 @@ bool as_operation_of_ref(const struct as_report_run *run, const struct as_operat
 const char *as_ref_our_name(const char *group, const char *published, size_t n);
 /* Is the figure of this operation? */
 bool as_ref_is_of(const struct as_ref *ref, const char *op);
+
+/* The device's most asked-for operations that have a valid number, at most 14, a row each over all forms: the best
+ * throughput, with its form, and the least latency. *out is the caller's (free). */
+enum as_status as_operations_main(const struct as_report_run *run, const char *device, struct as_operation **out,
+                                  size_t *n, struct as_error *err);
+/* Their table. *out is the caller's (as_view_finish). */
+void as_operations_main_view(const struct as_operation *rows, size_t n, struct as_view_table *out);
 
 /* One behind the last row of the device whose first is `from`. */
 size_t as_operations_end(const struct as_operation *rows, size_t n, size_t from);

@@ -156,8 +156,8 @@ enum as_said as_page_said(const struct as_fact *f)
 void as_page_range(struct as_buf *b, double low, double high, const char *unit)
 {
     struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
-    as_page_value(&lo, low, unit);
-    as_page_value(&hi, high, unit);
+    as_page_value(&lo, as_range_end(low, unit), unit);
+    as_page_value(&hi, as_range_end(high, unit), unit);
     size_t number = strspn(as_buf_get(&lo), "0123456789.");
     bool same = strcmp(as_buf_get(&lo) + number, as_buf_get(&hi) + strspn(as_buf_get(&hi), "0123456789.")) == 0;
     as_buf_add(b, as_buf_get(&lo), same ? number : lo.len);

@@ -76,6 +76,11 @@ bool as_page_has_charts(void);
 void as_page_title(struct as_page *p);
 void as_page_header(struct as_page *p);
 
+/* The id of a fact's entry: "f12" in the first run, "f12-1" in the second. Returns id. */
+enum { AS_PAGE_FACT_ID = 48 };
+const char *as_page_fact_id(const struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
+                            char id[static AS_PAGE_FACT_ID]);
+
 /* Sections, in the order of the page. */
 enum as_status as_page_verdict(struct as_page *p); /* of two runs */
 enum as_status as_page_maps(struct as_page *p);    /* folded on a page of several runs; so are facts and advice */
@@ -85,6 +90,11 @@ bool as_page_is_of_cpu(const struct as_device_info *info);
 /* Of one run with devices of both kinds: their sheets are sections beside each other. */
 bool as_page_has_sheets_beside(const struct as_page *p);
 enum as_status as_page_sheets_of(struct as_page *p, bool cpus);
+/* On a page of one run, where the sheet of a device has few lines: the main operations, nothing where the run has none;
+ * and its most telling facts. Returns how many. */
+struct as_sheet;
+enum as_status as_page_main_operations(struct as_page *p, const char *device, const struct as_sheet *sheet);
+size_t as_page_main_facts(struct as_page *p, const char *device);
 /* The pictures of the probes that lead, in their order. */
 bool as_page_has_curves(const struct as_page *p);
 void as_page_curves(struct as_page *p);

@@ -199,6 +199,14 @@
     return domains;
   }
 
+  // Where a device has more names than there are colours, a panel of fewer has its own, so that none stands for two.
+  function distinct(domains, names) {
+    const own = new Map(domains);
+    for (const [name, list] of domains)
+      if (NAMED.test(name) && list?.length > COLOURS && names.get(name)?.length <= COLOURS) own.set(name, names.get(name));
+    return own;
+  }
+
   // A panel tells more than a sentence if it is no flat curve, nor two or three fields of names.
   const FIELDS = 5;
   const fields = names => (names.has('y') ? names.get('y').length * (names.get('x')?.length || FIELDS) : FIELDS);
@@ -215,7 +223,7 @@
       const group = await overview(figure, part), domains = shared(figure, all, group, alone);
       for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
         const { names, flat, narrow } = await overview(figure, part, value);
-        panels.push({ rows: part, value, domains, names, tells: !flat && !narrow && fields(names) >= FIELDS, short: isShort(figure, names), label: [value, key].filter(Boolean).join(', ') });
+        panels.push({ rows: part, value, domains: distinct(domains, names), names, tells: !flat && !narrow && fields(names) >= FIELDS, short: isShort(figure, names), label: [value, key].filter(Boolean).join(', ') });
       }
     }
     return panels;
@@ -277,7 +285,9 @@
       curve.remove();
     }
     const section = byId('curves');
-    if (section && !shown) section.hidden = true;
+    if (!section || shown) return;
+    section.hidden = true;
+    for (const link of document.querySelectorAll('nav a[href="#curves"]')) link.parentElement.hidden = true;
   }
   // A picture asks for its width: in a closed section it waits until that is opened.
   let queue = Promise.resolve();

@@ -61,13 +61,20 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
   // A legend of one entry is a line of words, and the height is that of two pictures on a screen.
   const SMALL = 190;
   // Texts in fields of names are left out where a field has no room for them.
-  const FIELD = 56, NAMES = 110, AXIS = 70;
+  const FIELD = 56, NAMES = 110, AXIS = 70, LETTER = 6.8, SLANT = 18;
+  // Names of rows are cut, but not so far that two of them read the same.
+  function namesMost(names) {
+    const list = (names.get('y') ?? []).map(String), most = Math.max(0, ...list.map(n => n.length));
+    let length = 1;
+    while (length < most && new Set(list.map(n => n.slice(0, length))).size < new Set(list).size) length++;
+    return Math.max(NAMES, LETTER * (length + 3));
+  }
   function makeSmall(spec, plot, names) {
-    const fields = names.get('x')?.length ?? 0, width = plot.clientWidth - AXIS - Math.min(NAMES, namesWidth(spec, names, true));
+    const fields = names.get('x')?.length ?? 0, most = namesMost(names), width = plot.clientWidth - AXIS - Math.min(most, namesWidth(spec, names, true));
     if (fields && width / fields < FIELD) spec.marks = spec.marks.filter(m => m.type !== 'text');
     for (const a of spec.axes ?? [])
-      if (a.scale === 'y' && a.labelLimit) Object.assign(a, { labelLimit: NAMES, maxExtent: NAMES });
-      else if (a.scale === 'x' && fields) a.labelOverlap = true;
+      if (a.scale === 'y' && a.labelLimit) Object.assign(a, { labelLimit: most, maxExtent: most });
+      else if (a.scale === 'x' && fields) a.labelOverlap = !(a.labelAngle && width / fields >= SLANT);
     const single = (spec.legends ?? []).filter(l => l.values?.length === 1);
     spec.legends = (spec.legends ?? []).filter(l => !single.includes(l));
     if (Number.isFinite(spec.height)) spec.height = Math.min(spec.height, SMALL);
@@ -80,7 +87,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     if (p.plot.clientWidth < least) p.plot.style.minWidth = `${least}px`;
     const own = withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off));
     if (f.box.dataset.part === 'lead') makeSmall(own, p.plot, p.names);
-    const small = f.box.dataset.part === 'lead', taken = Math.min(small ? NAMES : Infinity, namesWidth(f.figure.spec, p.names, small));
+    const small = f.box.dataset.part === 'lead', taken = Math.min(small ? namesMost(p.names) : Infinity, namesWidth(f.figure.spec, p.names, small));
     const spec = tools.equip(fitLegends(own, p.plot.clientWidth - taken), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own

@@ -71,12 +71,11 @@ static void facts_numbers(struct as_page *p, const struct as_fact *f)
     as_html_close(b, "p");
 }
 
-/* "f12" in the first run, "f12-1" in the second. */
-static const char *fact_id(const struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
-                           char id[static 48])
+const char *as_page_fact_id(const struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
+                            char id[static AS_PAGE_FACT_ID])
 {
     const size_t run = (size_t)(rr - p->runs), fact = (size_t)(f - rr->facts);
-    snprintf(id, 48, run ? "f%zu-%zu" : "f%zu", fact, run);
+    snprintf(id, AS_PAGE_FACT_ID, run ? "f%zu-%zu" : "f%zu", fact, run);
     return id;
 }
 
@@ -85,9 +84,9 @@ static void facts_fact(struct as_page *p, const struct as_report_run *rr, const 
                        const struct as_fact *again)
 {
     struct as_buf *b = p->out;
-    char id[48];
+    char id[AS_PAGE_FACT_ID];
     as_html_tag(b, "li", "class='fact %s%s' id='%s'", again ? "again " : "", as_fact_verdict_word(f->verdict),
-                fact_id(p, rr, f, id));
+                as_page_fact_id(p, rr, f, id));
     as_html_open(b, "p", "verdict");
     as_html_tag(b, "span", "aria-hidden='true'");
     as_buf_str(b, verdict_signs[f->verdict]);
@@ -223,13 +222,13 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
     as_html_device(p->out, rr, info->id, false);
     as_html_open(p->out, "ul", "worth");
     for (size_t i = 0; i < n; i++) {
-        char id[48];
+        char id[AS_PAGE_FACT_ID];
         as_html_open(p->out, "li", isnan(worth[i].fact->gain) ? "refuted" : NULL);
         as_buf_clear(&text);
         as_worth_text(&worth[i], &text);
         as_buf_html(p->out, as_buf_get(&text));
         as_buf_char(p->out, ' ');
-        as_html_tag(p->out, "a", "class='why' href='#%s'", fact_id(p, rr, worth[i].fact, id));
+        as_html_tag(p->out, "a", "class='why' href='#%s'", as_page_fact_id(p, rr, worth[i].fact, id));
         as_buf_str(p->out, "why");
         as_html_close(p->out, "a/li");
     }
@@ -241,7 +240,7 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
 
 void as_page_facts(struct as_page *p)
 {
-    size_t total = 0, ranked = 0;
+    size_t total = 0, told = 0;
     as_html_part(p->out, p->n > 1, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
@@ -249,14 +248,18 @@ void as_page_facts(struct as_page *p)
         const bool alike = as_map_alike_before(&p->runs[0], i) > 0;
         if (alike)
             as_html_details(p->out, "more", "%s (identical device)", p->runs[0].devices[i].id);
-        ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
+        told += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
         if (alike)
             as_html_close(p->out, "details");
+        else
+            told += as_page_main_facts(p, p->runs[0].devices[i].id);
     }
-    as_html_paragraph(p->out, "lead",
-                      total == 0    ? "No fact could be derived: too few valid measurements."
-                      : ranked == 0 ? "Each probe's section lists its facts."
-                                    : "Each probe's section lists all its facts.");
+    as_html_paragraph(
+        p->out, "lead",
+        total == 0 ? "No fact could be derived: too few valid measurements."
+        : told == 0 && p->n == 1
+            ? "No result of this run calls for a change of programs. Each probe's section lists its facts."
+            : "Each probe's section lists all its facts.");
     as_page_facts_of(p, NULL);
     as_html_part_end(p->out, p->n > 1);
 }

@@ -350,6 +350,8 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
             sources(p, sheets);
         }
     }
+    if (!st && p->n == 1)
+        st = as_page_main_operations(p, device, sheets);
     for (size_t r = 0; sheets && !joined && r < p->n; r++)
         as_sheet_finish(&sheets[r]);
     free(sheets);

@@ -126,6 +126,7 @@ static bool find_now(const struct as_machine_runs *m, struct as_history *h)
             continue;
         const struct as_line_runs *runs = &device->runs[row - device->sheet.rows];
         h->states = runs->states;
+        h->joined = runs->n;
         h->on_sheet = row;
         h->now = (struct as_joined){.value = h->row->of->kind == AS_KIND_CAPACITY ? NAN : row->value,
                                     .ci = row->ci,
@@ -145,8 +146,10 @@ static void find_levels(const struct as_machine_runs *m, struct as_history *h, c
             before = h->since;
             h->since = i;
         }
-    if (!find_now(m, h))
+    if (!find_now(m, h)) {
+        h->joined = h->n - h->since;
         h->now = join_runs(h, h->since, h->n, priors, &h->states);
+    }
     h->before = (struct as_joined){.value = NAN, .ci = {NAN, NAN}, .another = {NAN, NAN}};
     h->ratio = (struct as_interval){NAN, NAN};
     if (!h->since)

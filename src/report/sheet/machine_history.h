@@ -18,6 +18,7 @@ struct as_history {
     const struct as_sheet_row *row;
     struct as_history_run *v; /* owned; in order of time */
     size_t n, alone;          /* alone: runs of that place */
+    size_t joined;            /* runs that now is of */
     size_t since;             /* index of the first run of the present level; 0: it did not change */
     struct as_joined now;     /* the machine's number as on its sheet; where the sheet has none, because the machine
                                  changed,         that of the runs since; value NAN: a capacity, whose range is now.ci */

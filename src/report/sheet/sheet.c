@@ -152,8 +152,13 @@ static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struc
     struct as_buf b = AS_BUF_INIT;
     if (library)
         as_buf_add(&b, library, strcspn(library, ","));
-    else
-        as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
+    else {
+        const char *instruction = json_string_value(json_object_get(detail, "instruction"));
+        if (instruction) /* "vpdpbusd_512_u8_s8_s32" */
+            as_buf_printf(&b, "by %.*s", (int)strcspn(instruction, "_"), instruction);
+        else
+            as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
+    }
     const double power = as_detail_number(cell->detail, "power_w");
     if (cell->clock_hz > 0 && !(cell->clock_hz > beyond * clock_max_hz && clock_max_hz > 0)) {
         as_buf_str(&b, ", ");

@@ -198,7 +198,7 @@ static enum as_status look_at_cells(const struct as_report_run *run, struct as_o
 enum as_status as_report_terminal(const struct as_report_run *run, const struct as_table_style *style,
                                   struct as_buf *out, struct as_error *err)
 {
-    enum { TABLE_MAX = 40, MISSING_MAX = 2 };
+    enum { MISSING_MAX = 2 };
     struct as_overview own = {0};
     const struct as_overview *o = run->overview ? run->overview : &own;
     enum as_status st = run->overview ? AS_OK : look_at_cells(run, &own, err);
@@ -208,7 +208,7 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
         st = as_text_sheet(run, run->devices[i].id, style, out, err);
     if (!st)
         write_facts(run, style, out);
-    if (!st && o->probes_n == 1 && o->cells <= TABLE_MAX) {
+    if (!st && o->probes_n == 1 && o->cells <= AS_TEXT_WHOLE_MAX) {
         as_overview_finish(&own);
         return as_report_probe(run, run->cells[0].probe, style, out, err);
     }

@@ -69,6 +69,10 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
  * joined, and the table says where another run lies. seen: what disturbed it, "" nothing. */
 enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
                                     const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+/* Below a sheet of few lines: what the run is about; nothing where it is one small probe, which is printed whole. */
+enum { AS_TEXT_WHOLE_MAX = 40 }; /* measurements */
+enum as_status as_text_main_results(const struct as_report_run *run, const char *device, const struct as_sheet *sheet,
+                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 /* The data sheet of a machine: what it rests on, then all devices, and what is worth knowing of the last run. */
 enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);

@@ -95,7 +95,8 @@ static void write_machine_head(const struct as_machine_runs *m, const struct as_
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
     if (m->since[0])
-        as_text_line(out, "Earlier numbers are left out, since the machine changed with ", m->since, 0, 2, style);
+        as_text_line(out, "Earlier numbers are left out, since the machine or assay changed with ", m->since, 0, 2,
+                     style);
     if (m->older)
         as_buf_printf(out, "%zu older run%s not read\n", m->older, m->older == 1 ? " is" : "s are");
     as_text_caveats(&m->fullest, style, out);

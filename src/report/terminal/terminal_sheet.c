@@ -224,7 +224,7 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
     struct as_table t;
     struct as_sheet_entry any;
     if (!as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any))
-        return AS_OK;
+        return as_text_main_results(run, d->id, sheet, style, out, err);
     add_header(run, d, seen, style, out);
     const bool specified = as_sheet_has_specified(sheet),
                published = style->width >= WIDE && as_sheet_has_published(sheet);
@@ -252,6 +252,7 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
         add_legend(sheet, style, out);
         add_not_in_suite(sheet, style, out);
         add_sources(sheet, style, out);
+        st = as_text_main_results(run, d->id, sheet, style, out, err);
     }
     return st;
 }

@@ -238,6 +238,13 @@ static void terminal_table_write_row(const struct as_table *t, const struct as_t
     while (terminal_table_write_line(t, row, left, width, style, out));
 }
 
+/* The head of a column before the text; none before "1 of 8 trials" where an interval would stand. */
+static const char *head_before(const char *head, const char *text)
+{
+    const bool is_interval = strcmp(head, "±") == 0 || strcmp(head, "+-") == 0;
+    return is_interval && !strchr(text, '%') ? "" : head;
+}
+
 /* Rows as text, each number behind the head of its column: "Memory read, measured 4.57 TB/s, another run 0.8%". An
  * empty first column repeats the one above. */
 static void terminal_table_write_text(const struct as_table *t, const struct as_table_style *style, struct as_buf *out)
@@ -253,7 +260,7 @@ static void terminal_table_write_text(const struct as_table *t, const struct as_
         }
         above = cells[0].text[0] ? cells[0].text : above;
         for (size_t c = 0; c < t->columns; c++) {
-            const char *text = c ? cells[c].text : above, *head = t->cells[c].text;
+            const char *text = c ? cells[c].text : above, *head = head_before(t->cells[c].text, text);
             if (text[0] && strcmp(text, "-") != 0 && !t->spare[c])
                 as_buf_printf(&line, "%s%s%s%s",
                               !line.len          ? ""

@@ -1,0 +1,92 @@
+/* The dozen operations that a short view tells of, one row each over all forms. */
+#include "base/text.h"
+#include "report/operations/operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const main_operations[] = {"ffma32", "ffma64", "ffma2_f16",      "fadd32", "fmul32",
+                                              "fdiv32", "iadd32", "sqrt32_precise", "imul32", "imad32",
+                                              "imul64", "idiv32", "xor32",          "popc32"};
+
+/* The better of two forms; where neither is measured, neither is. */
+static const struct as_operation *better_form(const struct as_operation *a, const struct as_operation *b, bool latency)
+{
+    const struct as_cell *of_a = latency ? a->latency : a->throughput;
+    const struct as_cell *of_b = b ? latency ? b->latency : b->throughput : NULL;
+    if (!of_a || !as_cell_is_valid(of_a))
+        return b;
+    return !of_b || as_cell_is_better(of_a, of_b) ? a : b;
+}
+
+static bool is_left_out(const struct as_cell *c)
+{
+    return c && (c->status == AS_CELL_SKIPPED || c->status == AS_CELL_PLANNED);
+}
+
+/* Joins the forms of one operation on a device; false: none has a number. */
+static bool join_forms(const struct as_operation *rows, size_t n, const char *device, const char *op,
+                       struct as_operation *out)
+{
+    const struct as_operation *rate = NULL, *wait = NULL;
+    size_t left_out = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(rows[i].device, device) != 0 || strcmp(rows[i].name, op) != 0)
+            continue;
+        rate = better_form(&rows[i], rate, false);
+        wait = better_form(&rows[i], wait, true);
+        left_out += is_left_out(rows[i].throughput);
+    }
+    if (!rate && !wait)
+        return false;
+    *out = rate ? *rate : *wait;
+    out->throughput = rate ? rate->throughput : NULL;
+    out->latency = wait ? wait->latency : NULL;
+    out->forms_left_out = left_out;
+    if (!rate)
+        out->form[0] = '\0';
+    return true;
+}
+
+enum as_status as_operations_main(const struct as_report_run *run, const char *device, struct as_operation **out,
+                                  size_t *n, struct as_error *err)
+{
+    enum { MOST = sizeof main_operations / sizeof *main_operations };
+    struct as_operation *rows = NULL;
+    size_t all = 0;
+    *n = 0;
+    *out = calloc(MOST, sizeof **out);
+    enum as_status st = *out ? as_operations_make(run, &rows, &all, err) : as_nomem(err, sizeof **out, "operations");
+    for (size_t i = 0; i < MOST && !st; i++)
+        *n += join_forms(rows, all, device, main_operations[i], *out + *n);
+    free(rows);
+    return st;
+}
+
+void as_operations_main_view(const struct as_operation *rows, size_t n, struct as_view_table *out)
+{
+    static const struct as_view_column columns[] = {{.title = "operation"},
+                                                    {.title = "what it is", .under = true, .spare = true},
+                                                    {.title = "ops/cycle", .number = true},
+                                                    {.title = "form"},
+                                                    {.title = "latency, cycles", .number = true},
+                                                    {.title = "remark"}};
+    *out = (struct as_view_table){0};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        as_view_add_column(out, columns[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct as_buf remark = AS_BUF_INIT;
+        as_view_begin_row(out, true);
+        as_view_link(out, rows[i].name, AS_OPERATION_ANCHOR);
+        as_view_text(out, rows[i].word->title, AS_PAINT_DIM);
+        as_view_measured(out, rows[i].throughput, "");
+        as_view_text(out, strcmp(rows[i].form, "usual") == 0 ? "" : rows[i].form, AS_PAINT_DIM);
+        as_view_measured(out, rows[i].latency, "");
+        if (rows[i].forms_left_out)
+            as_buf_printf(&remark, "%zu form%s left out", rows[i].forms_left_out,
+                          rows[i].forms_left_out == 1 ? "" : "s");
+        as_view_text(out, as_buf_get(&remark), AS_PAINT_DIM);
+        out->failed |= remark.failed;
+        as_buf_finish(&remark);
+    }
+}
