@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,8 +71,12 @@ struct as_refs_agreement as_refs_agree(const struct as_refs *refs, const struct 
 void as_ref_deviation(const struct as_ref *ref, const struct as_fact *fact, struct as_buf *out)
 {
     const double ratio = as_ref_ratio(ref, fact);
+    const double each = ratio / fact->value;
+    char text[96];
     if (isfinite(ratio) && !as_ref_is_close(ratio))
-        as_buf_printf(out, " (measured: %.3gx)", ratio);
+        as_buf_printf(out, " (measured: %s)",
+                      as_noted_text(ratio, (struct as_interval){fact->ci.lo * each, fact->ci.hi * each}, "x", "", "",
+                                    text, sizeof text));
 }
 
 void as_refs_agreement_text(const struct as_refs_agreement *agreement, struct as_buf *out)

@@ -58,10 +58,10 @@ static bool is_exact(const struct as_estimated *s)
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out)
 {
-    *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
+    *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}, {NAN, NAN}};
     const bool exact = is_exact(a) && is_exact(b); /* counts, possibly 0 */
     if (exact && a->value == b->value) {
-        *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
+        *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}, {1, 1}};
         return;
     }
     out->ci = as_ratio_interval(b->value, b->ci, a->value, a->ci);
@@ -73,6 +73,8 @@ void as_compare_numbers(const struct as_estimated *a, const struct as_estimated 
     out->ratio = b->value / a->value;
     out->differ = compare_wider(out->ci, out->ratio, df, confidence);
     out->verdict = compare_judge(out->ci, out->differ, lower_is_better, tolerance);
+    const bool beyond = out->ci.lo > 1 + tolerance || out->ci.hi < 1 / (1 + tolerance);
+    out->shown = beyond ? out->differ : out->ci;
 }
 
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
@@ -85,7 +87,7 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
 
 struct as_interval as_comparison_interval(const struct as_comparison *c)
 {
-    return c->verdict == AS_FASTER || c->verdict == AS_SLOWER ? c->differ : c->ci;
+    return c->shown;
 }
 
 const char *as_verdict_word(enum as_verdict v)

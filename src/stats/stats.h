@@ -52,6 +52,7 @@ struct as_comparison {
     struct as_interval ci; /* 95% of the ratio */
     enum as_verdict verdict;
     struct as_interval differ; /* 99%, or the requested confidence; decides faster and slower */
+    struct as_interval shown;  /* the one to print beside the verdict: see as_comparison_interval */
 };
 struct as_estimated {
     double value;
@@ -65,7 +66,8 @@ unsigned as_trials_df(size_t trials);
  * confidence. */
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out);
-/* The interval to print beside the verdict: of faster and slower the one that decided, `differ`; else the 95% one. */
+/* The interval to print beside the verdict, which it does not contradict: the 95% one, or, where that is all beyond the
+ * tolerance, `differ`, which decides. */
 struct as_interval as_comparison_interval(const struct as_comparison *c);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "inconclusive" */
 

@@ -59,7 +59,7 @@ static void test_broken_records(void **unused)
     expect_fault(&p, "'all' is every word of axis 'units'");
 }
 
-enum { CPU, PORTABLE, CARD, DEVICES };
+enum { CPU, PORTABLE, CARD, NODES, DEVICES };
 
 static void make_infos(struct as_device_info infos[DEVICES])
 {
@@ -93,13 +93,15 @@ static void make_infos(struct as_device_info infos[DEVICES])
     infos[2] = infos[1];
     snprintf(infos[2].id, sizeof infos[2].id, "cuda:0");
     snprintf(infos[2].backend, sizeof infos[2].backend, "cuda");
-    infos[2].capabilities |= AS_CAP_COPY | AS_CAP_GRAPHS | AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_FP16;
+    infos[2].capabilities |=
+        AS_CAP_COPY | AS_CAP_GRAPHS | AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_FP16 | AS_CAP_RECOMMENDED;
     infos[2].compute_units = 132;
     infos[2].threads = 1024;
     infos[2].warp = 32;
     snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");
     snprintf(infos[2].allocators[1].name, sizeof infos[2].allocators[1].name, "cuMemHostAlloc");
     infos[2].allocators[1].host_access = true;
+    infos[3] = (struct as_device_info){.id = "mpi", .backend = "mpi"};
     for (int i = 0; i < DEVICES; i++)
         for (size_t k = 0; k < infos[i].allocators_n; k++)
             infos[i].allocators[k].role = as_allocator_role(infos[i].backend, infos[i].allocators[k].name);

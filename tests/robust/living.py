@@ -87,7 +87,7 @@ def test_changed_driver(assay):
     measure(assay, memory(90, driver="2.0"))
     first, text = head(assay)
     expect(": 1 run since " in first, "one run of this driver", text)
-    expect("changed with run 3: driver of null 1.0, then 2.0" in text, "and why", text)
+    expect("changed with run 3: driver of null 1.0, then 2.0" in " ".join(text.split()), "and why", text)
     runs, _ = lines(assay, LATENCY)
     expect([r["run"] for r in runs] == [1, 2, 3], "all runs", runs)
     expect(runs[2]["recorded"] == "driver of null 1.0, then 2.0", "what was recorded", runs[2])

@@ -34,8 +34,8 @@ SMALL = {
     "sync": "op=max path=native memory=global elements=1024 threads=64",
     "tlb": "pages=16 stride=page allocator=device", "topology": "place=memory",
 }
-# What needs a CPU's or another API's instructions, or measures one for minutes: no OpenCL kernel of its own.
-ELSEWHERE = {"calibrate", "clockstate", "cpu_operands", "matmul_peak", "matmul_rate", "refill"}
+# What needs a CPU's or another API's instructions or limits, or measures one for minutes: no OpenCL kernel of its own.
+ELSEWHERE = {"calibrate", "clockstate", "cpu_operands", "matmul_peak", "matmul_rate", "near_limit", "refill"}
 
 
 def gpu(assay, words=""):

@@ -208,7 +208,7 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
     struct as_run_result result = {0};
     struct as_session session = {0};
     struct as_store *store = NULL;
-    struct replayed r = {.comparison = {.ratio = NAN, .verdict = AS_CANNOT_TELL}};
+    struct replayed r = {.comparison = {.ratio = NAN, .verdict = AS_CANNOT_TELL, .shown = {NAN, NAN}}};
     struct as_error err = {0};
     uint64_t id = 0;
     int64_t again = 0;

@@ -75,8 +75,11 @@ static enum as_status add_twin(struct list *l, const struct as_cell *a, const st
     enum as_status st = as_grow(&grown, &l->cap, l->n + 1, sizeof *l->v, err);
     l->v = grown;
     if (!st)
-        l->v[l->n++] = (struct as_backend_pair){
-            .a = a, .b = b, .allocators_differ = aside, .comparison = {NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}}};
+        l->v[l->n++] =
+            (struct as_backend_pair){.a = a,
+                                     .b = b,
+                                     .allocators_differ = aside,
+                                     .comparison = {NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}, {NAN, NAN}}};
     return st;
 }
 

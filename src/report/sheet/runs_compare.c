@@ -50,7 +50,7 @@ bool as_cells_compare(const struct as_comparing *by, const struct as_cell *a, co
                       struct as_comparison *out)
 {
     if (by->is_same_run && a->sum.median == b->sum.median) {
-        *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
+        *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}, {1, 1}};
         return false;
     }
     const struct as_between between = as_cell_between(a, by->virtual_machine);
@@ -152,8 +152,8 @@ static bool is_other_kernel(const struct as_cell *a, const struct as_cell *b)
 static void compare_pair(const struct as_comparing *by, double limit, struct as_pair *p)
 {
     const struct as_cell *a = p->a, *b = p->b;
-    p->comparison =
-        (struct as_comparison){.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL, .differ = {NAN, NAN}};
+    p->comparison = (struct as_comparison){
+        .ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL, .differ = {NAN, NAN}, .shown = {NAN, NAN}};
     if (!a || !b) {
         p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
         return;

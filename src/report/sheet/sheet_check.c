@@ -95,7 +95,7 @@ static bool is_same_range(const struct as_check_line *line)
 static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const struct judged_by *by)
 {
     const struct as_sheet_row *a = line->base, *b = line->now;
-    line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
+    line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}, {NAN, NAN}};
     if (!b || !a)
         return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
     const double carry = as_machine_sheet_carry(b, by->now_hz, by->base_hz);
@@ -103,7 +103,7 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     const unsigned df =
         line->base_runs->df < line->now_runs->df && !by->bounds ? line->base_runs->df : line->now_runs->df;
     if ((by->itself && a->value == b->value) || is_same_range(line))
-        line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
+        line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}, {1, 1}};
     else
         as_compare_numbers(&x, &y, df, 1 - 2 * FALSE_ALARMS / (double)by->lines, !as_sheet_more_is_better(a->unit),
                            by->tolerance, &line->comparison);
