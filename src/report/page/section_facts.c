@@ -248,11 +248,12 @@ void as_page_facts(struct as_page *p)
         const bool alike = as_map_alike_before(&p->runs[0], i) > 0;
         if (alike)
             as_html_details(p->out, "more", "%s (identical device)", p->runs[0].devices[i].id);
-        told += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
+        size_t of_device = facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
         if (alike)
             as_html_close(p->out, "details");
-        else
-            told += as_page_main_facts(p, p->runs[0].devices[i].id);
+        else if (!of_device)
+            of_device = as_page_main_facts(p, p->runs[0].devices[i].id);
+        told += of_device;
     }
     as_html_paragraph(
         p->out, "lead",
