@@ -163,6 +163,20 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
     return AS_QUANTITY_FOUND;
 }
 
+/* The trials that a fact rests on: those of its cell that has most; of a ratio, which no cell carries alone, the first.
+ */
+static void count_trials(const struct as_quantity_subject *s, const struct as_fact *f, size_t *trials, size_t *tried)
+{
+    const size_t n = strcmp(f->unit, "x") == 0 ? f->evidence_n > 0 : f->evidence_n;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = find_cell(s, f->evidence[i]);
+        if (cell && (i == 0 || cell->sum.trials > *trials)) {
+            *trials = cell->sum.trials;
+            *tried = (size_t)cell->trials_done;
+        }
+    }
+}
+
 static bool from_fact(const struct as_quantity_subject *s, const struct as_quantity *q,
                       const struct as_quantity_source *source, struct as_quantity_value *out)
 {
@@ -187,11 +201,10 @@ static bool from_fact(const struct as_quantity_subject *s, const struct as_quant
                 ((cell && cell->status == AS_CELL_WIDE) || f->ci.hi - f->ci.lo > WIDE * fabs(f->value)),
         .decided = decided,
         .refuted = f->verdict == AS_REFUTED,
-        .trials = cell ? cell->sum.trials : 0,
-        .tried = cell ? (size_t)cell->trials_done : 0,
         .seen = cell && f->evidence_n == 1 && strcmp(cell->unit, f->unit) == 0 ? as_cell_seen(cell)
                                                                                : (struct as_interval){0, 0},
         .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
+    count_trials(s, f, &out->trials, &out->tried);
     as_copy_text(out->unit, sizeof out->unit, f->unit);
     name_axis(cell, source->named, out->named, sizeof out->named);
     return true;
