@@ -49,7 +49,7 @@ static const struct as_trial *isolate_alone_of(const struct as_trials *t)
 
 static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *depend, struct as_error *err)
 {
-    struct as_cell *cell = &e->cells[index], alone = *cell;
+    struct as_cell *cell = &e->cells[index];
     enum as_status st = AS_OK;
     if (!isolate_alone_of(&e->trials[index])) /* else it is from before the run was interrupted */
         st = measure_alone(e, index, err);
@@ -61,13 +61,20 @@ static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *de
     counted.number = 0;
     const struct as_trials one = {.v = &counted, .n = 1};
     const struct as_judge_context context = as_engine_judge_context(e, index);
-    st = as_judge_cell(&e->judge, &alone, &one, &context, err);
+    struct as_cell alone = *cell; /* with texts of its own */
+    alone.detail = as_strdup(v->detail);
+    alone.answers = alone.metrics = NULL;
+    alone.samples = NULL;
+    alone.sample_trial = NULL;
+    st = v->detail && !alone.detail ? as_nomem(err, 0, "a trial's notes")
+                                    : as_judge_cell(&e->judge, &alone, &one, &context, err);
     if (!st && as_cell_is_valid(&alone)) {
         struct as_comparison c;
         as_compare(&cell->sum, &alone.sum, cell->lower_is_better, cell->precision, &c);
         *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;
         st = note_isolated(cell, &c, err);
     }
+    as_cell_finish(&alone);
     e->progress[index].changed = true;
     return st ? st : as_engine_store_changed(e, err);
 }
