@@ -183,7 +183,7 @@ static void start(struct toy *t)
 {
     static struct as_queue_ops queue;
     toy_init(t, (AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_ASYNC | AS_CAP_FP16 | AS_CAP_FP64 |
-                 AS_CAP_SVM_ATOMICS | AS_CAP_QUEUES) &
+                 AS_CAP_SVM_ATOMICS | AS_CAP_QUEUES | AS_CAP_RECOMMENDED) &
                     ~compiler->without);
     queue = *t->dev.queue;
     queue.launch = launch;
