@@ -1,4 +1,4 @@
-"""Does check find what got 5% worse, and nothing else? Data sheets of a sample, drawn again as runs of one machine: each line
+"""Does check find a slowdown of 5%, and nothing else? Data sheets of a sample, resampled as runs of one machine: each line
 varies by its own interval and from run to run; in the checked runs three lines of the GPU are 5% worse."""
 import copy
 import json

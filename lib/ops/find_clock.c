@@ -15,8 +15,7 @@ enum { ROUNDS = 5, LONGER = 4, FULL_ILP = 4 };
 /* LEAST: chains of a fit. SPARE: from so many on, a quarter need not be whole numbers. */
 enum { LEAST = 3, SPARE = 5, FITS_MAX = 32 };
 
-/* Short operations on different pipes. The first ones often decide: one of a cycle where there is such, and a long one.
- */
+/* Short operations on different pipes. The first ones often decide: usually a single-cycle operation and a long one. */
 static const char *const names[] = {"iadd32", "xor32", "imul32", "recip32", "ffma32", "shladd32", "fmin32", "ffma64"};
 static const char full_name[] = "ffma32";
 enum { NAMES = sizeof names / sizeof *names, FULL = NAMES, CHAINS_N };
@@ -25,7 +24,7 @@ enum { NAMES = sizeof names / sizeof *names, FULL = NAMES, CHAINS_N };
  * difference of clocks that are hardly two. SURE: least relative
  * error of a fit. GUESS: how far a device under load may be from its reported clock. */
 static const double STEP = 1e-4, WHOLE = 0.04, SAME = 0.02, SURE = 5e-4, GUESS = 1.5;
-/* CLEAR: a fit of all chains that leaves less open needs no more of them. */
+/* CLEAR: no further chains are needed if all fit and the remaining factor is below this. */
 static const double CLEAR = 1.005;
 static const double LEAST_HZ = 0.3e9, MOST_HZ = 3.5e9, LEAST_SHARE = 0.5, ABOVE = 1.02;
 
@@ -76,7 +75,7 @@ static void keep_fit(struct as_clock_fit *fits, size_t *n, const struct as_clock
         fits[*n - 1] = *fit;
 }
 
-/* A quarter need not be whole numbers. */
+/* A quarter may be off, such as operations of fractional cycles. */
 static unsigned least_chains(size_t n)
 {
     return (unsigned)(n >= SPARE ? n - n / 4 : n);
@@ -187,7 +186,7 @@ static size_t seconds_of(const struct finder *f, double *seconds)
     return n;
 }
 
-/* Compilers of a second per kernel exist: makes no more chains than decide. *n: of them were measured. */
+/* Some compilers take a second per kernel: makes only as many chains as needed. *n: measured. */
 static enum as_status measure_enough(struct finder *f, struct as_trial_context *tc, const struct as_clock_range *range,
                                      double *seconds, size_t *n, struct as_error *err)
 {

@@ -22,7 +22,7 @@ struct as_clock_fit {
 /* seconds: per step of n chains, at most AS_CLOCK_CHAINS. At least three must fit: all of up to four, three quarters of
  * more. */
 struct as_clock_fit as_clock_fit(const double *seconds, size_t n, const struct as_clock_range *range);
-/* Are n chains enough of n + more? So many fit that the clock is sure, or miss that none can be found any more. */
+/* Do n chains decide, with `more` still to come: all fit one clock, or so many miss that none can be found? */
 bool as_clock_is_decided(const double *seconds, size_t n, size_t more, const struct as_clock_range *range);
 
 /* Fills tc->dev->found unless that is done: measures the chains, and f32 fused multiply-adds on full compute units

@@ -10,7 +10,7 @@ enum { CORE_TURNS = 8192 };
 
 const struct as_metric as_ops_time[] = {
     {"time", "ns", true, "the same in nanoseconds, at the clock of the sample", NULL},
-    {"loop", "cycles", true, "control group: cycles per turn of the loop beyond its steps", NULL},
+    {"loop", "cycles", true, "control group: loop overhead in cycles per iteration", NULL},
     {0}};
 const struct as_metric as_ops_rate[] = {
     {"rate", "GOP/s", false, "results per second and compute unit, at the clock of the sample", NULL}, {0}};

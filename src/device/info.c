@@ -41,7 +41,7 @@ static const struct {
     {"subgroup arithmetic", "non-uniform subgroup arithmetic"},
     {"subgroup clustered", "clustered subgroup reductions"},
     {"concurrent commands", "concurrent commands in one submission"},
-    {"recommended memory", "recommendation of how much memory to use"},
+    {"recommended memory", "recommended maximum working set"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

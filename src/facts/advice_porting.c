@@ -277,9 +277,9 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
     }
     porting_add_all(c, a, of, n);
     if (decided.len)
-        as_advice_say(a, "Time with each strategy against time without: %s", as_buf_get(&decided));
+        as_advice_say(a, "Time with each strategy relative to without: %s", as_buf_get(&decided));
     if (unclear.len)
-        as_advice_say(a, "%s: %s", decided.len ? "; inconclusive" : "What these strategies gain is inconclusive",
+        as_advice_say(a, "%s: %s", decided.len ? "; inconclusive" : "The gain of these strategies is inconclusive",
                       as_buf_get(&unclear));
     if (missing.len)
         as_advice_say(a, "; not measured: %s", as_buf_get(&missing));

@@ -116,10 +116,10 @@ static void say_into(const struct as_fact *f, char *out, size_t size, const char
 }
 #pragma GCC diagnostic pop
 
-#define TOO_WIDE "an unknown number of times"
+#define RATIO_UNKNOWN "an unknown number of times"
 
 /* Nothing if text does not contain old. */
-static void put_instead(char *text, size_t size, const char *old, const char *new)
+static void replace_text(char *text, size_t size, const char *old, const char *new)
 {
     const char *at = strstr(text, old);
     struct as_buf out = AS_BUF_INIT;
@@ -137,16 +137,16 @@ static void say_too_wide(char *text, size_t size)
 {
     static const char *const open = " is inconclusive: ";
     char *at = strstr(text, open);
-    if (!strstr(text, TOO_WIDE) || (!at && !strstr(text, " statistically tied")))
+    if (!strstr(text, RATIO_UNKNOWN) || (!at && !strstr(text, " statistically tied")))
         return;
     if (at) {
         at += strlen(open);
         snprintf(at, size - (size_t)(at - text), "the intervals are too wide");
         return;
     }
-    put_instead(text, size, " are statistically tied", " cannot be compared");
-    put_instead(text, size, " is statistically tied", " cannot be compared");
-    put_instead(text, size, TOO_WIDE, "the intervals are too wide");
+    replace_text(text, size, " are statistically tied", " cannot be compared");
+    replace_text(text, size, " is statistically tied", " cannot be compared");
+    replace_text(text, size, RATIO_UNKNOWN, "the intervals are too wide");
 }
 
 void as_fact_say(struct as_fact *f, const char *fmt, ...)
@@ -228,7 +228,7 @@ static void format_noted(struct as_buf *out, double v, struct as_interval ci, co
 {
     const struct as_number n = {.value = v, .ci = ci, .unit = unit};
     if (as_number_form(&n) == AS_NUMBER_INCONCLUSIVE)
-        as_buf_printf(out, TOO_WIDE "%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
+        as_buf_printf(out, RATIO_UNKNOWN "%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
     else
         as_number_prose(&n, per, note, out);
 }

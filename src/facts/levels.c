@@ -1,4 +1,4 @@
-/* Levels of a curve over sizes: which plateaus are told apart, and which of their sizes a level's number comes from. */
+/* Levels of a curve over sizes: which plateaus are distinct, and which of their sizes a level's number comes from. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static enum as_step levels_step(const struct as_curve *curve, const struct as_pl
     return as_plateau_step(curve->ci, pair);
 }
 
-/* Does a cache that is reported end between the plateaus? Then they are two levels, told apart or not. */
+/* Does a cache that is reported end between the plateaus? Then they are two levels, distinct or not. */
 static bool levels_have_end_between(const struct as_device_info *info, double last, double first)
 {
     for (size_t i = 0; info && i < info->caches_n && i < AS_CACHES_MAX; i++) {
@@ -66,10 +66,10 @@ enum as_level_end as_level_end_of(const struct as_curve *curve, const struct as_
     if (i + 1 == n)
         return AS_END_BEYOND;
     if (levels_step(curve, &p[i], &p[i + 1]) == AS_STEP_UP)
-        return AS_END_TOLD;
+        return AS_END_CLEAR;
     for (size_t k = i + 2; k < n; k++)
         if (levels_step(curve, &p[i], &p[k]) == AS_STEP_UP)
-            return AS_END_BLURRED;
+            return AS_END_UNRESOLVED;
     return AS_END_NONE;
 }
 

@@ -109,16 +109,16 @@ void as_curves_make(struct as_rule_context *c, const char *probe, const char *ax
 void as_curves_free(struct as_curve *curves, size_t n);
 /* The cells from first to last, thinned where they are too many. */
 void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t first, size_t last);
-/* Plateaus of latency over size. Neighbours whose intervals do not tell them apart are one, unless a reported cache
- * ends between them. Returns how many; of more than max the first. info: NULL unknown. */
+/* Plateaus of latency over size. Neighbours whose intervals overlap are one, unless a reported cache ends between
+ * them. Returns how many; of more than max the first. info: NULL unknown. */
 size_t as_levels_of(const struct as_curve *curve, const struct as_device_info *info, struct as_plateau *out,
                     size_t max);
 /* How the curve shows that plateau i of n ends. */
 enum as_level_end {
-    AS_END_TOLD,    /* by its intervals it lies below the next */
-    AS_END_BLURRED, /* below a later one, but not below the next, which is too noisy: where it ends is unknown */
-    AS_END_NONE,    /* below no later one: nothing but its sizes shows that it is a level */
-    AS_END_BEYOND,  /* it is the last: the curve ends within it */
+    AS_END_CLEAR,      /* by its intervals it lies below the next */
+    AS_END_UNRESOLVED, /* below a later one, but not below the next, which is too noisy: where it ends is unknown */
+    AS_END_NONE,       /* below no later one: nothing but its sizes shows that it is a level */
+    AS_END_BEYOND,     /* it is the last: the curve ends within it */
 };
 enum as_level_end as_level_end_of(const struct as_curve *curve, const struct as_plateau *p, size_t i, size_t n);
 /* Keeps only the sizes (bytes) of a level: above `beyond` and up to `within`. False, and unchanged, where none is. */

@@ -67,10 +67,10 @@ void as_fleet_store_path(const char *folder, const char *name, struct as_buf *ou
 struct as_fleet_watch {
     const char *folder;
     const struct as_fleet_job *job;
-    const char *own; /* its own name */
-    double began;    /* as_now() */
-    double next_at;  /* of the next look */
-    double said_at;  /* of the last lines about those that measure */
+    const char *own;   /* its own name */
+    double began;      /* as_now() */
+    double next_at;    /* of the next look */
+    double printed_at; /* of the last lines about those that measure */
     struct as_fleet_seen {
         char name[280];
         enum as_fleet_state state;

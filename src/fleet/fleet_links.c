@@ -26,15 +26,15 @@ void as_link_rank_finish(struct as_link_rank *r)
 }
 
 /* What a rank sends in a trial. */
-static unsigned char byte_at(const struct as_link_task *t, int rank, size_t i)
+static unsigned char link_byte_at(const struct as_link_task *t, int rank, size_t i)
 {
     return (unsigned char)((uint64_t)t->seed + 31u * (uint64_t)rank + i * 7u + (i >> 8));
 }
 
-static void fill(struct as_link_rank *r, const struct as_link_task *t)
+static void link_fill(struct as_link_rank *r, const struct as_link_task *t)
 {
     for (size_t i = 0; i < t->size; i++)
-        r->out[i] = byte_at(t, r->mpi->rank, i);
+        r->out[i] = link_byte_at(t, r->mpi->rank, i);
     memset(r->in, 0, t->size);
 }
 
@@ -42,7 +42,7 @@ static int32_t wrong_bytes(const struct as_link_rank *r, const struct as_link_ta
 {
     int32_t wrong = 0;
     for (size_t i = 0; i < t->size; i++)
-        wrong += r->in[i] != byte_at(t, from, i);
+        wrong += r->in[i] != link_byte_at(t, from, i);
     return wrong;
 }
 
@@ -58,7 +58,7 @@ static void ping_pong(struct as_link_rank *r, const struct as_link_task *t, int 
     }
 }
 
-static void windows(struct as_link_rank *r, const struct as_link_task *t, int peer, bool sends, uint64_t reps)
+static void link_send_windows(struct as_link_rank *r, const struct as_link_task *t, int peer, bool sends, uint64_t reps)
 {
     struct as_mpi_requests requests = {.n = 0};
     char closing[CLOSING] = {0};
@@ -108,7 +108,7 @@ static int peer_of(const struct as_link_rank *r, const struct as_link_task *t)
 
 /* Seconds of a block of repetitions, by the slowest of the ranks that time it: of a pair the first, of a collective
  * all. */
-static double block(struct as_link_rank *r, const struct as_link_task *t, int peer, uint64_t reps)
+static double link_time_block(struct as_link_rank *r, const struct as_link_task *t, int peer, uint64_t reps)
 {
     const bool begins = r->mpi->rank < peer, is_pair = t->what <= AS_LINK_BOTH;
     (void)r->mpi->barrier(r->mpi->world);
@@ -116,7 +116,7 @@ static double block(struct as_link_rank *r, const struct as_link_task *t, int pe
     if (peer >= 0 && t->what == AS_LINK_LATENCY)
         ping_pong(r, t, peer, begins, reps);
     else if (peer >= 0 && t->what == AS_LINK_BANDWIDTH)
-        windows(r, t, peer, begins, reps);
+        link_send_windows(r, t, peer, begins, reps);
     else if (peer >= 0 && t->what != AS_LINK_ALLREDUCE)
         both_windows(r, t, peer, reps);
     else if (t->what == AS_LINK_ALLREDUCE)
@@ -145,7 +145,7 @@ static double value_of(const struct as_link_rank *r, const struct as_link_task *
     }
 }
 
-static int32_t check(const struct as_link_rank *r, const struct as_link_task *t, int peer)
+static int32_t link_check(const struct as_link_rank *r, const struct as_link_task *t, int peer)
 {
     const bool receives = t->what != AS_LINK_BANDWIDTH || r->mpi->rank == t->second;
     const bool compares = peer >= 0 && receives && t->what != AS_LINK_ALLREDUCE;
@@ -156,27 +156,28 @@ static int32_t check(const struct as_link_rank *r, const struct as_link_task *t,
     return (int32_t)as_mpi_sum(r->mpi, wrong);
 }
 
-static void trial(struct as_link_rank *r, const struct as_link_task *t, struct as_link_result *out)
+static void link_run_trial(struct as_link_rank *r, const struct as_link_task *t, struct as_link_result *out)
 {
     const double began = as_now();
     const int peer = peer_of(r, t);
     uint64_t reps = 1;
     double seconds = 0;
     *out = (struct as_link_result){.n = 0};
-    fill(r, t);
+    link_fill(r, t);
     for (size_t i = 0; t->what == AS_LINK_ALLREDUCE && i < t->size / sizeof(double); i++)
         ((double *)(void *)r->out)[i] = (double)(i % 1000);
     /* All ranks know the same seconds, and so draw the same conclusion. One slow block is no measure. */
-    while ((seconds = fmin(block(r, t, peer, reps), block(r, t, peer, reps))) < t->sample_s / 2 && reps < REPS_MOST)
+    while ((seconds = fmin(link_time_block(r, t, peer, reps), link_time_block(r, t, peer, reps))) < t->sample_s / 2 &&
+           reps < REPS_MOST)
         reps *= seconds < t->sample_s / 16 ? 8 : 2;
     for (int i = -WARM_UP; i < AS_LINK_SAMPLES; i++) {
-        seconds = block(r, t, peer, reps);
+        seconds = link_time_block(r, t, peer, reps);
         if (i >= 0)
             out->samples[out->n++] = value_of(r, t, seconds, reps);
     }
     out->reps = reps;
     out->sample_s = seconds;
-    out->wrong = check(r, t, peer);
+    out->wrong = link_check(r, t, peer);
     out->took_s = as_now() - began;
 }
 
@@ -184,7 +185,7 @@ void as_link_measure(struct as_link_rank *r, const struct as_link_task *task, st
 {
     struct as_link_task t = *task;
     as_mpi_broadcast(r->mpi, &t, sizeof t);
-    trial(r, &t, out);
+    link_run_trial(r, &t, out);
 }
 
 void as_link_end(struct as_link_rank *r)
@@ -198,7 +199,7 @@ void as_link_serve(struct as_link_rank *r)
     struct as_link_task t;
     struct as_link_result result;
     for (as_mpi_broadcast(r->mpi, &t, sizeof t); t.what >= 0; as_mpi_broadcast(r->mpi, &t, sizeof t))
-        trial(r, &t, &result);
+        link_run_trial(r, &t, &result);
 }
 
 static int by_ranks(const void *a, const void *b)

@@ -74,11 +74,10 @@ enum as_status as_fleet_folder_enter(const char *folder, const char *name, int *
         st = as_fail(err, AS_IO, "cannot create \"%s\": %s", as_buf_get(&path), strerror(errno));
     const int why = st ? 0 : as_lock_byte(*lock, 0);
     if (why == EAGAIN)
-        st =
-            as_fail(err, AS_BUSY,
-                    "another process measures as '%s' in \"%s\"; nodes need different host names, and a launch its own "
-                    "folder",
-                    name, folder);
+        st = as_fail(err, AS_BUSY,
+                     "another process is already measuring '%s' in \"%s\"; give each node its own host name and each "
+                     "concurrent launch its own folder",
+                     name, folder);
     if (*lock >= 0 && why) {
         close(*lock);
         *lock = -1;
@@ -136,7 +135,7 @@ static int status_int(const json_t *j, const char *member)
     return v > 0 && v < INT_MAX ? (int)v : 0;
 }
 
-static bool status_take(const json_t *j, struct as_fleet_status *s)
+static bool status_parse(const json_t *j, struct as_fleet_status *s)
 {
     char word[24];
     if (json_integer_value(json_object_get(j, "status_version")) != STATUS_VERSION)
@@ -185,7 +184,7 @@ enum as_status as_fleet_status_read(const char *folder, const char *name, struct
     out->lives = status_lives(folder, name);
     enum as_status st = as_buf_read_file(&text, as_buf_get(&path), STATUS_BYTES_MAX, err);
     json_t *j = st ? NULL : json_loadb(as_buf_get(&text), text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!st && !(json_is_object(j) && status_take(j, out)))
+    if (!st && !(json_is_object(j) && status_parse(j, out)))
         st = as_fail(err, AS_FORMAT, "\"%s\" is not the state of a node", as_buf_get(&path));
     if (st)
         as_fleet_status_finish(out);

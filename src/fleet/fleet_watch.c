@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LINES_MOST = 16 };
-static const double LOOK_S = 0.5, LOOK_SHARE = 0.02, SAY_S = 10;
+static const double LOOK_S = 0.5, LOOK_SHARE = 0.02, PRINT_S = 10;
 /* Network file systems may show a new file this late. */
 static const double APPEAR_S = 60;
 /* Without an id of the launch, what ended before is told from what has just started by this time. */
@@ -48,7 +48,7 @@ static bool watch_is_dead(const struct as_fleet_status *s, const struct as_fleet
     return s->locked ? !s->lives : as_now() - seen->changed_at > SILENT_S;
 }
 
-static void watch_say(const struct as_fleet_status *s, const char *words, const char *why, struct as_buf *out)
+static void watch_print(const struct as_fleet_status *s, const char *words, const char *why, struct as_buf *out)
 {
     as_buf_str(out, "assay: ");
     as_buf_terminal(out, s->name);
@@ -57,7 +57,7 @@ static void watch_say(const struct as_fleet_status *s, const char *words, const 
     as_buf_char(out, '\n');
 }
 
-static void watch_say_progress(const struct as_fleet_status *s, struct as_buf *out)
+static void watch_print_progress(const struct as_fleet_status *s, struct as_buf *out)
 {
     struct as_buf words = AS_BUF_INIT;
     if (s->state != AS_FLEET_MEASURING || !isfinite(s->share))
@@ -69,12 +69,12 @@ static void watch_say_progress(const struct as_fleet_status *s, struct as_buf *o
         as_format_duration(&words, ceil(s->eta_s));
         as_buf_str(&words, " left");
     }
-    watch_say(s, as_buf_get(&words), s->now, out);
+    watch_print(s, as_buf_get(&words), s->now, out);
     as_buf_finish(&words);
 }
 
 /* Takes note of a state; a line where it is the last one. */
-static void watch_take(struct as_fleet_seen *seen, const struct as_fleet_status *s, bool is_own, struct as_buf *out)
+static void watch_update(struct as_fleet_seen *seen, const struct as_fleet_status *s, bool is_own, struct as_buf *out)
 {
     if (seen->over)
         return;
@@ -85,11 +85,11 @@ static void watch_take(struct as_fleet_seen *seen, const struct as_fleet_status 
     const bool ended = s->state >= AS_FLEET_INTERRUPTED;
     seen->over = !is_own && (ended || watch_is_dead(s, seen));
     if (seen->over)
-        watch_say(s, ended ? as_fleet_state_word(s->state) : "its process has died", ended ? s->why : "", out);
+        watch_print(s, ended ? as_fleet_state_word(s->state) : "its process has died", ended ? s->why : "", out);
 }
 
-static void watch_say_all(struct as_fleet_watch *w, const struct as_fleet_statuses *all, size_t missing,
-                          struct as_buf *out)
+static void watch_print_all(struct as_fleet_watch *w, const struct as_fleet_statuses *all, size_t missing,
+                            struct as_buf *out)
 {
     size_t said = 0, more = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -97,13 +97,13 @@ static void watch_say_all(struct as_fleet_watch *w, const struct as_fleet_status
         if (!watch_is_of_launch(w, s) || s->state >= AS_FLEET_INTERRUPTED || !s->lives)
             continue;
         if (said++ < LINES_MOST)
-            watch_say_progress(s, out);
+            watch_print_progress(s, out);
         else
             more++;
     }
     if (more || missing)
         as_buf_printf(out, "assay: and %zu more measuring, %zu not seen yet\n", more, missing);
-    w->said_at = as_now();
+    w->printed_at = as_now();
 }
 
 enum as_status as_fleet_watch_look(struct as_fleet_watch *w, size_t *pending, struct as_buf *out, struct as_error *err)
@@ -120,15 +120,15 @@ enum as_status as_fleet_watch_look(struct as_fleet_watch *w, size_t *pending, st
         struct as_fleet_seen *seen = watch_is_of_launch(w, &all.v[i]) ? watch_find(w, all.v[i].name, err) : NULL;
         if (!seen)
             continue;
-        watch_take(seen, &all.v[i], is_own, out);
+        watch_update(seen, &all.v[i], is_own, out);
         others += !is_own;
         *pending += !is_own && !seen->over;
     }
     const size_t expected = (size_t)w->job->size - 1, missing = expected > others ? expected - others : 0;
     if (!st && start - w->began < APPEAR_S)
         *pending += missing;
-    if (!st && start - w->said_at >= SAY_S)
-        watch_say_all(w, &all, missing, out);
+    if (!st && start - w->printed_at >= PRINT_S)
+        watch_print_all(w, &all, missing, out);
     as_fleet_statuses_finish(&all);
     w->next_at = as_now() + fmax(LOOK_S, (as_now() - start) / LOOK_SHARE);
     return st;

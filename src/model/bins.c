@@ -51,7 +51,7 @@ void as_bins_write(const struct as_bins *b, struct as_buf *out)
 }
 
 /* Adds the bins of a text; false: it is no list of them. */
-static bool add_text(struct as_bins *b, const char *text)
+static bool bins_parse(struct as_bins *b, const char *text)
 {
     static const uint64_t most = UINT64_C(1) << 53;
     for (const char *at = text; *at;) {
@@ -69,13 +69,13 @@ static bool add_text(struct as_bins *b, const char *text)
     return text[0];
 }
 
-static bool add_notes(struct as_bins *b, const char *detail)
+static bool bins_add_notes(struct as_bins *b, const char *detail)
 {
     if (!detail || !strstr(detail, "\"" AS_BINS_NOTE "\""))
         return false;
     json_t *notes = json_loads(detail, 0, NULL);
     const char *text = json_string_value(json_object_get(notes, AS_BINS_NOTE));
-    const bool good = text && add_text(b, text);
+    const bool good = text && bins_parse(b, text);
     json_decref(notes);
     return good;
 }
@@ -83,10 +83,10 @@ static bool add_notes(struct as_bins *b, const char *detail)
 bool as_bins_of(const struct as_cell *cell, struct as_bins *out)
 {
     *out = (struct as_bins){.count = {0}};
-    return add_notes(out, cell->detail) && as_bins_total(out) > 0;
+    return bins_add_notes(out, cell->detail) && as_bins_total(out) > 0;
 }
 
-static enum as_status put_in_notes(struct as_cell *cell, const char *text, struct as_error *err)
+static enum as_status bins_store_note(struct as_cell *cell, const char *text, struct as_error *err)
 {
     json_t *notes = json_loads(cell->detail, 0, NULL);
     char *detail = notes && json_object_set_new(notes, AS_BINS_NOTE, json_string(text)) == 0
@@ -108,12 +108,12 @@ enum as_status as_bins_sum(struct as_cell *cell, const struct as_trials *trials,
     sum = (struct as_bins){.count = {0}};
     for (size_t i = 0; i < trials->n; i++)
         if (as_trial_counts(&trials->v[i]))
-            (void)add_notes(&sum, trials->v[i].detail);
+            (void)bins_add_notes(&sum, trials->v[i].detail);
     struct as_buf text = AS_BUF_INIT;
     as_bins_write(&sum, &text);
     enum as_status st = as_buf_check(&text, err);
     if (!st && text.len)
-        st = put_in_notes(cell, as_buf_get(&text), err);
+        st = bins_store_note(cell, as_buf_get(&text), err);
     as_buf_finish(&text);
     return st;
 }

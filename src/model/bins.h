@@ -23,7 +23,8 @@ void as_bins_write(const struct as_bins *b, struct as_buf *out);
 bool as_bins_of(const struct as_cell *cell, struct as_bins *out);
 /* Gives the notes of a cell whose last trial has bins the sum over all trials that count. */
 enum as_status as_bins_sum(struct as_cell *cell, const struct as_trials *trials, struct as_error *err);
-/* Two modes with a valley between them, each with some 15% of the events: their centres and the share of the lower. */
+/* Two modes separated by a valley, each with at least about 15% of the events: their centres, the share of the lower.
+ */
 bool as_bins_two_modes(const struct as_bins *b, double mode[2], double *share0);
 
 #endif

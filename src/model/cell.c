@@ -45,9 +45,9 @@ static const struct {
                       "passes when the machine code contains the requested instructions, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
                            "passes when a cell that claims to measure DRAM touches at least 4 times the largest "
-                           "cache on its way (of a virtual machine, 256 MiB or more), and no array of the run shows "
-                           "that a cache holds over a quarter; where "
-                           "sizes are unknown, when the run shows a plateau"},
+                           "cache on its way (of a virtual machine, 256 MiB or more), and the run's latencies do not "
+                           "show that a cache holds over a quarter of the array; where sizes are unknown, when the "
+                           "run shows a plateau"},
 };
 
 const char *as_gate_name(enum as_gate g)

@@ -14,7 +14,7 @@ struct handle {
     as_mpi_handle constant;
 };
 struct as_mpi_abi {
-    const char *told_by[4]; /* words of the library's version */
+    const char *version_words[4]; /* words of the library's version */
     struct handle world, byte, real, sum, max;
     size_t request_size;
     uintptr_t status_ignore;
@@ -72,8 +72,8 @@ static as_mpi_handle handle_of(void *library, const struct handle *h, const char
 
 static bool is_of_abi(const struct as_mpi_abi *abi, const char *version)
 {
-    for (size_t i = 0; i < sizeof abi->told_by / sizeof *abi->told_by && abi->told_by[i]; i++)
-        if (strstr(version, abi->told_by[i]))
+    for (size_t i = 0; i < sizeof abi->version_words / sizeof *abi->version_words && abi->version_words[i]; i++)
+        if (strstr(version, abi->version_words[i]))
             return true;
     return false;
 }
@@ -96,7 +96,7 @@ static enum as_status find_abi(void *library, const char *found, struct as_mpi *
         m->abi = is_of_abi(&abis[i], m->version) ? &abis[i] : NULL;
     return m->abi ? AS_OK
                   : as_fail(err, AS_UNSUPPORTED, "'%s' (%s) has the ABI of neither Open MPI nor MPICH", found,
-                            m->version[0] ? m->version : "of no version");
+                            m->version[0] ? m->version : "version unknown");
 }
 
 static void find_all(void *library, struct as_mpi *m, const char **missing)
@@ -132,13 +132,14 @@ static enum as_status mpi_init(struct as_mpi *m, const char *found, int size, st
     int provided = 0;
     if (m->init_thread(NULL, NULL, THREAD_SINGLE, &provided) || m->comm_rank(m->world, &m->rank) ||
         m->comm_size(m->world, &m->size))
-        return as_fail(err, AS_FAILED, "'%s' cannot start MPI", found);
+        return as_fail(err, AS_FAILED, "MPI_Init_thread, MPI_Comm_rank or MPI_Comm_size of '%s' failed", found);
     if (m->size == size)
         return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED,
-                   "'%s' (%s) knows of %d process%s and the launcher of %d: it is of another MPI; name the launcher's "
-                   "library in ASSAY_MPI, and with srun try --mpi=pmix or --mpi=pmi2",
-                   found, m->version, m->size, m->size == 1 ? "" : "es", size);
+    return as_fail(
+        err, AS_UNSUPPORTED,
+        "'%s' (%s) reports %d process%s, but the launcher started %d: the library does not match the launcher; "
+        "set ASSAY_MPI to the launcher's library, or with srun try --mpi=pmix or --mpi=pmi2",
+        found, m->version, m->size, m->size == 1 ? "" : "es", size);
 }
 
 enum as_status as_mpi_start(struct as_mpi *m, int size, struct as_error *err)
@@ -148,13 +149,13 @@ enum as_status as_mpi_start(struct as_mpi *m, int size, struct as_error *err)
     *m = (struct as_mpi){.size = 0};
     void *library = mpi_open(&found, why, sizeof why);
     if (!library)
-        return as_fail(err, AS_UNSUPPORTED, "no MPI library is found: %s; name one in ASSAY_MPI", why);
+        return as_fail(err, AS_UNSUPPORTED, "cannot find an MPI library: %s; set ASSAY_MPI to its path", why);
     const enum as_status st = find_abi(library, found, m, err);
     if (st)
         return st;
     find_all(library, m, &missing);
     if (missing)
-        return as_fail(err, AS_UNSUPPORTED, "'%s' has no %s", found, missing);
+        return as_fail(err, AS_UNSUPPORTED, "'%s' does not export %s", found, missing);
     return mpi_init(m, found, size, err);
 }
 

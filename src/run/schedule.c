@@ -298,10 +298,10 @@ static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *
     const double all_s =
         as_deadline_budget_for_all(fmax(e->run->budget_s, e->deadline - e->start), possible - n, possible);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "the budget sufficed for %zu of %zu measurements; not measured: ", possible - n, possible);
+    as_buf_printf(&text, "the budget covered %zu of %zu measurements; not measured: ", possible - n, possible);
     name_unmeasured(e, n, &text);
     if (isfinite(all_s))
-        as_buf_printf(&text, "; at this pace, a first trial of all takes about --budget %.0fs", all_s);
+        as_buf_printf(&text, "; at this pace, one trial of each needs about --budget %.0fs", all_s);
     else
         as_buf_str(&text, "; raise --budget");
     as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));

@@ -65,8 +65,7 @@ static bool is_same_clock(double a, double b)
     return fabs(a - b) <= SAME * b;
 }
 
-/* Is reading i no low one, or did the clock last longer than one sample: is it also that of a reading that stands
- * beside none of the same samples, or of the worker's trial before? */
+/* Is reading i not low, or confirmed by a reading beside other samples, or by the worker's previous trial? */
 static bool is_clock_of_trial(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
                               size_t i)
 {

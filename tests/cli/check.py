@@ -218,10 +218,10 @@ def test_policy_without_numbers(folder):
 def test_wrong_policies(folder):
     """Named with the line, and with what to write instead."""
     name, _ = bounded(folder)
-    for line, why in ((f"{name} >= 1 ns", "less is better: write"), (f"{name} <= 1 GB/s", "measured in ns"), (f"{name} <= -1 ns", "no bound"),
-                      (f"{name} <= 1", "no bound"), (f"{name} <= nan ns", "no bound"), (f"{name} <= 1 ns, stop", "neither 'warn' nor 'fail'"),
+    for line, why in ((f"{name} >= 1 ns", "lower is better: write"), (f"{name} <= 1 GB/s", "measured in ns"), (f"{name} <= -1 ns", "not a bound"),
+                      (f"{name} <= 1", "not a bound"), (f"{name} <= nan ns", "not a bound"), (f"{name} <= 1 ns, stop", "must be 'warn' or 'fail'"),
                       (f"{name} = 1 ns", "'QUANTITY >= BOUND'"), (f"{name}x <= 1 ns", f"did you mean '{name}'"), ("x" * 300 + " <= 1 ns", "policy"),
-                      ("shared.capacity >= 1 KiB", "a range"), ("[", "policy, line 2"), (name, "policy, line 2"), ("", "has no line")):
+                      ("shared.capacity >= 1 KiB", "a capacity range"), ("[", "policy, line 2"), (name, "policy, line 2"), ("", "has no line")):
         done = run(folder, *write_policy(folder, line), "1")
         assert done.returncode == 2 and why in done.stderr and "policy.ini" in done.stderr, f"{line}: exit {done.returncode}: {done.stderr}"
     for options in (["--against", "1"], ["--tolerance", "3%"]):

@@ -526,7 +526,7 @@ UNIT_TEST(test_applications_and_strategies)
     says(a, "1.20x (1.19 to 1.21x; heartwall, 'managed')");
     says(a, "'managed'); inconclusive: dwt2d, srad_v1, backprop, nn; one allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
-    says(a, "Time with each strategy against time without: double buffering 0.500x");
+    says(a, "Time with each strategy relative to without: double buffering 0.500x");
     says(a, "heartwall, 'managed'); inconclusive: a check of free memory; not measured: partial transfers, ");
     says(a, "a growing container; impossible on this device: variables on the stack, static managed variables");
     infos[1].allocators[3].role = AS_ROLE_PAGEABLE;

@@ -339,8 +339,8 @@ UNIT_TEST(test_one_interval)
     } cases[] = {
         {0.2, 0.2, "both intervals are wider than the tolerance"},
         {0.2, 0.001, "the base's interval is wider than the tolerance"},
-        {0.001, 0.2, "the checked interval is wider than the tolerance"},
-        {0.001, 0.001, "the ratio's interval, with what varies between runs, is wider than the tolerance"},
+        {0.001, 0.2, "the interval of the checked number is wider than the tolerance"},
+        {0.001, 0.001, "the ratio's interval, including run-to-run variation, is wider than the tolerance"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_machine_sheet base = made_sheet("cpu", 1, 1, cases[i].base),

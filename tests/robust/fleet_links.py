@@ -54,7 +54,7 @@ def test_mpich(assay):
 
 
 def test_three_ranks(assay):
-    """One rests in the bisection."""
+    """With three ranks, one takes no part in the bisection."""
     done = launch(assay, "MPICH", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--quiet")
     expect(done.code == OK and done.out.count("latency") == 3 and done.out.count("bisection") == 1, "all pairs", done)
 

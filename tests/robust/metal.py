@@ -257,7 +257,7 @@ def test_near_the_limit(assay):
     for cell, (share, refused) in zip(cells, shares):
         expect(refused == (int(share) > 100), "only more than is recommended is refused", cell)
         if refused:
-            expect("more than the system recommends to use" in cell["reason"], "with the reason", cell)
+            expect("exceeds the recommended working set" in cell["reason"], "with the reason", cell)
         else:
             expect(cell["gates"]["checksum"]["state"] == "pass", "the words are right", cell)
 

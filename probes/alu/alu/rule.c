@@ -323,7 +323,7 @@ static void alu_add_repetitions(struct as_rule_context *c, const struct curve *c
 }
 
 /* Up to where loops of one instruction per step run at full speed, and the first that does not. */
-static void alu_take_single(struct as_rule_context *c, const struct curve *curve, void *out)
+static void alu_ffma32_span(struct as_rule_context *c, const struct curve *curve, void *out)
 {
     size_t first, last;
     (void)c;
@@ -346,10 +346,11 @@ static void alu_add_length(struct as_rule_context *c, const struct curve *curve,
                  over = as_cell_axis_number(curve->v[last], "steps");
     as_fact_number(f, sqrt(one->lo / over * one->hi / to), (struct as_interval){one->lo / over, one->hi / to});
     f->verdict = AS_SUPPORTED;
-    as_fact_say(f,
-                "The code of {op} is as long as {value} of one step of ffma32: loops of %.0f steps run at full speed, "
-                "of %.0f not",
-                to, over);
+    as_fact_say(
+        f,
+        "The code of {op} is {value} as long as that of ffma32: loops of %.0f operations run at full speed, loops of "
+        "%.0f do not",
+        to, over);
     as_fact_evidence(f, curve->v[last - 1]);
     as_fact_evidence(f, curve->v[last]);
 }
@@ -384,7 +385,7 @@ static void derive_loops(struct as_rule_context *c)
     struct as_interval single = AS_NO_INTERVAL;
     alu_derive_curves(c, "steps", false, alu_add_code, NULL);
     alu_derive_curves(c, "steps", false, alu_add_repetitions, NULL);
-    alu_derive_curves(c, "steps", false, alu_take_single, &single);
+    alu_derive_curves(c, "steps", false, alu_ffma32_span, &single);
     if (single.hi > 0)
         alu_derive_curves(c, "steps", false, alu_add_length, &single);
 }

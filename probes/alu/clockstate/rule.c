@@ -69,8 +69,8 @@ static void clockstate_add_modes(struct as_rule_context *c, const struct as_cell
         return;
     as_fact_number(f, modes, (struct as_interval){modes, modes});
     f->verdict = modes == 1 ? AS_SUPPORTED : AS_REFUTED;
-    as_fact_say(f, "Single launches (%s, %s, size %s) have %s", as_cell_axis(cell, "path"), as_cell_axis(cell, "type"),
-                as_cell_axis(cell, "size"), modes == 1 ? "one mode" : "two modes");
+    as_fact_say(f, "Times of single launches (%s, %s, size %s) have %s", as_cell_axis(cell, "path"),
+                as_cell_axis(cell, "type"), as_cell_axis(cell, "size"), modes == 1 ? "one mode" : "two modes");
     as_fact_evidence(f, cell);
 }
 

@@ -106,15 +106,22 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
     const bool dense = operands_density(cell) >= DENSE * p->densest && f->value < SHARED;
     const bool same = f->ci.lo > SHARED, apart = f->ci.hi < APART;
     f->verdict = same || apart ? AS_SUPPORTED : AS_UNDECIDED; /* either is an answer */
-    as_fact_say(f,
-                same    ? "%s and %s use the same ports: {value} of the shorter one's time is added"
-                : apart ? "%s and %s do not compete for ports: {value} of the shorter one's time is added"
-                : dense ? "%s and %s together reach the highest instruction rate of all mixtures, {value} of the "
-                          "shorter one's time "
-                          "beside the longer one's"
-                : part  ? "%s and %s share some of their ports: {value} of the shorter one's time is added"
-                        : "Whether %s and %s share ports is inconclusive: {value} of the shorter one's time is added",
-                a, b);
+    as_fact_say(
+        f,
+        same ? "%s and %s use the same ports: interleaved, they take {value} of the shorter one's time more than the "
+               "longer one alone"
+        : apart
+            ? "%s and %s do not compete for ports: interleaved, they take {value} of the shorter one's time more than "
+              "the longer one alone"
+        : dense
+            ? "%s and %s together reach the highest instruction rate of all mixtures, and take {value} of the shorter "
+              "one's time more than the longer one alone"
+        : part
+            ? "%s and %s share some of their ports: interleaved, they take {value} of the shorter one's time more than "
+              "the longer one alone"
+            : "Whether %s and %s share ports is inconclusive: interleaved, they take {value} of the shorter one's time "
+              "more than the longer one alone",
+        a, b);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, one);
     as_fact_evidence(f, two);

@@ -98,7 +98,8 @@ static enum as_status emulated_gemm_fill(struct state *s, const struct as_axes *
     return st ? st : dev->memory->write(dev, s->b, 0, s->right, bytes, err);
 }
 
-/* Operands of the products: f64, or slices in a row along K, t + 1 of the t-th product; for plain kernels all of them.
+/* Operands of the products: f64, or slices concatenated along K, t + 1 of the t-th product; for plain kernels all of
+ * them.
  */
 static enum as_status emulated_gemm_allocate(struct state *s, struct as_error *err)
 {
@@ -139,7 +140,7 @@ static enum as_status emulated_gemm_launch(struct state *s, struct as_kernel *ke
     return st;
 }
 
-/* Scales and slices of one operand, the second one's last slice first where products are of slices in a row. */
+/* Scales and slices of one operand, the second one's last slice first where products are of concatenated slices. */
 static enum as_status emulated_gemm_split(struct state *s, size_t which, double *seconds, struct as_error *err)
 {
     const uint64_t n = s->size;

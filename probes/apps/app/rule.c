@@ -90,8 +90,8 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
     say_memory(unified, "peak_against_explicit", &text);
     say_phases(unified, apart, &text);
     as_fact_say(f,
-                as_fact_is_open(f) ? "Whether %.20s on %.40s is faster unified than explicit is inconclusive%s"
-                                   : "%.20s on %.40s: unified takes {value} as long as explicit%s",
+                as_fact_is_open(f) ? "%.20s on %.40s: unified against explicit is inconclusive%s"
+                                   : "%.20s on %.40s: unified takes {value} the time of explicit%s",
                 app, allocator, as_buf_get(&text));
     as_buf_finish(&text);
     as_fact_gain(f, 1 / f->value, (struct as_interval){1 / f->ci.hi, 1 / f->ci.lo});
@@ -216,10 +216,8 @@ static void add_host(struct as_rule_context *c, const struct as_cell *host, cons
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_APP_HOST, host, best, AS_BY(.what = app));
     if (f)
         as_fact_say(f,
-                    as_fact_is_open(f)
-                        ? "Whether %.20s is faster by one thread of the CPU than by the device is inconclusive (%s, "
-                          "%.40s)"
-                        : "%.20s takes {value} as long by one thread of the CPU as by the device (%s, %.40s)",
+                    as_fact_is_open(f) ? "%.20s: one CPU thread against the device is inconclusive (%s, %.40s)"
+                                       : "%.20s on one CPU thread takes {value} the time on the device (%s, %.40s)",
                     app, as_cell_axis(best, "version"), as_cell_axis(best, "allocator"));
 }
 

@@ -1,4 +1,4 @@
-/* near_limit: rate of writing nearly all memory that the system recommends to use. See method.md. */
+/* near_limit: rate of writing nearly the whole recommended working set. See method.md. */
 #include "lib/buffers/buffers.h"
 
 #include "base/text.h"
@@ -17,7 +17,7 @@ enum {
 };
 
 static const struct as_axis axes[] = {
-    AS_COUNT_AXIS("share", 1, 1000, "50,90,98", "percent of the memory that the system recommends to use at most"),
+    AS_COUNT_AXIS("share", 1, 1000, "50,90,98", "percent of the recommended maximum working set"),
     AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
@@ -44,7 +44,7 @@ static enum as_status near_limit_fits(double bytes, double free_bytes, struct as
         return AS_OK;
     struct as_buf b = AS_BUF_INIT;
     as_format_value(&b, bytes, "B");
-    as_buf_str(&b, " requested, but of what the system recommends to use only ");
+    as_buf_str(&b, " requested, but of the recommended working set only ");
     as_format_value(&b, free_bytes, "B");
     as_fail(err, AS_UNSUPPORTED, "%s are free", as_buf_get(&b));
     as_buf_finish(&b);
@@ -56,10 +56,11 @@ static enum as_applies near_limit_applies(const struct as_device_info *info, con
 {
     const uint64_t block = near_limit_block(info, a);
     if (!(info->capabilities & AS_CAP_RECOMMENDED))
-        return as_pruned(err, "the system recommends no limit for this device");
+        return as_pruned(err, "the system recommends no working-set limit for this device");
     if (as_axes_number(a, "share") > 100)
-        return as_inapplicable(err, "more than the system recommends to use: it would move buffers out of the device's "
-                                    "reach while kernels run, and slow other programs down");
+        return as_inapplicable(err,
+                               "exceeds the recommended working set: the system would page buffers out while kernels "
+                               "run, and slow other programs down");
     if (block == 0)
         return as_pruned(err, "the device has too little memory");
     if (info->max_alloc && block > info->max_alloc)
@@ -171,7 +172,7 @@ static void near_limit_finish(void *state)
 const struct as_probe as_probe_near_limit = {
     .name = "near_limit",
     .title = "Memory near the recommended limit",
-    .question = "Does memory keep its rate up to what the system recommends to use at most?",
+    .question = "Does write bandwidth hold up to the recommended working set?",
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte of all blocks once; decimal GB",

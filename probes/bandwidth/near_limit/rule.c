@@ -1,4 +1,4 @@
-/* Whether the rate holds up to the memory that the system recommends to use. */
+/* Whether the write rate holds up to the recommended working set. */
 #include "facts/rule.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static void near_limit_add(struct as_rule_context *c, const struct as_cell *most
     if (!f)
         return;
     as_fact_say(f,
-                "Writing %.0f%% of the memory that the system recommends to use runs at {value} the rate of %.0f%% "
+                "Writing %.0f%% of the recommended working set runs at {value} the rate of writing %.0f%% "
                 "('{allocator}')",
                 near_limit_share(most), near_limit_share(least));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) < 0)
         as_fact_act(f,
-                    "Keep buffers below %.0f%% of the memory that the system recommends to use: near it, '{allocator}' "
+                    "Keep buffers below %.0f%% of the recommended working set: near it, '{allocator}' "
                     "is {gain} slower",
                     near_limit_share(most));
 }

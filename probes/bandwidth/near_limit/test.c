@@ -48,11 +48,11 @@ UNIT_TEST(test_which_shares)
     open_toy(&t);
     assert_int_equal(toy_applies(&t, probe, "share=98 allocator=toy", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&t, probe, "share=110 allocator=toy", &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "more than the system recommends to use"));
+    assert_non_null(strstr(err.text, "exceeds the recommended working set"));
     t.dev.info.memory_free = 6 << 20;
     assert_int_equal(toy_applies(&t, probe, "share=50 allocator=toy", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&t, probe, "share=90 allocator=toy", &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "7 MiB requested, but of what the system recommends to use only 6 MiB are free");
+    assert_string_equal(err.text, "7 MiB requested, but of the recommended working set only 6 MiB are free");
     t.dev.info.max_alloc = 1 << 16;
     assert_int_equal(toy_applies(&t, probe, "share=50 allocator=toy", &err), AS_INAPPLICABLE);
     t.dev.info.capabilities = AS_CAP_SOURCE;
@@ -68,7 +68,7 @@ UNIT_TEST(test_taken_since)
     open_toy(&t);
     t.free_bytes = 1 << 20;
     assert_int_equal(toy_prepare(&t, probe, "share=50 allocator=toy", &v, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "4 MiB requested, but of what the system recommends to use only 1 MiB are free"));
+    assert_non_null(strstr(err.text, "4 MiB requested, but of the recommended working set only 1 MiB are free"));
     toy_finish(probe, &v);
     assert_int_equal(t.live, 0);
 }

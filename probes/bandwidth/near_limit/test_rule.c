@@ -14,10 +14,9 @@ UNIT_TEST(test_slower)
     made_add(&m, "near_limit", "GB/s", 200, "share=50;allocator=shared");
     made_derive(&m);
     made_near(&m, "limit.bandwidth.private", 0.25, 1e-9);
-    made_says(made_get(&m, "limit.bandwidth.private"),
-              "Writing 98% of the memory that the system recommends to use runs at 0.250x");
+    made_says(made_get(&m, "limit.bandwidth.private"), "Writing 98% of the recommended working set runs at 0.250x");
     assert_non_null(strstr(made_get(&m, "limit.bandwidth.private")->act,
-                           "Keep buffers below 98% of the memory that the system recommends to use: near it, "
+                           "Keep buffers below 98% of the recommended working set: near it, "
                            "'private' is 4.00x"));
     assert_null(made_find(&m, "limit.bandwidth.shared"));
 }

@@ -158,7 +158,7 @@ static void pair_ends(const struct level *levels, size_t n, const struct as_cach
     size_t at[LEVELS_MAX], paired[LEVELS_MAX], knees = 0;
     for (size_t i = 0; i + 1 < n; i++) {
         pair[i] = SIZE_MAX; /* stays so if no sum of distances is finite */
-        if (levels[i].ends != AS_END_TOLD)
+        if (levels[i].ends != AS_END_CLEAR)
             continue;
         at[knees] = i;
         paired[knees] = SIZE_MAX;
@@ -202,7 +202,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     for (size_t i = 0; i + 1 < n; i++) {
         const struct as_plateau *p = levels[i].plateau;
         levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
-        levels[i].vague = levels[i].hole || (i > 0 && levels[i - 1].hole) || levels[i].ends != AS_END_TOLD ||
+        levels[i].vague = levels[i].hole || (i > 0 && levels[i - 1].hole) || levels[i].ends != AS_END_CLEAR ||
                           p->knee_ci.hi > VAGUE * p->knee_ci.lo;
         levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
         if (levels[i].vague)
@@ -242,7 +242,7 @@ static bool latency_end_of(const struct as_curve *curve, const struct level *lev
     *end = p->knee;
     *ci = p->knee_ci;
     if (!level->hole)
-        return level->ends == AS_END_TOLD && isfinite(p->knee);
+        return level->ends == AS_END_CLEAR && isfinite(p->knee);
     const double clearly = sqrt(2);
     if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
         return false;

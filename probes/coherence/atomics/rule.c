@@ -114,7 +114,7 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     as_fact_ratio(f, cell, k->alone);
     if (as_fact_is_open(f)) {
         f->verdict = AS_UNDECIDED;
-        snprintf(kept, sizeof kept, " keeps an unknown share of its rate alone");
+        snprintf(kept, sizeof kept, "'s rate relative to running alone is inconclusive");
     } else if (as_verdict_above(f->ci, 1) == AS_UNDECIDED) {
         f->verdict = AS_UNDECIDED;
         snprintf(kept, sizeof kept, "'s rate is statistically tied with its rate alone, %s",

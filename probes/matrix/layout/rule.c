@@ -31,7 +31,7 @@ static void layout_add_base(struct as_rule_context *c, const struct as_cell *cel
             continue;
         as_fact_number(f, n, (struct as_interval){n, n});
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "Lanes of operand %s of %s recur every %.0f %s", as_cell_axis(cell, "operand"),
+        as_fact_say(f, "The lane mapping of operand %s of %s repeats every %.0f %s", as_cell_axis(cell, "operand"),
                     as_buf_get(&name), n, sides[i][1]);
         as_fact_evidence(f, cell);
     }

@@ -16,7 +16,7 @@ UNIT_TEST(test_layouts)
     made_derive(&m);
     assert_int_equal(m.facts_n, 4);
     made_says(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.rows"),
-              "Lanes of operand c of mma_m16n8k16_f16_f32 n=8 recur every 8 rows");
+              "The lane mapping of operand c of mma_m16n8k16_f16_f32 n=8 repeats every 8 rows");
     assert_true(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.columns")->value == 8);
     made_says(made_get(&m, "layout.documented"), ": wgmma_f16_f32 n=8");
     assert_int_equal(made_get(&m, "layout.documented")->evidence_n, 3);

@@ -232,7 +232,7 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
     size_t n = path == &paths[PATH_ATOMIC] ? whole_plateau(curve, p) : as_levels_of(curve, c->info, p, LEVELS_MAX);
     const bool global = path == &paths[PATH_GLOBAL];
     for (size_t i = 0; i + 1 < n; i++)
-        if (as_level_end_of(curve, p, i, n) != AS_END_TOLD)
+        if (as_level_end_of(curve, p, i, n) != AS_END_CLEAR)
             p[i].knee = NAN;
     if (n > 0)
         end_last(curve, &p[n - 1]);

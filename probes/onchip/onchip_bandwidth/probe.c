@@ -24,7 +24,7 @@ static const struct as_axis axes[] = {
                  "needs"),
     AS_WORD_AXIS("width", width_words, "128", "bits per load or store"),
     AS_COUNT_AXIS("stride", 1, 64, "1", "elements of that width between neighbouring threads"),
-    AS_WORD_AXIS("compute_units", units_words, "every", "compute units that read concurrently"),
+    AS_WORD_AXIS("compute_units", units_words, "every", "compute units that are active concurrently"),
     {0},
 };
 static const char *const quick[] = {"what=shared width=128 stride=1", "what=shared width=32 stride=1,2,16,32,33",

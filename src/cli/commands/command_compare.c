@@ -99,16 +99,17 @@ static void compare_write_counts(const struct compared *c, const struct as_table
     as_buf_clear(&line);
     as_buf_printf(
         &line,
-        "faster and slower: the whole interval is beyond %.4g%%; it covers, with 99%% confidence, what varies "
-        "between runs of such a machine",
+        "faster and slower: the whole 99%% interval, which includes run-to-run variation, is beyond %.4g%%; other "
+        "verdicts show the 95%% interval",
         100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_clear(&line);
     if (pairs->two_states)
-        as_buf_printf(&line,
-                      "two states: %zu of the inconclusive ones differ by half or more, as core to core, shared caches "
-                      "and host calls do between states of one host; a third run tells",
-                      pairs->two_states);
+        as_buf_printf(
+            &line,
+            "two states: %zu inconclusive measurement%s by half or more. Core-to-core latency, shared caches and "
+            "host calls can switch between two states on one host; a third run may decide",
+            pairs->two_states, pairs->two_states == 1 ? " differs" : "s differ");
     if (line.len)
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_clear(&line);

@@ -73,7 +73,8 @@ static int run_fleet(const struct as_command *command, const struct as_args *arg
 }
 
 static const struct as_option options[] = {
-    {"folder", 0, "FOLDER", "of run and links: the folder for the nodes' stores, best one that all nodes share", false},
+    {"folder", 0, "FOLDER", "of run and links: the folder for the nodes' stores, preferably one that all nodes share",
+     false},
     AS_OPTIONS_PLAN,
     {"seed", 0, "N", "of run and links: as 'assay run --seed'", false},
     {"isolate", 0, NULL, "of run: as 'assay run --isolate'", false},
@@ -94,13 +95,12 @@ const struct as_command as_command_fleet = {
     .args = "run [SUITE|PROBE]... | resume FOLDER | links | show FILE... | merge FILE...",
     .summary = "measure many machines, and find the slow devices and nodes among them",
     .about =
-        "run measures each node on which mpirun, srun or a person starts it, one process per node, into "
-        "FOLDER/HOST.db. "
-        "Nodes measure at once; processes on one host take turns. Rank 0 prints the progress of all, and in the end "
-        "what show prints. Without MPI or Slurm a process measures its own host. resume continues every node where it "
-        "was, whatever ended it: start it as run was started. assay finds its rank in the environment and is not "
-        "linked with MPI. Nodes that share no folder keep their stores on a disk of their own; copy them, and use show "
-        "or merge.\n\n"
+        "run measures every node on which it is started, by mpirun, srun or by hand, one process per node, into "
+        "FOLDER/HOST.db. All nodes measure at the same time; processes on one host take turns. Rank 0 prints progress "
+        "and, at the end, the output of show. Without MPI or Slurm, a process measures its own host. resume continues "
+        "each node where it stopped; start it the same way as run. assay reads its rank from the environment and is "
+        "not linked with MPI. Nodes without a shared folder write to a local one; copy the stores together and use "
+        "show or merge.\n\n"
         "links measures messages between the nodes by the launcher's MPI, which is loaded at run time (Open MPI, or "
         "one "
         "with MPICH's ABI; ASSAY_MPI names another library): latency and bandwidth of all pairs, of sampled pairs from "

@@ -154,7 +154,8 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
     as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     as_buf_clear(&line);
     if (plan_fits(d) < cells) {
-        as_buf_printf(&line, "The budget holds at most %zu of %zu; the others are left out", plan_fits(d), cells);
+        as_buf_printf(&line, "At most %zu of %zu measurements fit the budget; the others are left out", plan_fits(d),
+                      cells);
         as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     }
     as_buf_char(out, '\n');

@@ -52,7 +52,7 @@ static size_t count_undecided(const struct as_checked *c)
     return c->check.counts[AS_CHECK_UNDECIDED] - c->check.looks_worse;
 }
 
-/* "not met: 1 of 5 bounds, 1 of them only warns" */
+/* "not met: 1 of 5 bounds, of which 1 only warns" */
 static void policy_verdict(const struct as_checked *c, size_t compared, struct as_buf *out)
 {
     const size_t *n = c->check.counts;
@@ -359,8 +359,9 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
         as_buf_printf(
             &line,
             "Better and worse: the whole interval is beyond %.4g%%. Its confidence is set so that at most 1%% "
-            "of checks of an unchanged machine report a worse line. Other ratios have 95%% intervals. All of them, but "
-            "not the numbers of single runs, cover what varies between runs.",
+            "of checks of an unchanged machine report a worse line. Other verdicts show the 95%% interval of the "
+            "ratio. "
+            "Intervals of ratios include run-to-run variation; the interval of a single run's number does not.",
             100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);

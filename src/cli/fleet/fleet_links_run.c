@@ -274,7 +274,8 @@ static enum as_status links_begin(struct links *l, const char *folder, struct as
     words.words--;
     struct as_fleet_job job;
     as_fleet_job_find(&job);
-    enum as_status st = folder ? AS_OK : as_fail(err, AS_USAGE, "links needs --folder FOLDER, that of 'fleet run'");
+    enum as_status st =
+        folder ? AS_OK : as_fail(err, AS_USAGE, "links needs --folder FOLDER, e.g. that of 'fleet run'");
     if (!st)
         st = as_run_request_read(&words, &l->request, err);
     struct as_run_options *o = &l->request.options;

@@ -192,7 +192,7 @@ enum as_status as_fleet_member_enter(struct as_fleet_member *m, const char *name
     s->locked = m->lock >= 0;
     m->pending = (size_t)m->job.size - 1;
     m->watch = (struct as_fleet_watch){
-        .folder = m->folder, .job = &m->job, .own = s->name, .began = as_now(), .said_at = as_now()};
+        .folder = m->folder, .job = &m->job, .own = s->name, .began = as_now(), .printed_at = as_now()};
     return s->request ? AS_OK : as_nomem(err, strlen(request), "arguments");
 }
 

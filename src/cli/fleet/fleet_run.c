@@ -51,7 +51,7 @@ int as_fleet_verb_run(const struct as_command *command, const struct as_args *ar
     int code = AS_EXIT_FAILED;
     const char *folder = as_args_value(args, "folder");
     enum as_status st =
-        folder ? AS_OK : as_fail(&err, AS_USAGE, "run needs --folder FOLDER, best one that all nodes share");
+        folder ? AS_OK : as_fail(&err, AS_USAGE, "run needs --folder FOLDER, preferably one that all nodes share");
     as_fleet_request_write(args, &json);
     if (!st)
         st = as_fleet_request_read(as_buf_get(&json), &request, &err);

@@ -236,8 +236,8 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide)
     return probe;
 }
 
-/* Is a device beside the CPU there, of which advice on ports speaks? */
-static bool has_port(const struct as_report_run *run)
+/* Is there a device besides the CPU, which porting advice needs? */
+static bool has_porting_advice(const struct as_report_run *run)
 {
     size_t i = 0;
     while (i < run->devices_n && (run->devices[i].capabilities & AS_CAP_HOST_KERNELS))
@@ -253,8 +253,8 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
     const char *probe = only_probe(run, &wide);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
-    if (has_port(run)) {
-        as_buf_printf(out, "\nFor a port:  assay advise %s", name);
+    if (has_porting_advice(run)) {
+        as_buf_printf(out, "\nPorting:     assay advise %s", name);
         as_args_add_store(s->store, out);
     }
     if (report) {

@@ -43,7 +43,7 @@ enum as_status as_team_submit(struct as_team *team, const struct as_team_job *jo
 /* Waits for all submitted jobs. *seconds (if not NULL): duration of the last job, from the first thread's start to the
  * last thread's end. */
 void as_team_wait(struct as_team *team, enum as_wait how, double *seconds);
-/* Involuntary context switches while kernels ran, and kernels of which a thread got its CPU late. */
+/* Involuntary context switches while kernels ran, and kernels in which a thread started late. */
 uint64_t as_team_preemptions(const struct as_team *team);
 /* When a thread ran its part of a kernel, in ns; each on cache lines of its own. */
 struct as_team_span {

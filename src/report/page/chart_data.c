@@ -182,7 +182,7 @@ static void further_measures(struct as_buf *b, const struct as_columns *c)
 }
 
 /* By row number: the bins of its single events. */
-static void bins(struct as_buf *b, const struct as_columns *c)
+static void chart_data_bins(struct as_buf *b, const struct as_columns *c)
 {
     const char *lead = "";
     as_buf_str(b, ",\"bins\":{");
@@ -213,7 +213,7 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     measures(b, &c, "hi", HIGH);
     numbers_said(b, &c);
     further_measures(b, &c);
-    bins(b, &c);
+    chart_data_bins(b, &c);
     exceptions(b, &c);
     as_buf_str(b, ",\"better\":");
     as_buf_str(b, c.rows_n && c.rows[0].cell->lower_is_better ? "\"less\"" : "\"more\"");

@@ -255,12 +255,11 @@ void as_page_facts(struct as_page *p)
             of_device = as_page_main_facts(p, p->runs[0].devices[i].id);
         told += of_device;
     }
-    as_html_paragraph(
-        p->out, "lead",
-        total == 0 ? "No fact could be derived: too few valid measurements."
-        : told == 0 && p->n == 1
-            ? "No result of this run calls for a change of programs. Each probe's section lists its facts."
-            : "Each probe's section lists all its facts.");
+    as_html_paragraph(p->out, "lead",
+                      total == 0 ? "No fact could be derived: too few valid measurements."
+                      : told == 0 && p->n == 1
+                          ? "Nothing in this run suggests a code change. Each probe's section lists its facts."
+                          : "Each probe's section lists all its facts.");
     as_page_facts_of(p, NULL);
     as_html_part_end(p->out, p->n > 1);
 }

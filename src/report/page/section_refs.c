@@ -121,7 +121,7 @@ static void figures(const struct refs *all, enum place place)
 }
 
 /* Of the facts of all runs. */
-static void agreement(const struct refs *all)
+static void refs_write_agreement(const struct refs *all)
 {
     struct as_buf *b = all->page->out;
     struct as_refs_agreement sum = {0};
@@ -155,7 +155,7 @@ static void section(const struct refs *all)
         as_html_close(b, "p");
     }
     if (n[BESIDE]) {
-        agreement(all);
+        refs_write_agreement(all);
         figures(all, BESIDE);
     }
     if (n[ALONE]) {

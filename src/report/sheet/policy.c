@@ -69,13 +69,13 @@ static enum as_status parse_bound(const char *text, struct as_policy_rule *rule,
     char number[32], unit[32], severity[16] = "", extra;
     if (sscanf(text, " %31[0-9.eE+-] %31[^, ] , %15s %c", number, unit, severity, &extra) < 2 ||
         as_parse_double(number, &rule->bound, NULL) || !(rule->bound > 0))
-        return as_fail(err, AS_USAGE,
-                       "'%.60s' is no bound: write a number above 0 and a unit, such as '4.2 TB/s' or '700 ns, warn'",
-                       text);
+        return as_fail(
+            err, AS_USAGE,
+            "'%.60s' is not a bound: write a number above 0 and a unit, such as '4.2 TB/s' or '700 ns, warn'", text);
     const char *comma = strchr(text, ',');
     rule->warns = strcmp(severity, "warn") == 0;
     if (comma && !rule->warns && strcmp(severity, "fail") != 0)
-        return as_fail(err, AS_USAGE, "after the bound '%.20s' is neither 'warn' nor 'fail'", severity);
+        return as_fail(err, AS_USAGE, "'%.20s' after the bound must be 'warn' or 'fail'", severity);
     const double factor = unit_factor(unit, rule->of->unit);
     if (!(factor > 0))
         return as_fail(err, AS_USAGE, "'%s' is measured in %s, not in %s", rule->of->name, rule->of->unit, unit);
@@ -92,7 +92,7 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (!device[0])
         return as_fail(p->err, AS_USAGE, "'%.60s' is before the first [device]", name);
     if (strlen(device) >= sizeof rule.device || p->policy->n >= RULES_MAX)
-        return as_fail(p->err, AS_USAGE, "a name of devices of over %zu characters, or over %d lines",
+        return as_fail(p->err, AS_USAGE, "a device name longer than %zu characters, or more than %d lines",
                        sizeof rule.device - 1, RULES_MAX);
     if (n >= sizeof quantity || (strcmp(sign, "<") != 0 && strcmp(sign, ">") != 0))
         return as_fail(p->err, AS_USAGE, "write 'QUANTITY >= BOUND' or 'QUANTITY <= BOUND'");
@@ -102,11 +102,11 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (!rule.of)
         return AS_USAGE;
     if (rule.of->kind == AS_KIND_CAPACITY)
-        return as_fail(p->err, AS_USAGE, "'%s' is a range between two sizes of a sweep: it has no bound", quantity);
+        return as_fail(p->err, AS_USAGE, "'%s' is a capacity range, which cannot be bounded", quantity);
     const char *fits = as_sheet_more_is_better(rule.of->unit) ? ">" : "<";
     if (strcmp(sign, fits) != 0)
-        return as_fail(p->err, AS_USAGE, "of '%s' %s is better: write '%s %s= BOUND'", quantity,
-                       fits[0] == '>' ? "more" : "less", quantity, fits);
+        return as_fail(p->err, AS_USAGE, "for '%s', %s is better: write '%s %s= BOUND'", quantity,
+                       fits[0] == '>' ? "higher" : "lower", quantity, fits);
     enum as_status st = parse_bound(value, &rule, p->err);
     struct as_policy_rule *v = st ? NULL : realloc(p->policy->v, (p->policy->n + 1) * sizeof *v);
     if (!st && !v)
@@ -133,7 +133,7 @@ enum as_status as_policy_parse(const char *text, struct as_policy *out, struct a
     const int line = ini_parse_string(text, policy_line, &p);
     enum as_status st = p.status;
     if (!st && line)
-        st = as_fail(err, AS_USAGE, "neither a [device] nor 'QUANTITY >= BOUND'");
+        st = as_fail(err, AS_USAGE, "expected [DEVICE] or 'QUANTITY >= BOUND'");
     else if (!st && out->n == 0)
         st = as_fail(err, AS_USAGE, "it has no line such as 'memory.read.all >= 4.2 TB/s'");
     if (st) {

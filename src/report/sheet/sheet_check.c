@@ -10,7 +10,7 @@
 /* Share of checks of an unchanged machine in which a line may be found worse by chance. */
 static const double FALSE_ALARMS = 0.01;
 
-const char as_two_states_why[] = "two runs do not tell a change from two states of the host";
+const char as_two_states_why[] = "two runs cannot distinguish a change from a switch between two states of the host";
 
 const char *as_check_verdict_word(enum as_check_verdict v, bool bounded)
 {
@@ -126,10 +126,10 @@ static const char *why_ratio_undecided(const struct as_check_line *line, double 
     const bool base = is_wider(line->base_number.ci, tolerance), now = is_wider(line->now_number.ci, tolerance);
     return base && now ? "both intervals are wider than the tolerance"
            : base      ? "the base's interval is wider than the tolerance"
-           : now       ? "the checked interval is wider than the tolerance"
+           : now       ? "the interval of the checked number is wider than the tolerance"
            : is_wider(line->comparison.ci, tolerance)
-               ? "the ratio's interval, with what varies between runs, is wider than the tolerance"
-               : "the ratio's interval holds the tolerance";
+               ? "the ratio's interval, including run-to-run variation, is wider than the tolerance"
+               : "the ratio's interval extends across the tolerance";
 }
 
 /* "the base's interval is wider than the tolerance" */
@@ -137,7 +137,7 @@ static const char *why_undecided(const struct as_check_line *line, const struct 
 {
     const struct as_sheet_row *const rows[] = {line->base, line->now};
     if (by->bounds)
-        return isfinite(as_number_width(line->now->value, line->now->ci)) ? "the interval holds the bound"
+        return isfinite(as_number_width(line->now->value, line->now->ci)) ? "the interval includes the bound"
                                                                           : "the checked number has no interval";
     for (int i = 0; i < 2; i++) {
         if (!isfinite(as_number_width(rows[i]->value, rows[i]->ci)))
