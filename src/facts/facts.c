@@ -130,6 +130,7 @@ static enum as_status derive_state(const struct as_rule_context *plain, const ch
     c.facts = &own;
     c.cells = scratch;
     c.n = c.in_states_n = 0;
+    c.state = state;
     for (size_t i = 0; i < plain->in_states_n; i++)
         if (strcmp(as_axes_text(&plain->in_states[i]->axes, AS_STATE_AXIS), state) == 0)
             scratch[c.n++] = plain->in_states[i];

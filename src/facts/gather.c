@@ -275,10 +275,8 @@ const struct as_cell *as_cells_left_out(const struct as_rule_context *c, const c
 {
     while (*at < c->all_n) {
         const struct as_cell *cell = &c->all[(*at)++];
-        const bool waits = cell->status == AS_CELL_SKIPPED || cell->status == AS_CELL_PLANNED ||
-                           (cell->status == AS_CELL_WIDE && !as_cell_is_evidence(cell));
-        if (waits && strcmp(cell->probe, probe) == 0 && strcmp(cell->device, c->device) == 0 &&
-            !as_axes_get(&cell->axes, AS_STATE_AXIS))
+        if (as_cell_waits(cell) && strcmp(cell->probe, probe) == 0 && strcmp(cell->device, c->device) == 0 &&
+            strcmp(as_axes_text(&cell->axes, AS_STATE_AXIS), c->state ? c->state : "") == 0)
             return cell;
     }
     return NULL;

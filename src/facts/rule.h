@@ -27,6 +27,7 @@ struct as_rule_context {
     size_t n;
     const struct as_cell *const *in_states; /* likewise, of the device in process states (axis "state") */
     size_t in_states_n;
+    const char *state;         /* that the cells are of; NULL: assay's own environment */
     const struct as_cell *all; /* of the run; NULL unknown */
     size_t all_n;
     struct as_fact_list *facts;

@@ -21,7 +21,7 @@ static int is_store_name(const struct dirent *entry)
 static void folder_why(const struct as_fleet_status *s, char *out, size_t size)
 {
     struct as_buf why = AS_BUF_INIT;
-    const bool died = s->state < AS_FLEET_INTERRUPTED && !s->lives;
+    const bool died = s->state < AS_FLEET_INTERRUPTED && s->locked && !s->lives;
     as_buf_str(&why, died ? "its process has died" : as_fleet_state_word(s->state));
     if (s->state != AS_FLEET_FAILED && s->share >= 0.01)
         as_buf_printf(&why, " at %.0f%%", floor(100 * s->share));

@@ -106,8 +106,8 @@ static int peer_of(const struct as_link_rank *r, const struct as_link_task *t)
     return rank == t->first ? t->second : rank == t->second ? t->first : -1;
 }
 
-/* Seconds of a block of repetitions, by the slowest of the ranks that time it: of a pair the first, of a collective
- * all. */
+/* Seconds of a block of repetitions: of a pair by its first rank, of a bisection by the slowest, of an all-reduce the
+ * mean of all. */
 static double link_time_block(struct as_link_rank *r, const struct as_link_task *t, int peer, uint64_t reps)
 {
     const bool begins = r->mpi->rank < peer, is_pair = t->what <= AS_LINK_BOTH;

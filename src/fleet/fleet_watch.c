@@ -94,7 +94,7 @@ static void watch_print_all(struct as_fleet_watch *w, const struct as_fleet_stat
     size_t said = 0, more = 0;
     for (size_t i = 0; i < all->n; i++) {
         const struct as_fleet_status *s = &all->v[i];
-        if (!watch_is_of_launch(w, s) || s->state >= AS_FLEET_INTERRUPTED || !s->lives)
+        if (!watch_is_of_launch(w, s) || s->state >= AS_FLEET_INTERRUPTED || (s->locked && !s->lives))
             continue;
         if (said++ < LINES_MOST)
             watch_print_progress(s, out);
@@ -114,7 +114,8 @@ enum as_status as_fleet_watch_look(struct as_fleet_watch *w, size_t *pending, st
     if (start < w->next_at)
         return AS_OK;
     enum as_status st = as_fleet_statuses_read(w->folder, &all, err);
-    *pending = 0;
+    if (!st)
+        *pending = 0; /* what one look cannot read is not over */
     for (size_t i = 0; i < all.n && !st; i++) {
         const bool is_own = strcmp(all.v[i].name, w->own) == 0;
         struct as_fleet_seen *seen = watch_is_of_launch(w, &all.v[i]) ? watch_find(w, all.v[i].name, err) : NULL;

@@ -160,6 +160,12 @@ void as_cell_finish(struct as_cell *c)
     c->sample_trial = NULL;
 }
 
+bool as_cell_waits(const struct as_cell *c)
+{
+    return c->status == AS_CELL_SKIPPED || c->status == AS_CELL_PLANNED ||
+           (c->status == AS_CELL_WIDE && !as_cell_is_evidence(c));
+}
+
 bool as_cell_is_busy(const struct as_cell *c)
 {
     return c->causes & AS_WIDE_BUSY;

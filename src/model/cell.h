@@ -172,6 +172,8 @@ bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);
 /* Whether its number is valid, however wide the interval. Tables, charts and comparisons use these. */
 bool as_cell_is_valid(const struct as_cell *c);
 /* Whether other work disturbed all its trials, so that its number is only a bound. */
+/* Has it no number that others may rest on, though a further trial may give one: left out, interrupted or contended? */
+bool as_cell_waits(const struct as_cell *c);
 bool as_cell_is_busy(const struct as_cell *c);
 /* Whether it is valid and no mere bound. Quantities and facts rest on these. */
 bool as_cell_is_evidence(const struct as_cell *c);

@@ -67,7 +67,7 @@ unsigned as_trials_df(size_t trials);
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out);
 /* The interval to print beside the verdict, which it does not contradict: the 95% one, or, where that is all beyond the
- * tolerance, `differ`, which decides. */
+ * tolerance, `differ`, which decides. A caller that withdraws the verdict says why beside it. */
 struct as_interval as_comparison_interval(const struct as_comparison *c);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "inconclusive" */
 

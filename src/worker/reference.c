@@ -72,10 +72,11 @@ static bool is_clock_of_trial(const struct as_reference *r, const struct as_refe
     const double hz = readings[i].hz;
     if (!(hz < (1 - LOW) * r->fastest_hz) || is_same_clock(r->last_hz, hz))
         return true;
+    size_t others = 0; /* beside other samples one is enough, beside the same ones both */
     for (size_t k = 0; k <= n; k++)
-        if ((k > i + 1 || k + 1 < i) && is_same_clock(readings[k].hz, hz))
-            return true;
-    return false;
+        if (k != i && is_same_clock(readings[k].hz, hz))
+            others += k > i + 1 || k + 1 < i ? 2 : 1;
+    return others > 1;
 }
 
 void as_reference_weigh(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,

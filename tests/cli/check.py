@@ -215,13 +215,26 @@ def test_policy_without_numbers(folder):
         assay(folder, *write_policy(folder, lines[0] + ", warn", device=device), "1")
 
 
+def test_policy_of_many_devices(folder):
+    """Every device that a pattern fits must have the line."""
+    sheet = json.loads(assay(folder, "export", "1", "--format", "sheet"))
+    name, value = bounded(folder)
+    sheet["devices"] = [dict(sheet["devices"][0], id=f"cuda:{i}") for i in range(2)]
+    sheet["devices"][1]["lines"] = [x for x in sheet["devices"][1]["lines"] if x["name"] != name]
+    with open(path_of(folder, "two.sheet"), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    printed = assay(folder, *write_policy(folder, f"{name} <= {1.1 * value:.9g} ns", device="cuda:*"), "two.sheet", code=3)
+    assert "1 of 1 bound met; 1 not measured" in printed and "missing: cuda:1" in printed, printed
+
+
 def test_wrong_policies(folder):
     """Named with the line, and with what to write instead."""
     name, _ = bounded(folder)
     for line, why in ((f"{name} >= 1 ns", "lower is better: write"), (f"{name} <= 1 GB/s", "measured in ns"), (f"{name} <= -1 ns", "not a bound"),
                       (f"{name} <= 1", "not a bound"), (f"{name} <= nan ns", "not a bound"), (f"{name} <= 1 ns, stop", "must be 'warn' or 'fail'"),
                       (f"{name} = 1 ns", "'QUANTITY >= BOUND'"), (f"{name}x <= 1 ns", f"did you mean '{name}'"), ("x" * 300 + " <= 1 ns", "policy"),
-                      ("shared.capacity >= 1 KiB", "a capacity range"), ("[", "policy, line 2"), (name, "policy, line 2"), ("", "has no line")):
+                      ("shared.capacity >= 1 KiB", "a capacity range"), ("[", "policy, line 2"), (f"{name} <= 1 ns warn", "not a bound"), (f"{name} <= 1 ns, warn x", "not a bound"),
+                      (f"{name} <= 1 ns per load", "not a bound"), (name, "policy, line 2"), ("", "has no line")):
         done = run(folder, *write_policy(folder, line), "1")
         assert done.returncode == 2 and why in done.stderr and "policy.ini" in done.stderr, f"{line}: exit {done.returncode}: {done.stderr}"
     for options in (["--against", "1"], ["--tolerance", "3%"]):
@@ -246,7 +259,8 @@ def test_report(folder):
 
 
 TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
-         test_policy, test_policy_units, test_policy_without_numbers, test_wrong_policies, test_report)
+         test_policy, test_policy_units, test_policy_without_numbers, test_policy_of_many_devices,
+         test_wrong_policies, test_report)
 
 
 def main():

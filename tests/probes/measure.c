@@ -286,6 +286,7 @@ static void test_low_clocks(void **unused)
         {{3.08e9, 3.08e9, 3.08e9, 3.08e9, 4e9}, 0, 0xf},
         {{3.08e9, 3.08e9, 4e9, 4e9, 4e9}, 3.08e9, 0xf},
         {{4e9, 3.9e9, 4e9, 4e9, 4e9}, NAN, 0xf},
+        {{4e9, 3.08e9, 3.08e9, 3.08e9, 4e9}, 0, 0xf},
     };
     (void)unused;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

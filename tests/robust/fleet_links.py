@@ -65,7 +65,7 @@ def test_wrong_use(assay):
         expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)
     expect(not os.path.exists(assay.path("f")), "what is refused makes no folder")
     ranked = {"PMI_RANK": "0", "PMI_SIZE": "2", "MPI_LOCALRANKID": "0"}
-    for library, words in (("/nonexistent/libmpi.so", "no MPI library"), ("libm.so.6", "neither Open MPI nor MPICH")):
+    for library, words in (("/nonexistent/libmpi.so", "cannot find an MPI library"), ("libm.so.6", "neither Open MPI nor MPICH")):
         done = assay.run("fleet", "links", "--folder", "f", env=dict(ranked, ASSAY_MPI=library))
         expect(done.code == NOTHING and words in done.err, library, done)
     wrong = assay.run("run", "node_link", "--device", "null")

@@ -190,7 +190,8 @@ def test_wrong_use(assay):
     os.mkdir(assay.path("empty"))
     os.makedirs(assay.path("old/status"))
     for words in (("run", "latency"), ("run", "latnecy", "--folder", "f"), ("run", "latency", "--folder", "f", "-o", "x"),
-                  ("run", "latency", "--folder", "f", "--budget", "x"), ("resume",), ("resume", "a", "b"), ("resume", "old", "--trials", "2"),
+                  ("run", "latency", "--folder", "f", "--budget", "x"), ("run", "latency", "--folder", "f", "--fdr", "900%"),
+                  ("resume", "old", "--min-deviation", "x"), ("resume",), ("resume", "a", "b"), ("resume", "old", "--trials", "2"),
                   ("show", "old", "--folder", "f"), ("merge", "old", "-o", "x", "--quiet")):
         done = assay.run("fleet", *words)
         expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)

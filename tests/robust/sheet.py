@@ -70,7 +70,7 @@ def test_directions_and_allocators(assay):
         line = lines.get(("Allocate 16 MiB", name))
         expect(near(line, allocate), f"allocating {name} memory", line)
         expect(line["further"].replace("µ", "u") == "free " + free, f"freeing {name} memory", line)
-    expect(missing["Interference", "CPU chase"] == "not in this suite", "what is not in the suite", missing)
+    expect(missing["Interference", "CPU chase, worst"] == "not in this suite", "what is not in the suite", missing)
 
 
 def test_nothing_in_place_of_what_is_missing(assay):

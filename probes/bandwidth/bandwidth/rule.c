@@ -159,12 +159,10 @@ static int standing(const struct as_cell *cell)
     return 2 * as_cell_is(cell, "width", "best") + as_cell_on_huge_pages(cell);
 }
 
-/* Others may use most of a cache, and a guest may own a small share of what its hypervisor reports. True if this cell
- * is not told from memory. */
-static bool may_be_memory(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
-                          const struct as_cell *cell, const char *op, enum team team, const struct as_cache *cache)
+/* Others may use most of a cache, and a guest may own a small share of what its hypervisor reports. True if the
+ * interval of this cell does not separate it from memory, NULL where that does not matter. */
+static bool may_be_memory(const struct as_cell *cell, const struct as_cell *memory)
 {
-    const struct as_cell *memory = cache->memory_side ? NULL : best_in_memory(c, cells, n, op, team);
     return memory && as_verdict_above(as_cells_ratio(cell, memory), 1) != AS_SUPPORTED;
 }
 
@@ -173,13 +171,13 @@ static bool may_be_memory(const struct as_rule_context *c, const struct as_cell 
 static const struct as_cell *typical_in_cache(const struct as_rule_context *c, const struct as_cell *const *cells,
                                               size_t n, const char *op, enum team team, const struct window *w)
 {
-    const struct as_cell *found = NULL;
+    const struct as_cell *found = NULL, *memory = w->cache->memory_side ? NULL : best_in_memory(c, cells, n, op, team);
     double nearest = INFINITY;
     for (size_t i = 0; i < n; i++) {
         const double threads = threads_of(c, cells[i]);
         if (!in_team(c, cells[i], team) || !as_cell_is(cells[i], "op", op) || !belongs_to_cache(c, cells[i], w) ||
             !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads) ||
-            may_be_memory(c, cells, n, cells[i], op, team, w->cache))
+            may_be_memory(cells[i], memory))
             continue;
         const double far = fabs(log(bandwidth_working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
         const int better = found ? standing(cells[i]) - standing(found) : 1;

@@ -55,12 +55,26 @@ static const struct as_cell *matmul_peak_best_of(const struct as_cell *const *ce
     return best;
 }
 
-static size_t matmul_peak_left_out(const struct as_rule_context *c, const char *format)
+/* Has it as many columns, chains and warps as the best cell, or more? 0 stands for the usual, which is fast. */
+static bool is_as_large(const struct as_cell *cell, const struct as_cell *best)
+{
+    static const char *const axes[] = {"n", "chains", "warps"};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        const double a = as_cell_axis_number(cell, axes[i]), b = as_cell_axis_number(best, axes[i]);
+        if (a != 0 && (b == 0 || a < b))
+            return false;
+    }
+    return true;
+}
+
+/* Cells without a number that may be faster than the best. */
+static size_t matmul_peak_left_out(const struct as_rule_context *c, const struct as_cell *best, const char *format)
 {
     size_t n = 0, at = 0;
     for (const struct as_cell *cell; (cell = as_cells_left_out(c, "matmul_peak", &at));)
         n += matmul_peak_is_of(as_cell_axis(cell, "instruction"), format) &&
-             !is_sparse(as_cell_axis(cell, "instruction"));
+             !is_sparse(as_cell_axis(cell, "instruction")) && as_cell_is(cell, "operands", "random") &&
+             is_as_large(cell, best);
     return n;
 }
 
@@ -71,7 +85,7 @@ static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cel
     if (!f)
         return;
     const bool reached = cell->limit > 0 && f->ci.lo >= REACHED * cell->limit;
-    as_fact_left_out(f, reached ? 0 : matmul_peak_left_out(c, format));
+    as_fact_left_out(f, reached ? 0 : matmul_peak_left_out(c, cell, format));
     if (!(cell->limit > 0)) {
         as_fact_say(f, "%s does {value} per %s, the maximum measured for %s; none are documented", name, unit, format);
         return;

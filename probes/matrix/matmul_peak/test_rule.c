@@ -41,6 +41,11 @@ UNIT_TEST(test_peaks)
     made_add(&m, "matmul_peak", "ops/cycle", 1, "instruction=wgmma_u8_s32 n=0 chains=0 warps=0 operands=random")
         ->status = AS_CELL_SKIPPED;
     made_derive(&m);
+    made_add(&m, "matmul_peak", "ops/cycle", 1, "instruction=mma_m16n8k32_s8_s32 n=0 chains=1 warps=0 operands=random")
+        ->status = AS_CELL_SKIPPED; /* with fewer chains it cannot be faster */
+    peak("mma_m16n8k32_s8_s32", 5461, 8192);
+    made_derive(&m);
+    made_verdict(&m, "matmul.peak.s8", AS_REFUTED);
     made_verdict(&m, "matmul.peak.u8", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.peak.u8"), "does at least 5461");
     made_verdict(&m, "matmul.peak.f16", AS_SUPPORTED);

@@ -43,8 +43,7 @@ static const struct as_cell *onchip_bandwidth_of_all(const struct as_rule_contex
     if (!c->info || (!in_memory && !side))
         return NULL;
     const double units = c->info->compute_units, memory = (double)as_info_memory_least(c->info, NULL, 1),
-                 above = 2 * (double)as_info_last_cache(c->info) *
-                         (side && as_info_last_cache(c->info) == side->size ? 0 : 1);
+                 above = 2 * (double)as_info_last_cache(c->info);
     for (size_t i = 0; i < n; i++) {
         const double size = as_cell_axis_number(cells[i], "size"), all = units * size;
         const bool fits = in_memory ? all >= memory : all > above && size >= MIB && all <= 0.75 * (double)side->size;

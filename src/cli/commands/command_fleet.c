@@ -14,9 +14,7 @@ static const struct verb {
     as_command_fn run;
     const char *takes[OPTIONS_MOST];
 } verbs[] = {
-    {"run",
-     as_fleet_verb_run,
-     {SHOWING, "folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "isolate"}},
+    {"run", as_fleet_verb_run, {SHOWING, AS_FLEET_REQUEST_OPTIONS, "folder", "quiet"}},
     {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
     {"links", as_fleet_verb_links, {"folder", "quiet", "set", "precision", "trials", "seed"}},
     {"show", as_fleet_verb_show, {SHOWING}},

@@ -95,7 +95,6 @@ static enum as_status list_probes(const struct as_listing *l, struct as_error *e
     return list_write(l, AS_OK, &t, err);
 }
 
-/* "latency alloc (20%)": probes in order, with the precision of those that have their own. */
 /* Under the same precision, where it differs from the suite's. */
 static bool is_listed_before(const struct as_suite *s, size_t at, bool differs)
 {
@@ -105,6 +104,7 @@ static bool is_listed_before(const struct as_suite *s, size_t at, bool differs)
     return false;
 }
 
+/* "latency alloc (20%)": probes in order, with the precision of those that have their own. */
 static void suite_probes(const struct as_suite *s, bool with_precision, struct as_buf *out)
 {
     for (size_t g = 0; g < s->grids_n; g++) {

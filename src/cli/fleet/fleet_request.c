@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const as_fleet_request_options[] = {"device", "set",  "precision", "budget",
-                                                "trials", "seed", "isolate",   NULL};
-
 static bool is_of_request(const char *option)
 {
-    for (const char *const *o = as_fleet_request_options; *o; o++)
+    static const char *const options[] = {AS_FLEET_REQUEST_OPTIONS, NULL};
+    for (const char *const *o = options; *o; o++)
         if (strcmp(*o, option) == 0)
             return true;
     return false;

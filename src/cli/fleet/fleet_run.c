@@ -52,6 +52,8 @@ int as_fleet_verb_run(const struct as_command *command, const struct as_args *ar
     const char *folder = as_args_value(args, "folder");
     enum as_status st =
         folder ? AS_OK : as_fail(&err, AS_USAGE, "run needs --folder FOLDER, preferably one that all nodes share");
+    if (!st)
+        st = as_fleet_show_check(args, &err);
     as_fleet_request_write(args, &json);
     if (!st)
         st = as_fleet_request_read(as_buf_get(&json), &request, &err);
@@ -102,6 +104,8 @@ int as_fleet_verb_resume(const struct as_command *command, const struct as_args 
     int code = AS_EXIT_FAILED;
     const char *folder = as_args_word(args, 1);
     enum as_status st = args->words == 2 ? AS_OK : as_fail(&err, AS_USAGE, "resume needs the FOLDER of a fleet run");
+    if (!st)
+        st = as_fleet_show_check(args, &err);
     if (!st)
         st = as_fleet_statuses_read(folder, &all, &err);
     if (!st && !all.n)

@@ -47,18 +47,31 @@ static enum as_status write_page(const struct as_args *args, const struct as_fle
     return st;
 }
 
+static enum as_status read_asked(const struct as_args *args, struct as_fleet_asked *asked, struct as_table_style *style,
+                                 struct as_error *err)
+{
+    *asked = (struct as_fleet_asked){usual_deviation, usual_fdr};
+    enum as_status st = as_args_number(args, "min-deviation", &deviation_range, &asked->ignored, err);
+    if (!st)
+        st = as_args_number(args, "fdr", &fdr_range, &asked->fdr, err);
+    return st ? st : as_cli_style(args, style, err);
+}
+
+enum as_status as_fleet_show_check(const struct as_args *args, struct as_error *err)
+{
+    struct as_fleet_asked asked;
+    struct as_table_style style;
+    return read_asked(args, &asked, &style, err);
+}
+
 int as_fleet_show_nodes(const struct as_command *command, const struct as_args *args, struct as_fleet *f)
 {
     struct as_fleet_judged j = {0};
-    struct as_fleet_asked asked = {usual_deviation, usual_fdr};
+    struct as_fleet_asked asked;
     struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    enum as_status st = as_args_number(args, "min-deviation", &deviation_range, &asked.ignored, &err);
-    if (!st)
-        st = as_args_number(args, "fdr", &fdr_range, &asked.fdr, &err);
-    if (!st)
-        st = as_cli_style(args, &style, &err);
+    enum as_status st = read_asked(args, &asked, &style, &err);
     as_fleet_sort(f);
     if (!st)
         st = as_fleet_judge(f, &asked, &j, &err);
@@ -110,7 +123,7 @@ int as_fleet_verb_merge(const struct as_command *command, const struct as_args *
         st = as_fail(&err, AS_FAILED, "no file contains measurements");
     if (!st)
         st = as_write_file(path, as_buf_get(&merged), merged.len, &err);
-    if (!st && strcmp(path, "-") != 0)
+    if (!st)
         as_cli_note("wrote %s: %zu node%s", path, f.nodes_n, f.nodes_n == 1 ? "" : "s");
     const int code = as_fleet_missing(&f) ? AS_EXIT_PARTLY : AS_EXIT_OK;
     as_fleet_finish(&f);

@@ -11,6 +11,8 @@ int as_fleet_verb_merge(const struct as_command *command, const struct as_args *
 int as_fleet_verb_run(const struct as_command *command, const struct as_args *args);
 int as_fleet_verb_resume(const struct as_command *command, const struct as_args *args);
 int as_fleet_verb_links(const struct as_command *command, const struct as_args *args);
+/* AS_USAGE: an option of the following is wrong; asked before hours of measuring. */
+enum as_status as_fleet_show_check(const struct as_args *args, struct as_error *err);
 /* Judges and prints the nodes, as the options say, and finishes f. Returns the exit code. */
 int as_fleet_show_nodes(const struct as_command *command, const struct as_args *args, struct as_fleet *f);
 
@@ -21,8 +23,8 @@ struct as_fleet_request {
     struct as_args args;
     struct as_run_request run;
 };
-/* Options of `fleet run` that belong to the request; ends with NULL. */
-extern const char *const as_fleet_request_options[];
+/* Options of `fleet run` that belong to the request. */
+#define AS_FLEET_REQUEST_OPTIONS "device", "set", "precision", "budget", "trials", "seed", "isolate"
 /* As a JSON array of strings. */
 void as_fleet_request_write(const struct as_args *args, struct as_buf *json);
 /* AS_USAGE: wrong names or values. Undone by as_fleet_request_finish, also where this fails. */

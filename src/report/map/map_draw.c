@@ -311,9 +311,15 @@ enum as_status as_map_draw_device(const struct as_report_run *run, struct as_map
 }
 
 /* Of identical devices at most so many are drawn. */
+/* Links between nodes have neither units nor memory. */
+static bool has_parts(const struct as_device_info *info)
+{
+    return info->compute_units || info->caches_n || info->memory_bytes;
+}
+
 static bool map_draw_is_drawn(const struct as_report_run *run, size_t i, size_t most)
 {
-    return as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < most;
+    return has_parts(&run->devices[i]) && as_map_drawn_for(run, i) == i && as_map_alike_before(run, i) < most;
 }
 
 /* The next device with memory of its own, if this is one too. */

@@ -116,9 +116,12 @@ enum as_status as_overview_add(struct as_overview *o, const struct as_cell *cell
         return st;
     o->probes[probe].cells++;
     o->probes[probe].valid += as_cell_is_valid(cell);
-    if (cell->sum.n == 0 || !isfinite(cell->sum.median))
+    const bool measured = cell->sum.n && isfinite(cell->sum.median),
+               waits = cell->status == AS_CELL_SKIPPED || cell->status == AS_CELL_PLANNED;
+    if (!measured && (!waits || o->waiting == AS_OVERVIEW_WAITING_MAX))
         return AS_OK;
-    o->probes[probe].measured++;
+    o->probes[probe].measured += measured;
+    o->waiting += !measured;
     st = as_grow((void **)&o->measured, &o->measured_cap, o->measured_n + 1, sizeof *o->measured, err);
     if (!st)
         o->measured[o->measured_n++] = (struct as_overview_handle){handle, probe};

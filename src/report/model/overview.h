@@ -24,6 +24,7 @@ struct as_overview_probe {
     size_t cells, measured, valid;
 };
 
+enum { AS_OVERVIEW_WAITING_MAX = 4096 };
 struct as_overview {
     size_t cells, by_status[AS_CELL_STATUS_N];
     struct as_missing missing;
@@ -32,8 +33,9 @@ struct as_overview {
     struct as_overview_handle {
         int64_t handle;
         size_t probe;
-    } * measured; /* of the cells with a number, in order; owned */
-    size_t measured_n, measured_cap;
+    } * measured;                             /* of the cells with a number, and of
+                                               * AS_OVERVIEW_WAITING_MAX that wait for a trial, in order; owned */
+    size_t measured_n, measured_cap, waiting; /* of these, cells that wait for a trial */
 };
 
 /* handle: by which the caller finds the cell again. Reads only what as_store_each_brief provides. */

@@ -19,11 +19,6 @@ static const struct as_operation *better_form(const struct as_operation *a, cons
     return !of_b || as_cell_is_better(of_a, of_b) ? a : b;
 }
 
-static bool is_left_out(const struct as_cell *c)
-{
-    return c && (c->status == AS_CELL_SKIPPED || c->status == AS_CELL_PLANNED);
-}
-
 /* Joins the forms of one operation on a device; false: none has a number. */
 static bool join_forms(const struct as_operation *rows, size_t n, const char *device, const char *op,
                        struct as_operation *out)
@@ -35,7 +30,7 @@ static bool join_forms(const struct as_operation *rows, size_t n, const char *de
             continue;
         rate = better_form(&rows[i], rate, false);
         wait = better_form(&rows[i], wait, true);
-        left_out += is_left_out(rows[i].throughput);
+        left_out += rows[i].throughput && as_cell_waits(rows[i].throughput);
     }
     if (!rate && !wait)
         return false;

@@ -216,8 +216,10 @@ enum as_status as_page_maps(struct as_page *p)
             as_html_text(b, "span", "of", rr->run.host);
             as_html_close(b, "h3");
         }
-        if (rr->devices_n == 0) {
-            as_html_paragraph(b, "note", "The run has no device.");
+        if (as_map_devices(rr) == 0) {
+            as_html_paragraph(b, "note",
+                              rr->devices_n ? "The run measured links between nodes, which no map of one machine shows."
+                                            : "The run has no device.");
             continue;
         }
         snprintf(id, sizeof id, "map-w%zu", r);

@@ -106,10 +106,10 @@ double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, do
 double as_clock_carry(double exponent, bool more_is_better, double from_hz, double to_hz);
 /* Was the run measured in a virtual machine? */
 bool as_machine_is_virtual(const struct as_run *run);
-/* tau^2 of a measurement that is no line, by the kind of work; one run alone is known. */
 /* Does it go to and fro between states on some hosts, as core to core does with the pair of cores? */
 bool as_cell_has_states(const struct as_cell *c);
 bool as_line_has_states(const char *device, const struct as_quantity *q);
+/* tau^2 of a measurement that is no line, by the kind of work; one run alone is known. */
 struct as_between as_cell_between(const struct as_cell *c, bool virtual_machine);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
 void as_device_sheet_finish(struct as_device_sheet *d);

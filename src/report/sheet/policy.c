@@ -66,15 +66,21 @@ static const struct as_quantity *find_quantity(const char *name, struct as_error
 /* "4.2 TB/s", with ", warn" or without. */
 static enum as_status parse_bound(const char *text, struct as_policy_rule *rule, struct as_error *err)
 {
-    char number[32], unit[32], severity[16] = "", extra;
-    if (sscanf(text, " %31[0-9.eE+-] %31[^, ] , %15s %c", number, unit, severity, &extra) < 2 ||
-        as_parse_double(number, &rule->bound, NULL) || !(rule->bound > 0))
+    char number[32], unit[32], severity[16] = "fail";
+    int end = 0;
+    bool whole = sscanf(text, " %31[0-9.eE+-] %31[^, ] %n", number, unit, &end) == 2;
+    if (whole && text[end] == ',') {
+        const char *behind = text + end + 1;
+        whole = sscanf(behind, " %15s %n", severity, &end) == 1 && !behind[end];
+    } else {
+        whole = whole && !text[end];
+    }
+    if (!whole || as_parse_double(number, &rule->bound, NULL) || !(rule->bound > 0))
         return as_fail(
             err, AS_USAGE,
             "'%.60s' is not a bound: write a number above 0 and a unit, such as '4.2 TB/s' or '700 ns, warn'", text);
-    const char *comma = strchr(text, ',');
     rule->warns = strcmp(severity, "warn") == 0;
-    if (comma && !rule->warns && strcmp(severity, "fail") != 0)
+    if (!rule->warns && strcmp(severity, "fail") != 0)
         return as_fail(err, AS_USAGE, "'%.20s' after the bound must be 'warn' or 'fail'", severity);
     const double factor = unit_factor(unit, rule->of->unit);
     if (!(factor > 0))
@@ -154,16 +160,16 @@ void as_policy_finish(struct as_policy *p)
 
 /* ---- as a data sheet ---- */
 
-/* The line of the quantity that the device has or lacks, with its label in the device's words. */
-static bool find_label(const struct as_device_sheet *d, const struct as_quantity *q, char *label, size_t size)
+/* The label of the quantity, in the device's words where it has or lacks the line. */
+static const char *label_on(const struct as_device_sheet *d, const struct as_quantity *q)
 {
     for (size_t i = 0; i < d->sheet.n; i++)
         if (d->sheet.rows[i].of == q)
-            return as_copy_text(label, size, d->sheet.rows[i].label);
+            return d->sheet.rows[i].label;
     for (size_t i = 0; i < d->sheet.gaps_n; i++)
         if (d->sheet.gaps[i].of == q)
-            return as_copy_text(label, size, d->sheet.gaps[i].label);
-    return false;
+            return d->sheet.gaps[i].label;
+    return q->label;
 }
 
 static void set_bound(struct as_device_sheet *d, const struct as_policy_rule *rule, const char *label)
@@ -204,7 +210,7 @@ static bool has_device(const struct as_machine_sheet *m, const char *id)
     return false;
 }
 
-/* Lines of patterns that no device with such a line fits. used: of each rule, whether it was applied. */
+/* Lines of patterns that fit no device. used: of each rule, whether it was applied. */
 static enum as_status add_unmatched(const struct as_policy *p, const bool *used, struct as_machine_sheet *out,
                                     struct as_error *err)
 {
@@ -235,12 +241,10 @@ enum as_status as_policy_sheet(const struct as_policy *p, const struct as_machin
     for (size_t d = 0; d < m->n && !st; d++) {
         st = add_device(out, p, m->v[d].id, m->v[d].name, err);
         for (size_t i = 0; i < p->n && !st; i++) {
-            char label[sizeof((struct as_sheet_row *)0)->label];
-            const bool fits =
-                fnmatch(p->v[i].device, m->v[d].id, 0) == 0 && find_label(&m->v[d], p->v[i].of, label, sizeof label);
-            used[i] |= fits;
-            if (fits)
-                set_bound(&out->v[d], &p->v[i], label);
+            if (fnmatch(p->v[i].device, m->v[d].id, 0) != 0)
+                continue;
+            used[i] = true;
+            set_bound(&out->v[d], &p->v[i], label_on(&m->v[d], p->v[i].of));
         }
     }
     if (!st)

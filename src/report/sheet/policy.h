@@ -25,8 +25,8 @@ struct as_policy {
 /* AS_USAGE with the line: no quantity of that name, a bound of the wrong direction or unit, a capacity, or no rule. */
 enum as_status as_policy_parse(const char *text, struct as_policy *out, struct as_error *err);
 void as_policy_finish(struct as_policy *p);
-/* The bounds as lines of a data sheet, of the devices of m that they apply to. A pattern that fits no device stands for
- * one, so that its lines are missing. */
+/* The bounds as lines of a data sheet, of every device of m that they fit, whether it has such a line or not. A pattern
+ * that fits no device stands for one, so that its lines are missing. */
 enum as_status as_policy_sheet(const struct as_policy *p, const struct as_machine_sheet *m,
                                struct as_machine_sheet *out, struct as_error *err);
 
