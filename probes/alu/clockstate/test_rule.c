@@ -29,7 +29,8 @@ UNIT_TEST(test_launches)
               "two modes at size 512, 1.00 TFLOP/s (30% of launches) and 2.00 TFLOP/s; ");
     made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after at most 50.0 ms (size 1024)");
     assert_true(made_get(&m, "clockstate.modes.wgmma.f16.512")->value == 2);
-    made_says(made_get(&m, "clockstate.modes.wgmma.f16.1024"), "Times of single launches (wgmma, f16, size 1024) have one mode");
+    made_says(made_get(&m, "clockstate.modes.wgmma.f16.1024"),
+              "Times of single launches (wgmma, f16, size 1024) have one mode");
     assert_null(made_find(&m, "clockstate.modes.wgmma.s8.1024")); /* without notes */
     made_verdict(&m, "clockstate.wgmma.e4m3", AS_SUPPORTED);
     made_says(made_get(&m, "clockstate.wgmma.e4m3"),
