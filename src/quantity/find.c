@@ -21,6 +21,8 @@ bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct a
         return as_info_memory_side(s->info) != NULL;
     if (strncmp(q->name, "peer.", strlen("peer.")) == 0)
         return s->info->siblings > 1;
+    if (strncmp(q->name, "collective.", strlen("collective.")) == 0)
+        return s->info->siblings > 1 && (s->info->collectives[0] || s->info->collectives_why[0]);
     if (strncmp(q->name, "numa.", strlen("numa.")) == 0)
         return s->info->numa_nodes > 1;
     const struct as_cache *l3 = as_info_cache_at(s->info, 3);
