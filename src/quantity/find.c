@@ -376,7 +376,9 @@ void as_quantity_other_peers(const struct as_quantity_subject *s, const struct a
     const char *axis = v->source ? v->source->named : NULL;
     const size_t n = axis && strcmp(axis, "peer") == 0 ? others_of(s, v, best) : 0;
     struct as_interval all = {INFINITY, -INFINITY};
+    size_t worst = 0;
     for (size_t i = 0; i < n; i++) {
+        worst = as_cell_is_better(best[worst], best[i]) ? i : worst;
         const struct as_number number = as_number_of_cell(best[i]);
         all = (struct as_interval){fmin(all.lo, best[i]->sum.median), fmax(all.hi, best[i]->sum.median)};
         if (n > OTHERS_NAMED)
@@ -387,6 +389,7 @@ void as_quantity_other_peers(const struct as_quantity_subject *s, const struct a
     if (n > OTHERS_NAMED) {
         as_buf_printf(out, "%zu others ", n);
         as_format_range(out, all.lo, all.hi, all.hi, best[0]->unit, 3);
+        as_buf_printf(out, ", worst with device %s", as_axes_text(&best[worst]->axes, axis));
     }
 }
 

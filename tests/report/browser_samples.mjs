@@ -6,7 +6,7 @@ import { overlaps } from './browser_overlap.mjs';
 
 const samples = process.argv[5];
 // Width, height, and how many screens a page may have; with two GPUs beside a CPU a little more.
-const VIEWS = [[1400, 1000, 3, 3.6], [800, 1100, 4.5, 5.2], [390, 844, 7, 7]];
+const VIEWS = [[1400, 1000, 3, 3.65], [800, 1100, 4.5, 5.25], [390, 844, 7, 7]];
 
 // Cells of a sheet that its box cuts.
 const cutCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet')].filter(s => !s.closest('details:not([open])')).flatMap(table => {

@@ -151,8 +151,10 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
         write_device_runs(m, &m->sheet.v[i], &seen);
         st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, err);
     }
-    if (!st)
+    if (!st) {
+        as_text_pairs_summary(&m->fullest, style, out);
         write_machine_further(m, style, out);
+    }
     as_buf_finish(&seen);
     return st ? st : as_buf_check(out, err);
 }
