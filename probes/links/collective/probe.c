@@ -346,6 +346,7 @@ const struct as_probe as_probe_collective = {
     .further = further,
     .varies_by_process = true,
     .not_ahead = true,
+    .crosses_link = true,
     AS_CELLS(axes, quick, full, collective_applies),
     .patience = collective_patience,
     AS_TRIAL(struct state, collective_prepare, collective_sample, collective_check, collective_finish),

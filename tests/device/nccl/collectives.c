@@ -66,7 +66,7 @@ static void test_results(void **state)
 {
     static const char *const ops[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"};
     static const uint64_t sizes[] = {1024, 100000, 4 << 20};
-    char why[sizeof ((struct as_error *)0)->text];
+    char why[sizeof((struct as_error *)0)->text];
     bool right;
     (void)state;
     assert_non_null(strstr(gpu.dev.info.collectives, "CCL 2.27.3"));
@@ -90,7 +90,7 @@ static void test_errors(void **state)
                   {"fails", "ncclAllReduce: some error (1)"},
                   {"late", "ncclAllReduce: some error (6)"},
                   {"fails silent", "ncclAllReduce: no description (1)"}};
-    char why[sizeof ((struct as_error *)0)->text];
+    char why[sizeof((struct as_error *)0)->text];
     bool right;
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -107,7 +107,7 @@ static void test_errors(void **state)
 /* Without access of one device to another's memory the library moves data by the host. */
 static void test_no_peer_access(void **state)
 {
-    char why[sizeof ((struct as_error *)0)->text];
+    char why[sizeof((struct as_error *)0)->text];
     bool right;
     (void)state;
     fake("nopeer");
