@@ -105,6 +105,10 @@ static void summaries(void **state)
     add("hip:1", "0", 40, write_engine, LARGE);
     check_summary("GPU to GPU, 2 pairs: 45.0 GB/s by copy engine; lowest 40.0 GB/s, hip:1 to hip:0");
     begin("hip", 2);
+    add("hip:0", "1", 50, write_engine, LARGE);
+    add("hip:1", "0", 49.9, write_engine, LARGE);
+    check_summary("GPU to GPU, 2 pairs: 50.0 GB/s by copy engine, 11% of NVLink 4 x18");
+    begin("hip", 2);
     add("hip:0", "1", 700, load, SMALL);
     assert_true(as_pairs_any(&run));
     check_summary("");

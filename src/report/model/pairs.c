@@ -15,6 +15,8 @@ const char as_pairs_caption[] = "Every pair of GPUs: the row's GPU with the memo
 
 enum { PAIR_DEVICES = 16 }; /* more columns than these do not fit any page */
 
+static const double LOWER = 0.995; /* of the median: a pair that is worth naming */
+
 static const struct pair_kind {
     const char *heading;
     enum as_view_role role;
@@ -153,7 +155,7 @@ void as_pairs_summary(const struct as_report_run *run, struct as_buf *out)
     as_buf_str(out, " by copy engine");
     if (peak > 0)
         as_buf_printf(out, ", %.0f%% of %s", 100 * median / peak, p.device[0]->peer_bus);
-    if (n > 1)
+    if (lowest->sum.median < LOWER * median)
         say_lowest(&p, lowest, out);
 }
 
