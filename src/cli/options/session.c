@@ -216,12 +216,14 @@ static enum as_status session_write_page(const struct as_report_run *run, const 
     return st;
 }
 
-/* The probe of all cells, "PROBE" if there are several, NULL if there is none. */
-static const char *only_probe(const struct as_report_run *run)
+/* The probe of all cells, "PROBE" if there are several, NULL if there is none; and the number of wide cells. */
+static const char *only_probe(const struct as_report_run *run, size_t *wide)
 {
     const char *probe = NULL;
+    *wide = 0;
     if (run->overview) {
         const struct as_overview *o = run->overview;
+        *wide = run->overview->by_status[AS_CELL_WIDE];
         return o->probes_n == 1 ? o->probes[0].name : o->probes_n ? "PROBE" : NULL;
     }
     for (size_t i = 0; i < run->cells_n; i++) {
@@ -229,6 +231,7 @@ static const char *only_probe(const struct as_report_run *run)
         if (session_is_hidden(cell))
             continue;
         probe = !probe || strcmp(probe, cell->probe) == 0 ? cell->probe : "PROBE";
+        *wide += cell->status == AS_CELL_WIDE;
     }
     return probe;
 }
@@ -246,7 +249,8 @@ static bool has_porting_advice(const struct as_report_run *run)
 static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
                          const char *report, struct as_buf *out)
 {
-    const char *probe = only_probe(run);
+    size_t wide;
+    const char *probe = only_probe(run, &wide);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
     if (has_porting_advice(run)) {
@@ -260,6 +264,8 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
         as_buf_printf(out, "\nAs a page:   assay report %s -o report.html", name);
         as_args_add_store(s->store, out);
     }
+    if (wide)
+        as_buf_str(out, "\nWhat makes intervals wide (~) on this machine:  assay doctor");
     as_buf_char(out, '\n');
 }
 
