@@ -24,7 +24,11 @@ bool as_runs_on_host(const struct as_device_info *info);
 /* AS_UNSUPPORTED unless the bytes take at most half of the free memory and the largest block can be allocated. */
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
 
-/* The same from stored device information and the allocator's maximum, for rules without an open device. */
+/* AS_UNSUPPORTED where the allocator gives fewer bytes at once. */
+enum as_status as_check_cap(const struct as_device_info *info, const char *allocator, double bytes,
+                            struct as_error *err);
+
+/* Both, from stored device information, for rules without an open device. */
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
 
