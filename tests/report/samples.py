@@ -323,6 +323,8 @@ def test_page_and_terminal_tell_the_same_first(assay):
         expect(own == sentences(page), f"page and terminal of {name} tell the same", own ^ sentences(page))
         told += len(own)
         meta = [re.sub("<[^>]*>", "", p) for p in re.findall(r'<p class="meta">(.*?)</p>', page.partition('class="folds"')[0], re.S)]
+        expect("~" not in re.sub("<[^>]*>", "", page.partition("<footer>")[0].partition("<body")[2].partition("<script")[0]) or "~ marks one wider" in page,
+               f"the page of {name} explains its mark")
         twice = {p for p in meta if len(p) > 60 and meta.count(p) > 1}
         expect(not twice, f"the page of {name} explains nothing twice", twice)
     expect(told > 20, "samples tell something", told)
