@@ -344,12 +344,12 @@ UNIT_TEST(test_lines_of_one_side)
     const struct as_sheet_row *row = &a.v[0].sheet.rows[3]; /* measured in vain: listed, and no failure */
     struct as_sheet_gap *gap = b.v[0].sheet.gaps = calloc(1, sizeof *gap);
     assert_non_null(gap);
-    *gap = (struct as_sheet_gap){.group = row->group, .reason = "contended: over 2 GB/s", .undecided = true};
+    *gap = (struct as_sheet_gap){.group = row->group, .reason = "contended: at least 2 GB/s", .undecided = true};
     as_copy_text(gap->label, sizeof gap->label, row->label);
     b.v[0].sheet.gaps_n = 1;
     c = checked(&a, &b);
     assert_int_equal(c.v[3].verdict, AS_CHECK_MISSING);
-    assert_string_equal(c.v[3].why, "contended: over 2 GB/s");
+    assert_string_equal(c.v[3].why, "contended: at least 2 GB/s");
     assert_true(c.v[3].unanswered && c.unanswered == 1);
     as_check_finish(&c);
     c = checked(&b, &a);
