@@ -52,9 +52,7 @@ bool as_runs_on_host(const struct as_device_info *info)
     return info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
 }
 
-/* "1 TiB requested, but the largest allocation is 4 GiB" */
-static enum as_status checks_too_large(double bytes, const char *but, double limit, const char *behind,
-                                       struct as_error *err)
+enum as_status as_too_large(double bytes, const char *but, double limit, const char *behind, struct as_error *err)
 {
     struct as_buf b = AS_BUF_INIT;
     as_format_value(&b, bytes, "B");
@@ -70,9 +68,9 @@ static enum as_status checks_size(double bytes, double largest_block, double fre
                                   struct as_error *err)
 {
     if (bytes > free_bytes / 2)
-        return checks_too_large(bytes, "only half of the free", free_bytes, " may be used", err);
+        return as_too_large(bytes, "only half of the free", free_bytes, " may be used", err);
     if (max_alloc && largest_block > (double)max_alloc)
-        return checks_too_large(largest_block, "the largest allocation is", (double)max_alloc, "", err);
+        return as_too_large(largest_block, "the largest allocation is", (double)max_alloc, "", err);
     return AS_OK;
 }
 
@@ -81,6 +79,12 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
     uint64_t free_bytes;
     enum as_status st = as_device_memory_free(dev, &free_bytes, err);
     return st ? st : checks_size((double)bytes, (double)largest_block, (double)free_bytes, dev->info.max_alloc, err);
+}
+
+enum as_status as_check_fits(const struct as_device_info *info, uint64_t bytes, uint64_t largest_block,
+                             struct as_error *err)
+{
+    return checks_size((double)bytes, (double)largest_block, (double)info->memory_free, info->max_alloc, err);
 }
 
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
@@ -92,7 +96,7 @@ enum as_status as_check_block(const struct as_device_info *info, const char *all
     if (st || !a || !a->most || bytes <= (double)a->most)
         return st;
     snprintf(gives, sizeof gives, "'%s' gives at most", a->name);
-    return checks_too_large(bytes, gives, (double)a->most, "", err);
+    return as_too_large(bytes, gives, (double)a->most, "", err);
 }
 
 void as_limit_one_cycle(struct as_trial_context *tc, double hz)
