@@ -133,6 +133,13 @@ static void test_states(void **unused)
     assert_null(made_find(&m, "state.page_events.faults.own.cpu.A_1.A_0"));
     f = made_get(&m, "state.copy.host.own.engine.A_1.A_0");
     made_acts(&m, f->id, "Set A=0: 14.7x");
+    m.cells[2].sum.trials = 1;
+    made_derive(&m);
+    f = made_get(&m, f->id);
+    made_says(f, "inconclusive from one trial");
+    assert_string_equal(f->act, "");
+    m.cells[2].sum.trials = 3;
+    made_derive(&m);
     made_near(&m, "copy.engine.host.own", 57, 1e-9); /* not the faster one of another state */
     assert_null(made_find(&m, "copy.engine.host.own@A=0"));
     made_end(&m);
