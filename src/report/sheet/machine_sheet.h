@@ -70,6 +70,8 @@ enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, stru
                                           struct as_error *err);
 /* A line of a machine; row NULL: it has none. */
 struct as_line_side {
+/* NULL: none has this id. */
+struct as_device_sheet *as_machine_sheet_device(const struct as_machine_sheet *m, const char *id);
     struct as_sheet_row *row;
     struct as_line_runs *runs;
 };
