@@ -24,12 +24,12 @@ static const struct as_option *option_by_name(const struct as_command *command, 
 static enum as_status unknown_option(const struct as_command *command, const char *name, size_t len,
                                      struct as_error *err)
 {
-    enum { MOST = 32 };
-    const char *names[MOST + 2];
+    enum { NAMES_MAX = 32 };
+    const char *names[NAMES_MAX + 2];
     size_t n = 0;
     char word[64];
     as_copy_text(word, len + 1 < sizeof word ? len + 1 : sizeof word, name);
-    for (const struct as_option *o = command->options; o->name && n < MOST; o++)
+    for (const struct as_option *o = command->options; o->name && n < NAMES_MAX; o++)
         names[n++] = o->name;
     names[n++] = "help";
     names[n] = NULL;

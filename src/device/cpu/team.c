@@ -112,10 +112,10 @@ static double job_seconds(const struct job *job)
 
 bool as_team_started_late(const struct as_team_span *spans, size_t n)
 {
-    enum { LEAST_NS = 20000, SHARE = 20 }; /* a barrier lets threads go within a microsecond or two */
+    enum { NS_MIN = 20000, SHARE = 20 }; /* a barrier lets threads go within a microsecond or two */
     uint64_t last;
     const struct as_team_span all = team_span(spans, n, &last);
-    return last - all.start > LEAST_NS && last - all.start > (all.end - all.start) / SHARE;
+    return last - all.start > NS_MIN && last - all.start > (all.end - all.start) / SHARE;
 }
 
 /* Called by the last member to finish. */
