@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "facts/rule.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* libkern/OSThermalNotification.h: nominal, moderate, heavy, trapping, sleeping */
 static const char pressure_key[] = "com.apple.system.thermalpressurelevel";

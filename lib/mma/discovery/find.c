@@ -1,6 +1,8 @@
 /* The experiments in order, and their verification: the model found must reproduce the unit's results bit for bit. */
 #include "find_internal.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #ifndef AS_LIB_MMA_DISCOVERY_FIND_INTERNAL_H
 #define AS_LIB_MMA_DISCOVERY_FIND_INTERNAL_H
 
-#include "base/clock.h"
 #include "dots.h"
 #include "find.h"
 

@@ -5,8 +5,6 @@
 #include "report/model/load.h"
 #include "report/terminal/terminal.h"
 
-#include <string.h>
-
 static void print_line(const char *text, unsigned margin, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf safe = AS_BUF_INIT;

@@ -3,7 +3,6 @@
 #include "cli/fleet/fleet_verbs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct as_args_range deviation_range = {as_parse_percent, 0, 1, "0% to 100%"};
 static const struct as_args_range fdr_range = {as_parse_percent, 1e-6, 0.5, "0.0001% to 50%"};

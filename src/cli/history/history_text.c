@@ -6,7 +6,6 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { PLOT_MAX = 40, PLOT_MIN = 16, OTHER_COLUMNS = 84 };
 

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static enum as_status cuda_allocators_get_plain(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {

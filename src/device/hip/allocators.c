@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* If device and host share memory, the host uses device allocations in place. */
 static void *host_of(const struct as_gpu *gpu, const struct as_gpu_block *b)

@@ -5,7 +5,6 @@
 #include "report/model/further.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const struct as_column *as_probe_table_column(const struct as_probe_table *t, size_t index)
 {

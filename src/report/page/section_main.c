@@ -3,8 +3,6 @@
 #include "report/page/page.h"
 #include "report/sheet/main_results.h"
 
-#include <string.h>
-
 static void write_main_operations(struct as_page *p, const struct as_main_results *m)
 {
     struct as_view_table table;

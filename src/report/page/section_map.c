@@ -4,7 +4,6 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

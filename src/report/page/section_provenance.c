@@ -7,7 +7,6 @@
 #include "report/sheet/sheet_header.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 6 };

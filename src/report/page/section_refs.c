@@ -6,7 +6,6 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

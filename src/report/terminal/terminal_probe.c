@@ -5,7 +5,6 @@
 #include "report/operations/operations.h"
 #include "report/terminal/terminal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
