@@ -125,6 +125,18 @@ void atomics_expect(const struct toy *t, const struct as_probe *probe, const cha
         fail_msg("%s %s says '%s', not '%s'", probe->name, axes, err.text, why);
 }
 
+const char *atomics_open_shared_or_skip(struct as_opened *cl)
+{
+    atomics_open_or_skip("opencl", cl);
+    const struct as_allocator *fine = as_info_allocator(&cl->device.info, "clSVMAlloc fine");
+    if (fine && !fine->why_not[0] && !fine->no_sharing[0])
+        return fine->name;
+    as_device_close(cl);
+    print_message("skipped: no memory in which atomics of the CPU and of this device meet\n");
+    skip();
+    return NULL;
+}
+
 void atomics_open_or_skip(const char *id, struct as_opened *dev)
 {
     struct as_error err = {0};
