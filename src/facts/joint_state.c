@@ -132,12 +132,12 @@ static void put_side(const struct as_cell *cell, struct as_buf *out)
     else
         as_buf_str(out, " by default");
 }
+
 /* One trial is one process, which does not tell how processes differ. */
 static bool is_one_trial(const struct compared *p)
 {
     return p->cell->sum.trials == 1 || p->base->sum.trials == 1;
 }
-
 
 static void say_change(struct as_fact *f, const struct compared *p)
 {

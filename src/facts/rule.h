@@ -125,8 +125,8 @@ enum as_level_end {
     AS_END_BEYOND,     /* it is the last: the curve ends within it */
 };
 enum as_level_end as_level_end_of(const struct as_curve *curve, const struct as_plateau *p, size_t i, size_t n);
-/* Keeps only the sizes (bytes) of a level: above `beyond` and up to `within`. False, and unchanged, where none is. */
-bool as_level_keep(const struct as_curve *curve, double beyond, double within, struct as_plateau *p);
+/* Keeps only the sizes (bytes) of a level above `beyond`. False, and unchanged, where none is. */
+bool as_level_keep(const struct as_curve *curve, double beyond, struct as_plateau *p);
 /* Assigns caches to knees, both in rising order, so that the sizes agree best: minimises the sum of log distances over
  * all ways to pair as many as possible. Returns that sum; cache[i] is SIZE_MAX for a knee without a cache. */
 enum { AS_LEVELS_MAX = 8 };

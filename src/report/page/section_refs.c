@@ -143,7 +143,7 @@ static void section(const struct refs *all)
     size_t n[ALONE + 1] = {0};
     for (size_t i = 0; i < all->refs->n; i++)
         n[all->place[i]]++;
-    as_html_fold(b, "", "refs", "Published figures",
+    as_html_fold(b, "refs", "Published figures",
                  "Figures of other machines as their sources state them, not measured here, beside what this page "
                  "has on the same question.");
     if (n[OPERATION]) {
