@@ -1,16 +1,12 @@
 #include "atomics_trial.h"
+#include "tests/unit_test.h"
 
 #include "device/dialect/host_prelude.h"
 #include "scripted_clock.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define VALUE u64
 #define ELEMENT atomic_u64
