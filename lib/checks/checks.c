@@ -54,13 +54,17 @@ bool as_runs_on_host(const struct as_device_info *info)
 
 enum as_status as_too_large(double bytes, const char *but, double limit, const char *behind, struct as_error *err)
 {
-    struct as_buf b = AS_BUF_INIT;
-    as_format_value(&b, bytes, "B");
-    as_buf_printf(&b, " requested, but %s ", but);
-    as_format_value(&b, limit, "B");
-    as_buf_str(&b, behind);
-    const enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
-    as_buf_finish(&b);
+    struct as_buf requested = AS_BUF_INIT, most = AS_BUF_INIT;
+    as_format_value(&requested, bytes, "B");
+    as_format_value(&most, limit, "B");
+    if (strcmp(as_buf_get(&requested), as_buf_get(&most)) == 0) { /* by less than the digits show */
+        as_buf_clear(&requested);
+        as_buf_printf(&requested, "%.0f B", bytes);
+    }
+    const enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s requested, but %s %s%s", as_buf_get(&requested), but,
+                                      as_buf_get(&most), behind);
+    as_buf_finish(&requested);
+    as_buf_finish(&most);
     return st;
 }
 
@@ -87,16 +91,22 @@ enum as_status as_check_fits(const struct as_device_info *info, uint64_t bytes, 
     return checks_size((double)bytes, (double)largest_block, (double)info->memory_free, info->max_alloc, err);
 }
 
-enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
-                              struct as_error *err)
+enum as_status as_check_cap(const struct as_device_info *info, const char *allocator, double bytes,
+                            struct as_error *err)
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);
     char gives[80];
-    const enum as_status st = checks_size(bytes, bytes, (double)info->memory_free, info->max_alloc, err);
-    if (st || !a || !a->most || bytes <= (double)a->most)
-        return st;
+    if (!a || !a->most || bytes <= (double)a->most)
+        return AS_OK;
     snprintf(gives, sizeof gives, "'%s' gives at most", a->name);
     return as_too_large(bytes, gives, (double)a->most, "", err);
+}
+
+enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
+                              struct as_error *err)
+{
+    const enum as_status st = checks_size(bytes, bytes, (double)info->memory_free, info->max_alloc, err);
+    return st ? st : as_check_cap(info, allocator, bytes, err);
 }
 
 void as_limit_one_cycle(struct as_trial_context *tc, double hz)

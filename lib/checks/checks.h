@@ -27,7 +27,12 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
 /* The same from stored device information, for plans without an open device. */
 enum as_status as_check_fits(const struct as_device_info *info, uint64_t bytes, uint64_t largest_block,
                              struct as_error *err);
-/* The same of one block, and by the allocator's maximum. */
+
+/* AS_UNSUPPORTED where the allocator gives fewer bytes at once. */
+enum as_status as_check_cap(const struct as_device_info *info, const char *allocator, double bytes,
+                            struct as_error *err);
+
+/* Both, from stored device information, of one block. */
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
 

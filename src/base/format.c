@@ -277,10 +277,19 @@ void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const 
         return;
     }
     const struct as_scale *scale = isfinite(typical) && typical != 0 ? as_scale_of(typical, unit) : NULL;
-    format_add_number(b, lo, unit, scale, digits[0]);
-    as_buf_str(b, " to ");
-    format_add_number(b, hi, unit, scale, digits[1]);
+    struct as_buf ends[2] = {AS_BUF_INIT, AS_BUF_INIT};
+    format_add_number(&ends[0], lo, unit, scale, digits[0]);
+    format_add_number(&ends[1], hi, unit, scale, digits[1]);
+    const char *const from = as_buf_get(&ends[0]), *const to = as_buf_get(&ends[1]);
+    if (strcmp(from, to) == 0)
+        as_buf_str(b, from);
+    else
+        as_buf_printf(b, "%s to %s", from, to);
     format_add_unit(b, unit, scale);
+    for (int i = 0; i < 2; i++) {
+        b->failed |= ends[i].failed;
+        as_buf_finish(&ends[i]);
+    }
 }
 
 void as_format_duration(struct as_buf *b, double seconds)

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double BELIEVED = 0.25; /* half an interval that ± may stand for */
-static const double FACTOR = 4;      /* between the ends of a ratio, or of another run, that still tell something */
-static const double DECADE = 10;     /* between the ends of a range that still tells something */
+static const double BELIEVED = 0.25;   /* half an interval that ± may stand for */
+static const double FACTOR = 4;        /* between the ends of a ratio, or of another run, that still tell something */
+static const double DECADE = 10;       /* between the ends of a range that still tells something */
+static const double BYTES_APART = 100; /* the same of bytes: capacities lie between two sizes of a coarse grid */
 /* The interval of so few trials is mostly what is usual for such cells: it does not tell that they scatter. */
 enum { FEW_TRIALS = 2 };
 /* Where so few trials differ by more than BELIEVED, their median is no number, and what they saw is all there is. */
@@ -71,7 +72,7 @@ enum as_number_form as_number_form(const struct as_number *n)
         return n->trials == 1 && isfinite(n->value) && strcmp(n->unit, "B") != 0 ? AS_NUMBER_ONE_TRIAL
                                                                                  : AS_NUMBER_VALUE;
     if (strcmp(n->unit, "B") == 0)
-        return AS_NUMBER_RANGE;
+        return n->trials && ci.lo > 0 && ci.hi > BYTES_APART * ci.lo ? AS_NUMBER_NOISY : AS_NUMBER_RANGE;
     const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
     if (n->bound && !is_narrow)
         return AS_NUMBER_BOUND;

@@ -150,6 +150,13 @@ static enum as_quantity_order order_of_size(const struct as_device_info *info, c
     return q->first && !is_smaller ? AS_QUANTITY_FIRST : AS_QUANTITY_OTHER;
 }
 
+/* Kernels of the matrix path take up to a second each to load, so all others come before them. */
+static size_t place_of(const struct as_quantity *q)
+{
+    static const size_t AFTER_ALL = SIZE_MAX / 2;
+    return (size_t)(q - as_quantities) + (strcmp(q->group, "Matrix") == 0 ? AFTER_ALL : 0);
+}
+
 enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
                                             const struct as_cell *cell, unsigned coarse, size_t *place)
 {
@@ -163,7 +170,7 @@ enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, c
             if (filter && as_quantity_is_of_side(&s, source->side) && as_quantity_is_cell_of(&s, cell, filter) &&
                 is_needed(probe, filter, coarse)) {
                 best = order;
-                *place = (size_t)(q - as_quantities);
+                *place = place_of(q);
             }
         }
     }

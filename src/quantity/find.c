@@ -48,9 +48,7 @@ static const struct as_cell *find_cell(const struct as_quantity_subject *s, int6
     return NULL;
 }
 
-/* A buffer that is larger than the cache of a level ("L2") says nothing about that cache, and one that a cache holds
- * nothing about memory. */
-static bool is_of_level(const struct as_quantity_subject *s, const struct as_cell *c, const char *level)
+bool as_quantity_is_of_level(const struct as_quantity_subject *s, const struct as_cell *c, const char *level)
 {
     const bool cache = level[0] == 'L';
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(level[1] - '0')) : 0;
@@ -151,7 +149,8 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
     const bool worst = strstr(source->from, "=" AS_QUANTITY_WORST);
     for (size_t i = 0; i < s->cells.n; i++) {
         const struct as_cell *c = as_quantity_cell_at(s, i);
-        if (as_cell_is_evidence(c) && as_quantity_is_cell_of(s, c, source->from) && is_of_level(s, c, q->level) &&
+        if (as_cell_is_evidence(c) && as_quantity_is_cell_of(s, c, source->from) &&
+            as_quantity_is_of_level(s, c, q->level) &&
             (!found || (worst ? as_cell_is_better(found, c) : as_quantity_is_preferred(c, found))))
             found = c;
     }

@@ -107,6 +107,7 @@ struct tally {
     size_t like_worst;           /* of the level, with the status of the worst */
     const struct as_cell *busy;  /* valid, but measured under contention, which makes it no evidence */
     size_t evidence;             /* of the level */
+    size_t other_level;          /* of the evidence: a cache may hold what is called memory */
     double size[CURVE_MIN];      /* different ones of all */
     size_t sizes;
     bool has_end;            /* the size of the level's cache is known */
@@ -137,6 +138,7 @@ static void count_cell(const struct as_quantity_subject *s, const struct as_quan
     t->is_below |= can && !(size > own);
     t->is_above |= can && !(size <= own);
     t->evidence += as_cell_is_evidence(c);
+    t->other_level += as_cell_is_evidence(c) && !as_quantity_is_of_level(s, c, q->level);
     if (is_valid && as_cell_is_busy(c) && (!t->busy || as_quantity_is_preferred(c, t->busy)))
         t->busy = c;
     if (is_valid)
@@ -183,7 +185,9 @@ static void say_undecided(const struct as_quantity *q, const struct as_quantity_
         return;
     }
     as_buf_str(out, "inconclusive: ");
-    if (is_of_curve(q, source) && t->sizes)
+    if (strcmp(q->level, "memory") == 0 && t->evidence && t->other_level == t->evidence)
+        as_buf_str(out, "cannot distinguish memory from a cache");
+    else if (is_of_curve(q, source) && t->sizes)
         as_buf_str(out, q->kind == AS_KIND_CAPACITY ? "no clear step in latency" : "no plateau of its own in latency");
     else if (!strchr(source->from, ' ') && q->kind == AS_KIND_BANDWIDTH && t->sizes)
         as_buf_str(out, "no clear step in bandwidth");

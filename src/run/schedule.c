@@ -163,25 +163,23 @@ static enum as_status open_and_compile(struct as_engine *e, const size_t *order,
     return AS_OK;
 }
 
-/* A first trial for the first `part` cells of order[0..n), which all share the time. If the budget cannot hold three
- * trials of all cells, these get all three now: the most-read numbers are worth more than further cells. last: no
- * further cells come first. */
-static enum as_status pass_part_first(struct as_engine *e, size_t *order, size_t n, size_t part, bool last,
-                                      struct as_error *err)
+/* If the budget cannot hold three trials of all cells, these get all three now: the most-read numbers are worth more
+ * than further cells. */
+static enum as_status three_trials(struct as_engine *e, size_t *order, size_t n, struct as_error *err)
 {
     const int trials = e->rounds < TRIALS_FIRST ? e->rounds : TRIALS_FIRST;
-    enum as_status st = part_of_pass(e, 1, order, n, part, err);
-    e->first_done |= last;
+    enum as_status st = AS_OK;
     e->is_tight = !trials_fit(e, trials);
     for (int round = 2; round <= trials && e->is_tight && !st && !as_engine_stopped(e); round++) {
-        as_engine_shuffle(e, order, part, schedule_round_seed(e, round), AS_ORDER_RANDOM);
-        st = part_of_pass(e, round, order, part, part, err);
+        as_engine_shuffle(e, order, n, schedule_round_seed(e, round), AS_ORDER_RANDOM);
+        st = part_of_pass(e, round, order, n, n, err);
     }
     e->is_tight = false;
     return st;
 }
 
-/* Cells of quantities come first on every device, and of these the quantities that are marked so. */
+/* Cells of quantities come first on every device, and of these the quantities that are marked so: one trial of all,
+ * since a whole sheet is worth more than a narrow part of it. */
 static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, size_t *first_n, struct as_error *err)
 {
     size_t compiled = n, marked = 0;
@@ -191,11 +189,13 @@ static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, s
     while (marked < *first_n && e->progress[order[marked]].first == AS_QUANTITY_FIRST)
         marked++;
     enum as_status st = open_and_compile(e, order, *first_n, n, &compiled, err);
-    if (!st && marked)
-        st = pass_part_first(e, order, n, marked, marked == *first_n, err);
-    if (!st && *first_n > marked)
-        st = pass_part_first(e, order + marked, n - marked, *first_n - marked, true, err);
+    if (!st && *first_n)
+        st = part_of_pass(e, 1, order, n, *first_n, err);
     e->first_done = true;
+    if (!st && marked)
+        st = three_trials(e, order, marked, err);
+    if (!st && *first_n > marked)
+        st = three_trials(e, order + marked, *first_n - marked, err);
     if (!st && !as_engine_stopped(e) && compiled < n)
         as_engine_compile_ahead(e, order + compiled, n - compiled, COMPILE_ALL);
     return st;

@@ -21,7 +21,8 @@ struct bench {
     bool first[CELLS_MAX], swept[CELLS_MAX];
     size_t firsts;        /* cells of quantities that have a trial */
     size_t marked_begun;  /* of these, cells of the quantity that is marked as first */
-    size_t before_marked; /* cells of other quantities that had a trial before the last trial of these */
+    size_t before_marked; /* cells of other quantities that were as far when these got a trial */
+    size_t before_all;    /* cells of quantities begun when one of them got a second trial, the fewest */
     bool other_begun;     /* the first trial of another cell came after these */
     double budget_s;
     char notes[1024];
@@ -77,11 +78,12 @@ static void on_event(void *user, const struct as_event *event)
     const size_t i = (size_t)event->cell->index;
     b->first[i] = is_quoted(event->cell);
     b->firsts += b->first[i] && b->begun[i] == 0;
+    if (b->first[i] && b->begun[i] == 1 && (b->before_all == 0 || b->firsts < b->before_all))
+        b->before_all = b->firsts;
     if (is_marked(event->cell)) {
         b->marked_begun += b->begun[i] == 0;
-        b->before_marked = 0;
         for (size_t k = 0; k < CELLS_MAX; k++)
-            b->before_marked += b->begun[k] && b->swept[k];
+            b->before_marked += b->swept[k] && b->begun[k] > b->begun[i];
     }
     b->swept[i] = strcmp(as_axes_text(&event->cell->axes, "level"), "sweep") == 0;
     b->begun[i]++;
@@ -129,6 +131,7 @@ static void quoted_first(struct bench *b, size_t devices)
     assert_int_equal(b->firsts, devices * 13); /* 11 sizes, 2 levels of reading */
     assert_int_equal(b->marked_begun, devices);
     assert_int_equal(b->before_marked, 0);
+    assert_int_equal(b->before_all, b->firsts); /* a whole sheet before a narrow part of it */
     for (size_t i = 0; i < CELLS_MAX; i++)
         if (b->first[i])
             assert_int_equal(b->begun[i], FIRST_TRIALS);

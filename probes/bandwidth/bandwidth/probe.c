@@ -105,7 +105,10 @@ static enum as_applies bandwidth_applies(const struct as_device_info *info, cons
         return AS_PRUNED;
     if (info->is_host_cpu && as_word_is(a, "touch", "device"))
         return AS_PRUNED; /* memory of a CPU device is touched by the CPU either way */
-    return AS_APPLIES;
+    return as_check_cap(info, as_axes_text(a, "allocator"),
+                        (double)as_stream_room((enum as_stream_op)op, (uint64_t)size), err)
+               ? AS_INAPPLICABLE
+               : AS_APPLIES;
 }
 
 static uint64_t bandwidth_memory_claim(const struct as_device_info *info, const struct as_axes *a)

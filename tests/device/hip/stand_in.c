@@ -21,7 +21,7 @@ static const struct size_limit limits[] = {
     {"hipExtMallocWithFlags fine-grained", 4 * GIB, AS_NOMEM, "requested 4 GiB, 3 GiB are free"},
     {"hipMalloc", 3 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
     {"hipMallocManaged", GIB + 1, AS_UNSUPPORTED, "capped at 1 GiB"},
-    {"__managed__", 257 << 20, AS_UNSUPPORTED, "capped at 256 MiB"},
+    {"__managed__", 513 << 20, AS_UNSUPPORTED, "capped at 512 MiB"},
     {"hipHostMalloc", UINT64_C(1) << 60, AS_NOMEM, "half of the host memory"},
     {0},
 };
