@@ -13,7 +13,7 @@ const [probesDir, figuresOut, vegaOut, depfile] = process.argv.slice(2);
 const theme = JSON.parse(fs.readFileSync(path.join(here, 'theme.json'), 'utf8'));
 
 // Functions that the page gives to figures: known here, so that a figure with a wrong expression fails the build.
-for (const name of ['bytes', 'nanoseconds', 'gigabytes', 'short', 'round10']) vega.expressionFunction(name, () => '');
+for (const name of ['bytes', 'nanoseconds', 'gigabytes', 'short', 'isLabelled', 'logTicks']) vega.expressionFunction(name, () => '');
 
 const SIZES = /(^|_)(size|bytes|footprint)$/; // fields that count bytes
 
@@ -29,18 +29,18 @@ function* units(spec) {
   if (spec.spec) yield* units(spec.spec);
 }
 
-// A logarithmic axis spans what was measured and a margin (rounded to whole decades it would be half empty), and names
-// the round ones of its ticks: 1, 2, 5 or 1, 3 or 1 of each decade, by how many decades there are.
+// A logarithmic axis spans what was measured and a margin (rounded to whole decades it would be half empty). The page chooses
+// its ticks, since the usual ones are few on a short axis, and labels the round ones.
 function logAxes(encoding) {
   for (const channel of ['x', 'y']) {
     const def = encoding?.[channel];
     if (def?.scale?.type !== 'log') continue;
     def.scale = { nice: false, padding: channel === 'y' ? 12 : 6, ...def.scale };
-    if (def.axis === null || def.scale.base === 2) continue;
-    const round = `round10(datum.value, domain('${channel}'))`;
-    const label = def.axis?.labelExpr ?? 'short(datum.value)';
-    def.axis = { gridOpacity: { condition: { test: round, value: 1 }, value: 0.3 }, ...def.axis,
-      labelExpr: `${round} ? ${label} : ''` };
+    if (def.axis === null) continue;
+    const { tickCount, ...axis } = def.axis ?? {}, base = def.scale.base ?? 10; // a count would thin the ticks
+    const labelled = `isLabelled(datum.value, domain('${channel}'), ${base})`;
+    def.axis = { gridOpacity: { condition: { test: labelled, value: 1 }, value: 0.3 }, values: { expr: `logTicks(domain('${channel}'), ${base}, containerSize()[0])` },
+      ...axis, labelExpr: `${labelled} ? ${axis.labelExpr ?? 'short(datum.value)'} : ''` };
   }
 }
 

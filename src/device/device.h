@@ -247,6 +247,34 @@ struct as_vendor_gemm_ops {
     const char *(*name)(const struct as_vendor_gemm *gemm); /* library, version and chosen algorithm */
 };
 
+/* Collectives by a vendor library on elements of f32: each device of the backend is a rank, in the backend's order. */
+enum as_collective {
+    AS_ALL_REDUCE, /* the sum over the ranks */
+    AS_ALL_GATHER,
+    AS_REDUCE_SCATTER, /* part r of the sum in rank r */
+    AS_ALL_TO_ALL,     /* part r of rank s is part s of rank r */
+    AS_BROADCAST,      /* from the first rank */
+    AS_COLLECTIVES_N
+};
+struct as_ranks {
+    struct as_device *const *device; /* memory of a rank is its device's */
+    size_t n;
+};
+struct as_collective_call {
+    enum as_collective what;
+    uint64_t elements; /* of each buffer in all_reduce and broadcast, else of the part of one rank */
+    struct as_memory *const *send, *const *receive; /* of each rank; they do not overlap */
+    uint64_t reps;
+};
+struct as_collective_ops {
+    /* Of a backend's first device: opens the others and joins all as ranks, once; *out holds until dev is closed.
+     * AS_UNSUPPORTED without a library or a second device. */
+    enum as_status (*join)(struct as_device *dev, struct as_ranks *out, struct as_error *err);
+    /* runs it reps times back to back on all ranks and waits; after an error the ranks have to join anew */
+    enum as_status (*run)(struct as_device *dev, const struct as_collective_call *call, struct as_timing *out,
+                          struct as_error *err);
+};
+
 /* The clock of a device whose kernels have no cycle counter, found once per process. */
 struct as_found_clock {
     double fma; /* f32 fused multiply-adds per compute unit and cycle; 0: not found yet */
@@ -260,8 +288,9 @@ struct as_device {
     const struct as_memory_ops *memory;
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
-    const struct as_vendor_gemm_ops *gemm; /* (optional) */
-    struct as_arenas *arenas;              /* memory kept between trials (arena.h); NULL if none */
+    const struct as_vendor_gemm_ops *gemm;      /* (optional) */
+    const struct as_collective_ops *collective; /* (optional) */
+    struct as_arenas *arenas;                   /* memory kept between trials (arena.h); NULL if none */
     struct as_found_clock found;
     struct as_code_identity code; /* of the programs built since this was last zeroed */
     void *ctx;

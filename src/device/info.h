@@ -184,11 +184,13 @@ struct as_device_info {
     double power_limit;   /* W, as enforced when it was opened; 0 unknown */
     double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */
     char peer_bus[24]; /* "NVLink 4 x18": its links to one peer, or to the switch that joins them; "" none or unknown */
-    double peer_bandwidth; /* raw bytes/s of these per direction; 0 unknown */
-    char unfit[160];       /* conditions at opening that distort measurements; "" if none */
-    char caveats[512];     /* as_host_caveats */
-    uint64_t host_cache;   /* devices other than the CPU: total last-level cache of the host's CPUs; 0 unknown */
-    bool virtual_machine;  /* the hypervisor reports the host's caches */
+    double peer_bandwidth;     /* raw bytes/s of these per direction; 0 unknown */
+    char collectives[48];      /* of a backend's first device: its library of collectives ("NCCL 2.27.3"); "" if none */
+    char collectives_why[280]; /* why there is none, of a backend that knows one; "" */
+    char unfit[160];           /* conditions at opening that distort measurements; "" if none */
+    char caveats[512];         /* as_host_caveats */
+    uint64_t host_cache;       /* devices other than the CPU: total last-level cache of the host's CPUs; 0 unknown */
+    bool virtual_machine;      /* the hypervisor reports the host's caches */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;

@@ -71,6 +71,8 @@ static const struct field info_fields[] = {
     I(DOUBLE, bus_bandwidth),
     I(TEXT, peer_bus),
     I(DOUBLE, peer_bandwidth),
+    I(TEXT, collectives),
+    I(TEXT, collectives_why),
     I(DOUBLE, power_limit),
     I(TEXT, unfit),
     I(TEXT, caveats),

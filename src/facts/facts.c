@@ -67,7 +67,13 @@ static enum as_status facts_list_devices(const struct as_fact_input *in, const c
 static enum as_status look_at_device(const struct as_fact_input *in, const char *device, const struct as_cell **scratch,
                                      as_device_fn visit, void *user, struct as_error *err)
 {
-    struct as_rule_context c = {.device = device, .cells = scratch, .all = in->cells, .all_n = in->cells_n, .err = err};
+    struct as_rule_context c = {.device = device,
+                                .cells = scratch,
+                                .all = in->cells,
+                                .all_n = in->cells_n,
+                                .devices = in->devices,
+                                .devices_n = in->devices_n,
+                                .err = err};
     size_t last = in->cells_n;
     for (size_t i = 0; i < in->devices_n && !c.info; i++)
         if (strcmp(in->devices[i].id, device) == 0)

@@ -30,6 +30,8 @@ struct as_rule_context {
     const char *state;         /* that the cells are of; NULL: assay's own environment */
     const struct as_cell *all; /* of the run; NULL unknown */
     size_t all_n;
+    const struct as_device_info *devices; /* of the run */
+    size_t devices_n;
     struct as_fact_list *facts;
     struct as_error *err;
     enum as_status status; /* the first failure; rules go on and need not look */

@@ -8,6 +8,9 @@
 void as_readings_clear(struct as_readings *r)
 {
     *r = (struct as_readings){.throttle = -1, .counted_w = NAN};
+    r->link_errors = r->link_errors_new = NAN;
+    r->link_replays = r->link_replays_new = NAN;
+    r->pcie_replays = r->pcie_replays_new = NAN;
     for (size_t i = 0; i < as_readings_fields.n; i++) {
         const struct as_field *f = &as_readings_fields.v[i];
         if (f->kind == AS_FIELD_REAL)

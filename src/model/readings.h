@@ -13,7 +13,10 @@ struct as_readings {
     char sensor[16];  /* its name */
     int throttle;     /* reasons seen, -1 unknown */
     double counted_w; /* mean power by the energy counter, where power_w is by readings; noted, not stored */
-    double power_w;   /* mean */
+    /* Counters of links after the trial, and by how much they grew during it; noted, not stored. Errors and replays of
+     * links to other devices, and replays of the link to the host. */
+    double link_errors, link_errors_new, link_replays, link_replays_new, pcie_replays, pcie_replays_new;
+    double power_w;                               /* mean */
     double temperature_before, temperature_after; /* degrees Celsius, of the whole trial */
     double clock_hz, clock_lo, clock_hi;          /* of the core: median and range without outliers */
     double memory_clock_lo, memory_clock_hi;

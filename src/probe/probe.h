@@ -140,6 +140,7 @@ struct as_probe {
     bool hidden;                     /* not listed (sentinel) */
     bool not_ahead;                  /* prepare takes long on the host: kernels are not precompiled */
     bool own_power;                  /* measures behaviour at the power limit: the clock may move */
+    bool crosses_link;           /* its data crosses links between devices, or to the host: their counters are noted */
     bool varies_by_process;      /* worker processes differ in its numbers (driver calls, pinned memory, atomics over
                                     a link): its trials come from several, and these are the unit of the interval */
     const struct as_axis *axes;  /* ends with a NULL name */

@@ -21,6 +21,8 @@ bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct a
         return as_info_memory_side(s->info) != NULL;
     if (strncmp(q->name, "peer.", strlen("peer.")) == 0)
         return s->info->siblings > 1;
+    if (strncmp(q->name, "collective.", strlen("collective.")) == 0)
+        return s->info->siblings > 1 && (s->info->collectives[0] || s->info->collectives_why[0]);
     if (strncmp(q->name, "numa.", strlen("numa.")) == 0)
         return s->info->numa_nodes > 1;
     const struct as_cache *l3 = as_info_cache_at(s->info, 3);
@@ -373,7 +375,9 @@ void as_quantity_other_peers(const struct as_quantity_subject *s, const struct a
     const char *axis = v->source ? v->source->named : NULL;
     const size_t n = axis && strcmp(axis, "peer") == 0 ? others_of(s, v, best) : 0;
     struct as_interval all = {INFINITY, -INFINITY};
+    size_t worst = 0;
     for (size_t i = 0; i < n; i++) {
+        worst = as_cell_is_better(best[worst], best[i]) ? i : worst;
         const struct as_number number = as_number_of_cell(best[i]);
         all = (struct as_interval){fmin(all.lo, best[i]->sum.median), fmax(all.hi, best[i]->sum.median)};
         if (n > OTHERS_NAMED)
@@ -384,6 +388,7 @@ void as_quantity_other_peers(const struct as_quantity_subject *s, const struct a
     if (n > OTHERS_NAMED) {
         as_buf_printf(out, "%zu others ", n);
         as_format_range(out, all.lo, all.hi, all.hi, best[0]->unit, 3);
+        as_buf_printf(out, ", worst with device %s", as_axes_text(&best[worst]->axes, axis));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "quantity/quantity.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -60,4 +61,22 @@ bool as_quantity_is_called(const struct as_quantity *q, const char *text)
     const size_t n = strlen(q->group);
     return strcasecmp(q->name, text) == 0 || is_label(q->label, text, true) ||
            (strncasecmp(q->group, text, n) == 0 && text[n] == ' ' && is_label(q->label, text + n + 1, true));
+}
+
+static bool is_of_all_threads(const struct as_quantity_source *source)
+{
+    static const char all[] = "threads=@all";
+    return strstr(source->from, all) || (source->cells && strstr(source->cells, all));
+}
+
+void as_quantity_label(const struct as_quantity_subject *s, const struct as_quantity *q,
+                       const struct as_quantity_source *source, char *out, size_t size)
+{
+    const struct as_quantity_source *from = source ? source : q->sources;
+    while (!source && from->from && !as_quantity_is_of_side(s, from->side))
+        from++;
+    as_quantity_expand(s, q->label, out, size);
+    const size_t n = strlen(out);
+    if (s->info && from->from && as_quantity_is_of_side(s, AS_SIDE_CPU) && is_of_all_threads(from))
+        snprintf(out + n, size - n, ", %u thread%s", s->info->threads, s->info->threads == 1 ? "" : "s");
 }

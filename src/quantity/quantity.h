@@ -99,6 +99,10 @@ void as_quantity_use_clock(struct as_quantity_subject *s);
 bool as_quantity_is_of_side(const struct as_quantity_subject *s, enum as_side side);
 /* Has a source of the device's side, and, of a cache that few have, does the device have that cache? */
 bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct as_quantity *q);
+/* Writes its label; of a CPU's bandwidth or rate by all of its threads with their number, "read, 2 threads". source:
+ * that gives the value; NULL: the first of the device's side. */
+void as_quantity_label(const struct as_quantity_subject *s, const struct as_quantity *q,
+                       const struct as_quantity_source *source, char *out, size_t size);
 /* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word for a compute unit. */
 void as_quantity_expand(const struct as_quantity_subject *s, const char *text, char *out, size_t size);
 /* "PROBE axis=value ...": is it a cell of the device with these values? */

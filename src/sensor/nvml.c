@@ -45,6 +45,7 @@ static const struct {
     SYMBOL(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth"),
     SYMBOL(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
     SYMBOL(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
+    SYMBOL(pcie_replays, "nvmlDeviceGetPcieReplayCounter"),
     SYMBOL(link_state, "nvmlDeviceGetNvLinkState"),
     SYMBOL(link_version, "nvmlDeviceGetNvLinkVersion"),
     SYMBOL(link_remote_kind, "nvmlDeviceGetNvLinkRemoteDeviceType"),
@@ -118,10 +119,11 @@ static double nvml_clock_now(const struct nvml *n, unsigned which)
 static double field_of(const struct nvml *n, unsigned field, unsigned scope)
 {
     struct nvml_field_value v = {.field = field, .scope = scope};
-    return n->api.fields && n->api.fields(n->device, 1, &v) == NVML_SUCCESS && v.status == NVML_SUCCESS &&
-                   v.type == NVML_VALUE_UNSIGNED_INT
-               ? v.value.u
-               : NAN;
+    if (!n->api.fields || n->api.fields(n->device, 1, &v) != NVML_SUCCESS || v.status != NVML_SUCCESS)
+        return NAN;
+    return v.type == NVML_VALUE_UNSIGNED_INT         ? v.value.u
+           : v.type == NVML_VALUE_UNSIGNED_LONG_LONG ? (double)v.value.ull
+                                                     : NAN;
 }
 
 static double field_now(const struct nvml *n, unsigned field)
@@ -260,6 +262,10 @@ static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_
         out->pcie_generation_max = nvml_whole(n, n->api.pcie_generation_max);
         out->pcie_width_max = nvml_whole(n, n->api.pcie_width_max);
     }
+    out->link_errors = field_now(n, NVML_FIELD_NVLINK_CRC_FLIT) + field_now(n, NVML_FIELD_NVLINK_CRC_DATA) +
+                       field_now(n, NVML_FIELD_NVLINK_RECOVERIES);
+    out->link_replays = field_now(n, NVML_FIELD_NVLINK_REPLAYS);
+    out->pcie_replays = nvml_whole(n, n->api.pcie_replays);
     out->ecc_corrected = ecc_now(n, NVML_ECC_CORRECTED);
     out->ecc_uncorrected = ecc_now(n, NVML_ECC_UNCORRECTED);
     out->users = users_now(n);

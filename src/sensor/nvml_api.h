@@ -14,6 +14,10 @@ enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
 enum { NVML_ECC_CORRECTED = 0, NVML_ECC_UNCORRECTED = 1, NVML_ECC_VOLATILE = 0 };
 enum {
+    NVML_FIELD_NVLINK_CRC_FLIT = 38, /* these four count over all links */
+    NVML_FIELD_NVLINK_CRC_DATA = 45,
+    NVML_FIELD_NVLINK_REPLAYS = 52,
+    NVML_FIELD_NVLINK_RECOVERIES = 59,
     NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link, before Hopper */,
     NVML_FIELD_NVLINK_SPEED_OF = 164 /* of the link that the scope names */,
     NVML_FIELD_C2C_LINKS = 170,
@@ -110,6 +114,7 @@ struct as_nvml_api {
     nvml_return (*pcie_width)(nvml_device device, unsigned *width);
     nvml_return (*pcie_generation_max)(nvml_device device, unsigned *generation);
     nvml_return (*pcie_width_max)(nvml_device device, unsigned *width);
+    nvml_return (*pcie_replays)(nvml_device device, unsigned *n);
     nvml_return (*link_state)(nvml_device device, unsigned link, unsigned *is_active);
     nvml_return (*link_version)(nvml_device device, unsigned link, unsigned *version);
     nvml_return (*link_remote_kind)(nvml_device device, unsigned link, unsigned *kind);

@@ -38,6 +38,9 @@ void as_sensor_reading_clear(struct as_sensor_reading *r)
                                     .pcie_width_max = NAN,
                                     .ecc_corrected = NAN,
                                     .ecc_uncorrected = NAN,
+                                    .link_errors = NAN,
+                                    .link_replays = NAN,
+                                    .pcie_replays = NAN,
                                     .users = NAN,
                                     .utilisation = NAN};
 }

@@ -203,6 +203,12 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
     seen->pcie_width_max = rest.pcie_width_max;
     seen->ecc_corrected = watch_grown(w->before.ecc_corrected, rest.ecc_corrected);
     seen->ecc_uncorrected = watch_grown(w->before.ecc_uncorrected, rest.ecc_uncorrected);
+    seen->link_errors = rest.link_errors;
+    seen->link_errors_new = watch_grown(w->before.link_errors, rest.link_errors);
+    seen->link_replays = rest.link_replays;
+    seen->link_replays_new = watch_grown(w->before.link_replays, rest.link_replays);
+    seen->pcie_replays = rest.pcie_replays;
+    seen->pcie_replays_new = watch_grown(w->before.pcie_replays, rest.pcie_replays);
     seen->users = fmax(w->before.users, rest.users);
     seen->reads = (double)w->reads;
     if (w->sensing->sensor)

@@ -78,3 +78,19 @@ void as_trial_note_readings(struct as_trial_context *tc, const struct as_reading
     }
     as_buf_finish(&words);
 }
+
+void as_trial_note_links(struct as_trial_context *tc, const struct as_readings *r)
+{
+    const struct {
+        const char *name, *name_new;
+        double after, grown;
+    } counters[] = {{"link_errors", "link_errors_new", r->link_errors, r->link_errors_new},
+                    {"link_replays", "link_replays_new", r->link_replays, r->link_replays_new},
+                    {"pcie_replays", "pcie_replays_new", r->pcie_replays, r->pcie_replays_new}};
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+        if (isfinite(counters[i].after))
+            as_note_number(tc, counters[i].name, counters[i].after);
+        if (counters[i].grown > 0)
+            as_note_number(tc, counters[i].name_new, counters[i].grown);
+    }
+}

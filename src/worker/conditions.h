@@ -16,5 +16,7 @@ struct as_sensing;
 void as_trial_offer_power(struct as_trial_context *tc, struct as_sensing *sensing);
 /* Notes power and throttle reasons for facts and the data sheet, which see cells and not their trials. */
 void as_trial_note_readings(struct as_trial_context *tc, const struct as_readings *r);
+/* Of a probe whose data crosses a link: the counters of the links after the trial, and what they grew by. */
+void as_trial_note_links(struct as_trial_context *tc, const struct as_readings *r);
 
 #endif

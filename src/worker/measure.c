@@ -414,6 +414,8 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     as_outcome_note_code(&m.tc, &dev->code);
     as_outcome_note_demand(&m.tc, &m.watch.demand);
     as_trial_note_readings(&m.tc, &out->readings);
+    if (m.probe->crosses_link)
+        as_trial_note_links(&m.tc, &out->readings);
     if (reads_reference(&m) && as_thread_pin_limit())
         as_note(&m.tc, "placement", as_thread_pin_limit());
     as_buf_str(&m.tc.detail, m.tc.detail.len ? "}" : "{}");

@@ -145,6 +145,48 @@ static void test_table_spares_columns(void **state)
                     "                        modes 1.5 ns and 2 us\n");
 }
 
+static void write_table(const char *const *heads, const char *const *cells, unsigned width, struct as_buf *b)
+{
+    const struct as_table_style style = {.width = width, .unicode = 1};
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (; *cells; cells++)
+        as_table_add(&t, *cells, AS_PAINT_NONE);
+    assert_int_equal(as_table_write(&t, &style, b, NULL), AS_OK);
+    as_table_finish(&t);
+}
+
+/* Where no columns fit, a row is a record: what it is about, then a field per column that has text. */
+static void test_table_as_records(void **state)
+{
+    static const char *const heads[] = {"", "", ">measured", ">±", ">ratio", "verdict", NULL};
+    static const char *const cells[] = {
+        "Memory",        "read", "34.0 GB/s", "1.1%", "inconclusive", "inconclusive", "", "latency", "110 ns",
+        "1 of 8 trials", "",     "",          NULL};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    write_table(heads, cells, 30, &b);
+    assert_string_equal(as_buf_get(&b), "Memory read: measured 34.0\n"
+                                        "    GB/s ±1.1%; ratio\n"
+                                        "    inconclusive; verdict\n"
+                                        "    inconclusive\n"
+                                        "Memory latency: measured 110\n"
+                                        "    ns, 1 of 8 trials\n");
+    as_buf_finish(&b);
+}
+
+/* A word that has to be broken is so where it has parts. */
+static void test_table_breaks_words_at_their_parts(void **state)
+{
+    static const char *const heads[] = {"cell", ">a", NULL};
+    static const char *const cells[] = {"allocator=hugetlb", "1234567890 GB/s", NULL};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    write_table(heads, cells, 33, &b);
+    assert_non_null(strstr(as_buf_get(&b), "allocator=        1234567890 GB/s\nhugetlb\n"));
+    as_buf_finish(&b);
+}
+
 static void test_colour(void **state)
 {
     static const char *const heads[] = {"a", NULL};
@@ -371,6 +413,8 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_table_too_wide),
         cmocka_unit_test(test_table_spares_columns),
+        cmocka_unit_test(test_table_as_records),
+        cmocka_unit_test(test_table_breaks_words_at_their_parts),
         cmocka_unit_test(test_table_headings),
         cmocka_unit_test(test_colour),
         cmocka_unit_test(test_spark),

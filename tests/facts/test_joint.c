@@ -128,7 +128,7 @@ UNIT_TEST(test_states)
     made_acts(&m, f->id, "Set A=0: 14.7x");
     m.cells[2].sum.trials = 1;
     made_derive(&m);
-    f = made_get(&m, f->id);
+    f = made_get(&m, "state.copy.host.own.engine.A_1.A_0");
     made_says(f, "inconclusive from one trial");
     assert_string_equal(f->act, "");
     m.cells[2].sum.trials = 3;
@@ -149,13 +149,32 @@ UNIT_TEST(test_states)
     made_end(&m);
 }
 
+/* What grew is named, from before the first measurement to after the last, in whatever order they ran. */
+static void test_link_counters(void **state)
+{
+    struct made m;
+    (void)state;
+    made_gpu_minimal(&m);
+    made_add(&m, "link", "GB/s", 390, "peer=1 direction=to how=engine size=64")->detail =
+        strdup("{\"link_replays\":9,\"link_errors\":4,\"pcie_replays\":0}");
+    made_add(&m, "link", "GB/s", 390, "peer=1 direction=from how=engine size=64")->detail =
+        strdup("{\"link_replays\":5,\"link_replays_new\":2,\"link_errors\":4,\"pcie_replays\":0}");
+    made_add(&m, "link", "GB/s", 390, "peer=1 direction=both how=engine size=64");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "link.counter.link_replays", 6, 1e-9);
+    made_says(f, "Replays on links to other devices grew by 6 during the run, from 3 to 9");
+    made_acts(&m, f->id, "Look for the failing link");
+    assert_int_equal(f->evidence_n, 2);
+    assert_null(made_find(&m, "link.counter.link_errors"));
+    assert_null(made_find(&m, "link.counter.pcie_replays"));
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_or_direct),
-        cmocka_unit_test(test_ridges),
-        cmocka_unit_test(test_wrong_node),
-        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_copy_or_direct), cmocka_unit_test(test_ridges),        cmocka_unit_test(test_wrong_node),
+        cmocka_unit_test(test_states),         cmocka_unit_test(test_link_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,7 @@ static void make_infos(struct as_device_info infos[DEVICES])
     snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");
     snprintf(infos[2].allocators[1].name, sizeof infos[2].allocators[1].name, "cuMemHostAlloc");
     infos[2].allocators[1].host_access = true;
+    snprintf(infos[2].collectives, sizeof infos[2].collectives, "NCCL 2.27.3");
     infos[3] = (struct as_device_info){.id = "mpi", .backend = "mpi"};
     for (int i = 0; i < DEVICES; i++)
         for (size_t k = 0; k < infos[i].allocators_n; k++)
@@ -176,7 +177,8 @@ static bool varies(const char *device, const char *probe, const char *axis, cons
 /* Driver calls and links always; others if a device uses memory that its driver pinned. */
 static void test_processes(void **unused)
 {
-    static const char *const always[] = {"launch", "concurrency", "copy", "link", "link_latency", "alloc", "fault"};
+    static const char *const always[] = {"launch",       "concurrency", "copy",  "link",
+                                         "link_latency", "collective",  "alloc", "fault"};
     (void)unused;
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         assert_true(varies("cuda:0", always[i], "", ""));

@@ -1,6 +1,7 @@
 // The page in a real browser: browser.mjs MAKE_PAGE CHARTS_DIR WORK_DIR
 // Exit 77 with a line that says why when there is no browser or driver. Prints one line for each check.
 import { browser, check, checkFigures, checkHeadings, checkQuiet, failed, open, wide } from './browser_page.mjs';
+import { checkAxes, checkPlantedAxis } from './browser_axes.mjs';
 import { checkOverlaps, checkPlanted } from './browser_overlap.mjs';
 import { checkPhone, checkPictures, checkSearch, checkTables } from './browser_use.mjs';
 
@@ -29,8 +30,10 @@ for (const scenario of SCENARIOS) {
   await checkHeadings(scenario, t);
   check(`${scenario}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
   if (t.charts) await MORE[scenario]?.(t);
+  if (t.charts) await checkAxes(scenario, t);
   const seen = await checkOverlaps(scenario, t);
   if (scenario === 'plain') await checkPlanted(scenario, t, seen);
+  if (scenario === 'plain' && t.charts) await checkPlantedAxis(scenario, t);
   await t.close();
 }
 for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'operations', 'matrix', 'two']) {

@@ -31,8 +31,29 @@ export const overlaps = t => t.tab.evaluate(() => {
   return [...new Set(found)];
 });
 
+// Lines of text outside of pictures that share more than a rim.
+export const crossed = t => t.tab.evaluate(() => {
+  const RIM = 0.25, lines = [], found = new Set(), walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const isSeen = e => e && e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest('svg, script, style, .scroll:not(.whole)');
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    if (!node.data.trim() || !isSeen(node.parentElement)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    let box = node.parentElement; // that cuts what is longer
+    while (box && getComputedStyle(box).overflowY !== 'hidden') box = box.parentElement;
+    const end = box?.getBoundingClientRect().bottom ?? Infinity;
+    for (const r of range.getClientRects()) if (r.width > 1 && r.bottom <= end + 1) lines.push({ node, text: node.data.trim().slice(0, 40), left: r.left, right: r.right, top: r.top + RIM * r.height, bottom: r.bottom - RIM * r.height });
+  }
+  lines.sort((a, b) => a.top - b.top);
+  lines.forEach((a, i) => {
+    for (let k = i + 1; k < lines.length && lines[k].top < a.bottom; k++)
+      if (lines[k].node !== a.node && lines[k].left < a.right - 1 && a.left < lines[k].right - 1) found.add(`'${a.text}' over '${lines[k].text}'`);
+  });
+  return [...found];
+});
+
 export async function checkOverlaps(name, t) {
-  const seen = await overlaps(t);
+  const seen = [...await overlaps(t), ...await crossed(t)];
   check(`${name}: no text over another`, seen.length === 0, seen.slice(0, 12));
   return seen.length;
 }
@@ -43,5 +64,13 @@ export async function checkPlanted(name, t, before) {
     const text = [...document.querySelectorAll('main svg text')].find(e => e.getBoundingClientRect().width > 20 && e.textContent.trim());
     text.after(Object.assign(text.cloneNode(true), { id: 'planted' }));
   });
-  check(`${name}: a planted overlap is seen`, (await overlaps(t)).length > before);
+  await t.tab.evaluate(() => {
+    const text = [...document.querySelectorAll('main p')].find(e => e.checkVisibility() && e.textContent.trim());
+    const over = Object.assign(document.createElement('span'), { textContent: text.textContent });
+    over.style.cssText = 'position:absolute;left:0;top:0;width:100%';
+    text.style.position = 'relative';
+    text.append(over);
+  });
+  const [picture, lines] = [(await overlaps(t)).length, (await crossed(t)).length];
+  check(`${name}: a planted overlap is seen`, picture > 0 && lines > 0 && picture + lines > before + 1, [picture, lines, before]);
 }

@@ -58,15 +58,19 @@ export async function open(scenario, options = {}) {
   // What is seen at first; then all is opened, and its pictures are drawn.
   const first = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight,
     open: document.querySelectorAll('.fold > details[open]').length, drawn: document.querySelectorAll('.fold svg[role=group]').length }));
-  if (!options.folded) {
-    await tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
-    if (charts) await tab.waitForFunction(async () => {
-      await new Promise(done => setTimeout(done, 50)); // the event of opening comes later
-      await page.whenDrawn();
-      return true;
-    });
-  }
-  return { tab, problems, requests, loaded, charts, first, close: () => context.close() };
+  const t = { tab, problems, requests, loaded, charts, first, close: () => context.close() };
+  if (!options.folded) await unfold(t);
+  return t;
+}
+
+// Opens every section, and waits until its pictures are drawn.
+export async function unfold(t) {
+  await t.tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
+  if (t.charts) await t.tab.waitForFunction(async () => {
+    await new Promise(done => setTimeout(done, 50)); // the event of opening comes later
+    await page.whenDrawn();
+    return true;
+  });
 }
 
 export async function checkQuiet(scenario, t, allowed = []) {

@@ -1,12 +1,13 @@
 // The pages of the samples as they open: browser_samples.mjs ASSAY CHARTS_DIR WORK_DIR SAMPLES_DIR
 import fs from 'node:fs';
 import path from 'node:path';
-import { browser, check, checkHeadings, checkQuiet, failed, open, wide } from './browser_page.mjs';
-import { overlaps } from './browser_overlap.mjs';
+import { browser, check, checkHeadings, checkQuiet, failed, open, unfold, wide } from './browser_page.mjs';
+import { checkAxes } from './browser_axes.mjs';
+import { crossed, overlaps } from './browser_overlap.mjs';
 
 const samples = process.argv[5];
 // Width, height, and how many screens a page may have; with two GPUs beside a CPU a little more.
-const VIEWS = [[1400, 1000, 3, 3.6], [800, 1100, 4.5, 5.2], [390, 844, 7, 7]];
+const VIEWS = [[1400, 1000, 3, 3.65], [800, 1100, 4.5, 5.25], [390, 844, 7, 7]];
 
 // Cells of a sheet that its box cuts.
 const cutCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet')].filter(s => !s.closest('details:not([open])')).flatMap(table => {
@@ -36,6 +37,9 @@ const badNames = t => t.tab.evaluate(NAMES_ALL => [...document.querySelectorAll(
   }
   return bad;
 }), NAMES_ALL);
+// What a figure asks of its cells they have.
+const unknownWords = t => t.tab.evaluate(() => [...document.querySelectorAll('.plots svg text')].filter(e => /\b(undefined|null)\b/.test(e.textContent))
+  .map(e => `${e.closest('.plots').dataset.figure}: ${e.textContent}`));
 // Heat maps say each number as the tables do.
 const otherNumbers = t => t.tab.evaluate(() => {
   const data = JSON.parse(document.getElementById('data').textContent).probes.c2c, said = new Set(data?.said.map(s => s.replace(' ns', '')));
@@ -50,9 +54,10 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     await checkQuiet(where, t);
     check(`${where}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
     check(`${where}: at most ${screens} screens`, t.first.height <= screens * height, t.first.height / height);
-    const seen = await overlaps(t), empty = await emptyCurves(t), cut = await cutCells(t), other = await otherNumbers(t);
+    const seen = [...await overlaps(t), ...await crossed(t)], empty = await emptyCurves(t), cut = await cutCells(t), other = await otherNumbers(t);
     check(`${where}: no text is cut or over another`, seen.length === 0, seen.slice(0, 12));
     await checkHeadings(where, t);
+    if (t.charts) await checkAxes(where, t);
     const apart = width < 400 ? [] : await wideCells(t), bad = await badNames(t);
     check(`${where}: no text of a sheet runs into the next cell`, apart.length === 0, apart.slice(0, 12));
     check(`${where}: names and looks are told apart`, bad.length === 0, bad.slice(0, 12));
@@ -63,6 +68,13 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
       await t.tab.setViewportSize({ width: w, height });
       const narrow = await cutCells(t);
       check(`${name} at ${w}: no cell of the sheet is cut`, narrow.length === 0, narrow.slice(0, 12));
+    }
+    if (width < 400) {
+      await unfold(t);
+      if (t.charts) await checkAxes(`${where}, unfolded`, t);
+      const over = [...await overlaps(t), ...await crossed(t)], unknown = await unknownWords(t);
+      check(`${where}, unfolded: no text is cut or over another`, over.length === 0, over.slice(0, 12));
+      check(`${where}, unfolded: every word is known`, unknown.length === 0, unknown.slice(0, 12));
     }
     await t.close();
   }

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402  (beside the robust tests)
 from harness import MEASURED, OK, Skip, expect  # noqa: E402
 from view_values import (INSTRUCTION, INTERVAL, NUMBER, SAMPLES, SHOWN_TEXT, SIZE, advice_apart, contradictions, foreign,
-                         header_apart, infos_apart, label_of, page_of, rates_apart, read, sentences_apart, sentences_of_page,
+                         header_apart, infos_apart, label_of, map_apart, page_of, rates_apart, read, sentences_apart, sentences_of_page,
                          sentences_of_terminal, shown_otherwise, uncited, values_of_facts, values_of_page, values_of_sheet,
                          values_of_terminal)  # noqa: E402
 
@@ -95,6 +95,16 @@ def test_views_of_several_runs(assay):
         if not any(words in line for line in lines):
             apart.append(f"{device} {words}")
     expect(count > 40 and not apart, f"page and terminal have the same texts ({count})", apart)
+
+
+def test_map_reads_as_the_sheet(assay):
+    """Bandwidths by so many threads, and sizes."""
+    numbers = 0
+    for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        count, wrong = map_apart(page_of(assay, sample, "last"))
+        numbers += count
+        expect(not wrong, f"{sample}: the map reads as the sheet", wrong)
+    expect(numbers > 40, "maps have labels and sizes", numbers)
 
 
 def test_terminal_shows_the_values(assay):

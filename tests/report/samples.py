@@ -1,6 +1,7 @@
 """The stores under samples/: every reader of assay reads them, and what follows from their cells is what followed then."""
 import csv
 import hashlib
+import html
 import json
 import os
 import re
@@ -19,11 +20,11 @@ SHARED = os.path.join(SAMPLES, "h200-upm.db")
 WHOLE = os.path.join(SAMPLES, "h200-full.db")
 
 
-def read(assay, *words, sample=H200):
+def read(assay, *words, sample=H200, **env):
     """Runs a reader on the sample, which must not change."""
     with open(sample, "rb") as f:
         before = hashlib.sha256(f.read()).digest()
-    done = assay.run(*words, "--store", sample)
+    done = assay.run(*words, "--store", sample, env=env)
     with open(sample, "rb") as f:
         expect(hashlib.sha256(f.read()).digest() == before, f"'{words[0]}' leaves the sample as it is")
     expect(done.code == OK, f"'{words[0]}' reads the sample", done)
@@ -294,6 +295,39 @@ def test_whole_run_of_the_h200(assay):
                        ("cache.level_1.latency_cycles", "onchip.L1.latency")):
         ratio = facts[one]["value"] / facts[other]["value"]
         expect(abs(ratio - 1) < 0.02, f"{one} beside {other}", ratio)
+
+
+def sentences(page):
+    """What the page tells first of its devices, those that are folded too."""
+    told = [re.sub("<[^>]*>", "", li).removesuffix("why") for part in re.findall(r'<ul class="worth">(.*?)</ul>', page, re.S)
+            for li in re.findall(r"<li[^>]*>(.*?)</li>", part, re.S)]
+    return {html.unescape(t).replace("\u00a0", " ").strip() for t in told}
+
+
+def bullets(shown, *titles):
+    """The entries of the lists below the titles."""
+    lists = (part.partition("\n\n")[0].replace("\n  ", " ") for title in titles for part in shown.split(f"\n{title}\n")[1:])
+    return {line[2:] for part in lists for line in part.splitlines() if line.startswith("• ")}
+
+
+def test_page_and_terminal_tell_the_same_first(assay):
+    """What is worth knowing, or, of a device of which nothing is, its main results; and the open part of the page explains nothing twice."""
+    told = 0
+    for name in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        sample = os.path.join(SAMPLES, name)
+        shown = read(assay, "show", "last", sample=sample, LC_ALL="C.UTF-8")
+        read(assay, "report", "last", "-o", assay.path("page.html"), sample=sample)
+        with open(assay.path("page.html"), encoding="utf-8") as f:
+            page = f.read()
+        own = bullets(shown, "Main results", "Worth knowing")
+        expect(own == sentences(page), f"page and terminal of {name} tell the same", own ^ sentences(page))
+        told += len(own)
+        meta = [re.sub("<[^>]*>", "", p) for p in re.findall(r'<p class="meta">(.*?)</p>', page.partition('class="folds"')[0], re.S)]
+        expect("~" not in re.sub("<[^>]*>", "", page.partition("<footer>")[0].partition("<body")[2].partition("<script")[0]) or "~ marks one wider" in page,
+               f"the page of {name} explains its mark")
+        twice = {p for p in meta if len(p) > 60 and meta.count(p) > 1}
+        expect(not twice, f"the page of {name} explains nothing twice", twice)
+    expect(told > 20, "samples tell something", told)
 
 
 def test_facts_have_names_of_their_own(assay):

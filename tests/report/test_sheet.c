@@ -429,10 +429,11 @@ static void test_every_peer(void **state)
         const struct as_sheet_row *row = as_sheet_find(&s, "GPU to GPU", "write");
         assert_non_null(row);
         assert_true(row->value == 396);
-        assert_string_equal(details_of(row), peers == 1 ? "copy engine, with device 1"
-                                             : peers == 3
-                                                 ? "copy engine, with device 1, device 2 45.0 GB/s, device 3 390 GB/s"
-                                                 : "copy engine, with device 1, 4 others 45.0 to 390 GB/s");
+        assert_string_equal(details_of(row),
+                            peers == 1 ? "copy engine, with device 1"
+                            : peers == 3
+                                ? "copy engine, with device 1, device 2 45.0 GB/s, device 3 390 GB/s"
+                                : "copy engine, with device 1, 4 others 45.0 to 390 GB/s, worst with device 2");
         as_sheet_finish(&s);
     }
 }

@@ -266,7 +266,7 @@ UNIT_TEST(test_labels)
     }
     struct as_check c = checked(&base, &now);
     as_check_line_label(&c.v[0], &label);
-    assert_string_equal(as_buf_get(&label), "read, 16 threads; checked: 32 threads");
+    assert_string_equal(as_buf_get(&label), "read, 16 threads (checked: 32 threads)");
     assert_int_equal(c.v[1].verdict, AS_CHECK_SAME);
     as_buf_clear(&label);
     as_check_line_label(&c.v[1], &label);

@@ -85,7 +85,7 @@ static void test_text_names_source_and_marks(void **state)
     assert_true(shows("Reported by driver or OS, or computed from what they report"));
     assert_false(shows("~"));
     c->status = AS_CELL_WIDE;
-    assert_true(shows("~: 95% interval wider than requested"));
+    assert_true(shows("~: 95% interval wider than requested; for causes: assay doctor"));
     name_device("NVIDIA H100 80GB HBM3", 132);
     assert_true(shows("specified  of spec"));
     assert_true(shows("Specified by: "));

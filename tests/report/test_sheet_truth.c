@@ -144,6 +144,7 @@ static int start(void **state)
                                          .backend = "cuda",
                                          .compute_units = 100,
                                          .siblings = 2,
+                                         .collectives = "NCCL 2.27.3",
                                          .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
                                          .compute_unit_shared = 228 << 10,
                                          .caches_n = 1,

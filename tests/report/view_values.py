@@ -21,6 +21,7 @@ RANGE = re.compile(r"(?<![\w.])([0-9.]+) to ([0-9.]+) ?([nµmkMGT]?(?:FLOP/s|OP/
 INSTRUCTION = re.compile(r'<a href="#c([0-9]+)">([0-9]+)</a>')
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
 SHOWN_TEXT = re.compile(CITED.pattern + r"[^>]*>(?:<[^>]*>)*([^<]+)")
+LABELLED = re.compile(r'<td class="l">([^<]*)<td class="v" ' + SHOWN_TEXT.pattern)
 NUMBERS = re.compile(r"([0-9.]+)(?:(?: to |–)([0-9.]+))? ?((?:[kMGT] )?[^\s,]+)$")
 SEEN = re.compile(r"; seen (once|in [0-9]+ (of [0-9]+ )?runs)(: .*)?$")
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
@@ -306,6 +307,25 @@ def infos_apart(sheet, xml):
     found = [(name, value, infos[name].split()[0]) for name, value in lines
              if value is not None and name in infos and not re.search(" (to|or) ", infos[name])]
     return len(found), [name for name, value, shown in found if not (math.isclose(float(shown), value, rel_tol=ROUNDED) or abs(float(shown) - value) <= half_digit(shown))]
+
+
+def map_apart(page):
+    """How many labels and sizes of the sheet the map has, and those that read otherwise there. Where the driver reports a size that
+    agrees, the map has that and below it the range."""
+    plain = html.unescape(page).replace("\u00a0", " ")
+    sheet = {(device, quantity): (label, text) for label, device, quantity, _, text in LABELLED.findall(plain)}
+    count, wrong = 0, []
+    for part in re.findall(r'<svg [^>]*class="map.*?</svg>', plain, re.S):
+        for group in re.split(r"(?=<g data-)|(?=<g class=\"row\")", part):
+            cited, notes = SHOWN_TEXT.search(group), re.findall(r'class="claimed"[^>]*>([^<]*)', group)
+            label, text = sheet.get(cited.groups()[:2], ("", "")) if cited else ("", "")
+            is_size, is_rate = cited and cited.group(2).endswith(".capacity"), cited and re.search(r"\.(read|write|copy|triad)\.", cited.group(2))
+            count += bool(label and (is_size or is_rate))
+            if label and is_rate and not (notes and notes[0].startswith(label)):
+                wrong.append((*cited.groups()[:2], label, notes))
+            if label and is_size and cited.group(4).replace("–", " to ").strip() != text.strip() and not (notes and notes[0].startswith("reported;")):
+                wrong.append((*cited.groups()[:2], text, cited.group(4)))
+    return count, wrong
 
 
 def contradictions(values):

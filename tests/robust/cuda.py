@@ -1,7 +1,7 @@
 """What goes wrong with CUDA, from the command line to the driver: the driver and NVRTC are stand-ins that need no GPU, and
 whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
 
-ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC and ASSAY_FAKE_NVML are the stand-ins' folders."""
+ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC, ASSAY_FAKE_NVML and ASSAY_FAKE_NCCL are the stand-ins' folders."""
 import json
 import os
 
@@ -9,7 +9,8 @@ import harness
 from harness import LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
 
 DRIVER, COMPILER = os.environ["ASSAY_FAKE_CUDA"], os.environ["ASSAY_FAKE_NVRTC"]
-SENSOR = os.environ["ASSAY_FAKE_NVML"]
+SENSOR, COLLECTIVES = os.environ["ASSAY_FAKE_NVML"], os.environ["ASSAY_FAKE_NCCL"]
+NO_COLLECTIVES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device", "nccl", "damaged")
 CUDA = [*LAUNCH, *SHORT, "--device", "cuda:0"]
 
 
@@ -306,6 +307,43 @@ def test_worker_killed_in_a_kernel(assay):
     flag = once(assay)
     process = assay.start("run", *CUDA, env=cuda(assay, "runs hang", FAKE_CUDA_ONCE=flag))
     harness.kill_while_hanging(assay, process, flag, lambda: run(assay, "runs", *CUDA, "--no-wait"))
+
+
+def collectives(assay, words="", **more):
+    """What runs two collectives with NCCL's stand-in, and the environment."""
+    args = ["collective", "--set", "op=all_reduce,all_to_all", "--set", "size=1MiB", *SHORT, "--device", "cuda:0"]
+    path = f"{DRIVER}:{COMPILER}:{COLLECTIVES}"
+    return args, cuda(assay, **{"LD_LIBRARY_PATH": path, "FAKE_NCCL": words, **more})
+
+
+def test_collectives(assay):
+    """A wrong sum is rejected. Without a library, or with one device, nothing runs and the reason is said."""
+    args, env = collectives(assay)
+    done = assay.run("run", *args, env=env)
+    cells = assay.cells()
+    expect(done.code in MEASURED and len(measured(cells)) == 2, "both are measured", done)
+    expect(all({"time", "algorithm_bandwidth"} <= {m["name"] for m in c["metrics"]} for c in cells), "time beside it", cells)
+    args, env = collectives(assay, "wrong")
+    done = assay.run("run", *args, env=env)
+    rejected = [c for c in assay.cells(2) if c["status"] == "rejected"]
+    expect([c["axes"]["op"] for c in rejected] == ["all_reduce"], "the wrong sum", done)
+    for more, part in (({"CUDA_VISIBLE_DEVICES": "0"}, "has only one"),
+                       ({"LD_LIBRARY_PATH": f"{NO_COLLECTIVES}:{DRIVER}:{COMPILER}"}, "LD_LIBRARY_PATH")):
+        args, env = collectives(assay, **more)
+        expect_refused(assay.run("run", *args, env=env), USAGE, part)
+
+
+def test_collective_hangs(assay):
+    """It costs its cell, and the worker in which it hangs."""
+    flag = once(assay)
+    args, env = collectives(assay, "hang", FAKE_NCCL_ONCE=flag)
+    process = assay.start("run", *args, env=env)
+    harness.wait_for(lambda: not os.path.exists(flag), "a collective that hangs", process)
+    for worker in harness.children(process.pid):
+        harness.kill(worker)
+    done = assay.finish(process)
+    statuses = sorted(c["status"] for c in assay.cells(1))
+    expect(done.code in MEASURED and "crashed" in statuses and len(measured(assay.cells(1))) == 1, "one is lost", statuses)
 
 
 def test_no_time(assay):

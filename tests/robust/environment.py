@@ -179,11 +179,17 @@ def test_killed_for_lack_of_memory(assay):
         remove_group(group)
 
 
-def test_a_folder_made_for_a_store_is_told(assay):
-    """A misspelt path makes a store where nobody looks for it."""
-    path = assay.path(os.path.join("misspelt", "a.db"))
-    first = assay.run("run", "launch", "--device", "null", "--set", "threads=1", "--trials", "1", env={**assay.script(harness.FAST), "ASSAY_STORE": path})
-    expect(os.path.exists(path) and f"made a folder for a new store: {path}" in first.err, "told", first)
+def test_no_folder_is_made_for_a_store_that_is_named(assay):
+    """A misspelt path would make a store where nobody looks for it; only the default one gets its folders."""
+    path, words = assay.path(os.path.join("misspelt", "a.db")), ("run", "launch", "--device", "null", "--set", "threads=1", "--trials", "1")
+    fast = assay.script(harness.FAST)
+    expect_refused(assay.run(*words, env={**fast, "ASSAY_STORE": path}), FAILED, f"there is no folder '{os.path.dirname(path)}'", "--store")
+    expect_refused(assay.run(*words, "--store", path, env=fast), FAILED, f"there is no folder '{os.path.dirname(path)}'", "--store")
+    expect(not os.path.exists(os.path.dirname(path)), "no folder is made")
+    home = assay.path("home")
+    os.mkdir(home)
+    expect(assay.run(*words, env={**fast, "ASSAY_STORE": "", "XDG_DATA_HOME": home}).code in harness.MEASURED, "the default store is made")
+    expect(os.path.exists(os.path.join(home, "assay", "assay.db")), "in its folders")
 
 
 def test_folder_of_the_store(assay):

@@ -171,6 +171,15 @@ def test_history_of_incomplete_runs(assay):
     expect_refused(assay.run("history", "--store", sample), FAILED, "h200-upm.db' has no complete run")
 
 
+def test_main_results_of_a_small_run(assay):
+    """A run of one small probe is printed whole, so its results stand there; the machine's view has them as main results."""
+    levels = [{"size": 32 << 10, "ns": 1.5, "gbs": 90}, {"size": 0, "ns": 100, "gbs": 20}]
+    measure(assay, memory(100, levels=levels), SUITE.replace("16MiB", "1KiB..64MiB x2"))
+    whole, (_, machine) = assay.run("show", "last").out, head(assay)
+    expect("\nlatency: " in whole and "Main results" not in whole, "a small run", whole)
+    expect("\nMain results\n" in machine, "the machine", machine)
+
+
 def test_imprecise_lines(assay):
     """Where the runs do not tell where another lies, the line says so, and the sheet says once why."""
     wild = memory(100, noise={"sd": 1.0})

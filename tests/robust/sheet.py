@@ -121,5 +121,17 @@ def test_unsteady(assay):
     expect("unsteady: 25.0 to" in shown, "the terminal says it", shown)
 
 
+def test_link_counters(assay):
+    """Replays of the link while copies ran stand beside their numbers, and a counter that grew is a fact."""
+    for replays in (0, 2):
+        sheet_of(assay, dict(LINK, sensor={"pcie_replays": replays}), LINK_ONLY)
+        details = [t["detail"] for c in assay.cells() for t in c["trials"] if t["n"]]
+        expect(details and all("pcie_replays" in d for d in details), "the counter stands beside each", details)
+        expect(all(("pcie_replays_new" in d) == (replays > 0) for d in details), "and what it grew by", details)
+        facts = [f["sentence"] for f in json.loads(assay.run("facts", "--json").out)["facts"]]
+        said = [s for s in facts if s.startswith("PCIe replays grew by ")]
+        expect(len(said) == (1 if replays else 0), "a counter that grew is named", facts)
+
+
 if __name__ == "__main__":
     harness.main(globals())

@@ -45,6 +45,9 @@ UNIT_TEST(test_numbers)
     assert_true(r.pcie_generation == 4 && r.pcie_generation_max == 5 && r.pcie_width == 8 && r.pcie_width_max == 16);
     assert_true(r.ecc_corrected == 7 && r.ecc_uncorrected == 0 && r.utilisation == 0.75 && r.users == 0);
     assert_int_equal(r.throttle, 0);
+    assert_true(isnan(r.link_errors) && isnan(r.link_replays) && isnan(r.pcie_replays));
+    r = read_as("self counts");
+    assert_true(r.link_errors == 4 && r.link_replays == 5 && r.pcie_replays == 9);
     assert_true(read_as("self instant").power_w == 312.5);
     r = read_as("self c2c"); /* the PCI port is not its link to the host */
     assert_true(r.pcie_generation == 4 && isnan(r.pcie_generation_max) && isnan(r.pcie_width_max));

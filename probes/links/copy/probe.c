@@ -130,6 +130,7 @@ const struct as_probe as_probe_copy = {
     .counts =
         "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
     .varies_by_process = true,
+    .crosses_link = true,
     AS_CELLS(axes, quick, full, copy_applies),
     .kernel_reaches = as_how_is_kernel,
     .patience = copy_patience,

@@ -129,6 +129,7 @@ const struct as_probe as_probe_link = {
     .unit = "GB/s",
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
     .varies_by_process = true,
+    .crosses_link = true,
     AS_CELLS(axes, quick, full, link_probe_applies),
     .kernel_reaches = as_how_is_kernel,
     .patience = link_patience,

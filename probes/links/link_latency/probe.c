@@ -249,6 +249,7 @@ const struct as_probe as_probe_link_latency = {
     .lower_is_better = true,
     .counts = "one dependent load, or one dependent atomic addition that returns the old value",
     .varies_by_process = true,
+    .crosses_link = true,
     AS_CELLS(axes, quick, full, link_latency_applies),
     .kernel_reaches = as_always_by_kernel,
     .patience = link_latency_patience,

@@ -435,6 +435,7 @@ const struct as_probe as_probe_migration = {
     .unit = "GB/s",
     .counts = "each byte of the buffer once; decimal GB",
     .own_metrics = own_metrics,
+    .crosses_link = true,
     AS_CELLS(axes, quick, full, migration_applies),
     .kernel_reaches = migration_by_kernel,
     .patience = migration_patience,

@@ -95,7 +95,7 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     as_buf_markdown(out, as_buf_get(&text));
     as_buf_str(out, "\n\n|  | device | quantity | ");
     as_buf_str(out, c->base->bounds ? "bound" : "base");
-    as_buf_str(out, " | checked | ratio, interval |\n|--|--|--|--:|--:|--:|\n");
+    as_buf_str(out, " | checked | ratio |\n|--|--|--|--:|--:|--:|\n");
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
         as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_line_word(line));

@@ -186,8 +186,7 @@ static bool is_all_new(const struct as_checked *c, size_t from, size_t to)
 static enum as_status device_text(const struct as_checked *c, size_t from, size_t to,
                                   const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    const char *const heads[] = {"",        "",  c->base->bounds ? ">bound" : ">base", ">checked", ">ratio, interval",
-                                 "verdict", NULL};
+    const char *const heads[] = {"", "", c->base->bounds ? ">bound" : ">base", ">checked", ">ratio", "verdict", NULL};
     const struct as_device_sheet *device = c->check.v[from].device;
     const char *group = "";
     struct as_buf title = AS_BUF_INIT;

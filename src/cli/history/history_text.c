@@ -106,7 +106,7 @@ static void add_history_row(struct as_table *t, const struct as_history *h, cons
 /* "memory.read.all: Memory read of cpu, AMD EPYC, at 4.26 GHz" */
 static void title_text(const struct as_history *h, const struct as_machine_runs *m, struct as_buf *out)
 {
-    as_buf_printf(out, "%s: %s %s of %s", h->row->of->name, h->row->title, h->row->label, h->device->id);
+    as_buf_printf(out, "%s: %s %s of %s", h->row->of->name, h->row->title, h->row->shown, h->device->id);
     const struct as_device_info *info = as_report_device(&m->fullest, h->device->id);
     const char *name = info ? as_info_title(info) : h->device->name;
     if (name[0])
@@ -202,7 +202,7 @@ enum as_status as_history_table(const struct as_history *h, const struct as_mach
 static void add_line_names(struct as_table *t, const struct as_history *h)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "%s %s", h->row->title, h->row->label);
+    as_buf_printf(&text, "%s %s", h->row->title, h->row->shown);
     as_table_add(t, h->device->id, AS_PAINT_NONE);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_finish(&text);
@@ -258,7 +258,7 @@ static void list_alone(const struct as_history *v, size_t n, const struct as_his
             const struct as_history_run *r = &v[i].v[k];
             if (r->place != AS_RUN_ALONE)
                 continue;
-            as_buf_printf(&text, "%s%s %s of %s in run %lld", text.len ? "; " : "", v[i].row->title, v[i].row->label,
+            as_buf_printf(&text, "%s%s %s of %s in run %lld", text.len ? "; " : "", v[i].row->title, v[i].row->shown,
                           v[i].device->id, (long long)r->run->id);
         }
     if (text.len) {
@@ -305,8 +305,7 @@ enum as_status as_history_summary(const struct as_history *v, size_t n, const st
                                   const struct as_machine_runs *m, const struct as_table_style *style,
                                   struct as_buf *out, struct as_error *err)
 {
-    static const char *const changed_heads[] = {"",      "",         ">before", ">now", ">now / before, interval",
-                                                "since", "recorded", NULL},
+    static const char *const changed_heads[] = {"", "", ">before", ">now", ">now / before", "since", "recorded", NULL},
                              *const steady_heads[] = {"", "", ">value", ">another run lies in", ">runs", "", NULL};
     size_t changed = 0, shown = 0, runs = 0;
     struct as_table t;

@@ -187,15 +187,20 @@ enum as_status as_cli_style(const struct as_args *args, struct as_table_style *s
     return AS_OK;
 }
 
-/* Of a misspelt path, too: the user is told that a folder was made. */
-static bool lacks_folder(const char *path)
+/* A store that is named goes into a folder that is there: a misspelt path makes none. */
+static enum as_status check_store_folder(const char *path, struct as_error *err)
 {
     char folder[4096];
     const char *slash = strrchr(path, '/');
     if (!slash || slash == path || (size_t)(slash - path) >= sizeof folder)
-        return false;
+        return AS_OK;
     as_copy_text(folder, (size_t)(slash - path) + 1, path);
-    return access(folder, F_OK) != 0;
+    if (!access(folder, F_OK))
+        return AS_OK;
+    return as_fail(err, AS_IO,
+                   "there is no folder '%s' for the store '%s': make it, or give another file with --store or "
+                   "ASSAY_STORE",
+                   folder, path);
 }
 
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
@@ -205,11 +210,8 @@ enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode,
     if (path && !*path)
         return as_fail(err, AS_USAGE, "--store needs a file name");
     const char *named = path ? path : getenv("ASSAY_STORE");
-    const bool makes_folder = mode == AS_STORE_WRITE && named && *named && lacks_folder(named);
-    const enum as_status st = as_store_open(path, mode, store, err);
-    if (!st && makes_folder)
-        as_cli_note("made a folder for a new store: %s", named);
-    return st;
+    const enum as_status st = mode == AS_STORE_WRITE && named && *named ? check_store_folder(named, err) : AS_OK;
+    return st ? st : as_store_open(path, mode, store, err);
 }
 
 enum as_status as_cli_existing_store(const struct as_args *args, struct as_store **store, struct as_error *err)

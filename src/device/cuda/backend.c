@@ -78,6 +78,19 @@ static void cuda_backend_close(void *backend)
     free(backend);
 }
 
+static enum as_status cuda_backend_open_device(void *backend, size_t index, struct as_device *out,
+                                               struct as_error *err);
+
+static const char *const collectives_files[] = {"libnccl.so.2", "libnccl.so"};
+static const struct as_nccl_source collectives_source = {
+    .name = "NCCL",
+    .files = collectives_files,
+    .files_n = sizeof collectives_files / sizeof *collectives_files,
+    .remedy = "install NCCL (packages libnccl2, nvidia-nccl-cu13), or name its folder in LD_LIBRARY_PATH",
+    .debugger = "NCCL_DEBUG",
+    .open_device = cuda_backend_open_device,
+};
+
 static enum as_status cuda_backend_open(void **backend, struct as_error *err)
 {
     struct as_cu_backend *b = calloc(1, sizeof *b);
@@ -87,6 +100,8 @@ static enum as_status cuda_backend_open(void **backend, struct as_error *err)
     enum as_status st = as_cu_load(&b->api, err);
     if (!st) {
         as_cu_bind(b);
+        b->collectives.source = &collectives_source;
+        b->gpu.collectives = &b->collectives;
         st = start_driver(b, err);
     }
     if (!st)
@@ -108,6 +123,7 @@ static void cuda_device_close(struct as_device *dev)
     struct as_gpu *gpu = dev->ctx;
     if (!gpu)
         return;
+    as_nccl_close(dev);
     if (gpu->here.context) {
         as_gpu_close(gpu);
         gpu->api->release(gpu, &gpu->here);
@@ -146,7 +162,8 @@ static enum as_status cuda_backend_open_device(void *backend, size_t index, stru
                               .memory = &as_gpu_memory_ops,
                               .program = &as_gpu_program_ops,
                               .queue = &as_gpu_queue_ops,
-                              .gemm = &as_cu_gemm_ops};
+                              .gemm = &as_cu_gemm_ops,
+                              .collective = &as_nccl_ops};
     enum as_status st = as_gpu_check_index(&b->gpu, index, err);
     if (st)
         return st;
@@ -164,6 +181,8 @@ static enum as_status cuda_backend_open_device(void *backend, size_t index, stru
         st = as_cu_fill_info(out, index, err);
     if (st)
         cuda_device_close(out);
+    else
+        as_nccl_describe(out);
     return st;
 }
 

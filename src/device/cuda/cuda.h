@@ -5,12 +5,14 @@
 #include "device/cuda/api.h"
 #include "device/cuda/cublaslt.h"
 #include "device/gpu/memory.h"
+#include "device/nccl/nccl.h"
 
 struct as_cu_backend {
     struct as_gpu_backend gpu; /* first */
     struct as_cu_api api;      /* the driver */
     struct as_nvrtc_api nvrtc; /* loaded at the first program; library NULL before */
     struct as_cublaslt lt;     /* loaded at the first GEMM */
+    struct as_gpu_collectives collectives;
 };
 
 static inline const struct as_cu_api *as_cu_of(const struct as_gpu *gpu)

@@ -12,6 +12,7 @@ enum { AS_GPUS_MAX = 64, AS_GPU_TENSOR_BYTES = 128 };
 struct as_gpu;
 struct as_gpu_allocator;
 struct as_gpu_backend;
+struct as_gpu_collectives;
 
 /* Location of memory and streams: this device or a peer. */
 struct as_gpu_place {
@@ -103,6 +104,7 @@ struct as_gpu_backend {
     struct as_gpu_functions functions;
     struct as_gpu_found found[AS_GPUS_MAX]; /* in order of PCI address */
     size_t found_n;
+    struct as_gpu_collectives *collectives; /* its library of collectives (device/nccl); NULL: none */
 };
 
 /* Compiled programs stay until the device is closed, so that the second trial of a cell does not compile

@@ -61,6 +61,19 @@ static void hip_backend_close(void *backend)
     free(backend);
 }
 
+static enum as_status hip_backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err);
+
+/* RCCL has NCCL's functions, and reads its environment. */
+static const char *const collectives_files[] = {"librccl.so.1", "librccl.so", "/opt/rocm/lib/librccl.so.1"};
+static const struct as_nccl_source collectives_source = {
+    .name = "RCCL",
+    .files = collectives_files,
+    .files_n = sizeof collectives_files / sizeof *collectives_files,
+    .remedy = "RCCL is a part of ROCm: install it, or name its folder in LD_LIBRARY_PATH",
+    .debugger = "NCCL_DEBUG",
+    .open_device = hip_backend_open_device,
+};
+
 static enum as_status hip_backend_open(void **backend, struct as_error *err)
 {
     struct as_hip_backend *b = calloc(1, sizeof *b);
@@ -70,6 +83,8 @@ static enum as_status hip_backend_open(void **backend, struct as_error *err)
     enum as_status st = as_hip_load(&b->api, err);
     if (!st) {
         as_hip_bind(b);
+        b->collectives.source = &collectives_source;
+        b->gpu.collectives = &b->collectives;
         st = start_runtime(b, err);
     }
     if (!st)
@@ -90,6 +105,7 @@ static void hip_device_close(struct as_device *dev)
 {
     if (!dev->ctx)
         return;
+    as_nccl_close(dev);
     as_gpu_close(dev->ctx);
     free(dev->ctx);
     dev->ctx = NULL;
@@ -110,7 +126,8 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
                               .memory = &as_gpu_memory_ops,
                               .program = &as_gpu_program_ops,
                               .queue = &as_gpu_queue_ops,
-                              .gemm = &as_hip_gemm_ops};
+                              .gemm = &as_hip_gemm_ops,
+                              .collective = &as_nccl_ops};
     enum as_status st = as_gpu_check_index(&b->gpu, index, err);
     if (st)
         return st;
@@ -129,6 +146,8 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
         st = as_hip_fill_info(out, index, err);
     if (st)
         hip_device_close(out);
+    else
+        as_nccl_describe(out);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include "device/gpu/memory.h"
 #include "device/hip/api.h"
 #include "device/hip/blas.h"
+#include "device/nccl/nccl.h"
 
 struct as_hip_backend {
     struct as_gpu_backend gpu; /* first */
@@ -12,6 +13,7 @@ struct as_hip_backend {
     struct as_hiprtc_api rtc;      /* loaded at the first program; library NULL before */
     struct as_hipblaslt hipblaslt; /* these two at the first GEMM */
     struct as_rocblas_api rocblas;
+    struct as_gpu_collectives collectives;
 };
 
 /* Whether a kernel can wait for an unmapped page to be mapped ("XNACK"). */

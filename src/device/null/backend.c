@@ -172,6 +172,7 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
         .memory = &as_null_memory_ops,
         .program = &program_ops,
         .queue = &as_null_queue_ops,
+        .collective = &as_null_collective_ops,
         .ctx = calloc(1, sizeof(struct as_null_device)),
     };
     if (!out->ctx)

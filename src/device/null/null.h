@@ -51,9 +51,9 @@
  *   "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those that
  *                are not named are there as often as any probe wants. Without it the device does not count them
  *   "sensor"     {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9,
- *                "users": 1, "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it cannot tell,
- *                "why_not": it cannot be opened, for this reason}. Without it there is no sensor
- *   "faults"     [{"do": ..., which launches}, ...]
+ *                "users": 1, "ecc_uncorrected": 1, "pcie_replays": 2 (from one reading to the next), "cannot": what it
+ * cannot tell, "why_not": it cannot be opened, for this reason}. Without it there is no sensor "faults"     [{"do":
+ * ..., which launches}, ...]
  *
  * A fault does one of
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
@@ -66,8 +66,10 @@
  * and of those, counted from 1 in each trial (or with "count": "worker" over the worker's life),
  *   "launch": N                     only the Nth
  *   "from": N                       the Nth and all after it; neither: every one
- * A fault with "allocator" (a glob) strikes allocations instead, by the same counting; min_ and max_footprint are their
- * bytes, and only crash, hang, exit, fail and oom make sense.
+ * A collective counts as a launch of a kernel with its name ("all_reduce") of program "collective", whose bytes are
+ * what each rank sends and receives by the best algorithm; its ranks are "siblings" of "info". A fault with "allocator"
+ * (a glob) strikes allocations instead, by the same counting; min_ and max_footprint are their bytes, and only crash,
+ * hang, exit, fail and oom make sense.
  *
  * A trial starts when a program is built. */
 #ifndef AS_DEVICE_NULL_NULL_H
@@ -95,6 +97,7 @@ enum {
     AS_NULL_FAULTS_MAX = 32,
     AS_NULL_COPIES_MAX = 16,
     AS_NULL_CLOCKS_MAX = 8,
+    AS_NULL_RANKS_MAX = 64,
     AS_NULL_OPERATIONS_MAX = 64,
     AS_NULL_OPERATIONS = 4096, /* instructions of a kind that the script does not name: as many as any probe wants */
 };
@@ -140,7 +143,7 @@ struct as_null_sensor_script {
     bool there;
     char why_not[160], cannot[160];
     char throttle[64];
-    double power_w, temperature, clock_hz, memory_clock_hz, users, ecc_uncorrected; /* NAN unknown */
+    double power_w, temperature, clock_hz, memory_clock_hz, users, ecc_uncorrected, pcie_replays; /* NAN unknown */
 };
 struct as_null_script {
     char why_not[160];
@@ -201,6 +204,7 @@ struct as_null_device {
     double wander;          /* logarithm of the speed's factor */
     double buffer, evicted; /* of the last pass: bytes, and the share that is not in the shared cache */
     uint64_t held;          /* bytes of memory handed out */
+    struct as_device *ranks[AS_NULL_RANKS_MAX]; /* of a collective: the device itself */
     void (*last_run)(const struct as_host_call *call);
     size_t last_groups;
     uint64_t last_reps;
@@ -237,6 +241,9 @@ void as_null_pass_time(double seconds); /* sleeps */
 extern const struct as_sensor as_null_sensor;
 extern const struct as_memory_ops as_null_memory_ops;
 extern const struct as_queue_ops as_null_queue_ops;
+extern const struct as_collective_ops as_null_collective_ops; /* the ranks are so many as "siblings" in "info" */
+/* Changes bytes of a block, as the fault "wrong" does. */
+void as_null_damage(const struct as_memory *mem);
 
 static inline struct as_null_device *as_null(struct as_device *dev)
 {

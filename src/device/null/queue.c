@@ -109,15 +109,20 @@ static bool wanted(struct as_null_device *n, const struct as_launch *launch)
     return n->script.execute == AS_NULL_ALWAYS || (n->script.execute == AS_NULL_ONCE && !same);
 }
 
+void as_null_damage(const struct as_memory *mem)
+{
+    unsigned char *p = as_null_address(mem);
+    for (uint64_t at = 0; at < mem->bytes && at < 64; at++)
+        p[at] ^= 0x55;
+}
+
 static void damage(const struct as_launch *launch)
 {
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
         if (a->kind != AS_ARG_MEMORY || !a->u.memory)
             continue;
-        unsigned char *p = as_null_address(a->u.memory);
-        for (uint64_t at = 0; at < a->u.memory->bytes && at < 64; at++)
-            p[at] ^= 0x55;
+        as_null_damage(a->u.memory);
         return;
     }
 }

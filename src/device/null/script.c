@@ -207,6 +207,7 @@ static const struct member sensor_members[] = {
     {FIELD(as_null_sensor_script, NUMBER, memory_clock_hz)},
     {FIELD(as_null_sensor_script, NUMBER, users)},
     {FIELD(as_null_sensor_script, NUMBER, ecc_uncorrected)},
+    {FIELD(as_null_sensor_script, NUMBER, pcie_replays)},
     {0}};
 static const struct member shared_members[] = {
     {FIELD(as_null_shared, COUNT,  size)},
@@ -393,7 +394,8 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
                    .clock_hz = NAN,
                    .memory_clock_hz = NAN,
                    .users = NAN,
-                   .ecc_uncorrected = NAN},
+                   .ecc_uncorrected = NAN,
+                   .pcie_replays = NAN},
     };
     for (size_t i = 0; i < AS_NULL_OPERATIONS_MAX; i++)
         s->code[i] = AS_NULL_OPERATIONS;

@@ -11,7 +11,7 @@ enum { SCRIPT_MAX = 1 << 20 };
 struct scripted {
     struct as_null_sensor_script says;
     int throttle;
-    double uncorrected;
+    double uncorrected, replays;
 };
 
 static enum as_status null_sensor_read_script(struct scripted *s, struct as_error *err)
@@ -64,6 +64,8 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
     out->users = s->says.users;
     if (isfinite(s->says.ecc_uncorrected)) /* increments per reading */
         out->ecc_uncorrected = s->uncorrected += s->says.ecc_uncorrected;
+    if (isfinite(s->says.pcie_replays))
+        out->pcie_replays = s->replays += s->says.pcie_replays;
 }
 
 const struct as_sensor as_null_sensor = {

@@ -215,7 +215,7 @@ static void column_heads(struct as_map_drawing *d, double y)
 /* On a narrow page the numbers are a table of their own. */
 static double place_below(struct as_map_drawing *d, double y)
 {
-    const double line_h = 50;
+    const double line_h = 50, link_h = 56; /* a link has two lines of notes */
     y += 22;
     for (int i = 0; i < AS_MAP_ROWS; i++) {
         int r = as_map_order[i];
@@ -223,8 +223,8 @@ static double place_below(struct as_map_drawing *d, double y)
         y += isfinite(d->box.row[r]) ? line_h : 0;
     }
     for (size_t i = 0; i < d->numbers.links_n; i++)
-        d->line.link[i] = y + (double)i * line_h;
-    return y + (double)d->numbers.links_n * line_h;
+        d->line.link[i] = y + (double)i * link_h;
+    return y + (double)d->numbers.links_n * link_h;
 }
 
 void as_map_draw_numbers(struct as_map_drawing *d, double *y)

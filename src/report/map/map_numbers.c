@@ -53,14 +53,15 @@ static void map_numbers_add_word(struct as_buf *b, const char *word)
     as_buf_printf(b, "%s%s", b->len && word[0] ? ", " : "", word);
 }
 
-/* What could be confused is said: "read, 41.7 B per cycle each", "read, 1 thread, over 8 MiB", "huge pages". */
+/* What could be confused is said: "read, 41.7 B per cycle each", "read, 2 threads, over 8 MiB", "huge pages". */
 static void note_quantity(const struct as_quantity_subject *s, const struct as_quantity_value *v, char *out,
                           size_t size)
 {
     struct as_buf b = AS_BUF_INIT;
     char said[64];
+    as_quantity_label(s, v->of, v->source, said, sizeof said);
     if (v->of->kind == AS_KIND_BANDWIDTH || strcmp(v->of->label, "latency, base pages") == 0)
-        map_numbers_add_word(&b, v->of->label);
+        map_numbers_add_word(&b, said);
     const struct as_number n = as_quantity_number(v), counted = as_number_counted(&n, v->counted, "");
     if (isfinite(v->counted) && as_number_is_said(&n)) {
         as_buf_str(&b, b.len ? ", " : "");
@@ -419,7 +420,7 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
     number.unit = n->unit;
     if (n->known <= AS_MAP_UNDECIDED)
         as_buf_str(b, no_number[n->known]);
-    else if (n->of && !(n->fact && strcmp(n->unit, "B") == 0))
+    else if (n->of && (!n->fact || as_page_said(n->fact) == AS_SAID_VALUE))
         map_numbers_write(b, &number);
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
         as_page_fact_value(b, n->fact);

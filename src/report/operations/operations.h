@@ -49,8 +49,9 @@ bool as_ref_is_of(const struct as_ref *ref, const char *op);
  * throughput, with its form, and the least latency. *out is the caller's (free). */
 enum as_status as_operations_main(const struct as_report_run *run, const char *device, struct as_operation **out,
                                   size_t *n, struct as_error *err);
-/* Their table. *out is the caller's (as_view_finish). */
-void as_operations_main_view(const struct as_operation *rows, size_t n, struct as_view_table *out);
+/* Their table. info: of their device, NULL unknown. *out is the caller's (as_view_finish). */
+void as_operations_main_view(const struct as_operation *rows, size_t n, const struct as_device_info *info,
+                             struct as_view_table *out);
 
 /* One behind the last row of the device whose first is `from`. */
 size_t as_operations_end(const struct as_operation *rows, size_t n, size_t from);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "report/operations/operations.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,15 +59,14 @@ enum as_status as_operations_main(const struct as_report_run *run, const char *d
     return st;
 }
 
-void as_operations_main_view(const struct as_operation *rows, size_t n, struct as_view_table *out)
+void as_operations_main_view(const struct as_operation *rows, size_t n, const struct as_device_info *info,
+                             struct as_view_table *out)
 {
-    static const struct as_view_column columns[] = {{.title = "operation"},
-                                                    {.title = "what it is", .under = true, .spare = true},
-                                                    {.title = "ops/cycle", .number = true},
-                                                    {.title = "form"},
-                                                    {.title = "latency, cycles", .number = true},
-                                                    {.title = "remark"}};
+    struct as_view_column columns[] = {
+        {.title = "operation"}, {.title = "what it is", .under = true, .spare = true}, {.number = true},
+        {.title = "form"},      {.title = "least latency, cycles", .number = true},    {.title = "remark"}};
     *out = (struct as_view_table){0};
+    snprintf(columns[2].title, sizeof columns[2].title, "ops/cycle per %s", as_info_words(info)->compute_unit);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         as_view_add_column(out, columns[i]);
     for (size_t i = 0; i < n; i++) {

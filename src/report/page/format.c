@@ -173,8 +173,8 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_BRACKET)
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
-    else if (said == AS_SAID_CLAIMED || strcmp(f->unit, "B") == 0)
-        as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
+    else if (said == AS_SAID_CLAIMED)
+        as_page_value(b, f->claimed, f->unit);
     else
         as_page_number(b, &(struct as_number){.value = f->value, .ci = f->ci, .unit = f->unit});
 }

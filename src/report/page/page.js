@@ -112,7 +112,7 @@
     return lines;
   }
   // Rows with names leave the axis below them some width: a narrow panel scrolls.
-  const NAME_MAX = 320, X_MIN = 200;
+  const NAME_MAX = 320, X_MIN = 280;
   function namesWidth(spec, names, any = false) {
     const named = names.get('y'), x = (spec.scales ?? []).find(s => s.name === 'x');
     return named && (any || CONTINUOUS.has(x?.type)) ? Math.min(NAME_MAX, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
@@ -242,16 +242,45 @@
     const [factor, unit] = [[1e3, 'TB/s'], [1, 'GB/s'], [0, 'MB/s']].find(([f]) => Math.abs(v) >= f);
     return `${digits(v / (factor || 1e-3))} ${unit}`;
   };
-  const round10 = (v, [lo, hi]) => {
-    if (!(lo > 0)) return true; // the axis is linear
-    const decades = Math.log10(hi / lo), digit = v / 10 ** Math.floor(Math.log10(v) + 1e-9), lead = Math.round(digit);
-    if (decades < 0.35) return true;
-    if (Math.abs(digit - lead) > 1e-6) return false;
-    return decades < 0.7 || lead === 1 || (decades < 2.6 ? lead === 2 || lead === 5 : decades < 4.6 && lead === 3);
-  };
+
+  // ---- ticks of logarithmic axes ----
+
+  const DIGITS = [1, 2, 3, 4, 5, 6, 7, 8, 9], ROUND = { 10: [[1], [1, 3], [1, 2, 5], [1, 2, 3, 5, 7], DIGITS], 2: [[1, 1.5], [1, 1.25, 1.5, 1.75]] };
+  const LABELS = { 10: 4, 2: 3 }, APART = 56; // labels; pixels from one to the next
+  // The given multiples of every step-th power of the base within the domain, free of what floating point adds.
+  function multiplesOf([lo, hi], base, digits, step = 1) {
+    const power = v => Math.log(v) / Math.log(base) / step, values = [];
+    for (let e = Math.floor(power(lo)); e <= Math.ceil(power(hi)); e++) values.push(...digits.map(d => Number((d * base ** (e * step)).toPrecision(15))));
+    return values.filter(v => v >= lo && v <= hi);
+  }
+  // Where no round ones are enough: equal steps.
+  function stepsOf([lo, hi]) {
+    for (let unit = 10 ** Math.ceil(Math.log10(hi - lo)); ; unit /= 10)
+      for (const step of [unit, unit / 2, unit / 5]) {
+        const first = Math.ceil(lo / step), n = Math.floor(hi / step) - first + 1;
+        if (n >= LABELS[10]) return Array.from({ length: n }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+      }
+  }
+  // As many powers of two as there is room for; between few of them the whole numbers that are rounder than others.
+  const POWERS = [1, 2, 3, 4, 5, 6, 8, 10];
+  function powersOf(domain, pixels) {
+    const lists = POWERS.map(step => multiplesOf(domain, 2, [1], step)).filter(list => list.length >= LABELS[2]);
+    const more = ROUND[2].map(digits => multiplesOf(domain, 2, digits).filter(v => Number.isInteger(v) || v === 2 ** Math.round(Math.log2(v))));
+    return lists.find(list => (list.length + 2) * APART <= pixels) ?? lists.at(-1) ?? more.find(list => list.length >= LABELS[2]) ?? more.at(-1);
+  }
+  const labelsOf = domain => ROUND[10].map(digits => multiplesOf(domain, 10, digits)).find(list => list.length >= LABELS[10]) ?? stepsOf(domain);
+  // Not of an axis that was made linear, nor of numbers that no machine has.
+  const isLog = ([lo, hi]) => lo > 1e-60 && hi < 1e60 && hi > lo * (1 + 1e-9);
+  // null: the usual ones. pixels: about the length of the axis; that itself would follow from the labels
+  function logTicks(domain, base, pixels) {
+    if (!isLog(domain)) return null;
+    return base === 2 ? powersOf(domain, pixels) : [...new Set([...multiplesOf(domain, 10, DIGITS), ...labelsOf(domain)])].sort((a, b) => a - b);
+  }
+  const isLabelled = (v, domain, base) => base === 2 || !isLog(domain) || labelsOf(domain).some(l => Math.abs(l / v - 1) < 1e-9);
   vega.expressionFunction('nanoseconds', nanoseconds);
   vega.expressionFunction('gigabytes', gigabytes);
-  vega.expressionFunction('round10', round10);
+  vega.expressionFunction('isLabelled', isLabelled);
+  vega.expressionFunction('logTicks', logTicks);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
   const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, leastWidth, namesWidth, make, interact });

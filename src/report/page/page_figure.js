@@ -61,7 +61,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
   // A legend of one entry is a line of words, and the height is that of two pictures on a screen.
   const SMALL = 190;
   // Texts in fields of names are left out where a field has no room for them.
-  const FIELD = 56, NAMES = 110, AXIS = 70, LETTER = 6.8, SLANT = 18;
+  const FIELD = 56, GAP = 6, NAMES = 110, AXIS = 70, LETTER = 6.8, SLANT = 18;
   // Names of rows are cut, but not so far that two of them read the same.
   function namesMost(names) {
     const list = (names.get('y') ?? []).map(String), most = Math.max(0, ...list.map(n => n.length));
@@ -81,6 +81,15 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     const text = [...new Set(single.map(l => (String(l.values[0]).includes(l.title) ? l.values[0] : [l.title, l.values[0]].filter(Boolean).join(' '))))].join(', ');
     if (text) plot.before(element('p', { className: 'single', textContent: text }));
   }
+  // A picture whose fields have no room for their texts, or are less wide than its legend, gets wider, and scrolls.
+  async function fitFields(view, spec, plot) {
+    const most = name => Math.max(0, ...[...plot.querySelectorAll(`svg .mark-text.${name} text`)].filter(e => getComputedStyle(e).opacity !== '0').map(e => e.getBBox().width));
+    if (tools.scaleOf(spec, 'x')?.type !== 'band' || !most('role-mark')) return;
+    const fields = view.scale('x').domain().length, more = Math.max(fields * (most('role-mark') + GAP), most('role-legend-title')) - view.width();
+    if (more <= 0) return;
+    plot.style.minWidth = `${Math.ceil(plot.clientWidth + more)}px`;
+    await view.signal('width', plot.clientWidth).runAsync();
+  }
   async function drawPanel(f, p) {
     const off = f.every ? [] : offAtFirst(f, p);
     const least = leastWidth(f.figure.spec, p.names);
@@ -92,6 +101,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
+    if (!small) await fitFields(view, spec, p.plot);
     const svg = p.plot.querySelector('svg');
     svg.setAttribute('role', 'group');
     svg.setAttribute('aria-label', `${[f.name, p.label].filter(Boolean).join(', ')}: picture; the table of the probe has its numbers`);

@@ -3,13 +3,12 @@
 #include "report/page/page.h"
 #include "report/sheet/main_results.h"
 
-static void write_main_operations(struct as_page *p, const struct as_main_results *m)
+#include <string.h>
+
+static void write_main_operations(struct as_page *p, const char *device, const struct as_main_results *m)
 {
     struct as_view_table table;
-    as_html_paragraph(p->out, "meta",
-                      "Throughput in results per cycle of a fully occupied core or compute unit, in the fastest form; "
-                      "least latency of any form.");
-    as_operations_main_view(m->operations, m->operations_n, &table);
+    as_operations_main_view(m->operations, m->operations_n, as_report_device(p->runs, device), &table);
     as_view_page(&table, "operations main", "Main results", p->out);
     as_view_finish(&table);
     as_html_open(p->out, "p", "meta");
@@ -24,7 +23,7 @@ enum as_status as_page_main_operations(struct as_page *p, const char *device, co
     if (!st && m.operations_n) {
         as_html_open(p->out, "section", "main");
         as_html_text(p->out, "h3", NULL, "Main results");
-        write_main_operations(p, &m);
+        write_main_operations(p, device, &m);
         as_html_close(p->out, "section");
     }
     as_main_results_finish(&m);

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "report/map/map.h"
 #include "report/model/access.h"
+#include "report/model/pairs.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
@@ -131,6 +132,25 @@ static void access_table(struct as_page *p, const struct as_report_run *rr)
     as_view_finish(&table);
 }
 
+static void pairs_table(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_view_table table;
+    struct as_buf line = AS_BUF_INIT;
+    if (!as_pairs_any(rr))
+        return;
+    as_pairs_summary(rr, &line);
+    as_pairs_view(rr, &table);
+    as_html_details(p->out, "more", "%s", line.len ? as_buf_get(&line) : "Pairs of GPUs");
+    p->out->failed |= line.failed;
+    as_buf_finish(&line);
+    as_html_region(p->out, "scroll", "figures", "Pairs of GPUs");
+    as_html_text(p->out, "caption", NULL, as_pairs_caption);
+    as_view_page_rows(&table, p->out);
+    as_html_table_end(p->out);
+    as_html_close(p->out, "details");
+    as_view_finish(&table);
+}
+
 /* ---- devices that are alike, of which the map draws the first only ---- */
 
 static void alike_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
@@ -234,6 +254,7 @@ enum as_status as_page_maps(struct as_page *p)
         twin_lines(p, rr);
         alike_table(p, rr);
         access_table(p, rr);
+        pairs_table(p, rr);
         link_table(p, rr);
     }
     as_html_details(b, "more", "How to read the map");

@@ -1,5 +1,7 @@
 #include "report/sheet/main_results.h"
 
+#include "report/sheet/worth.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +44,13 @@ static void choose_facts(const struct as_report_run *run, const char *device, co
 enum as_status as_main_results_make(const struct as_report_run *run, const char *device, const struct as_sheet *sheet,
                                     struct as_main_results *out, struct as_error *err)
 {
+    struct as_worth any;
     *out = (struct as_main_results){0};
     if (sheet->n >= ENOUGH_LINES)
         return AS_OK;
     enum as_status st = as_operations_main(run, device, &out->operations, &out->operations_n, err);
-    if (!st && out->operations_n < FEW_OPERATIONS && sheet->n < ENOUGH_FOR_FACTS)
+    if (!st && out->operations_n < FEW_OPERATIONS && sheet->n < ENOUGH_FOR_FACTS &&
+        !as_worth_knowing(run, device, &any, 1))
         choose_facts(run, device, sheet, out);
     return st;
 }

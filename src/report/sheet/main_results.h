@@ -9,7 +9,8 @@ enum { AS_MAIN_FACTS_MAX = 12 };
 struct as_main_results {
     struct as_operation *operations; /* owned */
     size_t operations_n;
-    const struct as_fact *facts[AS_MAIN_FACTS_MAX]; /* of the run; none where there are several operations */
+    const struct as_fact *facts[AS_MAIN_FACTS_MAX]; /* of the run; none beside several operations or what is worth
+                                                       knowing */
     size_t facts_n;
 };
 /* sheet: of the device, or that of its machine, whose lines are not told again. *out is empty where the sheet has

@@ -82,34 +82,13 @@ static void name_group(const struct as_quantity_subject *s, const char *group, c
         as_copy_text(out, size, group);
 }
 
-static bool sheet_is_of_all_threads(const struct as_quantity_source *source)
-{
-    static const char all[] = "threads=@all";
-    return strstr(source->from, all) || (source->cells && strstr(source->cells, all));
-}
-
-/* A CPU's bandwidth or rate is by all of its threads where the label does not say another number. source: that gives
- * the number; NULL: the first of the device's side. */
-static void sheet_show_label(const struct as_quantity_subject *s, const struct as_quantity_source *source,
-                             struct as_sheet_row *row)
-{
-    const struct as_quantity_source *from = source ? source : row->of->sources;
-    while (!source && from->from && !as_quantity_is_of_side(s, from->side))
-        from++;
-    if (s->info && from->from && as_quantity_is_of_side(s, AS_SIDE_CPU) && sheet_is_of_all_threads(from))
-        snprintf(row->shown, sizeof row->shown, "%s, %u thread%s", row->label, s->info->threads,
-                 s->info->threads == 1 ? "" : "s");
-    else
-        as_copy_text(row->shown, sizeof row->shown, row->label);
-}
-
 /* A line's label and title, and where it stands. */
 static void sheet_name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
 {
     *row = (struct as_sheet_row){.group = q->group, .of = q, .counted = NAN};
     name_group(s, q->group, row->title, sizeof row->title);
     as_quantity_expand(s, q->label, row->label, sizeof row->label);
-    sheet_show_label(s, NULL, row);
+    as_quantity_label(s, q, NULL, row->shown, sizeof row->shown);
 }
 
 /* to: 192 characters of a row */
@@ -220,7 +199,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
                      const struct as_quantity_value *n, struct as_sheet_row *row)
 {
     char said[64];
-    sheet_show_label(s, n->source, row);
+    as_quantity_label(s, n->of, n->source, row->shown, sizeof row->shown);
     if (strcmp(n->of->group, AS_SHEET_MEMORY_SIDE) == 0 && n->of->kind == AS_KIND_CAPACITY)
         name_memory_side(s, row);
     if (strcmp(n->of->group, "Matrix") == 0 && n->cell)

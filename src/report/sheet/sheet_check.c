@@ -171,7 +171,7 @@ void as_check_line_label(const struct as_check_line *line, struct as_buf *out)
     as_buf_str(out, shown);
     if (strcmp(shown, other) != 0) {
         const size_t same = strlen(row->label);
-        as_buf_printf(out, "; checked: %s",
+        as_buf_printf(out, " (checked: %s)",
                       strncmp(other, row->label, same) == 0 && other[same] ? other + same + 2 : other);
     }
 }

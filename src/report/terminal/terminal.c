@@ -206,8 +206,10 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
         terminal_write_head(run, o, style, out);
     for (size_t i = 0; i < run->devices_n && !st; i++)
         st = as_text_sheet(run, run->devices[i].id, style, out, err);
-    if (!st)
+    if (!st) {
+        as_text_pairs_summary(run, style, out);
         write_facts(run, style, out);
+    }
     if (!st && o->probes_n == 1 && o->cells <= AS_TEXT_WHOLE_MAX) {
         as_overview_finish(&own);
         return as_report_probe(run, run->cells[0].probe, style, out, err);

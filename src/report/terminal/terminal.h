@@ -121,6 +121,10 @@ enum as_status as_text_operations(const struct as_report_run *run, const char *o
 /* Latency and bandwidth of each agent in each memory; nothing where there is one of either. */
 enum as_status as_text_access(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
+/* Bandwidth and latency of every pair of GPUs, and in one line; nothing where none has a number. */
+enum as_status as_text_pairs(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err);
+void as_text_pairs_summary(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
 /* Where two backends on one device disagree; nothing when there are no such devices. */
 enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
                                      struct as_buf *out, struct as_error *err);

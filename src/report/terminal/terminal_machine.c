@@ -149,9 +149,13 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
         as_buf_clear(&seen);
         write_device_runs(m, &m->sheet.v[i], &seen);
         st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, err);
+        if (!st)
+            st = as_text_main_results(&m->fullest, m->sheet.v[i].id, &m->sheet.v[i].sheet, style, out, err);
     }
-    if (!st)
+    if (!st) {
+        as_text_pairs_summary(&m->fullest, style, out);
         write_machine_further(m, style, out);
+    }
     as_buf_finish(&seen);
     return st ? st : as_buf_check(out, err);
 }

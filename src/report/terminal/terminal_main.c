@@ -2,27 +2,12 @@
 #include "report/sheet/main_results.h"
 #include "report/terminal/terminal.h"
 
-#include <string.h>
-
-/* One small probe is printed whole. */
-static bool is_printed_whole(const struct as_report_run *run)
-{
-    for (size_t i = 0; i < run->cells_n; i++)
-        if (i >= AS_TEXT_WHOLE_MAX || strcmp(run->cells[i].probe, run->cells[0].probe) != 0)
-            return false;
-    return true;
-}
-
 static enum as_status write_main_operations(const struct as_main_results *m, const struct as_report_run *run,
-                                            const struct as_table_style *style, struct as_buf *out,
+                                            const char *device, const struct as_table_style *style, struct as_buf *out,
                                             struct as_error *err)
 {
     struct as_view_table table;
-    as_text_fill(out,
-                 "Throughput in results per cycle of a fully occupied core or compute unit, in the fastest form; "
-                 "least latency of any form",
-                 style->width, 0, 0);
-    as_operations_main_view(m->operations, m->operations_n, &table);
+    as_operations_main_view(m->operations, m->operations_n, as_report_device(run, device), &table);
     const enum as_status st = as_view_terminal(&table, style, out, err);
     as_view_finish(&table);
     const struct as_operation *o = m->operations;
@@ -43,11 +28,11 @@ enum as_status as_text_main_results(const struct as_report_run *run, const char 
                                     const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     struct as_main_results m = {0};
-    enum as_status st = is_printed_whole(run) ? AS_OK : as_main_results_make(run, device, sheet, &m, err);
+    enum as_status st = as_main_results_make(run, device, sheet, &m, err);
     if (m.operations_n || m.facts_n)
         as_text_title(out, "Main results", style);
     if (m.operations_n && !st)
-        st = write_main_operations(&m, run, style, out, err);
+        st = write_main_operations(&m, run, device, style, out, err);
     write_main_facts(&m, style, out);
     as_main_results_finish(&m);
     return st;

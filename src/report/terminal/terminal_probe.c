@@ -1,6 +1,7 @@
 /* All cells of one probe: a plot over sizes, an aligned table, and what was not measured. */
 #include "base/text.h"
 #include "report/model/access.h"
+#include "report/model/pairs.h"
 #include "report/model/probe_table.h"
 #include "report/operations/operations.h"
 #include "report/terminal/terminal.h"
@@ -251,6 +252,8 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
         st = as_text_operations(run, NULL, style, out, err);
     if (!st && as_access_is_of(probe))
         st = as_text_access(run, style, out, err);
+    if (!st && as_pairs_is_of(probe))
+        st = as_text_pairs(run, style, out, err);
     if (!st)
         st = write_tables(&v, probe, out, err);
     if (run->rows_more)

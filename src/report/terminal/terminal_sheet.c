@@ -150,7 +150,7 @@ static void add_legend(const struct as_sheet *sheet, const struct as_table_style
     for (size_t i = 0; i < sheet->n; i++) {
         const struct as_number n = as_sheet_number(&sheet->rows[i]);
         if (sheet->rows[i].wide && as_number_form(&n) == AS_NUMBER_VALUE) {
-            terminal_sheet_add_line("~: 95% interval wider than requested", style, out);
+            terminal_sheet_add_line("~: 95% interval wider than requested; for causes: assay doctor", style, out);
             return;
         }
     }
@@ -224,7 +224,7 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
     struct as_table t;
     struct as_sheet_entry any;
     if (!as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any))
-        return as_text_main_results(run, d->id, sheet, style, out, err);
+        return AS_OK;
     add_header(run, d, seen, style, out);
     const bool specified = as_sheet_has_specified(sheet),
                published = style->width >= WIDE && as_sheet_has_published(sheet);
@@ -252,9 +252,17 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
         add_legend(sheet, style, out);
         add_not_in_suite(sheet, style, out);
         add_sources(sheet, style, out);
-        st = as_text_main_results(run, d->id, sheet, style, out, err);
     }
     return st;
+}
+
+/* One small probe is printed whole. */
+static bool is_printed_whole(const struct as_report_run *run)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (i >= AS_TEXT_WHOLE_MAX || strcmp(run->cells[i].probe, run->cells[0].probe) != 0)
+            return false;
+    return true;
 }
 
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
@@ -269,6 +277,8 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
         as_sheet_seen_text(run, device, &seen);
         st = as_text_device_sheet(&d, run, as_buf_get(&seen), style, out, err);
     }
+    if (!st && !is_printed_whole(run))
+        st = as_text_main_results(run, device, &d.sheet, style, out, err);
     as_sheet_finish(&d.sheet);
     as_buf_finish(&seen);
     return st;

@@ -164,6 +164,16 @@ static bool first_too_wide(const char *s, unsigned width)
     return wide;
 }
 
+/* Where a word that is wider than the column is broken: behind the last '=' or '_' that fits, else anywhere. */
+static size_t word_break(const char *s, unsigned width)
+{
+    const size_t most = as_text_prefix(s, width);
+    size_t at = most;
+    while (at > 0 && !strchr("=_", s[at - 1]))
+        at--;
+    return at ? at : most;
+}
+
 /* Takes the next line of at most width columns off *text: whole words where they fit. */
 static void next_line(const char **text, unsigned width, struct as_buf *line)
 {
@@ -185,8 +195,8 @@ static void next_line(const char **text, unsigned width, struct as_buf *line)
         if (!s[best])
             break;
     }
-    if (best == 0) /* a word wider than the column is broken */
-        best = as_text_prefix(s, width);
+    if (best == 0)
+        best = word_break(s, width);
     as_buf_add(line, s, best);
     *text = s + best + (s[best] == ' ');
 }
@@ -238,17 +248,33 @@ static void terminal_table_write_row(const struct as_table *t, const struct as_t
     while (terminal_table_write_line(t, row, left, width, style, out));
 }
 
-/* The head of a column before the text; none before "1 of 8 trials" where an interval would stand. */
-static const char *head_before(const char *head, const char *text)
+/* A field behind what the row is about: "; another run 0.8%". An interval belongs to the number before it, " ±0.4%",
+ * and so does ", 1 of 8 trials" in its place. */
+static void add_field(struct as_buf *line, const char *head, const char *text, bool first)
 {
     const bool is_interval = strcmp(head, "±") == 0 || strcmp(head, "+-") == 0;
-    return is_interval && !strchr(text, '%') ? "" : head;
+    if (is_interval && strchr(text, '%'))
+        as_buf_printf(line, " %s%s", head, text);
+    else if (is_interval)
+        as_buf_printf(line, ", %s", text);
+    else
+        as_buf_printf(line, "%s%s%s%s", first ? ": " : "; ", head, head[0] ? " " : "", text);
 }
 
-/* Rows as text, each number behind the head of its column: "Memory read, measured 4.57 TB/s, another run 0.8%". An
+/* Columns that say what the row is about: those before the first with a head, at least one. */
+static size_t count_subjects(const struct as_table *t)
+{
+    size_t n = 1;
+    while (n < t->columns && !t->cells[0].text[0] && !t->cells[n].text[0])
+        n++;
+    return n;
+}
+
+/* Rows as records, each number behind the head of its column: "Memory read: measured 4.57 TB/s; another run 0.8%". An
  * empty first column repeats the one above. */
 static void terminal_table_write_text(const struct as_table *t, const struct as_table_style *style, struct as_buf *out)
 {
+    const size_t subjects = count_subjects(t);
     const char *above = "";
     struct as_buf line = AS_BUF_INIT;
     for (size_t row = 1; (row + 1) * t->columns <= t->n; row++) {
@@ -259,14 +285,16 @@ static void terminal_table_write_text(const struct as_table *t, const struct as_
             continue;
         }
         above = cells[0].text[0] ? cells[0].text : above;
+        size_t subject = 0;
         for (size_t c = 0; c < t->columns; c++) {
-            const char *text = c ? cells[c].text : above, *head = head_before(t->cells[c].text, text);
-            if (text[0] && strcmp(text, "-") != 0 && !t->spare[c])
-                as_buf_printf(&line, "%s%s%s%s",
-                              !line.len          ? ""
-                              : head[0] || c > 1 ? ", "
-                                                 : " ",
-                              c ? head : "", c && head[0] ? " " : "", text);
+            const char *text = c ? cells[c].text : above;
+            if (!text[0] || strcmp(text, "-") == 0 || strcmp(text, "–") == 0 || t->spare[c])
+                continue;
+            if (c < subjects)
+                as_buf_printf(&line, "%s%s", line.len ? " " : "", text);
+            else
+                add_field(&line, t->cells[c].text, text, line.len == subject);
+            subject = c < subjects ? line.len : subject;
         }
         as_buf_repeat(out, ' ', t->headings ? INDENT : 0);
         as_text_hang(out, as_buf_get(&line), style->width, 2 * INDENT, t->headings ? INDENT : 0);
