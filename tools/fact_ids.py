@@ -27,17 +27,18 @@ def looks_into(text):
     id_of = r"(?:\b(?:%s)|facts?\w*(?:->v)?\[[^\]]*\])(?:->|\.)id\b" % "|".join(sorted(names))
     for pattern in (CALLS + r"[^;{]*?" + id_of, id_of + r"\s*(?:\[|\+)", r"\*\s*" + id_of):
         yield from (m.start() for m in re.finditer(pattern, text))
+SAID = dict.fromkeys(("value", "tied", "wide"))  # of sentences: fields of every fact, by facts/rule.h
 
 
 def fields_of(top):
     """{field: its closed set of values, None where it has none}"""
     path = os.path.join(top, FIELDS)
     if not os.path.exists(path):
-        return {"value": None}
+        return SAID
     with open(path, encoding="utf-8") as f:
         text = f.read().replace("\\\n", " ")
     lists = {name: "".join(TEXT.findall(line)) for name, line in re.findall(r"#define (\w+) +(\".*)", text)}
-    return {"value": None} | {name: set(lists.get(values, values.strip('"')).split("|")) if values not in ("", "NULL") else None
+    return SAID | {name: set(lists.get(values, values.strip('"')).split("|")) if values not in ("", "NULL") else None
                               for name, values in FIELD.findall(text)}
 
 
@@ -61,7 +62,7 @@ def words_of(top, paths):
 
 def misspelt(text, fields, words):
     """Offsets and values of axes and fields that are words of none."""
-    of_fields = re.compile(r"\.(%s) = \"([^\"]*)\"" % "|".join(sorted(set(fields) - {"value", "counted"})))
+    of_fields = re.compile(r"\.(%s) = \"([^\"]*)\"" % "|".join(sorted(set(fields) - {*SAID, "counted"})))
     given = [(m.start(), m.groups(), words) for pattern in VALUES for m in pattern.finditer(text)]
     for by in BY.finditer(text):
         given += [(by.start() + m.start(), (m[2],), fields[m[1]] or words) for m in of_fields.finditer(by.group(0))]

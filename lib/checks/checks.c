@@ -52,9 +52,7 @@ bool as_runs_on_host(const struct as_device_info *info)
     return info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
 }
 
-/* "1 TiB requested, but the largest allocation is 4 GiB" */
-static enum as_status checks_too_large(double bytes, const char *but, double limit, const char *behind,
-                                       struct as_error *err)
+enum as_status as_too_large(double bytes, const char *but, double limit, const char *behind, struct as_error *err)
 {
     struct as_buf requested = AS_BUF_INIT, most = AS_BUF_INIT;
     as_format_value(&requested, bytes, "B");
@@ -74,9 +72,9 @@ static enum as_status checks_size(double bytes, double largest_block, double fre
                                   struct as_error *err)
 {
     if (bytes > free_bytes / 2)
-        return checks_too_large(bytes, "only half of the free", free_bytes, " may be used", err);
+        return as_too_large(bytes, "only half of the free", free_bytes, " may be used", err);
     if (max_alloc && largest_block > (double)max_alloc)
-        return checks_too_large(largest_block, "the largest allocation is", (double)max_alloc, "", err);
+        return as_too_large(largest_block, "the largest allocation is", (double)max_alloc, "", err);
     return AS_OK;
 }
 
@@ -87,6 +85,12 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
     return st ? st : checks_size((double)bytes, (double)largest_block, (double)free_bytes, dev->info.max_alloc, err);
 }
 
+enum as_status as_check_fits(const struct as_device_info *info, uint64_t bytes, uint64_t largest_block,
+                             struct as_error *err)
+{
+    return checks_size((double)bytes, (double)largest_block, (double)info->memory_free, info->max_alloc, err);
+}
+
 enum as_status as_check_cap(const struct as_device_info *info, const char *allocator, double bytes,
                             struct as_error *err)
 {
@@ -95,7 +99,7 @@ enum as_status as_check_cap(const struct as_device_info *info, const char *alloc
     if (!a || !a->most || bytes <= (double)a->most)
         return AS_OK;
     snprintf(gives, sizeof gives, "'%s' gives at most", a->name);
-    return checks_too_large(bytes, gives, (double)a->most, "", err);
+    return as_too_large(bytes, gives, (double)a->most, "", err);
 }
 
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,

@@ -24,13 +24,21 @@ bool as_runs_on_host(const struct as_device_info *info);
 /* AS_UNSUPPORTED unless the bytes take at most half of the free memory and the largest block can be allocated. */
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
 
+/* The same from stored device information, for plans without an open device. */
+enum as_status as_check_fits(const struct as_device_info *info, uint64_t bytes, uint64_t largest_block,
+                             struct as_error *err);
+
 /* AS_UNSUPPORTED where the allocator gives fewer bytes at once. */
 enum as_status as_check_cap(const struct as_device_info *info, const char *allocator, double bytes,
                             struct as_error *err);
 
-/* Both, from stored device information, for rules without an open device. */
+/* Both, from stored device information, of one block. */
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
+
+/* AS_UNSUPPORTED: "1 TiB requested, but the largest allocation is 4 GiB"; but and behind: the words around the limit.
+ */
+enum as_status as_too_large(double bytes, const char *but, double limit, const char *behind, struct as_error *err);
 
 /* Notes the memory node where a block's pages are (as_node_check, with the node that was requested, -1: none), if the
  * host has mapped it, the device is in the host's memory or a node was requested, and the system tells. */

@@ -10,11 +10,6 @@ enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* per compute unit, in sweeps */
 /* Workgroups per compute unit in a launch for one of them: a device may distribute them unevenly. */
 enum { CHOICE_GROUPS = 4, CHOICE_WORDS = 4 };
 
-enum as_status as_kernel_timer_room(struct as_device *dev, uint64_t bytes, struct as_error *err)
-{
-    return as_check_room(dev, bytes, bytes, err);
-}
-
 static enum as_status kernel_timer_build(struct as_kernel_timer *t, struct as_device *dev,
                                          const struct as_program_desc *desc, size_t records, struct as_error *err)
 {
@@ -293,7 +288,7 @@ static uint64_t evictor_bytes(const struct as_device *dev)
 enum as_status as_kernel_timer_evictor(struct as_kernel_timer *t, struct as_memory **out, struct as_error *err)
 {
     uint64_t bytes = evictor_bytes(t->dev);
-    enum as_status st = as_kernel_timer_room(t->dev, bytes, err);
+    enum as_status st = as_check_room(t->dev, bytes, bytes, err);
     if (!st)
         st = as_kernel_timer_keep_memory(t, bytes, out, err);
     return st ? st : kernel_timer_back(t->dev, *out, err);
@@ -303,7 +298,7 @@ enum as_status as_kernel_timer_evict(struct as_kernel_timer *t, struct as_error 
 {
     struct as_memory *block = NULL;
     uint64_t bytes = evictor_bytes(t->dev);
-    enum as_status st = as_kernel_timer_room(t->dev, bytes, err);
+    enum as_status st = as_check_room(t->dev, bytes, bytes, err);
     if (!st)
         st = as_device_memory(t->dev, bytes, &block, err);
     if (!st)

@@ -78,9 +78,6 @@ double as_kernel_timer_clock(const struct as_kernel_timer *t);
 double as_kernel_timer_longest(const struct as_kernel_timer *t, size_t workgroups, size_t resident_workgroups);
 void as_kernel_timer_finish(void *state);
 
-/* as_check_room for one block. */
-enum as_status as_kernel_timer_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
-
 /* For programs with as_kernel_sweep as their head: all compute units read a whole block into L2 (or the end of it). No
  * word of it may be 1. */
 extern const char as_kernel_sweep[];

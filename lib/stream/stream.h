@@ -66,8 +66,6 @@ struct as_stream_data {
 void as_stream_data_init(struct as_stream_data *d, uint64_t seed);
 /* Fewer and smaller values, so that f32 sums of a few hundred thousand products are exact. */
 void as_stream_data_narrow(struct as_stream_data *d);
-/* Start of block b of an array in the table. */
-uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block);
 /* Initial content of an array. Outputs are fractional. */
 double as_stream_value(const struct as_stream_data *d, unsigned array, bool output, uint64_t i);
 /* Writes elements [first, first + count) of an array to p. */

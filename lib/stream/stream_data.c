@@ -31,7 +31,7 @@ void as_stream_data_init(struct as_stream_data *d, uint64_t seed)
 }
 
 /* 32-bit multiplications and shifts, available on every device. */
-uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block)
+static uint32_t stream_shift(uint32_t key, unsigned array, uint64_t block)
 {
     uint32_t h = ((uint32_t)block + key + array * 0x632be5abu) * 0x9e3779b1u;
     h = (h ^ h >> 15) * 0x85ebca6bu;
@@ -43,7 +43,7 @@ static const double *values_from(const struct as_stream_data *d, unsigned array,
 {
     const uint64_t at = d->at[array].first + i;
     *n = AS_STREAM_BLOCK - at % AS_STREAM_BLOCK;
-    return d->table + as_stream_shift(d->key, d->at[array].array, at / AS_STREAM_BLOCK) + at % AS_STREAM_BLOCK;
+    return d->table + stream_shift(d->key, d->at[array].array, at / AS_STREAM_BLOCK) + at % AS_STREAM_BLOCK;
 }
 
 static uint64_t stream_data_least(uint64_t a, uint64_t b)
@@ -118,7 +118,7 @@ static struct blocks count_blocks(const struct as_stream_data *d, unsigned array
     const uint64_t whole = (n - head) / AS_STREAM_BLOCK;
     memset(counts, 0, AS_STREAM_TABLE * sizeof *counts);
     for (uint64_t b = 0; b < whole; b++)
-        counts[as_stream_shift(d->key, d->at[array].array, (first + head) / AS_STREAM_BLOCK + b)]++;
+        counts[stream_shift(d->key, d->at[array].array, (first + head) / AS_STREAM_BLOCK + b)]++;
     return (struct blocks){.head = head, .end = head + whole * AS_STREAM_BLOCK};
 }
 

@@ -41,7 +41,7 @@ static uint64_t pattern(const struct as_transfer *t, unsigned lane, uint64_t i)
 }
 
 /* The first and the last word change from sample to sample, so that stale data fails. */
-uint64_t as_transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i)
+static uint64_t transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i)
 {
     bool marked = i == 0 || i + 1 == t->desc.bytes / sizeof(uint64_t);
     return pattern(t, lane, i) ^ (marked ? transfer_mixed(t->sample) : 0);
@@ -72,7 +72,7 @@ static enum as_status fill_lane(struct as_transfer *t, unsigned lane, uint64_t *
     for (uint64_t at = 0; at < t->desc.bytes && !st; at += PIECE) {
         uint64_t bytes = t->desc.bytes - at < PIECE ? t->desc.bytes - at : PIECE, n = bytes / sizeof *words;
         for (uint64_t i = 0; i < n; i++)
-            words[i] = as_transfer_word(t, lane, at / sizeof *words + i);
+            words[i] = transfer_word(t, lane, at / sizeof *words + i);
         st = transfer_write_words(t, t->from[lane], at, words, bytes, err);
         for (uint64_t i = 0; i < n; i++)
             words[i] = ~words[i];
@@ -98,7 +98,7 @@ static enum as_status mark_sample(struct as_transfer *t, struct as_error *err)
     t->sample++;
     for (unsigned l = 0; l < t->desc.lanes && !st; l++) {
         uint64_t last = t->desc.bytes / sizeof(uint64_t) - 1;
-        uint64_t words[2] = {as_transfer_word(t, l, 0), as_transfer_word(t, l, last)};
+        uint64_t words[2] = {transfer_word(t, l, 0), transfer_word(t, l, last)};
         st = transfer_write_words(t, t->from[l], 0, &words[0], sizeof words[0], err);
         if (!st)
             st = transfer_write_words(t, t->from[l], last * sizeof words[1], &words[1], sizeof words[1], err);
@@ -326,7 +326,7 @@ static bool block_is_right(struct as_transfer *t, unsigned lane, uint64_t at, ui
         return false;
     }
     for (uint64_t i = 0; i < bytes / sizeof *words; i++) {
-        uint64_t want = as_transfer_word(t, lane, at / sizeof *words + i);
+        uint64_t want = transfer_word(t, lane, at / sizeof *words + i);
         if (words[i] == want)
             continue;
         snprintf(why, size, "byte %llu of copy %u holds %016llx, not %016llx",

@@ -53,7 +53,4 @@ void as_transfer_finish(void *transfer); /* accepts one that prepare left incomp
 enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_transfer_check(void *transfer, char *why, size_t size);
 
-/* Parts of it, for tests: word i of a lane in a sample. */
-uint64_t as_transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i);
-
 #endif

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void free_device(struct assay_device *d)
 {

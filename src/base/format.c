@@ -121,6 +121,28 @@ const struct as_scale *as_scale_of(double v, const char *unit)
     return found;
 }
 
+static const struct {
+    const char *text;
+    double factor;
+} prefixes[] = {{"", 1},     {"n", 1e-9},    {"µ", 1e-6},    {"u", 1e-6},    {"m", 1e-3},
+                {"k", 1e3},  {"M", 1e6},     {"G", 1e9},     {"T", 1e12},    {"P", 1e15},
+                {"E", 1e18}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
+
+double as_unit_factor(const char *from, const char *to)
+{
+    if (strcmp(from, to) == 0)
+        return 1;
+    for (size_t i = 0; i < PREFIXES; i++)
+        for (size_t k = 0; k < PREFIXES; k++) {
+            const size_t a = strlen(prefixes[i].text), b = strlen(prefixes[k].text);
+            if (strncmp(from, prefixes[i].text, a) == 0 && strncmp(to, prefixes[k].text, b) == 0 && from[a] &&
+                strcmp(from + a, to + b) == 0)
+                return prefixes[i].factor / prefixes[k].factor;
+        }
+    return 0;
+}
+
 /* Whether a part of a name is like "s8", "u32" or "b1". */
 static bool is_integer_type(const char *part, size_t len)
 {

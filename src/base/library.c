@@ -10,7 +10,8 @@ static void *library_open(const char *const *names, size_t n, int scope, const c
     for (size_t i = 0; i < n; i++) {
         void *library = dlopen(names[i], RTLD_NOW | scope);
         const char *words = library || i ? NULL : dlerror();
-        *found = names[i];
+        if (found)
+            *found = names[i];
         if (words)
             as_copy_text(why, size, words);
         if (library)

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Loads the first of n names that the dynamic linker finds, and sets *found to it. NULL if there is none; then
- * `why` has the linker's message for the first name, the one to install. */
+/* Loads the first of n names that the dynamic linker finds, and sets *found (may be NULL) to it. NULL if there is
+ * none; then `why` has the linker's message for the first name, the one to install. */
 void *as_library_open(const char *const *names, size_t n, const char **found, char *why, size_t size);
 /* The same for a library whose plug-ins take its symbols from the process. */
 void *as_library_open_global(const char *const *names, size_t n, const char **found, char *why, size_t size);

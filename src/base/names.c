@@ -12,9 +12,9 @@ static unsigned min_of(unsigned a, unsigned b)
 
 unsigned as_edit_distance(const char *a, const char *b)
 {
-    enum { MOST = 64 };
-    unsigned rows[3][MOST + 1];
-    size_t na = strnlen(a, MOST), nb = strnlen(b, MOST);
+    enum { LENGTH_MAX = 64 };
+    unsigned rows[3][LENGTH_MAX + 1];
+    size_t na = strnlen(a, LENGTH_MAX), nb = strnlen(b, LENGTH_MAX);
     for (size_t j = 0; j <= nb; j++)
         rows[0][j] = (unsigned)j;
     for (size_t i = 1; i <= na; i++) {

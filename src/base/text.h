@@ -30,6 +30,8 @@ struct as_scale {
 };
 /* NULL for a unit displayed without scaling. */
 const struct as_scale *as_scale_of(double v, const char *unit);
+/* What a number in unit `from` is multiplied by to be in `to`: both are a prefix and the same base; 0: they are not. */
+double as_unit_factor(const char *from, const char *to);
 /* The unit of a probe whose cells are rates of float or integer operations, depending on their axes. */
 #define AS_UNIT_RATE "ops/s"
 /* The unit of a rate of a type or instruction: "FLOP/s" ("f16", "wgmma_bf16_f32") or "OP/s" ("s8",

@@ -110,8 +110,6 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
                            struct as_error *err);
 /* The command line, quoted for a shell. */
 void as_args_command(const struct as_args *args, struct as_buf *out);
-/* A word, quoted for a shell. */
-void as_args_quote(const char *word, struct as_buf *out);
 /* Appends " --store FILE" to a suggested command; nothing for NULL, the default store. */
 void as_args_add_store(const char *store, struct as_buf *out);
 

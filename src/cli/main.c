@@ -16,7 +16,6 @@
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,10 +47,10 @@ static void hold_standard_streams(void)
 
 static int unknown_command(const char *name)
 {
-    enum { MOST = 40 };
-    const char *names[MOST + 1];
+    enum { NAMES_MAX = 40 };
+    const char *names[NAMES_MAX + 1];
     size_t n = 0;
-    for (size_t i = 0; as_commands[i] && n < MOST; i++)
+    for (size_t i = 0; as_commands[i] && n < NAMES_MAX; i++)
         names[n++] = as_commands[i]->name;
     names[n] = NULL;
     const char *near = as_nearest(name, names);

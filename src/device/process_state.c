@@ -24,7 +24,8 @@ static size_t all_variables(const char *names[VARIABLES_MAX + 1])
     return n;
 }
 
-const char *as_state_variables(void)
+/* The variables of all backends of this build: "HSA_XNACK, HSA_ENABLE_SDMA, ...", valid until the next call. */
+static const char *state_variables(void)
 {
     static char text[256];
     const char *names[VARIABLES_MAX + 1];
@@ -50,7 +51,7 @@ static enum as_status check_name(const char *text, const char *name, struct as_e
         return AS_OK;
     const char *near = as_nearest(name, names);
     return as_fail(err, AS_USAGE, "state '%s': no runtime that assay drives is known to read '%s'%s%s%s", text, name,
-                   near ? "; did you mean '" : "; use one of ", near ? near : as_state_variables(), near ? "'?" : "");
+                   near ? "; did you mean '" : "; use one of ", near ? near : state_variables(), near ? "'?" : "");
 }
 
 /* The assignment at *at, which moves behind it. */

@@ -28,7 +28,5 @@ bool as_states_have(const struct as_state_list *list, const char *state);
 /* Sets the state's variables in this process, which must not have loaded the backend's libraries yet, nor have other
  * threads. Refuses what as_state_parse refuses. */
 enum as_status as_state_enter(const char *device, const char *text, struct as_error *err);
-/* The variables of all backends of this build: "HSA_XNACK, HSA_ENABLE_SDMA, ...", valid until the next call. */
-const char *as_state_variables(void);
 
 #endif

@@ -43,7 +43,7 @@ bool as_advise_states(struct as_rule_context *c, const struct as_advice_topic *t
         if (strcmp(f->device, c->device) != 0 || !as_fact_is(f, AS_FACT_STATE, NULL))
             continue;
         all++;
-        decided += as_fact_side(f) != 0;
+        decided += f->verdict == AS_SUPPORTED;
     }
     const struct as_fact *best = strongest(c, NULL), *other = best ? strongest(c, best) : NULL;
     if (best) {

@@ -42,6 +42,7 @@ struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation rel
     struct as_fact *f = as_fact_add(c, relation, cell, by);
     if (f) {
         as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+        f->bound = as_number_of_cell(cell).bound;
         as_fact_evidence(f, cell);
     }
     return f;
@@ -68,22 +69,31 @@ static const char *gain_text(const struct as_fact *f, char *out, size_t size)
     return as_fact_value_text(below ? 1 / f->gain : f->gain, below ? inverse : ci, "x", out, size);
 }
 
+static bool is_named(const char *name, size_t len, const char *is)
+{
+    return len == strlen(is) && strncmp(name, is, len) == 0;
+}
+
+static struct as_number number_of_fact(const struct as_fact *f)
+{
+    return (struct as_number){.value = f->value, .ci = f->ci, .unit = f->unit, .bound = f->bound};
+}
+
 /* What a name in braces stands for. */
 static const char *named_text(const struct as_fact *f, const char *name, size_t len, char *out, size_t size)
 {
-    if (len == strlen("value") && strncmp(name, "value", len) == 0) {
-        /* of rates the best is the highest, of times the lowest */
-        const char *bound = !f->left_out ? "" : strchr(f->unit, '/') ? "at least " : "at most ";
-        as_copy_text(out, size, bound);
-        as_fact_value_text(f->value, f->ci, f->unit, out + strlen(bound), size - strlen(bound));
-        return out;
-    }
-    if (len == strlen("gain") && strncmp(name, "gain", len) == 0)
+    if (is_named(name, len, "value"))
+        return as_fact_noted_text(f, "", "", out, size);
+    if (is_named(name, len, "gain"))
         return gain_text(f, out, size);
+    if (is_named(name, len, "tied"))
+        return as_fact_is_open(f) ? "cannot be compared" : "are statistically tied";
     return as_fact_field_named(f, name, len);
 }
 
-/* A printf format in which the names in braces are replaced by their texts. */
+#define TOO_WIDE "the intervals are too wide"
+
+/* A printf format in which the names in braces are replaced by their texts; "{wide}" may end it. */
 static void fill_in(const struct as_fact *f, const char *fmt, struct as_buf *out)
 {
     char value[96];
@@ -93,7 +103,12 @@ static void fill_in(const struct as_fact *f, const char *fmt, struct as_buf *out
             continue;
         }
         const size_t len = strcspn(++at, "}");
-        for (const char *text = named_text(f, at, len, value, sizeof value); *text; text++) {
+        const bool is_wide = is_named(at, len, "wide");
+        if (is_wide && as_fact_is_open(f)) {
+            as_buf_str(out, TOO_WIDE);
+            return;
+        }
+        for (const char *text = is_wide ? "" : named_text(f, at, len, value, sizeof value); *text; text++) {
             as_buf_char(out, *text);
             if (*text == '%')
                 as_buf_char(out, '%');
@@ -116,46 +131,12 @@ static void say_into(const struct as_fact *f, char *out, size_t size, const char
 }
 #pragma GCC diagnostic pop
 
-#define RATIO_UNKNOWN "an unknown number of times"
-
-/* Nothing if text does not contain old. */
-static void replace_text(char *text, size_t size, const char *old, const char *new)
-{
-    const char *at = strstr(text, old);
-    struct as_buf out = AS_BUF_INIT;
-    if (!at)
-        return;
-    as_buf_add(&out, text, (size_t)(at - text));
-    as_buf_printf(&out, "%s%s", new, at + strlen(old));
-    as_copy_text(text, size, as_buf_get(&out));
-    as_buf_finish(&out);
-}
-
-/* A tie is an interval around 1 that excludes what matters; one that excludes next to nothing is none, and no multiple.
- */
-static void say_too_wide(char *text, size_t size)
-{
-    static const char *const open = " is inconclusive: ";
-    char *at = strstr(text, open);
-    if (!strstr(text, RATIO_UNKNOWN) || (!at && !strstr(text, " statistically tied")))
-        return;
-    if (at) {
-        at += strlen(open);
-        snprintf(at, size - (size_t)(at - text), "the intervals are too wide");
-        return;
-    }
-    replace_text(text, size, " are statistically tied", " cannot be compared");
-    replace_text(text, size, " is statistically tied", " cannot be compared");
-    replace_text(text, size, RATIO_UNKNOWN, "the intervals are too wide");
-}
-
 void as_fact_say(struct as_fact *f, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     say_into(f, f->sentence, sizeof f->sentence, fmt, ap);
     va_end(ap);
-    say_too_wide(f->sentence, sizeof f->sentence);
 }
 
 void as_fact_act(struct as_fact *f, const char *fmt, ...)
@@ -191,8 +172,10 @@ void as_fact_gain_beside(struct as_fact *f, struct as_interval control)
 
 void as_fact_left_out(struct as_fact *f, size_t n)
 {
-    f->left_out = n;
-    f->verdict = n ? AS_UNDECIDED : f->verdict;
+    if (!n)
+        return;
+    f->bound = strchr(f->unit, '/') ? 1 : -1; /* of rates the best is the highest, of times the lowest */
+    f->verdict = AS_UNDECIDED;
 }
 
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci)
@@ -223,40 +206,44 @@ void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t f
         as_fact_evidence(f, curve->cells[i]);
 }
 
-static void format_noted(struct as_buf *out, double v, struct as_interval ci, const char *unit, const char *per,
-                         const char *note)
+static void format_noted(struct as_buf *out, const struct as_number *n, const char *per, const char *note)
 {
-    const struct as_number n = {.value = v, .ci = ci, .unit = unit};
-    if (as_number_form(&n) == AS_NUMBER_INCONCLUSIVE)
-        as_buf_printf(out, RATIO_UNKNOWN "%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
+    if (as_number_form(n) == AS_NUMBER_INCONCLUSIVE)
+        as_buf_printf(out, "an unknown number of times%s%s%s%s", per, note[0] ? " (" : "", note, note[0] ? ")" : "");
     else
-        as_number_prose(&n, per, note, out);
+        as_number_prose(n, per, note, out);
 }
 
-bool as_fact_is_open(const struct as_fact *f)
-{
-    const struct as_number n = {.value = f->value, .ci = f->ci, .unit = f->unit};
-    return as_number_form(&n) == AS_NUMBER_INCONCLUSIVE;
-}
-
-void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
-{
-    format_noted(out, v, ci, unit, "", "");
-}
-
-const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
-                          char *out, size_t size)
+static const char *noted_text(const struct as_number *n, const char *per, const char *note, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
-    format_noted(&text, v, ci, unit, per, note);
+    format_noted(&text, n, per, note);
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
     return out;
 }
 
+bool as_fact_is_open(const struct as_fact *f)
+{
+    const struct as_number n = number_of_fact(f);
+    return as_number_form(&n) == AS_NUMBER_INCONCLUSIVE;
+}
+
+void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
+{
+    format_noted(out, &(struct as_number){.value = v, .ci = ci, .unit = unit}, "", "");
+}
+
+const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
+                          char *out, size_t size)
+{
+    return noted_text(&(struct as_number){.value = v, .ci = ci, .unit = unit}, per, note, out, size);
+}
+
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
 {
-    return as_noted_text(f->value, f->ci, f->unit, per, note, out, size);
+    const struct as_number n = number_of_fact(f);
+    return noted_text(&n, per, note, out, size);
 }
 
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
@@ -270,6 +257,10 @@ const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const
 {
     if (f->verdict == AS_REFUTED)
         return as_fact_inverse_text(f, below, note, out, size);
+    if (f->verdict == AS_UNDECIDED && as_fact_is_open(f)) {
+        snprintf(out, size, TOO_WIDE "%s%s%s", note[0] ? " (" : "", note, note[0] ? ")" : "");
+        return out;
+    }
     return as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? above : "", note, out, size);
 }
 

@@ -32,9 +32,9 @@ struct as_fact {
     double gain;   /* ratio of two ways to do the same, of which act, if any, names the better; NAN: there is none */
     struct as_interval gain_ci;
     enum as_fact_verdict verdict;
-    size_t left_out; /* cells that could exceed the value, as the best of its kind, and have no number */
-    double value;    /* NAN when the fact is no number */
+    double value; /* NAN when the fact is no number */
     struct as_interval ci;
+    int bound;                         /* as as_number.bound */
     char unit[16];                     /* "B", "ns", "GB/s", "FLOP/s", "Hz", "x" (ratio) */
     double claimed;                    /* what the OS or driver says, NAN when it says nothing */
     const char *rule;                  /* how it was derived */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 double as_cell_note(const struct as_cell *cell, const char *name)
 {

@@ -52,7 +52,7 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
     const double warp = as_warp_of(c);
     const struct as_fact *best =
         as_fact_of(c->facts->v, c->facts->n, c->device, AS_FACT_ALU_THROUGHPUT, AS_BY(.op = op));
-    if (!rate || !wait || !isfinite(warp) || (best && best->left_out))
+    if (!rate || !wait || !isfinite(warp) || (best && best->bound))
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ALU_FLIGHT, rate, NULL);
     if (!f)

@@ -9,7 +9,7 @@
 
 /* The last cache of known chips answers in at most two thirds of the time of the memory behind it. Where loads inside
  * one take nearly as long as there, most of them missed it. */
-static const double CACHE_MOST = 0.8;
+static const double CACHE_MAX = 0.8;
 /* A miss takes as long as a load from memory, not longer than this. */
 static const double LONGER = 1.2;
 
@@ -65,7 +65,7 @@ static enum as_fact_verdict takes_as_long(const struct as_cell *cell, const stru
     if (isnan(memory->value))
         return last ? AS_UNDECIDED : AS_REFUTED;
     return as_verdict_above(as_ratio_interval(cell->sum.median, as_cell_interval(cell), memory->value, memory->ci),
-                            CACHE_MOST);
+                            CACHE_MAX);
 }
 
 static void say_missed(struct as_fact *f, const char *place, const char *value, const struct known *memory, bool surely)

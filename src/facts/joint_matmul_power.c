@@ -58,7 +58,7 @@ static void joint_matmul_power_add_difference(struct as_rule_context *c, const s
         as_buf_clear(&id);
         subject_of(pair->a, " ", &id);
         as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
-        if (f->verdict == AS_UNDECIDED)
+        if (f->verdict == AS_UNDECIDED && !as_fact_is_open(f))
             as_buf_printf(&text, "%s: %s at a rate statistically tied with that of %s, %s", as_buf_get(&id), d->says,
                           d->than, value);
         else

@@ -1,9 +1,7 @@
 /* Memory of the host that a device uses and that lies on another memory node than its nearest. */
 #include "facts/engine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Did the trials note where the memory was, and was no node requested? */
 static bool is_far(const struct as_cell *cell)

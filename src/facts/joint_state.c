@@ -4,7 +4,6 @@
 #include "model/number.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +133,12 @@ static void put_side(const struct as_cell *cell, struct as_buf *out)
         as_buf_str(out, " by default");
 }
 
+/* One trial is one process, which does not tell how processes differ. */
+static bool is_one_trial(const struct compared *p)
+{
+    return p->cell->sum.trials == 1 || p->base->sum.trials == 1;
+}
+
 static void say_change(struct as_fact *f, const struct compared *p)
 {
     const int side = as_fact_side(f);
@@ -150,8 +155,10 @@ static void say_change(struct as_fact *f, const struct compared *p)
         as_fact_say(f, "%.120s: %s, %s the %s", as_buf_get(&what), as_buf_get(&first), times, as_buf_get(&second));
     else
         as_fact_say(f, "%.120s: %s and %s: %s", as_buf_get(&what), as_buf_get(&first), as_buf_get(&second),
-                    f->verdict == AS_REFUTED ? "no difference" : "inconclusive");
-    if (side && state_of(better)[0]) {
+                    f->verdict == AS_REFUTED ? "no difference"
+                    : is_one_trial(p)        ? "inconclusive from one trial"
+                                             : "inconclusive");
+    if (f->verdict == AS_SUPPORTED && side && state_of(better)[0]) {
         as_buf_clear(&what);
         describe(p->cell, true, &what);
         as_fact_act(f, "Set %s: {gain} better for %.90s", state_of(better), as_buf_get(&what));
@@ -180,7 +187,10 @@ static void add_change(struct as_rule_context *c, const struct compared *p)
     as_fact_ratio(f, p->cell, p->base);
     as_fact_gain(f, f->value, f->ci);
     const enum as_fact_verdict same = as_verdict_control(f->ci);
-    f->verdict = same == AS_SUPPORTED ? AS_REFUTED : same == AS_REFUTED ? AS_SUPPORTED : AS_UNDECIDED;
+    f->verdict = is_one_trial(p)        ? AS_UNDECIDED
+                 : same == AS_SUPPORTED ? AS_REFUTED
+                 : same == AS_REFUTED   ? AS_SUPPORTED
+                                        : AS_UNDECIDED;
     as_fact_evidence(f, p->cell);
     as_fact_evidence(f, p->base);
     say_change(f, p);
@@ -211,7 +221,7 @@ const struct as_rule as_rules_joint_state[] = {
     {"process state", derive_state_changes,
      "median of a cell in a process state over that of the cell with the same axes, where allocators of one role count "
      "as equal: in the first state of the same variables, else in assay's own environment; of several sizes the "
-     "largest",
+     "largest; one trial decides nothing",
      "both measured again in fresh processes, with another ratio"},
     {0},
 };

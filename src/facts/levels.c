@@ -73,16 +73,14 @@ enum as_level_end as_level_end_of(const struct as_curve *curve, const struct as_
     return AS_END_NONE;
 }
 
-bool as_level_keep(const struct as_curve *curve, double beyond, double within, struct as_plateau *p)
+bool as_level_keep(const struct as_curve *curve, double beyond, struct as_plateau *p)
 {
     struct as_plateau kept = *p;
     while (kept.first < p->last && curve->x[kept.first] <= beyond)
         kept.first++;
-    while (kept.last > kept.first && curve->x[kept.last] > within)
-        kept.last--;
-    if (curve->x[kept.first] <= beyond || curve->x[kept.last] > within)
+    if (curve->x[kept.first] <= beyond)
         return false;
-    if (kept.first != p->first || kept.last != p->last)
+    if (kept.first != p->first)
         levels_measure(curve, &kept);
     *p = kept;
     return true;

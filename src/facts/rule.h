@@ -62,7 +62,9 @@ struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation rel
  * ratio is above 1. Fields are those of a. */
 struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
                                   const struct as_cell *b, const struct as_fact_fields *by);
-/* In the format "{value}" stands for the fact's number with interval and unit, "{op}" for its field of that name. */
+/* In the format "{value}" stands for the fact's number with interval and unit, "{op}" for its field of that name. Where
+ * a ratio is too open to state (as_fact_is_open), "{tied}" stands for "cannot be compared", else for "are statistically
+ * tied", and "{wide}" ends the sentence with "the intervals are too wide", else for nothing. */
 void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 /* The fact's number is the best of several cells, of which so many have no number: n > 0 makes it inconclusive, and
@@ -92,7 +94,8 @@ bool as_fact_is_open(const struct as_fact *f);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
-/* By the verdict: the ratio and above, the inverse and below, or the ratio alone where it is inconclusive. */
+/* By the verdict: the ratio and above, the inverse and below, or where it is inconclusive the ratio alone, or that the
+ * intervals are too wide. */
 const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const char *below, const char *note,
                                char *out, size_t size);
 /* "22.6 to 45.3 MiB" */
@@ -124,8 +127,8 @@ enum as_level_end {
     AS_END_BEYOND,     /* it is the last: the curve ends within it */
 };
 enum as_level_end as_level_end_of(const struct as_curve *curve, const struct as_plateau *p, size_t i, size_t n);
-/* Keeps only the sizes (bytes) of a level: above `beyond` and up to `within`. False, and unchanged, where none is. */
-bool as_level_keep(const struct as_curve *curve, double beyond, double within, struct as_plateau *p);
+/* Keeps only the sizes (bytes) of a level above `beyond`. False, and unchanged, where none is. */
+bool as_level_keep(const struct as_curve *curve, double beyond, struct as_plateau *p);
 /* Assigns caches to knees, both in rising order, so that the sizes agree best: minimises the sum of log distances over
  * all ways to pair as many as possible. Returns that sum; cache[i] is SIZE_MAX for a knee without a cache. */
 enum { AS_LEVELS_MAX = 8 };

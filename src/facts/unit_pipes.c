@@ -3,11 +3,10 @@
 #include "base/text.h"
 #include "facts/rule.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double RESIDUAL_MOST = 0.05;
+static const double RESIDUAL_MAX = 0.05;
 /* Sequences for each load: with fewer the resources say back what they were made of. */
 static const size_t SEQUENCES_EACH = 2;
 
@@ -101,7 +100,7 @@ void as_unit_pipes_finish(struct as_unit_pipes *u)
 
 bool as_unit_pipes_hold(const struct as_unit_pipes *u)
 {
-    return u->fit.residual <= RESIDUAL_MOST && u->fit.sequences >= SEQUENCES_EACH * u->fit.loads;
+    return u->fit.residual <= RESIDUAL_MAX && u->fit.sequences >= SEQUENCES_EACH * u->fit.loads;
 }
 
 size_t as_unit_pipes_others(const struct as_unit_pipes *u)

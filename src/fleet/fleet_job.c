@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A row counts if rank, size and local rank are all there. mpirun inside of a Slurm job sets its own beside Slurm's, so
  * Slurm's come after MPI's; a batch script is no rank, and has no SLURM_STEP_NUM_TASKS. */

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Observations of a line that are judged together, and where their verdicts go. */
 struct fleet_group {

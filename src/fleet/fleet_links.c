@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UP = 2, REPS_MOST = 1 << 20 };
+enum { WARM_UP = 2, REPS_MAX = 1 << 20 };
 /* Closed by the receiver with a small message, as the sender must not run ahead of it. */
 enum { CLOSING = 4 };
 
@@ -168,7 +168,7 @@ static void link_run_trial(struct as_link_rank *r, const struct as_link_task *t,
         ((double *)(void *)r->out)[i] = (double)(i % 1000);
     /* All ranks know the same seconds, and so draw the same conclusion. One slow block is no measure. */
     while ((seconds = fmin(link_time_block(r, t, peer, reps), link_time_block(r, t, peer, reps))) < t->sample_s / 2 &&
-           reps < REPS_MOST)
+           reps < REPS_MAX)
         reps *= seconds < t->sample_s / 16 ? 8 : 2;
     for (int i = -WARM_UP; i < AS_LINK_SAMPLES; i++) {
         seconds = link_time_block(r, t, peer, reps);

@@ -1,5 +1,4 @@
 /* The state of each node as a file. */
-#include "base/builtin.h"
 #include "base/json.h"
 #include "base/lock.h"
 #include "base/text.h"

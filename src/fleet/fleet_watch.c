@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES_MOST = 16 };
+enum { LINES_MAX = 16 };
 static const double LOOK_S = 0.5, LOOK_SHARE = 0.02, PRINT_S = 10;
 /* Network file systems may show a new file this late. */
 static const double APPEAR_S = 60;
@@ -96,7 +96,7 @@ static void watch_print_all(struct as_fleet_watch *w, const struct as_fleet_stat
         const struct as_fleet_status *s = &all->v[i];
         if (!watch_is_of_launch(w, s) || s->state >= AS_FLEET_INTERRUPTED || (s->locked && !s->lives))
             continue;
-        if (said++ < LINES_MOST)
+        if (said++ < LINES_MAX)
             watch_print_progress(s, out);
         else
             more++;

@@ -166,6 +166,8 @@ struct as_cell {
     double *samples;   /* filled only on request: sum.n values; owned */
     int *sample_trial; /* trial number of each sample; owned */
 };
+/* A number in the detail of a cell whose value is an upper bound: 1. */
+#define AS_NOTE_AT_MOST "at_most"
 void as_cell_finish(struct as_cell *c);
 /* Whether the first cell's value is better. Both belong to one probe and have a value. */
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Tolerance for errors of the bound. */
 static const double LIMIT_TOLERANCE = 0.02;

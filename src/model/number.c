@@ -73,9 +73,9 @@ enum as_number_form as_number_form(const struct as_number *n)
                                                                                  : AS_NUMBER_VALUE;
     if (strcmp(n->unit, "B") == 0)
         return n->trials && ci.lo > 0 && ci.hi > BYTES_APART * ci.lo ? AS_NUMBER_NOISY : AS_NUMBER_RANGE;
-    if (n->bound)
-        return AS_NUMBER_BOUND;
     const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
+    if (n->bound && !is_narrow)
+        return AS_NUMBER_BOUND;
     const bool differ = number_trials_differ(n);
     if (n->trials == 1)
         return differ ? AS_NUMBER_TRIALS : is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
@@ -103,6 +103,14 @@ struct as_interval as_cell_seen(const struct as_cell *c)
     return seen;
 }
 
+static int number_bound_of(const struct as_cell *c)
+{
+    if (as_cell_is_busy(c))
+        return c->lower_is_better ? -1 : 1;
+    /* few details have it, and none needs to be parsed to see that */
+    return c->detail && strstr(c->detail, AS_NOTE_AT_MOST) && as_detail_number(c->detail, AS_NOTE_AT_MOST) > 0 ? -1 : 0;
+}
+
 struct as_number as_number_of_cell(const struct as_cell *c)
 {
     return (struct as_number){.value = c->sum.median,
@@ -114,9 +122,7 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .share0 = c->sum.mode_share0,
                               .modes = c->sum.modes,
                               .seen = as_cell_seen(c),
-                              .bound = !as_cell_is_busy(c)  ? 0
-                                       : c->lower_is_better ? -1
-                                                            : 1};
+                              .bound = number_bound_of(c)};
 }
 
 struct as_number as_number_counted(const struct as_number *n, double counted, const char *unit)
@@ -135,7 +141,7 @@ struct as_number as_number_counted(const struct as_number *n, double counted, co
 bool as_number_is_value(const struct as_number *n)
 {
     const enum as_number_form form = as_number_form(n);
-    return isfinite(n->value) && (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL);
+    return isfinite(n->value) && !n->bound && (form == AS_NUMBER_VALUE || form == AS_NUMBER_ONE_TRIAL);
 }
 
 bool as_number_is_said(const struct as_number *n)
@@ -226,9 +232,20 @@ static void number_add_seen(const struct as_number *n, struct as_buf *out)
     number_add_ends(&seen, number_place(0.5 * (n->seen.hi - n->seen.lo)) - 1, DIGITS, out);
 }
 
-static bool number_is_least(const struct as_number *n)
+static void number_add_bound(const struct as_number *n, struct as_buf *out)
 {
-    return n->bound ? n->bound > 0 : n->ci.lo > 1;
+    if (n->bound)
+        as_buf_str(out, n->bound > 0 ? "at least " : "at most ");
+}
+
+/* The end of a wide interval that is known. */
+static void number_add_end(const struct as_number *n, struct as_buf *out)
+{
+    const bool is_least = n->bound ? n->bound > 0 : n->ci.lo > 1;
+    number_add_bound(n, out);
+    if (!n->bound)
+        as_buf_str(out, is_least ? "over " : "under ");
+    as_format_value_to(out, is_least ? n->ci.lo : n->ci.hi, n->unit, 2);
 }
 
 void as_number_text(const struct as_number *n, struct as_buf *out)
@@ -236,6 +253,7 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
     switch (as_number_form(n)) {
     case AS_NUMBER_VALUE:
     case AS_NUMBER_ONE_TRIAL:
+        number_add_bound(n, out);
         number_add_value(n, out);
         break;
     case AS_NUMBER_RANGE:
@@ -254,8 +272,7 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
         number_add_trials(n, out);
         break;
     case AS_NUMBER_BOUND:
-        as_buf_str(out, number_is_least(n) ? "over " : "under ");
-        as_format_value_to(out, number_is_least(n) ? n->ci.lo : n->ci.hi, n->unit, 2);
+        number_add_end(n, out);
         break;
     case AS_NUMBER_INCONCLUSIVE:
         as_buf_str(out, "inconclusive");
@@ -291,7 +308,7 @@ void as_number_precision(const struct as_number *n, struct as_buf *out)
     const enum as_number_form form = as_number_form(n);
     if (form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_TRIALS || form == AS_NUMBER_NOISY)
         number_add_trials(n, out);
-    else if (form != AS_NUMBER_VALUE || !isfinite(percent) || as_unit_is_count(n->unit))
+    else if (form != AS_NUMBER_VALUE || n->bound || !isfinite(percent) || as_unit_is_count(n->unit))
         return;
     else if (percent < 0.05)
         as_buf_str(out, "<0.1%");

@@ -4,8 +4,6 @@
 #include "model/fields.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 void as_readings_clear(struct as_readings *r)
 {

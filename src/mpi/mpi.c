@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION_MOST = 8192, THREAD_SINGLE = 0 };
+enum { VERSION_MAX = 8192, THREAD_SINGLE = 0 };
 
 /* A handle is the address of a symbol, or a constant where that is NULL. */
 struct handle {
@@ -81,10 +81,10 @@ static bool is_of_abi(const struct as_mpi_abi *abi, const char *version)
 /* The version may be asked for before MPI is started. */
 static enum as_status find_abi(void *library, const char *found, struct as_mpi *m, struct as_error *err)
 {
-    char *version = calloc(1, VERSION_MOST);
+    char *version = calloc(1, VERSION_MAX);
     int length = 0;
     if (!version)
-        return as_nomem(err, VERSION_MOST, "a version");
+        return as_nomem(err, VERSION_MAX, "a version");
     as_library_function(library, "MPI_Get_library_version", (void *)&m->library_version, NULL);
     if (m->library_version && m->library_version(version, &length) == 0)
         version[strcspn(version, ",\n")] = 0;

@@ -11,7 +11,7 @@ static const char sweep_probe[] = "latency";
 /* Elements farther apart leave sets of a cache unused. */
 static const double STRIDE_MAX = 256;
 /* About the size of the array in question: not much smaller, up to twice as large. */
-static const double LEAST = 0.8, MOST = 2.1;
+static const double SHARE_MIN = 0.8, SHARE_MAX = 2.1;
 /* An array and one of half its size, on grids whose ends are not powers of two. */
 static const double APART_MIN = 1.4, APART_MAX = 2.9;
 /* Sizes this close are equal: grids round to lines. Of equal sizes the smallest step counts, since TLB misses slow
@@ -117,13 +117,14 @@ static void find_steps(const struct as_device_info *info, struct as_cell_view ce
                        double bytes, double share, struct as_judge_context *out)
 {
     struct as_memory_step steps[STEPS_MAX];
-    double at[STEPS_MAX], nearest = log(MOST); /* over the cell's size */
+    double at[STEPS_MAX], nearest = log(SHARE_MAX); /* over the cell's size */
     size_t n = 0;
     for (size_t i = 0; i < cells.n && n < STEPS_MAX; i++) {
         const struct as_cell *c = main_memory_cell_at(cells, i);
         const bool own = main_memory_is_alike(c, cell, "level");
         at[n] = as_axes_number(&c->axes, "size") * (own ? 1 : share) / bytes;
-        n += at[n] >= LEAST && (own || is_sweep(c, cell, info)) && has_number(c) && step_to(info, cells, c, &steps[n]);
+        n += at[n] >= SHARE_MIN && (own || is_sweep(c, cell, info)) && has_number(c) &&
+             step_to(info, cells, c, &steps[n]);
     }
     for (size_t i = 0; i < n; i++) {
         bool lowest = true, flattest = true;

@@ -5,7 +5,6 @@
 #include "probe/probe.h"
 
 #include <math.h>
-#include <string.h>
 
 bool as_check_no_memory(char *why, size_t size)
 {

@@ -20,15 +20,16 @@ static const struct {
 /* The first clause of a reason, cut between words; explain gives all of it. */
 static void say_briefly(const char *reason, struct as_buf *out)
 {
-    enum { LEAST = 12, MOST = 60 };
-    const size_t length = strlen(reason), clause = length < LEAST ? length : LEAST + strcspn(reason + LEAST, ",;:(");
-    size_t n = clause < MOST ? clause : MOST;
-    while (n > LEAST && reason[n] && reason[n] != ' ' && n < clause)
+    enum { CLAUSE_MIN = 12, CLAUSE_MAX = 60 };
+    const size_t length = strlen(reason),
+                 clause = length < CLAUSE_MIN ? length : CLAUSE_MIN + strcspn(reason + CLAUSE_MIN, ",;:(");
+    size_t n = clause < CLAUSE_MAX ? clause : CLAUSE_MAX;
+    while (n > CLAUSE_MIN && reason[n] && reason[n] != ' ' && n < clause)
         n--;
     while (n && reason[n - 1] == ' ')
         n--;
     as_buf_add(out, reason, n);
-    as_buf_str(out, clause > MOST ? " ..." : "");
+    as_buf_str(out, clause > CLAUSE_MAX ? " ..." : "");
 }
 
 static const char *status_said(const struct as_cell *c)

@@ -42,8 +42,10 @@ static void take_loosest(struct as_bound *b, double value, const char *why)
     as_copy_text(b->why, sizeof b->why, why);
 }
 
-struct as_bound as_bound_of_line(const struct as_device_info *info, const struct as_refs *figures, const char *group,
-                                 const char *label, const char *unit)
+/* The bound of a line. Where sources differ, the loosest counts: a number is rejected only where every source excludes
+ * it. Rates of arithmetic are specified at a boost clock; they hold for the highest clock that the device reports. */
+static struct as_bound bound_of_line(const struct as_device_info *info, const struct as_refs *figures,
+                                     const char *group, const char *label, const char *unit)
 {
     struct as_bound b = {.value = NAN};
     char why[96];
@@ -134,7 +136,7 @@ static bool is_bound_trial(const struct as_device_info *info, const struct as_bo
 static struct as_bound bound_by_line(const struct as_device_info *info, const struct as_refs *figures,
                                      const struct as_bound_line *line, const char *unit)
 {
-    struct as_bound b = as_bound_of_line(info, figures, line->group, line->label, unit);
+    struct as_bound b = bound_of_line(info, figures, line->group, line->label, unit);
     b.value /= line->times;
     if (line->times > 1) {
         char why[sizeof b.why];

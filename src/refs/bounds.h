@@ -15,11 +15,6 @@ struct as_bound {
  * memory peak applies to all operations, the link peak to each direction. */
 double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit);
 
-/* The bound of a line. Where sources differ, the loosest counts: a number is rejected only where every source excludes
- * it. Rates of arithmetic are specified at a boost clock; they hold for the highest clock that the device reports. */
-struct as_bound as_bound_of_line(const struct as_device_info *info, const struct as_refs *figures, const char *group,
-                                 const char *label, const char *unit);
-
 /* A line that the bytes or operations of trials count for. Made from the keys `bound` of src/quantity/quantities.ini;
  * ends with NULL cells. */
 struct as_bound_line {

@@ -103,7 +103,4 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
 enum as_status as_report_probe(const struct as_report_run *run, const char *probe, const struct as_table_style *style,
                                struct as_buf *out, struct as_error *err);
 
-/* The machine map as SVG (for the page), drawn from the topology with the facts' numbers. */
-enum as_status as_report_map(const struct as_report_run *run, struct as_buf *svg, struct as_error *err);
-
 #endif

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "device/backend.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "run/system_files.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

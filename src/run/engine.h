@@ -180,12 +180,8 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
  * come by their place. */
 enum as_order { AS_ORDER_RANDOM, AS_ORDER_BY_LEVEL, AS_ORDER_FIRST_ROUND };
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, enum as_order by);
-uint64_t as_engine_round_seed(const struct as_engine *e, int round);
 /* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
 void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);
-/* Minimum seconds of a trial: preparation and the fewest samples; before the first, from other trials on its device; 0
- * unknown. */
-double as_engine_need(const struct as_progress *p);
 
 /* AS_NOMEM when memory was short since the start. */
 enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);

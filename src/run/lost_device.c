@@ -6,7 +6,6 @@
 #include "run/identity.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Reopening takes about as long as opening did, far less than loading a driver may take. */
 static const double PATIENCE_MIN_S = 5, PATIENCE_MAX_S = 60, PATIENCE_FACTOR = 20;

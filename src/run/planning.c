@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Sampling time of a trial without a budget. */
 static const double TRIAL_S = 0.5;

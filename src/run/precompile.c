@@ -7,12 +7,10 @@
 #include "device/backend.h"
 #include "device/code_cache.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     COMPILERS_MAX = 32,

@@ -12,12 +12,8 @@
 #include "run/system_files.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 #ifndef AS_VERSION
 #define AS_VERSION "unknown"

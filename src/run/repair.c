@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The devices as the run stored them: the gates need their caches. */
 static enum as_status repair_slots_of(const struct as_run *run, struct as_slot **slots, size_t *n, struct as_error *err)

@@ -43,7 +43,7 @@ struct as_run_options {
     int isolate;
     int wait;            /* when another run measures on this machine: 1 wait for it, 0 refuse (AS_BUSY) */
     const char *command; /* as typed, for provenance */
-    const char *worker;  /* program that is started as worker; NULL: found beside this one (as_worker_program) */
+    const char *worker;  /* program that is started as worker; NULL: found beside this one */
     as_event_fn event;
     void *user;
     const volatile sig_atomic_t *stop; /* becomes non-zero: end the cell, keep the rest */

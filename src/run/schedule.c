@@ -36,7 +36,7 @@ bool as_engine_stopped(struct as_engine *e)
     return e->stopped;
 }
 
-uint64_t as_engine_round_seed(const struct as_engine *e, int round)
+static uint64_t schedule_round_seed(const struct as_engine *e, int round)
 {
     return e->run->seed + (uint64_t)round;
 }
@@ -46,7 +46,9 @@ static double time_left(const struct as_engine *e)
     return e->deadline - as_now();
 }
 
-double as_engine_need(const struct as_progress *p)
+/* Minimum seconds of a trial: preparation and the fewest samples; before the first, from other trials on its device; 0
+ * unknown. */
+static double schedule_need(const struct as_progress *p)
 {
     const struct as_slot *slot = p->slot;
     return p->counted ? p->prepare_s + p->fewest_s : slot && slot->trials ? slot->need_s / slot->trials : 0;
@@ -76,7 +78,7 @@ static bool trials_fit(const struct as_engine *e, int trials)
     for (size_t i = 0; i < e->sentinels_first; i++) {
         const struct as_progress *p = &e->progress[i];
         if (!p->over && !p->left_out && p->trials < trials)
-            need += (trials - p->trials) * (as_engine_need(p) + SHARE_MIN_S);
+            need += (trials - p->trials) * (schedule_need(p) + SHARE_MIN_S);
     }
     return need <= time_left(e);
 }
@@ -91,7 +93,7 @@ static double schedule_share_of(const struct as_engine *e, size_t index, const s
         return fmax(SHARE_MIN_S, p->fewest_s);
     double need = 0;
     for (size_t k = 0; k < n; k++)
-        need += as_engine_need(&e->progress[order[k]]);
+        need += schedule_need(&e->progress[order[k]]);
     const int rounds_left = round < e->rounds ? e->rounds - round + 1 : 1;
     const double part = round <= e->rounds ? FOR_ROUNDS / rounds_left : 1;
     const double spare = fmax(0, (part * time_left(e) - need) / (double)n);
@@ -114,7 +116,7 @@ static enum as_status part_of_pass(struct as_engine *e, int round, const size_t 
             p->left_out = !p->counted;
             continue;
         }
-        if (round > 1 && as_engine_need(p) > time_left(e))
+        if (round > 1 && schedule_need(p) > time_left(e))
             continue;
         /* The user waits for the first number: sentinels run after it. */
         if ((round > 1 || k) && as_now() >= e->sentinel_at && (st = read_sentinels(e, err)))
@@ -122,11 +124,6 @@ static enum as_status part_of_pass(struct as_engine *e, int round, const size_t 
         st = as_engine_trial(e, order[k], schedule_share_of(e, order[k], order + k, n - k, round), err);
     }
     return st ? st : as_engine_judge(e, err);
-}
-
-static enum as_status one_pass(struct as_engine *e, int round, const size_t *order, size_t n, struct as_error *err)
-{
-    return part_of_pass(e, round, order, n, n, err);
 }
 
 static enum as_status opening(struct as_engine *e, const size_t *order, size_t n, struct as_error *err)
@@ -174,7 +171,7 @@ static enum as_status three_trials(struct as_engine *e, size_t *order, size_t n,
     enum as_status st = AS_OK;
     e->is_tight = !trials_fit(e, trials);
     for (int round = 2; round <= trials && e->is_tight && !st && !as_engine_stopped(e); round++) {
-        as_engine_shuffle(e, order, n, as_engine_round_seed(e, round), AS_ORDER_RANDOM);
+        as_engine_shuffle(e, order, n, schedule_round_seed(e, round), AS_ORDER_RANDOM);
         st = part_of_pass(e, round, order, n, n, err);
     }
     e->is_tight = false;
@@ -212,7 +209,7 @@ static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error
         for (size_t i = 0; i < e->sentinels_first; i++)
             if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
                 order[n++] = i;
-        as_engine_shuffle(e, order, n, as_engine_round_seed(e, round),
+        as_engine_shuffle(e, order, n, schedule_round_seed(e, round),
                           round == 1                 ? AS_ORDER_FIRST_ROUND
                           : trials_fit(e, e->rounds) ? AS_ORDER_RANDOM
                                                      : AS_ORDER_BY_LEVEL);
@@ -220,7 +217,7 @@ static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error
             st = pass_first(e, order, n, &first_n, err);
         e->first_done = true; /* also where a resumed run had no first trials left */
         if (n > first_n && !st)
-            st = one_pass(e, round, order + first_n, n - first_n, err);
+            st = part_of_pass(e, round, order + first_n, n - first_n, n - first_n, err);
     }
     return st;
 }
@@ -237,9 +234,9 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
             break;
         if (has_end)
             n = (n + 1) / 2;
-        as_engine_shuffle(e, order, n, as_engine_round_seed(e, e->rounds + pass), AS_ORDER_RANDOM);
+        as_engine_shuffle(e, order, n, schedule_round_seed(e, e->rounds + pass), AS_ORDER_RANDOM);
         const double before = as_now();
-        st = one_pass(e, e->rounds + pass, order, n, err);
+        st = part_of_pass(e, e->rounds + pass, order, n, n, err);
         if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */
             break;
     }

@@ -8,9 +8,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A worker hangs when a trial takes twice its sampling time and the probe's patience. */
 static const double PATIENCE_S = 5;

@@ -26,7 +26,7 @@ static int executable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-enum as_status as_worker_program(char *out, size_t size, struct as_error *err)
+static enum as_status worker_program(char *out, size_t size, struct as_error *err)
 {
     const char *given = getenv("ASSAY_WORKER");
     char self[4096];
@@ -90,7 +90,7 @@ enum as_status as_worker_start(struct as_worker *w, const char *program, struct 
     int pair[2];
     *w = (struct as_worker)AS_WORKER_INIT;
     enum as_status st = AS_OK;
-    if (!program && (st = as_worker_program(path, sizeof path, err)))
+    if (!program && (st = worker_program(path, sizeof path, err)))
         return st;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     if (as_packet_pair(pair))
@@ -174,7 +174,7 @@ static enum as_receive tell_end(const struct as_worker *w, int status, const cha
     return AS_PEER_GONE;
 }
 
-static enum as_receive worker_process_reap(struct as_worker *w, char *why, size_t size)
+enum as_receive as_worker_end(struct as_worker *w, char *why, size_t size)
 {
     enum as_receive how = AS_PEER_GONE;
     int status = 0;
@@ -204,12 +204,7 @@ static enum as_receive worker_process_reap(struct as_worker *w, char *why, size_
 void as_worker_stop(struct as_worker *w)
 {
     if (w->pid > 0)
-        worker_process_reap(w, NULL, 0);
-}
-
-enum as_receive as_worker_end(struct as_worker *w, char *why, size_t size)
-{
-    return worker_process_reap(w, why, size);
+        as_worker_end(w, NULL, 0);
 }
 
 enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double deadline,
@@ -218,10 +213,10 @@ enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double d
     *reply = NULL;
     const enum as_status sent = as_message_send(w->fd, order, NULL);
     if (sent == AS_IO)
-        return worker_process_reap(w, why, why_size);
+        return as_worker_end(w, why, why_size);
     enum as_receive r = sent ? AS_NO_MEMORY : as_message_receive_from(w->fd, w->pid, deadline, stop, reply);
     if (r == AS_PEER_GONE)
-        return worker_process_reap(w, why, why_size);
+        return as_worker_end(w, why, why_size);
     if (r == AS_NO_MEMORY) {
         as_worker_stop(w);
         snprintf(why, why_size, "out of memory for the message to the worker");

@@ -17,7 +17,8 @@ struct as_worker {
         0, -1, -1, 0                                                                                                   \
     }
 
-/* program NULL: as_worker_program. */
+/* program NULL: $ASSAY_WORKER, this program when it is assay, the assay beside it, the installed one, the one on
+ * PATH. */
 enum as_status as_worker_start(struct as_worker *w, const char *program, struct as_error *err);
 /* Asks and waits for the answer. All but AS_RECEIVED and AS_STOPPED: the worker is killed and reaped, and how it ended
  * is in why ("killed by signal 11 (Segmentation fault): last words"). AS_STOPPED: likewise, for stop. */
@@ -26,9 +27,5 @@ enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double d
 void as_worker_stop(struct as_worker *w); /* at once; takes one that is not running */
 /* Reaps a worker that is gone, and says how it ended. */
 enum as_receive as_worker_end(struct as_worker *w, char *why, size_t size);
-
-/* The program that is started as worker: $ASSAY_WORKER, this program when it is assay, the assay beside it, the
- * installed one, the one on PATH. */
-enum as_status as_worker_program(char *out, size_t size, struct as_error *err);
 
 #endif

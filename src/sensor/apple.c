@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* libkern/OSThermalNotification.h: nominal, moderate, heavy, trapping, sleeping */
 static const char pressure_key[] = "com.apple.system.thermalpressurelevel";
@@ -126,9 +125,9 @@ static void open_temperature(struct apple *a, struct as_buf *why_not)
 static void open_pressure(struct apple *a, struct as_buf *why_not)
 {
     char why[160] = "";
-    const char *found = "", *missing = NULL;
+    const char *missing = NULL;
     uint32_t (*watch)(const char *name, int *token) = NULL;
-    void *library = as_library_open(as_system_names, 2, &found, why, sizeof why);
+    void *library = as_library_open(as_system_names, 2, NULL, why, sizeof why);
     uint64_t level = 0;
     if (library) {
         as_library_function(library, "notify_register_check", &watch, &missing);

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { METRICS = 3 };
 /* Refresh interval of the counters: the minimum distance of samples, and of the first from the start of the

@@ -29,10 +29,10 @@ static void load_functions(struct as_iokit *io, void *kit, void *foundation, voi
 enum as_status as_iokit_load(struct as_iokit *io, struct as_error *err)
 {
     char why[240] = "";
-    const char *found = "", *missing = NULL;
-    void *kit = as_library_open(iokit_names, 2, &found, why, sizeof why);
-    void *foundation = kit ? as_library_open(as_foundation_names, 2, &found, why, sizeof why) : NULL;
-    void *system = foundation ? as_library_open(as_system_names, 2, &found, why, sizeof why) : NULL;
+    const char *missing = NULL;
+    void *kit = as_library_open(iokit_names, 2, NULL, why, sizeof why);
+    void *foundation = kit ? as_library_open(as_foundation_names, 2, NULL, why, sizeof why) : NULL;
+    void *system = foundation ? as_library_open(as_system_names, 2, NULL, why, sizeof why) : NULL;
     if (!system)
         return as_fail(err, AS_UNSUPPORTED, "no IOKit on this system: %s", why);
     load_functions(io, kit, foundation, system, &missing);

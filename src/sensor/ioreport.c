@@ -56,16 +56,15 @@ static enum as_status ioreport_load(struct as_ioreport_api *a, struct as_error *
     return missing ? as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'", found, missing) : load_foundation(a, err);
 }
 
-bool as_ioreport_present(void)
+static bool ioreport_present(void)
 {
     char why[8];
-    const char *found;
-    return as_library_open(report_names, 2, &found, why, sizeof why) != NULL;
+    return as_library_open(report_names, 2, NULL, why, sizeof why) != NULL;
 }
 
 bool as_ioreport_serves(const struct as_device_info *info)
 {
-    return strncmp(info->vendor, "Apple", 5) == 0 && as_info_shares_host(info) && as_ioreport_present();
+    return strncmp(info->vendor, "Apple", 5) == 0 && as_info_shares_host(info) && ioreport_present();
 }
 
 static void ioreport_drop(const struct as_ioreport_api *a, as_cf *object)

@@ -66,7 +66,6 @@ struct as_ioreport_channel {
     int format;
 };
 
-bool as_ioreport_present(void);
 /* Whether the device belongs to an Apple chip on macOS; Linux on these chips has other sources. */
 bool as_ioreport_serves(const struct as_device_info *info);
 /* subgroup NULL: all of them. AS_UNSUPPORTED with the call that failed. */

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 extern const struct as_sensor as_sensor_nvml, as_sensor_amdgpu, as_sensor_apple_gpu, as_sensor_apple_cpu,
     as_sensor_host;

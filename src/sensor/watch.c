@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <signal.h>
-#include <string.h>
 
 void as_clock_range(const double *hz, size_t n, double *middle, double *lo, double *hi)
 {

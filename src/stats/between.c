@@ -175,11 +175,10 @@ static struct as_interval another_run(const struct counted *c, struct as_between
 /* One run keeps the sides of its interval: two modes, or a bound, are not in its middle. */
 static struct as_interval ends_of_one_run(const struct as_estimated *run, struct as_between between, double student)
 {
-    const double down = log(run->value / fmin(run->ci.lo, run->value)) / NORMAL,
-                 up = log(fmax(run->ci.hi, run->value) / run->value) / NORMAL,
-                 least = AS_BETWEEN_ERROR_MIN * AS_BETWEEN_ERROR_MIN + between.variance;
-    return (struct as_interval){run->value * exp(-student * sqrt(down * down + least)),
-                                run->value * exp(student * sqrt(up * up + least))};
+    const double down = fmax(log(run->value / run->ci.lo) / NORMAL, AS_BETWEEN_ERROR_MIN),
+                 up = fmax(log(run->ci.hi / run->value) / NORMAL, AS_BETWEEN_ERROR_MIN);
+    return (struct as_interval){run->value * exp(-student * sqrt(down * down + between.variance)),
+                                run->value * exp(student * sqrt(up * up + between.variance))};
 }
 
 bool as_join_runs(const struct as_estimated *runs, size_t n, struct as_between between, struct as_joined *out)

@@ -10,7 +10,7 @@ static const double LARGEST_VARIANCE = 1e4;
 static const double EFFICIENCY = 0.37;
 /* A run that is known less well, by the standard error of its logarithm, tells of no change: half to double. */
 static const double WIDEST = 0.35;
-enum { BISECTIONS = 60, PASSES = 10, LEAST_RUNS = 3, LEAST_SEGMENT = 2, DF_MAX = 1000 };
+enum { BISECTIONS = 60, PASSES = 10, RUNS_MIN = 3, SEGMENT_MIN = 2, DF_MAX = 1000 };
 
 /* Logarithms of the runs that have an interval. */
 struct series {
@@ -60,7 +60,7 @@ static double median_step(const struct series *s, double tau2)
 
 static struct as_between steps_of(const struct series *s)
 {
-    if (s->n < LEAST_RUNS)
+    if (s->n < RUNS_MIN)
         return (struct as_between){0, 0};
     const double m = (double)s->n - 1, rank = floor((m + 1) / 2);
     /* the median of that order statistic */
@@ -145,7 +145,7 @@ static void partition(const struct series *s, double penalty, size_t *starts)
     for (size_t t = 1; t <= s->n; t++) {
         best[t] = cost_of(s, 0, t, penalty);
         starts[t] = 0;
-        for (size_t from = LEAST_SEGMENT; from + LEAST_SEGMENT <= t; from++) {
+        for (size_t from = SEGMENT_MIN; from + SEGMENT_MIN <= t; from++) {
             const double cost = best[from] + penalty + cost_of(s, from, t, penalty);
             if (cost < best[t]) {
                 best[t] = cost;
@@ -175,7 +175,7 @@ void as_between_changes(const struct as_estimated *runs, size_t n, struct as_bet
     size_t starts[AS_CHANGES_RUNS_MAX + 1];
     for (size_t i = 0; i < n; i++)
         place[i] = AS_RUN_STEADY;
-    if (s.n < LEAST_RUNS)
+    if (s.n < RUNS_MIN)
         return;
     const double penalty = penalty_of(&s, as_between_pool(between, steps_of(&s)), confidence);
     partition(&s, penalty, starts);

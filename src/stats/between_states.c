@@ -10,7 +10,7 @@
 static const double GAP_DEVIATIONS = 10, GAP_RATIO = 1.5, GAP_RATIO_OF_FEW = 2;
 /* A run that is known less well, by the standard error of its logarithm, is no evidence of a state: half to double. */
 static const double WIDEST = 0.35;
-enum { FEW_RUNS = 3, LEAST_RUNS_OF_STATE = 2, LEAST_TURNS = 2 };
+enum { FEW_RUNS = 3, STATE_RUNS_MIN = 2, TURNS_MIN = 2 };
 
 /* The runs that tell of states, by their logarithms in rising order. */
 struct sorted {
@@ -70,7 +70,7 @@ static size_t find_gap(struct sorted *s, struct as_between prior)
         (prior.df * prior.variance + within) / (prior.df + (double)s->n - 2) + as_median(s->own, s->n);
     const double least = log(s->n <= FEW_RUNS ? GAP_RATIO_OF_FEW : GAP_RATIO);
     const size_t fewer = at < s->n - at ? at : s->n - at;
-    const bool is_few = fewer < LEAST_RUNS_OF_STATE && s->n > FEW_RUNS;
+    const bool is_few = fewer < STATE_RUNS_MIN && s->n > FEW_RUNS;
     return gap >= least && gap >= GAP_DEVIATIONS * sqrt(variance) && !is_few ? at : 0;
 }
 
@@ -85,7 +85,7 @@ static bool comes_back(const struct as_estimated *runs, size_t n, double between
             turns += last >= 0 && above != last;
             last = above;
         }
-    return turns >= LEAST_TURNS;
+    return turns >= TURNS_MIN;
 }
 
 bool as_between_may_be_states(double ratio)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST = 5 }; /* minimum number of samples */
+enum { SAMPLES_MIN = 5 }; /* minimum number of samples */
 
 struct ranked {
     double x;
@@ -86,7 +86,7 @@ static void pelt_run(struct pelt *p, const double *y, size_t n, double penalty)
 
 size_t as_change_points(const double *x, size_t n, double penalty, size_t *at, size_t max)
 {
-    if (n < LEAST || n > SIZE_MAX / 8 / sizeof(double) || !as_all_finite(x, n))
+    if (n < SAMPLES_MIN || n > SIZE_MAX / 8 / sizeof(double) || !as_all_finite(x, n))
         return 0;
     if (isnan(penalty))
         penalty = 3 * log((double)n);
@@ -123,7 +123,7 @@ static size_t far_off(const double *x, size_t n)
 {
     double middle = as_median(x, n), far = 8 * 1.4826 * as_mad(x, n);
     size_t i = 0;
-    while (i < LEAST && i < n / 2 && far > 0 && fabs(x[i] - middle) > far)
+    while (i < SAMPLES_MIN && i < n / 2 && far > 0 && fabs(x[i] - middle) > far)
         i++;
     return i;
 }
@@ -132,7 +132,7 @@ size_t as_warmup_end(const double *x, size_t n)
 {
     enum { CHANGES = 64 };
     size_t at[CHANGES + 1] = {0}, end = 0;
-    if (n < 2 * LEAST || !as_all_finite(x, n))
+    if (n < 2 * SAMPLES_MIN || !as_all_finite(x, n))
         return 0;
     /* the second half defines the settled level; a change there is not warm-up */
     double settled = as_median(x + n / 2, n - n / 2);

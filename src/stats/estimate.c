@@ -149,14 +149,14 @@ static void take_trial(struct cell *c, size_t kept, int process)
 }
 
 /* Above this contended share the rest of the trial is not trusted either, since detection misses some contention. */
-static const double CONTENDED_MOST = 0.75;
+static const double CONTENDED_MAX = 0.75;
 
 static bool is_contended(const struct as_trial_samples *t)
 {
     size_t weighed = 0;
     for (size_t i = 0; i < t->n; i++)
         weighed += weight_of(t, i) > 0;
-    return weighed < t->n && (weighed < FEW_SAMPLES || (double)weighed < (1 - CONTENDED_MOST) * (double)t->n);
+    return weighed < t->n && (weighed < FEW_SAMPLES || (double)weighed < (1 - CONTENDED_MAX) * (double)t->n);
 }
 
 /* Drops trials with few uncontended samples if others remain; otherwise all samples count. */

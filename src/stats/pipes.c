@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ERROR_LEAST = 0.005; /* minimum relative error of a cost */
-static const double TELLS = 5;           /* a pair is conclusive if its bounds differ by this many errors */
-static const double SEPARATE = 0.2, SHARED = 0.8, MOST_SHARED = 1.2;
+static const double ERROR_MIN = 0.005; /* minimum relative error of a cost */
+static const double TELLS = 5;         /* a pair is conclusive if its bounds differ by this many errors */
+static const double SEPARATE = 0.2, SHARED = 0.8, SHARED_MAX = 1.2;
 static const double BOUND_CLEAR = 1.1, BOUND_NEAR = 0.03; /* issue above the pipes; a cost at the issue */
 
 /* ---- costs alone and the issue cost ---- */
@@ -27,7 +27,7 @@ static size_t kinds_of(const struct as_pipes_sequence *s, size_t ops, size_t whi
 
 static double error_of(const struct as_pipes_sequence *s)
 {
-    return s->error > ERROR_LEAST ? s->error : ERROR_LEAST;
+    return s->error > ERROR_MIN ? s->error : ERROR_MIN;
 }
 
 static double issued_of(const struct as_pipes_sequence *s, size_t ops)
@@ -98,9 +98,9 @@ static struct as_pipes_pair judge_pair(const struct as_pipes *p, const struct as
         pair.share = NAN;
     } else {
         /* Slower than the sum of both means more than a shared pipe. */
-        pair.relation = pair.share <= SEPARATE                              ? AS_PIPES_SEPARATE
-                        : pair.share >= SHARED && pair.share <= MOST_SHARED ? AS_PIPES_SHARED
-                                                                            : AS_PIPES_PARTLY;
+        pair.relation = pair.share <= SEPARATE                             ? AS_PIPES_SEPARATE
+                        : pair.share >= SHARED && pair.share <= SHARED_MAX ? AS_PIPES_SHARED
+                                                                           : AS_PIPES_PARTLY;
     }
     return pair;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Lower bound of the scatter, 0.01%: timers have finite resolution. */
-static const double LEAST_VAR = 1e-8;
+static const double VARIANCE_MIN = 1e-8;
 /* Chooses the smallest degrees of freedom whose log likelihood is within this of the maximum, so that few cells
  * are not assumed to be alike. */
 static const double NEAR_ENOUGH = 1;
@@ -43,7 +43,7 @@ static double prior_slope(const struct scatter *s, double d0, double var)
 
 static double best_var(const struct scatter *s, double d0)
 {
-    double lo = log(LEAST_VAR), hi = log(LEAST_VAR);
+    double lo = log(VARIANCE_MIN), hi = log(VARIANCE_MIN);
     for (size_t i = 0; i < s->n; i++)
         if (s->df[i] > 0 && s->var[i] > 0)
             hi = fmax(hi, log(s->var[i]) + 3);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Offset of run 0, beyond every byte that SQLite locks or writes. */
 static const int64_t FIRST = INT64_C(1) << 61;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EARLIER_LEAST = 3 };
+enum { EARLIER_MIN = 3 };
 /* Sentinels of steady machines repeat within a few percent. */
 static const double CHANGED = 1.15;
 
@@ -24,7 +24,7 @@ struct source {
     size_t n;
 };
 struct earlier {
-    struct source of[AS_EARLIER_MOST];
+    struct source of[AS_EARLIER_MAX];
     size_t n;
 };
 
@@ -89,7 +89,7 @@ static enum as_status find_earlier(struct as_store *store, const struct as_run *
     as_put_text(&row, run->tool_commit);
     as_put_real(&row, run->started_at);
     as_put_int(&row, run->id);
-    while (e->n < AS_EARLIER_MOST && as_row_next(&row)) {
+    while (e->n < AS_EARLIER_MAX && as_row_next(&row)) {
         struct source *s = &e->of[e->n];
         s->id = as_get_int(&row);
         s->provenance = parsed(as_get_text(&row));
@@ -112,7 +112,7 @@ static enum as_status load_earlier(struct as_store *store, const struct as_run *
     return st;
 }
 
-enum as_status as_store_earlier(struct as_store *store, const struct as_run *run, int64_t ids[AS_EARLIER_MOST],
+enum as_status as_store_earlier(struct as_store *store, const struct as_run *run, int64_t ids[AS_EARLIER_MAX],
                                 size_t *n, struct as_error *err)
 {
     struct earlier e = {0};
@@ -154,7 +154,7 @@ static void say_change(const struct as_cell *cell, const double *x, size_t n, st
         hi = fmax(hi, x[i]);
     }
     const double slower = cell->sum.median / hi, faster = lo / cell->sum.median;
-    if (n < EARLIER_LEAST || !what[0] || !(slower > CHANGED || faster > CHANGED))
+    if (n < EARLIER_MIN || !what[0] || !(slower > CHANGED || faster > CHANGED))
         return;
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         if (strcmp(subjects[i].what, what) == 0)
@@ -178,7 +178,7 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
     if (!st && own.n)
         st = load_earlier(store, run, &own, &e, &why);
     for (size_t i = 0; i < own.n && !st; i++) {
-        double x[AS_EARLIER_MOST];
+        double x[AS_EARLIER_MAX];
         if (as_cell_is_valid(&own.sentinels[i]) && own.sentinels[i].sum.median > 0)
             say_change(&own.sentinels[i], x, medians_of(&e, &own, &own.sentinels[i], x), out);
     }

@@ -1,8 +1,6 @@
 /* Export: a run as JSON. Samples of the trials that count stand once, in the cell. */
 #include "store/sql.h"
 
-#include "base/clock.h"
-
 #include <stdlib.h>
 #include <string.h>
 

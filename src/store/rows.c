@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-#include <limits.h>
 #include <math.h>
 
 static const char *rows_column_of(const struct as_field *f)

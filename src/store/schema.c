@@ -3,8 +3,6 @@
 
 #include "store/sql.h"
 
-#include <string.h>
-
 /* Unknown numbers are NULL. Tables are STRICT: each column holds only its type, whatever program wrote it. Arrays of
  * numbers are little-endian doubles. */
 static const char tables[] =

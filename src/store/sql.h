@@ -141,7 +141,6 @@ enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int 
 enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_trial(struct as_store *store, const struct as_trial *trial, int64_t cell_id,
                                   struct as_error *err);
-enum as_status as_store_put_result(struct as_store *store, const struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
 
 /* Violations of the store's rules. */

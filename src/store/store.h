@@ -104,8 +104,8 @@ enum as_status as_store_seen(struct as_store *store, int64_t run_id, struct as_s
                              struct as_error *err);
 /* Complete runs of the same build on the same host and CPU model before this one, the latest first: at most five ids.
  */
-enum { AS_EARLIER_MOST = 5 };
-enum as_status as_store_earlier(struct as_store *store, const struct as_run *run, int64_t ids[AS_EARLIER_MOST],
+enum { AS_EARLIER_MAX = 5 };
+enum as_status as_store_earlier(struct as_store *store, const struct as_run *run, int64_t ids[AS_EARLIER_MAX],
                                 size_t *n, struct as_error *err);
 /* Appends how a run's sentinels differ from those of up to five complete earlier runs on the same host by the same
  * build, "; " between; nothing where they do not, where there are fewer than three, or where those cannot be read.

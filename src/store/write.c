@@ -65,7 +65,7 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
     return st;
 }
 
-enum as_status as_store_put_result(struct as_store *store, const struct as_cell *c, struct as_error *err)
+static enum as_status put_result(struct as_store *store, const struct as_cell *c, struct as_error *err)
 {
     const struct as_cell stored = stored_form(c);
     struct as_row row = as_row_start(store, AS_SQL_UPDATE_CELL);
@@ -223,7 +223,7 @@ enum as_status as_store_add_trials(struct as_store *store, const struct as_store
     if (st)
         return st;
     for (size_t i = 0; i < n && !st; i++) {
-        st = as_store_put_result(store, trials[i].cell, err);
+        st = put_result(store, trials[i].cell, err);
         if (!st)
             st = as_store_put_trial(store, trials[i].trial, trials[i].cell->id, err);
     }
@@ -239,7 +239,7 @@ enum as_status as_store_update_cells(struct as_store *store, const struct as_cel
     if (st || !n)
         return st;
     for (size_t i = 0; i < n && !st; i++)
-        st = as_store_put_result(store, &cells[which ? which[i] : i], err);
+        st = put_result(store, &cells[which ? which[i] : i], err);
     if (!st)
         st = recount(store, cells[which ? which[0] : 0].run_id, false, err);
     return as_end(store, st, err);

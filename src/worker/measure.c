@@ -12,7 +12,6 @@
 #include "worker/outcome.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

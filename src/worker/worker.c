@@ -8,7 +8,6 @@
 #include "worker/measure.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

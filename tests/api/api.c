@@ -1,15 +1,13 @@
 /* The public API, on the scripted device. */
+#include "tests/unit_test.h"
+
 #include <assay.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct fixture {
     char folder[64], path[96];
@@ -227,12 +225,11 @@ static void test_hang_within_a_run(void **state)
     unlink(script);
 }
 
-static void test_devices(void **state)
+UNIT_TEST(test_devices)
 {
     struct assay_device *devices;
     struct assay_error error = {0};
     size_t n, found = 0;
-    (void)state;
     assert_int_equal(assay_devices_list(&devices, &n, &error), ASSAY_OK);
     assert_true(n > 0);
     for (size_t i = 0; i < n; i++) {

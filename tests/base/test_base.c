@@ -4,22 +4,18 @@
 #include "base/json.h"
 #include "base/library.h"
 #include "base/text.h"
+#include "tests/unit_test.h"
 
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static void test_error(void **state)
+UNIT_TEST(test_error)
 {
-    (void)state;
     struct as_error err;
     assert_int_equal(as_fail(&err, AS_IO, "cannot open \"%s\"", "x"), AS_IO);
     assert_string_equal(err.text, "cannot open \"x\"");
@@ -44,9 +40,8 @@ static void test_error(void **state)
     assert_string_equal(as_status_word((enum as_status)99), "unknown");
 }
 
-static void test_buf(void **state)
+UNIT_TEST(test_buf)
 {
-    (void)state;
     struct as_buf b = AS_BUF_INIT;
     assert_string_equal(as_buf_get(&b), "");
     as_buf_str(&b, NULL);
@@ -82,9 +77,8 @@ static void test_buf(void **state)
     as_buf_finish(&b);
 }
 
-static void test_grow(void **state)
+UNIT_TEST(test_grow)
 {
-    (void)state;
     void *items = NULL;
     size_t cap = 0;
     assert_int_equal(as_grow(&items, &cap, 100, 24, NULL), AS_OK);
@@ -104,9 +98,8 @@ static void escapes(escape_fn *escape, const char *in, const char *expect)
     as_buf_finish(&b);
 }
 
-static void test_escape(void **state)
+UNIT_TEST(test_escape)
 {
-    (void)state;
     escapes(as_buf_html, "<a href=\"x\">&'\x1b\xff\xc3\xa9\n",
             "&lt;a href=&quot;x&quot;&gt;&amp;&#39;"
             "\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\n");
@@ -134,9 +127,8 @@ static void test_escape(void **state)
     escapes(as_buf_c_comment, NULL, "");
 }
 
-static void test_append(void **state)
+UNIT_TEST(test_append)
 {
-    (void)state;
     char dir[] = "/tmp/assay-append-XXXXXX", path[128];
     struct as_buf b = AS_BUF_INIT;
     struct as_error err;
@@ -156,9 +148,8 @@ static void test_append(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-static void test_files(void **state)
+UNIT_TEST(test_files)
 {
-    (void)state;
     char dir[] = "/tmp/assay-base-XXXXXX", path[128], link[128];
     struct as_buf b = AS_BUF_INIT;
     struct as_error err;
@@ -194,13 +185,12 @@ static void test_files(void **state)
     as_buf_finish(&b);
 }
 
-static void test_libraries(void **state)
+UNIT_TEST(test_libraries)
 {
     static const char *const names[] = {"libassay-none.so.1", "libassay-none.so", "libm.so.6"};
     const char *found = NULL, *missing = NULL;
     char why[64] = "";
     double (*f)(double) = NULL;
-    (void)state;
     assert_null(as_library_open(names, 2, &found, why, sizeof why));
     assert_non_null(strstr(why, "libassay-none.so.1"));
     void *library = as_library_open(names, 3, &found, why, sizeof why);
@@ -216,10 +206,9 @@ static void test_libraries(void **state)
     assert_string_equal(missing, "sine");
 }
 
-static void test_json(void **state)
+UNIT_TEST(test_json)
 {
     struct as_buf b = AS_BUF_INIT;
-    (void)state;
     as_buf_char(&b, '{');
     as_json_add_text(&b, "text", "a\"b");
     as_json_add_number(&b, "tenth", 0.1);
@@ -236,9 +225,8 @@ static void test_json(void **state)
     as_buf_finish(&b);
 }
 
-static void test_time(void **state)
+UNIT_TEST(test_time)
 {
-    (void)state;
     char text[32];
     as_format_wall(1795251900, text, sizeof text);
     assert_string_equal(text, "2026-11-21T09:05:00Z");

@@ -1,20 +1,15 @@
 /* Parsing and formatting of numbers and sizes, and names. */
 #include "base/buf.h"
 #include "base/text.h"
+#include "tests/unit_test.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_parse_size(void **state)
+UNIT_TEST(test_parse_size)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t bytes;
@@ -60,9 +55,8 @@ static void test_parse_size(void **state)
     }
 }
 
-static void test_parse_numbers(void **state)
+UNIT_TEST(test_parse_numbers)
 {
-    (void)state;
     uint64_t u;
     double d;
     assert_int_equal(as_parse_u64("42", &u, NULL), AS_OK);
@@ -106,9 +100,8 @@ static const char *value(double v, const char *unit)
     return out;
 }
 
-static void test_format(void **state)
+UNIT_TEST(test_format)
 {
-    (void)state;
     assert_string_equal(value(5, "a\x1b[2J\xff"), "5.00 a\\x1b[2J\\xff"); /* a stored unit may be any text */
     assert_string_equal(value(112.3, "ns"), "112 ns");
     assert_string_equal(value(15321, "ns"), "15.3 µs");
@@ -164,7 +157,7 @@ static void test_format(void **state)
     as_buf_finish(&b);
 }
 
-static void test_scales(void **state)
+UNIT_TEST(test_scales)
 {
     static const struct {
         double v;
@@ -180,7 +173,6 @@ static void test_scales(void **state)
                 {2e12, "FLOP/s", "TFLOP/s"},
                 {1500, "pages/s", "k pages/s"},
                 {0.25, "x", "×"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_string_equal(as_scale_of(rows[i].v, rows[i].unit)->shown, rows[i].shown);
     }
@@ -198,9 +190,8 @@ static const char *range(double lo, double hi, double v, const char *unit)
 }
 
 /* Both ends have the prefix of the value, even if one alone would have another. */
-static void test_range(void **state)
+UNIT_TEST(test_range)
 {
-    (void)state;
     assert_string_equal(range(8800, 9300, 9040, "ns"), "8.80 to 9.30 µs");
     assert_string_equal(range(950, 1200, 1010, "ns"), "0.950 to 1.20 µs");
     assert_string_equal(range(950, 1200, 990, "ns"), "950 to 1200 ns");
@@ -213,7 +204,7 @@ static void test_range(void **state)
 }
 
 /* Rates of floats are in FLOP/s; one integer factor makes it an integer rate. */
-static void test_rate_unit(void **state)
+UNIT_TEST(test_rate_unit)
 {
     static const struct {
         const char *unit, *type, *shown;
@@ -227,15 +218,13 @@ static void test_rate_unit(void **state)
                 {"ops/s", "mma_m16n8k16_u8_s8_s32", "OP/s"},
                 {"ops/s", "mma_m16n8k256_b1_s32", "OP/s"},
                 {"GB/s", "s8", "GB/s"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(as_rate_unit(rows[i].unit, rows[i].type), rows[i].shown);
 }
 
 /* A locale with decimal commas changes nothing. */
-static void test_locale(void **state)
+UNIT_TEST(test_locale)
 {
-    (void)state;
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", NULL};
     const char *set = NULL;
     for (size_t i = 0; commas[i] && !set; i++)
@@ -254,9 +243,8 @@ static void test_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-static void test_names(void **state)
+UNIT_TEST(test_names)
 {
-    (void)state;
     assert_int_equal(as_edit_distance("latency", "latecny"), 1);
     assert_int_equal(as_edit_distance("kitten", "sitting"), 3);
     assert_int_equal(as_edit_distance("", "abc"), 3);

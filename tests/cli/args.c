@@ -1,14 +1,11 @@
 /* Arguments: parsed by the records, refused with the nearest name, and quoted again for provenance. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_option options[] = {
     {"device", 'd', "LIST", "devices", false},      {"set", 's', "AXIS=VALUES", "values", true},
@@ -28,11 +25,10 @@ static enum as_status parse_line(struct as_args *out, struct as_error *err, cons
 }
 #define PARSE(out, err, ...) parse_line(out, err, (const char *[]){"assay", "run", __VA_ARGS__, NULL})
 
-static void test_forms(void **state)
+UNIT_TEST(test_forms)
 {
     struct as_args a;
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(PARSE(&a, &err, "quick", "--device", "cpu", "-sop=triad", "--set=size=1KiB", "-qj", "-1"), AS_OK);
     assert_string_equal(as_args_word(&a, 0), "quick");
     assert_string_equal(as_args_word(&a, 1), "-1"); /* a run counted from the end, not an option */
@@ -55,11 +51,10 @@ static void test_forms(void **state)
     as_args_finish(&a);
 }
 
-static void test_lists_join(void **state)
+UNIT_TEST(test_lists_join)
 {
     struct as_args a;
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(PARSE(&a, &err, "--device", "cpu", "-dcuda:0,cuda:1", "--device=null"), AS_OK);
     assert_string_equal(as_args_value(&a, "device"), "cpu,cuda:0,cuda:1,null");
     as_args_finish(&a);
@@ -67,7 +62,7 @@ static void test_lists_join(void **state)
     as_args_finish(&a);
 }
 
-static void test_refused(void **state)
+UNIT_TEST(test_refused)
 {
     static const struct {
         const char *a, *b, *says;
@@ -82,7 +77,6 @@ static void test_refused(void **state)
         {"--json", "--json", "given twice"},
         {"-j", "-j", "given twice"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_args a;
         struct as_error err = {0};
@@ -98,17 +92,16 @@ static void test_refused(void **state)
     as_args_finish(&a);
 }
 
-static void test_help_wins(void **state)
+UNIT_TEST(test_help_wins)
 {
     struct as_args a;
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(PARSE(&a, &err, "one", "two", "three", "--help"), AS_OK);
     assert_true(a.help);
     as_args_finish(&a);
 }
 
-static void test_numbers(void **state)
+UNIT_TEST(test_numbers)
 {
     struct as_args a;
     struct as_error err = {0};
@@ -116,7 +109,6 @@ static void test_numbers(void **state)
     uint64_t u = 7;
     const struct as_args_range wide = {as_parse_duration, 0, 100, "0 to 100s"};
     const struct as_args_range narrow = {as_parse_duration, 0, 60, "0 to 1m"};
-    (void)state;
     assert_int_equal(PARSE(&a, &err, "--budget", "90s"), AS_OK);
     assert_int_equal(as_args_number(&a, "budget", &wide, &v, &err), AS_OK);
     assert_true(v == 90);
@@ -128,12 +120,11 @@ static void test_numbers(void **state)
     as_args_finish(&a);
 }
 
-static void test_command_line(void **state)
+UNIT_TEST(test_command_line)
 {
     struct as_args a;
     struct as_error err = {0};
     struct as_buf b = AS_BUF_INIT;
-    (void)state;
     assert_int_equal(PARSE(&a, &err, "--set", "size=1KiB..1GiB x4", "it's", " "), AS_OK);
     as_args_command(&a, &b);
     assert_string_equal(as_buf_get(&b), "assay run --set 'size=1KiB..1GiB x4' 'it'\\''s' ' '");
@@ -142,11 +133,10 @@ static void test_command_line(void **state)
 }
 
 /* An unset variable of a script stands for no default. */
-static void test_empty(void **state)
+UNIT_TEST(test_empty)
 {
     struct as_args a;
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(PARSE(&a, &err, "quick", ""), AS_USAGE);
     assert_string_equal(err.text, "argument 2 of 'run' is empty: [WHAT]...");
     as_args_finish(&a);
@@ -158,9 +148,8 @@ static void test_empty(void **state)
 }
 
 /* Every subcommand is complete: help and man page find their texts, and option names are unique. */
-static void test_records(void **state)
+UNIT_TEST(test_records)
 {
-    (void)state;
     for (size_t i = 0; as_commands[i]; i++) {
         const struct as_command *c = as_commands[i];
         assert_true(c->name && c->args && c->summary && c->about && c->example && c->options && c->run);

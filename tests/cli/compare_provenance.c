@@ -1,12 +1,8 @@
 /* Differences in the conditions of two runs are reported, with hostile and missing texts. */
 #include "cli/compare/compare_provenance.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char provenance_a[] = "{\"tool\":{\"compiler\":\"gcc 12\"},\"host\":{\"kernel\":\"6.1.0\"},"
                              "\"cpu\":{\"model\":\"EPYC\",\"microcode\":\"0x1\",\"governor\":\"performance\"}}";
@@ -38,18 +34,16 @@ static void check_differences(const struct as_run *a, const struct as_run *b, bo
     as_buf_finish(&out);
 }
 
-static void the_same_says_nothing(void **state)
+UNIT_TEST(the_same_says_nothing)
 {
-    (void)state;
     const struct as_run a = run_a(), nothing = {0};
     check_differences(&a, &a, false, "");
     check_differences(&a, &a, true, "");
     check_differences(&nothing, &nothing, false, "");
 }
 
-static void every_difference_is_a_line(void **state)
+UNIT_TEST(every_difference_is_a_line)
 {
-    (void)state;
     const struct as_run a = run_a();
     struct as_run b = a;
     strcpy(b.tool_commit, "bbbb-dirty");
@@ -80,9 +74,8 @@ static void every_difference_is_a_line(void **state)
                       "{\"differs\":\"device opencl:0\",\"a\":\"Portable\",\"b\":\"none\"}\n");
 }
 
-static void hostile_texts_stay_texts(void **state)
+UNIT_TEST(hostile_texts_stay_texts)
 {
-    (void)state;
     static char odd[] = "[{\"id\":\"cpu\\u001b[2J\",\"name\":\"\\u001b]0;owned\\u0007\"}]";
     static char broken[] = "{\"host\":";
     static char wrong[] = "{\"host\":[1],\"cpu\":{\"model\":5}}";

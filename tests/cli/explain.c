@@ -1,5 +1,6 @@
 /* What explain says of a cell's samples. */
 #include "cli/explain/explain.h"
+#include "tests/unit_test.h"
 
 #include "cli/history/history.h"
 #include "device/backend.h"
@@ -10,18 +11,12 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Minimum and maximum are of samples with weight: what lies beyond stands in rows of its own, which say where they
  * begin. */
-static void test_distribution(void **state)
+UNIT_TEST(test_distribution)
 {
-    (void)state;
     double samples[] = {100, 101, 102, 103, 104, 105, 106, 107, 108, 110, 900, 950, 90};
     enum { N = sizeof samples / sizeof *samples };
     const struct as_explained e = {
@@ -58,9 +53,8 @@ static void is_known(const char *word)
     as_buf_finish(&out);
 }
 
-static void test_words(void **state)
+UNIT_TEST(test_words)
 {
-    (void)state;
     unknown = 0;
     for (int s = 0; s < AS_CELL_STATUS_N; s++) {
         is_known(as_cell_status_word((enum as_cell_status)s));
@@ -88,9 +82,8 @@ static void test_words(void **state)
     assert_int_equal(unknown, 0);
 }
 
-static void test_labels_and_memory(void **state)
+UNIT_TEST(test_labels_and_memory)
 {
-    (void)state;
     const struct as_device_info cpu = {.id = "cpu", .backend = "cpu"};
     unknown = 0;
     for (int r = 0; r < AS_ROLES_N; r++)
@@ -108,9 +101,8 @@ static void test_labels_and_memory(void **state)
 }
 
 /* Words of sentences, which no table has. */
-static void test_words_of_sentences(void **state)
+UNIT_TEST(test_words_of_sentences)
 {
-    (void)state;
     static const char *const words[] = {
         "contended", "over",      "under",    "about", "ridge",     "1 of 8 trials",     "MLC",
         "unsteady",  "too noisy", "left out", "modes", "seen once", "not in this suite", "reported",

@@ -1,16 +1,12 @@
 /* The XML for hwloc, read back by hwloc. */
 #include "cli/output/hwloc_export.h"
 #include "base/text.h"
+#include "tests/unit_test.h"
 
 #include <hwloc.h>
 #include <hwloc/memattrs.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_quantity read_all = {.name = "memory.read.all"}, latency = {.name = "memory.latency"},
                                 foreign = {.name = "foreign"}, write_all = {.name = "memory.write.all"};
@@ -46,9 +42,8 @@ static void check_attributes(hwloc_topology_t t)
     assert_int_not_equal(hwloc_memattr_get_value(t, HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, node, &from, 0, &value), 0);
 }
 
-static void test_read_back(void **state)
+UNIT_TEST(test_read_back)
 {
-    (void)state;
     struct as_buf xml = AS_BUF_INIT;
     struct as_error err;
     hwloc_topology_t t;
@@ -68,9 +63,8 @@ static void test_read_back(void **state)
     as_buf_finish(&xml);
 }
 
-static void test_another_machine(void **state)
+UNIT_TEST(test_another_machine)
 {
-    (void)state;
     struct as_run run = {.id = 3};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err;

@@ -4,16 +4,13 @@
 #include "../report/golden.h"
 #include "report/model/load.h"
 #include "report/sheet/sheet.h"
+#include "tests/unit_test.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A run whose cells are hidden until a step shows them. */
 struct scene {

@@ -4,15 +4,12 @@
 #include "cli/options/session.h"
 #include "cli/output/ndjson.h"
 #include "report/terminal/terminal.h"
+#include "tests/unit_test.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_cell cell(const char *probe, double median, bool less)
 {
@@ -46,11 +43,10 @@ static const char *show(struct as_progress *p, struct as_event e)
     return as_buf_get(&b);
 }
 
-static void test_line(void **state)
+UNIT_TEST(test_line)
 {
     struct as_progress p = {.width = 120, .height = 24};
     struct as_cell latency = cell("latency", 1.46, true);
-    (void)state;
     const char *line = show(&p, event(AS_EVENT_CELL_END, &latency, 3));
     assert_string_equal(line, "6%, 42 s left | Memory latency, 1 MiB: 1.46 ns\x1b[J");
     struct as_event more = event(AS_EVENT_CELL_END, &latency, 3.5);
@@ -64,11 +60,10 @@ static void test_line(void **state)
 }
 
 /* Without a terminal a line comes where nothing else did for ten seconds. */
-static void test_heartbeat(void **state)
+UNIT_TEST(test_heartbeat)
 {
     struct as_progress p = {.width = 0};
     struct as_cell latency = cell("latency", 1.46, true);
-    (void)state;
     assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &latency, 3)), "");
     assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &latency, 10.5)),
                         "assay: 20%, 42 s left | Memory latency, 1 MiB: 1.46 ns\n");
@@ -77,27 +72,24 @@ static void test_heartbeat(void **state)
 }
 
 /* What watches the machine is named by what it is for, not by its parts. */
-static void test_sentinel(void **state)
+UNIT_TEST(test_sentinel)
 {
     struct as_progress p = {.width = 120, .height = 24};
     struct as_cell c = cell("sentinel", 1, true);
-    (void)state;
     assert_string_equal(show(&p, event(AS_EVENT_CELL_START, &c, 3)), "6%, 42 s left | reference measurement\x1b[J");
 }
 
-static void test_rejected_has_no_number(void **state)
+UNIT_TEST(test_rejected_has_no_number)
 {
     struct as_progress p = {.width = 200};
     struct as_cell c = cell("latency", 0.01, true);
-    (void)state;
     c.status = AS_CELL_REJECTED;
     assert_null(strstr(show(&p, event(AS_EVENT_CELL_END, &c, 1)), "ns"));
 }
 
-static void test_width(void **state)
+UNIT_TEST(test_width)
 {
     struct as_cell c = cell("bandwidth", 23.4, false);
-    (void)state;
     strcpy(c.probe, "\xe6\xb8\xac\xe6\xb8\xac"); /* two wide characters */
     for (unsigned width = 2; width < 90; width++) {
         struct as_progress p = {.width = width, .unicode = true};
@@ -109,11 +101,10 @@ static void test_width(void **state)
     }
 }
 
-static void test_redraws_are_spaced(void **state)
+UNIT_TEST(test_redraws_are_spaced)
 {
     struct as_progress p = {.width = 100};
     struct as_cell c = cell("latency", 1, true);
-    (void)state;
     assert_string_not_equal(show(&p, event(AS_EVENT_CELL_START, &c, 1)), "");
     assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &c, 1.05)), "");
     assert_string_not_equal(show(&p, event(AS_EVENT_CELL_START, &c, 1.2)), "");
@@ -137,14 +128,13 @@ static void test_no_terminal(void **state)
     as_buf_finish(&b);
 }
 
-static void test_quiet(void **state)
+UNIT_TEST(test_quiet)
 {
     struct as_progress p = {.width = 100, .quiet = true};
     struct as_cell c = cell("latency", 1, true);
     struct as_event note = {.kind = AS_EVENT_NOTE, .text = "a worker died"};
     struct as_run_result r = {.run_id = 3};
     struct as_buf b = AS_BUF_INIT;
-    (void)state;
     assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &c, 1)), "");
     assert_string_equal(show(&p, note), "");
     as_progress_end(&p, &r, 1, &b);
@@ -152,11 +142,10 @@ static void test_quiet(void **state)
 }
 
 /* A hostile name cannot move the cursor. */
-static void test_escapes(void **state)
+UNIT_TEST(test_escapes)
 {
     struct as_progress p = {.width = 200};
     struct as_cell c = cell("latency", 1, true);
-    (void)state;
     strcpy(c.probe, "\x1b]0;x\x07\x1b[2J");
     const char *line = show(&p, event(AS_EVENT_CELL_START, &c, 1));
     assert_string_equal(strchr(line, '\x1b'), "\x1b[J"); /* its own, at the end */
@@ -164,12 +153,11 @@ static void test_escapes(void **state)
     assert_non_null(strstr(line, "\\x1b[2J"));
 }
 
-static void test_json_events(void **state)
+UNIT_TEST(test_json_events)
 {
     struct as_cell c = cell("latency", 1.5, true);
     struct as_event end = event(AS_EVENT_CELL_END, &c, 2.5);
     struct as_buf b = AS_BUF_INIT;
-    (void)state;
     strcpy(c.device, "\x1b<\"\xff");
     end.eta_s = NAN;
     as_ndjson_event(&b, &end);

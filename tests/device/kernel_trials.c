@@ -2,19 +2,16 @@
  * builds, and the machine code meets the probe's expectation. A kernel that no trial of a test_kernels.inc builds is
  * reported by name. */
 #include "kernel_trials.h"
+#include "tests/unit_test.h"
 
 #include "../probes/toy_device.h"
 #include "base/text.h"
 #include "device/dialect/dialect.h"
 #include "probe_kernels.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* From the folders of the registered probes, and the shared ones in lib. */
 #define LIB_KERNELS(f) f(chase) f(stream) f(transfer)

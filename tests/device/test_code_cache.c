@@ -1,18 +1,15 @@
 /* The cache of code in a folder of its own: what was put is got, and whatever is wrong with a file, the folder or the
  * environment, it has nothing and stays usable. */
 #include "device/code_cache.h"
+#include "tests/unit_test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { KEY = 0x1234, BYTES = 1000 };
 static char home[] = "/tmp/assay-cache-XXXXXX";
@@ -77,11 +74,10 @@ static size_t count_files(void)
     return n;
 }
 
-static void test_put_and_get(void **state)
+UNIT_TEST(test_put_and_get)
 {
     struct stat st;
     char path[200];
-    (void)state;
     assert_false(is_cached(KEY));
     as_code_cache_put(KEY, code, sizeof code);
     assert_true(is_cached(KEY));
@@ -112,11 +108,10 @@ static void write_file(const char *path, const unsigned char *from, size_t n)
 }
 
 /* Cut anywhere, or with any byte of its header or some of its body changed, it is not believed; put writes it anew. */
-static void test_damaged(void **state)
+UNIT_TEST(test_damaged)
 {
     char path[200];
     unsigned char whole[2 * BYTES];
-    (void)state;
     as_code_cache_put(KEY, code, sizeof code);
     in_folder(path, sizeof path, "0000000000001234.code");
     size_t n = read_file(path, whole, sizeof whole);
@@ -136,10 +131,9 @@ static void test_damaged(void **state)
 }
 
 /* A file of another key by this key's name is foreign. */
-static void test_renamed(void **state)
+UNIT_TEST(test_renamed)
 {
     char from[200], to[200];
-    (void)state;
     as_code_cache_put(KEY, code, sizeof code);
     in_folder(from, sizeof from, "0000000000001234.code");
     in_folder(to, sizeof to, "0000000000001235.code");
@@ -149,10 +143,9 @@ static void test_renamed(void **state)
 }
 
 /* What is no plain file is neither waited for nor followed into. */
-static void test_no_plain_file(void **state)
+UNIT_TEST(test_no_plain_file)
 {
     char path[200];
-    (void)state;
     in_folder(path, sizeof path, "0000000000001234.code");
     (void)unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -167,11 +160,10 @@ static void test_no_plain_file(void **state)
 }
 
 /* Code that another process wrote, or could have, is not run. */
-static void test_foreign_file(void **state)
+UNIT_TEST(test_foreign_file)
 {
     char path[200], other[200];
     struct stat st;
-    (void)state;
     as_code_cache_put(KEY, code, sizeof code);
     in_folder(path, sizeof path, "0000000000001234.code");
     in_folder(other, sizeof other, "elsewhere");
@@ -207,10 +199,9 @@ static void refuses_folder(void)
     as_code_cache_put(KEY + 1, code, sizeof code);
 }
 
-static void test_foreign_folder(void **state)
+UNIT_TEST(test_foreign_folder)
 {
     char path[200], moved[200];
-    (void)state;
     as_code_cache_put(KEY, code, sizeof code);
     in_folder(path, sizeof path, "");
     path[strlen(path) - 1] = 0;
@@ -236,9 +227,8 @@ static void test_foreign_folder(void **state)
     assert_false(is_cached(KEY + 1));
 }
 
-static void test_off(void **state)
+UNIT_TEST(test_off)
 {
-    (void)state;
     as_code_cache_put(KEY, code, sizeof code);
     assert_int_equal(setenv("ASSAY_CACHE", "off", 1), 0);
     assert_false(is_cached(KEY));
@@ -249,11 +239,10 @@ static void test_off(void **state)
 }
 
 /* Too many files: the oldest go, the newest stay, what is not the cache's own is left alone. */
-static void test_bounded(void **state)
+UNIT_TEST(test_bounded)
 {
     enum { OLD = 4200 };
     char path[200], name[40];
-    (void)state;
     remove_all();
     as_code_cache_put(KEY, code, sizeof code);
     in_folder(path, sizeof path, "notes.txt");
@@ -279,10 +268,9 @@ static void test_bounded(void **state)
 }
 
 /* A few large ones are too many as well. */
-static void test_bounded_bytes(void **state)
+UNIT_TEST(test_bounded_bytes)
 {
     char path[200], name[40];
-    (void)state;
     remove_all();
     as_code_cache_put(KEY, code, sizeof code);
     for (int i = 0; i < 10; i++) {
@@ -301,10 +289,9 @@ static void test_bounded_bytes(void **state)
 }
 
 /* No home, a home that is a file, a folder that cannot be written: it has nothing and says nothing. */
-static void test_no_folder(void **state)
+UNIT_TEST(test_no_folder)
 {
     char path[200];
-    (void)state;
     snprintf(path, sizeof path, "%s/cache/assay/notes", home);
     write_file(path, code, 1);
     assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);

@@ -7,16 +7,14 @@
 
 enum { THREADS = 8 };
 
-static bool pin_anywhere(void *user, int cpu)
+static bool pin_anywhere(int cpu)
 {
-    (void)user;
     (void)cpu;
     return true;
 }
 
-static bool pin_even(void *user, int cpu)
+static bool pin_even(int cpu)
 {
-    (void)user;
     return cpu % 2 == 0;
 }
 
@@ -24,7 +22,7 @@ static struct as_team *create(unsigned usable)
 {
     struct as_team *team = NULL;
     struct as_error err = {0};
-    check_ok(as_team_create(pin_anywhere, NULL, usable, &team, &err), &err);
+    check_ok(as_team_create(pin_anywhere, usable, &team, &err), &err);
     return team;
 }
 
@@ -181,7 +179,7 @@ static void wrong_requests(void **state)
     (void)state;
     struct as_error err = {0};
     struct as_team *team = NULL;
-    check_ok(as_team_create(pin_even, NULL, 2, &team, &err), &err);
+    check_ok(as_team_create(pin_even, 2, &team, &err), &err);
     struct record r = {.threads = 2, .reps = 1};
     union as_team_value values[3];
     struct as_team_job job = job_of(&r, count_calls, values);

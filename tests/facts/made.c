@@ -1,15 +1,12 @@
 #include "made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 #include "probe/main_memory.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_cell *new_cell(struct made *m)
 {

@@ -1,58 +1,11 @@
 /* Advice on synthetic cells: what valid cells support, and nothing without them. */
-#include "made.h"
-#include "tests/unit_test.h"
+#include "made_advice.h"
 
-#include "base/text.h"
-#include "facts/advice.h"
 #include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct made m = {.share = 0.01};
-static struct as_device_info infos[2];
-static struct as_advice *advice;
-static size_t advice_n;
-
-static int start(void **unused)
-{
-    (void)unused;
-    infos[0] = (struct as_device_info){.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS};
-    infos[1] = (struct as_device_info){.id = "hip:0",
-                                       .backend = "hip",
-                                       .allocators_n = 4,
-                                       .allocators = {{.name = "own"},
-                                                      {.name = "pinned", .host_access = true},
-                                                      {.name = "managed", .host_access = true},
-                                                      {.name = "shared", .host_access = true}}};
-    return 0;
-}
-
-static int empty_run(void **unused)
-{
-    (void)unused;
-    made_end(&m);
-    free(advice);
-    advice = NULL;
-    return 0;
-}
-
-static struct as_cell *add(const char *device, const char *probe, const char *unit, double median, const char *axes)
-{
-    struct as_cell *c = made_add(&m, probe, unit, median, axes);
-    as_copy_text(c->device, sizeof c->device, device);
-    as_copy_text(c->metric, sizeof c->metric, probe);
-    return c;
-}
-
-static struct as_cell *triad(const char *device, double value, const char *allocator, int threads, const char *touch)
-{
-    char axes[200];
-    snprintf(axes, sizeof axes, "op=triad;level=memory;size=1000;threads=%d;store=regular;allocator=%s;touch=%s",
-             threads, allocator, touch);
-    return add(device, "bandwidth", "GB/s", value, axes);
-}
 
 static void life(double alloc, double freeing, const char *allocator, const char *size)
 {
@@ -63,85 +16,6 @@ static void life(double alloc, double freeing, const char *allocator, const char
     add("hip:0", "alloc", "ns", freeing, axes);
 }
 
-static void fault(const char *device, double ns, const char *scenario, const char *allocator)
-{
-    char axes[200];
-    snprintf(axes, sizeof axes, "scenario=%s;what=fault;allocator=%s;pages=10000;access=store", scenario, allocator);
-    add(device, "fault", "ns", ns, axes);
-}
-
-static void lost_at(double most, const char *allocator, const char *op, const char *scope)
-{
-    char axes[200];
-    snprintf(
-        axes, sizeof axes,
-        "agent=device;elements=1;type=u64;cpu_threads=2;device_threads=64;scope=%s;order=relaxed;allocator=%s;op=%s",
-        scope, allocator, op);
-    struct as_cell *c = add("hip:0", "atomics_lost", "updates", most, axes);
-    c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
-}
-
-static void add_lost_updates(double most, const char *allocator, const char *op)
-{
-    lost_at(most, allocator, op, "system");
-}
-
-static const struct as_advice *find_advice(const char *device, const char *topic)
-{
-    if (!advice) {
-        struct as_run run = {.id = 1};
-        struct as_fact_input in = {&run, m.cells, m.n, infos, 2};
-        struct as_fact *facts;
-        size_t facts_n;
-        assert_int_equal(as_facts_derive(&in, &facts, &facts_n, NULL), AS_OK);
-        assert_int_equal(as_advice_derive(&in, facts, facts_n, &advice, &advice_n, NULL), AS_OK);
-        free(facts);
-    }
-    for (size_t i = 0; i < advice_n; i++)
-        if (strcmp(advice[i].device, device) == 0 && strcmp(advice[i].topic, topic) == 0)
-            return &advice[i];
-    return NULL;
-}
-
-static bool is_asked(const char *device, const char *topic)
-{
-    return find_advice(device, topic) != NULL;
-}
-
-static const struct as_advice *get_advice(const char *device, const char *topic)
-{
-    const struct as_advice *a = find_advice(device, topic);
-    if (!a)
-        fail_msg("no advice on '%s' for %s", topic, device);
-    return a;
-}
-
-/* Few numbers are printed: what the sentence names first is among them. */
-static void check_numbers(const struct as_advice *a)
-{
-    enum { PRINTED = 4 };
-    char name[64];
-    const char *quote = strstr(a->sentence, " '"), *end = quote ? strchr(quote + 2, '\'') : NULL;
-    size_t i = 0;
-    if (!end)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)(end - quote), quote + 1);
-    while (i < a->numbers_n && i < PRINTED && !strstr(a->numbers[i].what, name))
-        i++;
-    if (i == PRINTED || i == a->numbers_n)
-        fail_msg("%s is not among the first numbers of '%s'", name, a->sentence);
-}
-
-static void says(const struct as_advice *a, const char *what)
-{
-    check_numbers(a);
-    if (!strstr(a->sentence, what))
-        fail_msg("'%s' does not say '%s'", a->sentence, what);
-    assert_true(a->known);
-    assert_string_equal(a->command, "");
-    assert_true(a->numbers_n > 0);
-}
-
 UNIT_TEST(test_without_cells_commands_are_named)
 {
     triad("hip:0", 100, "own", 0, "cpu");
@@ -149,8 +23,10 @@ UNIT_TEST(test_without_cells_commands_are_named)
     fault("hip:0", 500, "device-major", "managed");
     const struct as_advice *a = get_advice("hip:0", "device-heavy");
     assert_string_equal(a->command, "assay run bandwidth --set op=triad --set allocator=all --device hip:0");
-    assert_true(advice_n > 8);
-    for (size_t i = 0; i < advice_n; i++) {
+    size_t n;
+    const struct as_advice *advice = all_advice(&n);
+    assert_true(n > 8);
+    for (size_t i = 0; i < n; i++) {
         assert_false(advice[i].known);
         assert_int_equal(advice[i].numbers_n, 0);
         assert_non_null(strstr(advice[i].sentence, "Unknown: needs more measurements"));
@@ -219,42 +95,6 @@ UNIT_TEST(test_cpu_heavy_on_device)
     assert_int_equal(a->numbers_n, 5);
 }
 
-/* Memory that the CPU cannot touch says nothing about who should touch first. */
-UNIT_TEST(test_only_memory_that_both_touch)
-{
-    triad("hip:0", 3500, "own", 0, "cpu");
-    triad("hip:0", 9000, "own", 0, "device");
-    triad("hip:0", 2000, "pinned", 0, "cpu");
-    triad("hip:0", 2001, "pinned", 0, "device");
-    says(get_advice("hip:0", "first-touch"),
-         "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% (1 "
-         "comparison; 'pinned', device against CPU: ");
-    assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
-}
-
-/* Intervals that allow more than the threshold decide nothing; the widest pair is quoted. */
-UNIT_TEST(test_undecided_first_touch)
-{
-    triad("hip:0", 2000, "pinned", 0, "cpu");
-    triad("hip:0", 2001, "pinned", 0, "device");
-    triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
-    triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
-    says(get_advice("hip:0", "first-touch"),
-         "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to 24% (");
-    says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
-}
-
-UNIT_TEST(test_atomics_where_plain_accesses_are_not_coherent)
-{
-    triad("hip:0", 2000, "pinned", 0, "cpu");
-    triad("hip:0", 1000, "managed", 0, "cpu");
-    add_lost_updates(0, "pinned", "add");
-    says(
-        get_advice("hip:0", "shared"),
-        "The driver does not guarantee coherence of plain host accesses while a kernel runs; system-scope atomics lost "
-        "no updates");
-}
-
 UNIT_TEST(test_short_lives)
 {
     infos[1].allocators[1].on_demand = true;
@@ -284,145 +124,6 @@ UNIT_TEST(test_promised_memory)
     assert_null(strstr(get_advice("hip:0", "short-lived")->sentence, "slower"));
 }
 
-UNIT_TEST(test_prefaults)
-{
-    fault("hip:0", 900, "device-major", "managed");
-    fault("hip:0", 110, "device-minor", "managed");
-    fault("hip:0", 270, "cpu-all", "managed");
-    fault("cpu", 1000, "cpu-one", "mmap");
-    fault("cpu", 250, "cpu-all", "mmap");
-    fault("cpu", 1200, "cpu-one", "thp");
-    says(get_advice("hip:0", "pre-fault"), "Touch 'managed' on the CPU where that can overlap the device's work");
-    says(get_advice("hip:0", "pre-fault"), "both in sequence take 380 ns");
-    says(get_advice("hip:0", "pre-fault"), "pre-fault even then");
-    assert_int_equal(get_advice("hip:0", "pre-fault")->numbers_n, 3);
-    says(get_advice("cpu", "pre-fault"), "Touch large blocks with all threads: each of 10000 pages then takes 250 ns");
-    says(get_advice("cpu", "pre-fault"), "Transparent huge pages do not help");
-}
-
-/* A touch of present pages takes longer than what is left of the faults: that is no effect to advise on. */
-UNIT_TEST(test_prefaults_that_are_drowned)
-{
-    fault("hip:0", 900, "device-major", "managed");
-    fault("hip:0", 110, "device-minor", "managed");
-    add("hip:0", "fault", "ns", 54000, "scenario=device-major;what=control;allocator=managed;pages=10000;access=store");
-    add("hip:0", "fault", "ns", 500, "scenario=device-major;what=fault;allocator=managed;pages=1000;access=store");
-    add("hip:0", "fault", "ns", 100, "scenario=device-minor;what=fault;allocator=managed;pages=1000;access=store");
-    says(get_advice("hip:0", "pre-fault"), "the device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
-}
-
-UNIT_TEST(test_prefaults_that_do_not_pay)
-{
-    fault("hip:0", 900, "device-major", "managed");
-    fault("hip:0", 800, "device-minor", "managed");
-    fault("hip:0", 270, "cpu-one", "managed");
-    says(get_advice("hip:0", "pre-fault"), "let the device fault");
-}
-
-UNIT_TEST(test_prefaults_that_may_pay)
-{
-    fault("cpu", 1000, "cpu-one", "mmap");
-    fault("cpu", 1001, "cpu-all", "mmap");
-    says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is inconclusive");
-}
-
-UNIT_TEST(test_copies)
-{
-    triad("hip:0", 4000, "own", 0, "cpu");
-    triad("hip:0", 50, "pinned", 0, "cpu");
-    triad("hip:0", 4100, "managed", 0, "cpu");
-    add("hip:0", "copy", "GB/s", 50, "from=pinned;to=own;direction=one;how=engine;size=64");
-    add("hip:0", "copy", "GB/s", 1, "from=pinned;to=own;direction=one;how=engine;size=8"); /* a smaller one */
-    add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    add("hip:0", "copy", "GB/s", 60, "from=far;to=own;direction=one;how=engine;size=64"); /* not host memory */
-    triad("hip:0", 40, "far", 0, "cpu");
-    triad("hip:0", 4000, "shared", 0, "cpu");
-    add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
-    const struct as_advice *a = get_advice("hip:0", "copies");
-    assert_null(strstr(a->sentence, "'far'"));
-    says(a, "From 'pinned' copy if you read the data 1.01 (");
-    says(a,
-         "; from 'managed' and 'shared' do not copy data that is read repeatedly: reads in place are at most 2% slower "
-         "than from 'own'");
-    assert_int_equal(a->numbers_n, 7); /* device memory read once */
-}
-
-UNIT_TEST(test_undecided_copies)
-{
-    triad("hip:0", 4000, "own", 0, "cpu");
-    triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
-    add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive: reads in place may be up to 25% slower");
-}
-
-/* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
- * there. */
-UNIT_TEST(test_copies_that_do_not_cross)
-{
-    infos[1].bus_bandwidth = 63e9;
-    triad("hip:0", 4000, "own", 0, "cpu");
-    triad("hip:0", 4100, "managed", 0, "cpu");
-    struct as_cell *copy = add("hip:0", "copy", "GB/s", 1900, "from=managed;to=own;direction=one;how=engine;size=64");
-    assert_int_equal(get_advice("hip:0", "copies")->numbers_n, 0);
-    free(advice);
-    advice = NULL;
-    copy->sum.median = 60;
-    copy->sum.ci = (struct as_interval){59, 61};
-    says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
-}
-
-UNIT_TEST(test_counters)
-{
-    add_lost_updates(0, "pinned", "add");
-    add_lost_updates(500, "pinned", "plain");
-    says(get_advice("hip:0", "counter"), "They may, with atomic updates: none was lost in 'pinned'");
-    says(get_advice("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so losses are detected");
-    assert_false(get_advice("hip:0", "counter")->warning);
-    m.cells[m.n - 1].status = AS_CELL_SKIPPED; /* not measured: nothing about its losses */
-    free(advice);
-    advice = NULL;
-    says(get_advice("hip:0", "counter"), "unknown: there is no valid control without atomics");
-}
-
-UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)
-{
-    add_lost_updates(0, "managed", "add");
-    lost_at(9, "managed", "add", "device");
-    add_lost_updates(5, "pinned", "add");
-    lost_at(0, "pinned", "add", "device");
-    const struct as_advice *a = get_advice("hip:0", "counter");
-    says(a, "'managed' (u64, scope device: up to 9 lost)");
-    says(a, "'pinned' (u64, scope system: up to 5 lost)");
-    says(a, "With atomics of scope system none was lost in 'managed'. ");
-    assert_null(strstr(a->sentence, "No update was lost"));
-}
-
-/* The worst scope of an allocator, as a whole count with one prefix. */
-UNIT_TEST(test_every_scope_loses)
-{
-    lost_at(9, "pinned", "add", "device");
-    add_lost_updates(3512345.5, "pinned", "add");
-    says(get_advice("hip:0", "counter"), "'pinned' (u64, scopes device and system: up to 3.51 million lost)");
-}
-
-UNIT_TEST(test_lost_updates_are_loud)
-{
-    add_lost_updates(0, "pinned", "add");
-    add_lost_updates(7, "managed", "add");
-    add_lost_updates(0, "managed", "plain");
-    const struct as_advice *a = get_advice("hip:0", "counter");
-    says(a, "UPDATES ARE LOST: do not share a counter in 'managed' (u64, scope system: up to 7 lost)");
-    says(a, "No update was lost, for the types and scopes measured, in 'pinned'");
-    says(a, "Without atomics none is lost in 'managed' either, so the absence of losses proves little");
-    assert_true(a->warning);
-    struct as_buf json = AS_BUF_INIT;
-    as_advice_to_json(a, 1, &json);
-    assert_non_null(strstr(as_buf_get(&json), "\"topic\":\"counter\""));
-    assert_non_null(strstr(as_buf_get(&json), "\"known\":true,\"warning\":true,"));
-    assert_non_null(strstr(as_buf_get(&json), "\"value\":7,"));
-    as_buf_finish(&json);
-}
-
 UNIT_TEST(test_page_size)
 {
 #define CHASE(size, allocator) "size=" size " pattern=random allocator=" allocator " stride=64 instrument=timed"
@@ -441,21 +142,8 @@ UNIT_TEST(test_page_size)
     assert_true(a->effect > 1.4 && a->effect < 1.5);
     m.cells[3].sum.median = 300;
     m.cells[3].sum.ci = (struct as_interval){299, 301};
-    free(advice);
-    advice = NULL;
+    forget_advice();
     says(get_advice("cpu", "page-size"), "Keep base pages: ");
-}
-
-/* Of many pairs the last may differ most. */
-UNIT_TEST(test_what_is_named_is_printed_first)
-{
-    triad("hip:0", 1000, "pinned", 0, "cpu");
-    triad("hip:0", 1000, "pinned", 0, "device");
-    triad("hip:0", 900, "managed", 0, "cpu");
-    triad("hip:0", 900, "managed", 0, "device");
-    triad("hip:0", 800, "shared", 0, "cpu")->sum.ci = (struct as_interval){600, 1100};
-    triad("hip:0", 800, "shared", 0, "device");
-    says(get_advice("hip:0", "first-touch"), "may change the device's bandwidth by up to 33% ('shared'");
 }
 
 UNIT_TEST(test_prefetch)
@@ -471,8 +159,7 @@ UNIT_TEST(test_prefetch)
                                            "runs at 2.00 TB/s (");
     says(get_advice("cuda:0", "prefetch"), ": 100x as fast");
     m.cells[1].detail = strdup("{\"handover_seconds\":0.012}");
-    free(advice);
-    advice = NULL;
+    forget_advice();
     says(get_advice("cuda:0", "prefetch"), "(its own time, 12.0 ms, is not counted)");
 }
 
@@ -483,14 +170,13 @@ UNIT_TEST(test_questions_of_the_device)
     infos[1] = (struct as_device_info){.id = "opencl:0", .backend = "opencl", .is_host_cpu = true};
     add("opencl:0", "alloc", "ns", 100, "op=alloc;allocator=clCreateBuffer;size=32");
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        assert_false(is_asked("opencl:0", apart[i]));
-    assert_true(is_asked("opencl:0", "device-heavy") && is_asked("opencl:0", "applications"));
+        assert_null(find_advice("opencl:0", apart[i]));
+    assert_true(find_advice("opencl:0", "device-heavy") && find_advice("opencl:0", "applications"));
     infos[1] = (struct as_device_info){
         .id = "opencl:0", .backend = "opencl", .allocators_n = 1, .allocators = {{.name = "clCreateBuffer"}}};
-    free(advice);
-    advice = NULL;
-    assert_true(is_asked("opencl:0", "first-touch"));
-    assert_false(is_asked("opencl:0", "prefetch"));
+    forget_advice();
+    assert_non_null(find_advice("opencl:0", "first-touch"));
+    assert_null(find_advice("opencl:0", "prefetch"));
 }
 
 /* ratio: to what runs beside the cell; 0: nothing does */
@@ -530,39 +216,23 @@ UNIT_TEST(test_applications_and_strategies)
     says(a, "heartwall, 'managed'); inconclusive: a check of free memory; not measured: partial transfers, ");
     says(a, "a growing container; impossible on this device: variables on the stack, static managed variables");
     infos[1].allocators[3].role = AS_ROLE_PAGEABLE;
-    free(advice);
-    advice = NULL;
+    forget_advice();
     says(get_advice("hip:0", "strategies"), "not measured: partial transfers, variables on the stack, a growing");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_allocators_by_side, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_undecided, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_cpu_heavy_on_device, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_what_is_named_is_printed_first, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_atomics_where_plain_accesses_are_not_coherent, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_undecided_copies, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_every_scope_loses, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_short_lives, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_promised_memory, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_prefaults, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_prefaults_that_are_drowned, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_prefaults_that_may_pay, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_copies, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_copies_that_do_not_cross, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_counters, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_page_size, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_prefetch, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_questions_of_the_device, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_applications_and_strategies, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, empty_run),
-        cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, empty_run),
+        ADVICE_TEST(test_without_cells_commands_are_named),
+        ADVICE_TEST(test_allocators_by_side),
+        ADVICE_TEST(test_undecided),
+        ADVICE_TEST(test_cpu_heavy_on_device),
+        ADVICE_TEST(test_short_lives),
+        ADVICE_TEST(test_promised_memory),
+        ADVICE_TEST(test_page_size),
+        ADVICE_TEST(test_prefetch),
+        ADVICE_TEST(test_questions_of_the_device),
+        ADVICE_TEST(test_applications_and_strategies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

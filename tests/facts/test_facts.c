@@ -1,21 +1,17 @@
 /* All rules together: facts as JSON, hostile cells, and many cells. */
 #include "made.h"
+#include "tests/unit_test.h"
 
 #include "base/clock.h"
 #include "base/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_json(void **state)
+UNIT_TEST(test_json)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
@@ -73,9 +69,8 @@ static void add_hostile(struct made *m, struct as_rng *r)
 }
 
 /* No cells, one cell, no devices, and values that are no numbers */
-static void test_hostile(void **state)
+UNIT_TEST(test_hostile)
 {
-    (void)state;
     struct as_fact *facts;
     size_t n;
     struct as_run run = {0};
@@ -113,9 +108,8 @@ static double latency_at(double size)
     return size <= 32 << 10 ? 1.5 : size <= 1 << 20 ? 4.8 : size <= 32 << 20 ? 22 : 110;
 }
 
-static void test_many(void **state)
+UNIT_TEST(test_many)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     char axes[160];

@@ -1,12 +1,9 @@
 /* Operations in flight, from rates of one probe and latencies of another, on synthetic cells. */
 #include "made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
@@ -46,9 +43,8 @@ static void one_chain(double last)
     add_latency("ffma32", 4);
 }
 
-static void test_flight(void **unused)
+UNIT_TEST(test_flight)
 {
-    (void)unused;
     one_chain(127);
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "alu.flight.ffma32", 16, 1e-9);
@@ -69,9 +65,8 @@ static void test_flight(void **unused)
 }
 
 /* Off the law by the medians, perhaps not by the intervals. */
-static void test_flight_of_wide_intervals(void **unused)
+UNIT_TEST(test_flight_of_wide_intervals)
 {
-    (void)unused;
     m.share = 0.3;
     one_chain(96);
     made_derive(&m);

@@ -1,19 +1,15 @@
 /* Facts that join cells of copies or peak rates with cells of bandwidth, on synthetic cells. */
 #include "base/text.h"
 #include "made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* 1/50 for the copy, against 1/40 - 1/4000 saved per pass */
-static void test_copy_or_direct(void **unused)
+UNIT_TEST(test_copy_or_direct)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
     made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
@@ -57,10 +53,9 @@ static void test_copy_or_direct(void **unused)
     made_end(&m);
 }
 
-static void test_ridges(void **unused)
+UNIT_TEST(test_ridges)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     as_copy_text(m.info.id, sizeof m.info.id, "cuda:0");
     made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
@@ -82,10 +77,9 @@ static void test_ridges(void **unused)
 }
 
 /* Memory of which nobody requested a node, on another than the device's nearest, is told once per allocator. */
-static void test_wrong_node(void **unused)
+UNIT_TEST(test_wrong_node)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     made_add(&m, "latency", "ns", 300, "allocator=malloc size=1024")->detail = strdup("{\"node\":1,\"near_node\":0}");
     made_add(&m, "bandwidth", "GB/s", 300, "allocator=malloc size=1024")->detail =
@@ -105,10 +99,9 @@ static void test_wrong_node(void **unused)
 }
 
 /* Cells of process states: compared with each other, and apart from those of the machine as it is. */
-static void test_states(void **unused)
+UNIT_TEST(test_states)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     made_add(&m, "copy", "GB/s", 800, "from=host to=own direction=one how=engine size=1048576 state=A=0");
     made_add(&m, "copy", "GB/s", 850, "from=host to=own direction=one how=engine size=536870912 state=A=0");
@@ -133,6 +126,13 @@ static void test_states(void **unused)
     assert_null(made_find(&m, "state.page_events.faults.own.cpu.A_1.A_0"));
     f = made_get(&m, "state.copy.host.own.engine.A_1.A_0");
     made_acts(&m, f->id, "Set A=0: 14.7x");
+    m.cells[2].sum.trials = 1;
+    made_derive(&m);
+    f = made_get(&m, "state.copy.host.own.engine.A_1.A_0");
+    made_says(f, "inconclusive from one trial");
+    assert_string_equal(f->act, "");
+    m.cells[2].sum.trials = 3;
+    made_derive(&m);
     made_near(&m, "copy.engine.host.own", 57, 1e-9); /* not the faster one of another state */
     assert_null(made_find(&m, "copy.engine.host.own@A=0"));
     made_end(&m);

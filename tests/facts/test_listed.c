@@ -1,20 +1,16 @@
 /* Facts about caches and on-chip memory from cells of several probes, on synthetic cells of a known device. */
 #include "made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* Numbers from inside a level count only where no probe says more: a bandwidth cell says more about the L2. */
-static void test_listed(void **state)
+UNIT_TEST(test_listed)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "topology", "ns", 150, "place=L2 what=latency");
     made_add(m, "topology", "GB/s", 8000, "place=L2 what=bandwidth");
@@ -34,9 +30,8 @@ static void test_listed(void **state)
 }
 
 /* A guest may have only a part of a cache, and its other loads miss. */
-static void test_listed_is_missed(void **state)
+UNIT_TEST(test_listed_is_missed)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "topology", "ns", 22, "place=L2 what=latency");
     made_add(m, "topology", "ns", 108, "place=L3 what=latency");
@@ -54,9 +49,8 @@ static void test_listed_is_missed(void **state)
 }
 
 /* A miss takes no longer than a load from memory; a longer time has another cause. */
-static void test_listed_takes_longer_than_memory(void **state)
+UNIT_TEST(test_listed_takes_longer_than_memory)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "topology", "ns", 700, "place=L2 what=latency");
     made_add(m, "topology", "ns", 350, "place=memory what=latency");
@@ -69,9 +63,8 @@ static void test_listed_takes_longer_than_memory(void **state)
 }
 
 /* A cache in front of memory has its own name, not the level at which the map draws it. */
-static void test_listed_memory_side(void **state)
+UNIT_TEST(test_listed_memory_side)
 {
-    (void)state;
     struct made *m = made_gpu();
     m->info.caches[m->info.caches_n++] = (struct as_cache){
         .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache", .source = "kfd"};
@@ -87,9 +80,8 @@ static void test_listed_memory_side(void **state)
 }
 
 /* Without known sizes, the last cache cannot be distinguished from memory. */
-static void test_listed_with_nothing_beside_it(void **state)
+UNIT_TEST(test_listed_with_nothing_beside_it)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "topology", "ns", 22, "place=L2 what=latency");
     made_add(m, "topology", "ns", 115, "place=L3 what=latency");
@@ -102,9 +94,8 @@ static void test_listed_with_nothing_beside_it(void **state)
 }
 
 /* Memory in every compute unit has a roof too: 128 B per cycle of 132 units at 2 GHz. */
-static void test_own_ridges(void **state)
+UNIT_TEST(test_own_ridges)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
     made_add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 compute_units=every");
@@ -122,9 +113,8 @@ static void test_own_ridges(void **state)
     made_free(m);
 }
 
-static void test_local_and_miss(void **state)
+UNIT_TEST(test_local_and_miss)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "onchip", "ns", 20, "what=shared size=65536 stride=64 shared=0");
     made_add(m, "onchip", "ns", 11.5, "what=shared size=4096 stride=64 shared=0");
@@ -140,9 +130,8 @@ static void test_local_and_miss(void **state)
 }
 
 /* Meaningless cells give no facts and no crash. */
-static void test_hostile(void **state)
+UNIT_TEST(test_hostile)
 {
-    (void)state;
     struct made *m = made_gpu();
     for (int i = 0; i < 20; i++) {
         char axes[96];
@@ -159,9 +148,8 @@ static void test_hostile(void **state)
 }
 
 /* Below four fifths of the memory latency by the medians, perhaps not by the intervals. */
-static void test_listed_may_be_missed(void **state)
+UNIT_TEST(test_listed_may_be_missed)
 {
-    (void)state;
     struct made *m = made_gpu();
     m->share = 0.2;
     made_add(m, "topology", "ns", 90, "place=L3 what=latency");

@@ -1,12 +1,9 @@
 /* Effects of operands and pauses on GEMM and matrix instructions, on synthetic cells of two probes. */
 #include "made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -34,9 +31,8 @@ static void add_rate(const char *operands, const char *hold, double tera, double
     cell->detail = strdup(detail);
 }
 
-static void test_power(void **unused)
+UNIT_TEST(test_power)
 {
-    (void)unused;
     add_rate("random", "burst", 950, 1.75, 600);
     add_rate("random", "sustained", 750, 1.4, 700);
     add_rate("zero", "burst", 1060, 1.98, 300);
@@ -54,10 +50,9 @@ static void test_power(void **unused)
 }
 
 /* Ratios that may be 1, or on either side of the bar: no difference is stated. */
-static void test_zeros_may_be_no_faster(void **unused)
+UNIT_TEST(test_zeros_may_be_no_faster)
 {
     char axes[128];
-    (void)unused;
     m.share = 0.1;
     for (int i = 0; i < 2; i++) {
         snprintf(axes, sizeof axes, "path=mma;type=f16;size=2048;operands=%s;hold=sustained", i ? "zero" : "random");

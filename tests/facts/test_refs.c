@@ -2,14 +2,11 @@
 #include "base/text.h"
 #include "facts/refs_facts.h"
 #include "named.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEADER "chip,device,fact,metric,axes,qualifier,value,unit,conditions,source,line,printed\n"
 
@@ -50,9 +47,8 @@ static const struct as_ref *find_ref(const char *device, const char *metric)
     return NULL;
 }
 
-static void test_figures_that_are_built_in(void **unused)
+UNIT_TEST(test_figures_that_are_built_in)
 {
-    (void)unused;
     assert_string_equal(as_refs_name(0), "cpus");
     assert_string_equal(as_refs_name(2), "mi300a");
     assert_string_equal(as_refs_name(6), "rigel");
@@ -100,9 +96,8 @@ static const struct known {
     {"Apple GPU", "power of one active simd", "warps=1", "", 0.8, 0.8, "W", "800 mW"},
 };
 
-static void test_known_figures_of_arithmetic(void **unused)
+UNIT_TEST(test_known_figures_of_arithmetic)
 {
-    (void)unused;
     assert_int_equal(as_refs_load("metal_benchmarks", &refs, &err), AS_OK);
     assert_true(refs.n > 1000);
     for (const struct known *k = known; k < known + sizeof known / sizeof *known; k++) {
@@ -123,9 +118,8 @@ static void test_known_figures_of_arithmetic(void **unused)
     assert_true(refs.n > 500);
 }
 
-static void test_quotes_ranges_and_line_ends(void **unused)
+UNIT_TEST(test_quotes_ranges_and_line_ends)
 {
-    (void)unused;
     assert_int_equal(parse_refs(HEADER "\"A \"\"x\"\", B\",cpu,,what,,,-1.5e3 to 2,ns,when,\"who, 2\",,\r\n"
                                        "C,any,pipes tlb.*,w,op=f size=1,about,7,x,c,s,12,~7"),
                      AS_OK);
@@ -148,9 +142,8 @@ static void shows(struct as_ref ref, bool typeset, const char *value)
     as_buf_finish(&b);
 }
 
-static void test_how_a_figure_is_shown(void **unused)
+UNIT_TEST(test_how_a_figure_is_shown)
 {
-    (void)unused;
     shows((struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, false, "100 to 108 ns");
     shows((struct as_ref){.lo = 1278e6, .hi = 1278e6, .unit = "Hz"}, false, "1.278 GHz"); /* no digit is lost */
     shows((struct as_ref){.lo = 10617e9, .hi = 10617e9, .unit = "FLOP/s"}, false, "10.617 TFLOP/s");
@@ -174,9 +167,8 @@ static void test_how_a_figure_is_shown(void **unused)
     as_buf_finish(&b);
 }
 
-static void test_what_a_set_is_of(void **unused)
+UNIT_TEST(test_what_a_set_is_of)
 {
-    (void)unused;
     static const struct {
         const char *a, *b, *shared;
     } rows[] = {{"A, b, I", "A, b, II", "A, b"},
@@ -201,9 +193,8 @@ static void test_what_a_set_is_of(void **unused)
     }
 }
 
-static void test_damaged_files(void **unused)
+UNIT_TEST(test_damaged_files)
 {
-    (void)unused;
     refused("", "lacks the column 'chip'");
     refused(HEADER, "no figure");
     refused("chip,device,fact\nA,cpu,x\n", "too few columns, after 'fact'");
@@ -242,9 +233,8 @@ static void test_damaged_files(void **unused)
     assert_int_equal(as_refs_parse("t", nul, sizeof nul - 1, &refs, &err), AS_FORMAT);
 }
 
-static void test_names_that_are_not_there(void **unused)
+UNIT_TEST(test_names_that_are_not_there)
 {
-    (void)unused;
     assert_int_equal(as_refs_load("mi300b", &refs, &err), AS_USAGE);
     assert_non_null(strstr(err.text, "did you mean 'mi300a'?"));
     assert_int_equal(as_refs_load("something", &refs, &err), AS_USAGE);
@@ -253,7 +243,7 @@ static void test_names_that_are_not_there(void **unused)
 }
 
 /* Over the nearer end; a bound leaves a side open; of nothing there is no ratio. */
-static void test_how_far_a_figure_is(void **unused)
+UNIT_TEST(test_how_far_a_figure_is)
 {
     static const struct {
         const char *qualifier;
@@ -262,7 +252,6 @@ static void test_how_far_a_figure_is(void **unused)
                 {"at most", 3, 12, 5, 1}, {"at most", 3, 3, 1, 1},    {"at most", 3, 12, 24, 2}, {"below", 3, 3, 1, 1},
                 {"at least", 3, 3, 9, 1}, {"at least", 4, 4, 2, 0.5}, {"about", 4, 4, 8, 2},     {"", 0, 0, 0, 1}};
     struct as_fact f = {.device = "cpu", .unit = "pages/s"};
-    (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct as_ref r = {.lo = rows[i].lo, .hi = rows[i].hi};
         strcpy(r.qualifier, rows[i].qualifier);
@@ -275,9 +264,8 @@ static void test_how_far_a_figure_is(void **unused)
     assert_false(as_ref_is_close(NAN));
 }
 
-static void test_what_a_figure_stands_beside(void **unused)
+UNIT_TEST(test_what_a_figure_stands_beside)
 {
-    (void)unused;
     struct as_fact f = {.device = "cpu", .value = 1, .unit = "pages/s"};
     struct as_ref r = {.device = "cpu", .fact = "other fault.*.cpu-one.mmap", .unit = "pages/s"};
     assert_true(named_fact(&f, "fault.throughput.cpu-one.mmap"));

@@ -1,15 +1,12 @@
 /* The list of relations: ids from fields, and names that do not exist. */
 #include "made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 #include "facts/rule.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *axis(const void *from, const char *name)
 {
@@ -17,9 +14,8 @@ static const char *axis(const void *from, const char *name)
     return strcmp(name, "allocator") == 0 ? "clSVMAlloc fine" : strcmp(name, "scope") == 0 ? "system" : "";
 }
 
-static void test_id_from_fields(void **unused)
+UNIT_TEST(test_id_from_fields)
 {
-    (void)unused;
     struct as_fact f = {.value = 1};
     as_fact_name(&f, AS_FACT_BANDWIDTH, AS_BY(.object = "L2", .level = "L2", .op = "read", .threads = "all"), NULL,
                  NULL, "GB/s");
@@ -34,9 +30,8 @@ static void test_id_from_fields(void **unused)
 }
 
 /* Fields that a rule does not set come from the cell; those set to "" are left out. */
-static void test_optional_fields(void **unused)
+UNIT_TEST(test_optional_fields)
 {
-    (void)unused;
     struct as_fact kind = {.value = 1}, all = {.value = 1};
     as_fact_name(&kind, AS_FACT_LOST, AS_BY(.sides = "both", .type = "u32"), axis, "", "updates");
     as_fact_name(&all, AS_FACT_LOST, AS_BY(.sides = "both", .type = "", .scope = ""), axis, "", "updates");
@@ -45,9 +40,8 @@ static void test_optional_fields(void **unused)
     assert_string_equal(as_fact_field(&all, AS_FIELD_ALLOCATOR), "clSVMAlloc fine");
 }
 
-static void test_sentence_from_fields(void **unused)
+UNIT_TEST(test_sentence_from_fields)
 {
-    (void)unused;
     struct as_fact f = {.value = 12.5, .ci = {12, 13}, .unit = "GB/s"};
     as_fact_name(&f, AS_FACT_LISTED_READ, AS_BY(.level = "100%d"), NULL, NULL, "GB/s");
     as_fact_say(&f, "%s of {level}: {value}, %d%%", "Reads", 5);
@@ -57,9 +51,8 @@ static void test_sentence_from_fields(void **unused)
 }
 
 /* Values that do not fit a fact are cut, not written beyond its end. */
-static void test_long_values(void **unused)
+UNIT_TEST(test_long_values)
 {
-    (void)unused;
     char text[400];
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
@@ -70,9 +63,8 @@ static void test_long_values(void **unused)
 }
 
 /* A field with a closed set has no other value; one without has any. */
-static void test_closed_sets(void **unused)
+UNIT_TEST(test_closed_sets)
 {
-    (void)unused;
     struct as_fact level = {.value = 1}, other = {.value = 1}, agent = {.value = 1}, open = {.value = 1};
     assert_true(as_fact_name(&level, AS_FACT_CACHE_SIZE, AS_BY(.level = "level 3"), NULL, NULL, "B"));
     assert_string_equal(level.id, "cache.level_3.size");
@@ -85,9 +77,8 @@ static void test_closed_sets(void **unused)
     assert_false(as_fact_ids_exist("atomics.cpus.*"));
 }
 
-static void test_misspelt_names(void **unused)
+UNIT_TEST(test_misspelt_names)
 {
-    (void)unused;
     struct as_error err;
     assert_int_equal(as_relations_check(&err), AS_OK);
     assert_int_equal(as_relation_check_id("cache[.{part}].{levle}.size", &err), AS_FAILED);

@@ -1,16 +1,11 @@
 /* Axes as text and JSON, keys, words. */
 #include "model/cell.h"
+#include "tests/unit_test.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void add_axis(struct as_axes *axes, const char *name, const char *text)
 {
@@ -18,9 +13,8 @@ static void add_axis(struct as_axes *axes, const char *name, const char *text)
     assert_int_equal(as_axes_add(axes, name, text, &err), AS_OK);
 }
 
-static void test_lookup(void **state)
+UNIT_TEST(test_lookup)
 {
-    (void)state;
     struct as_axes axes = {0};
     add_axis(&axes, "size", "1048576");
     add_axis(&axes, "op", "triad");
@@ -41,9 +35,8 @@ static void test_lookup(void **state)
     assert_true(as_axes_is(&axes, "none", "copy"));
 }
 
-static void test_better(void **state)
+UNIT_TEST(test_better)
 {
-    (void)state;
     struct as_cell small = {.sum = {.median = 1}}, large = {.sum = {.median = 2}};
     assert_true(as_cell_is_better(&large, &small));
     assert_false(as_cell_is_better(&small, &large));
@@ -54,9 +47,8 @@ static void test_better(void **state)
 }
 
 /* A double has 53 bits; the axis has more. */
-static void test_large_whole_numbers(void **state)
+UNIT_TEST(test_large_whole_numbers)
 {
-    (void)state;
     struct as_axes axes = {0};
     add_axis(&axes, "size", "9007199254740993");
     add_axis(&axes, "most", "9223372036854775807");
@@ -72,11 +64,10 @@ static void test_large_whole_numbers(void **state)
     as_buf_finish(&json);
 }
 
-static void test_words_that_look_like_numbers(void **state)
+UNIT_TEST(test_words_that_look_like_numbers)
 {
     static const char *const words[] = {
         "01", "+1", "1e3", "0x10", "1.50", "-0", "1.", "nan", "inf", "1 ", ".5", "9223372036854775808", "-", "1e999"};
-    (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct as_axes axes = {0}, back;
         struct as_buf json = AS_BUF_INIT;
@@ -91,9 +82,8 @@ static void test_words_that_look_like_numbers(void **state)
     }
 }
 
-static void test_json_round_trip(void **state)
+UNIT_TEST(test_json_round_trip)
 {
-    (void)state;
     struct as_axes axes = {0}, back;
     struct as_buf json = AS_BUF_INIT;
     struct as_error err;
@@ -117,14 +107,13 @@ static void test_json_round_trip(void **state)
 }
 
 /* Any spelling of a number is converted to one. */
-static void test_json_numbers_are_canonical(void **state)
+UNIT_TEST(test_json_numbers_are_canonical)
 {
     static const struct {
         const char *json, *text;
     } cases[] = {{"{\"a\":1e3}", "1000"},   {"{\"a\":1.50}", "1.5"},
                  {"{\"a\":-0}", "0"},       {"{\"a\":-0.0}", "0"},
                  {"{\"a\":1e22}", "1e+22"}, {"{\"a\":0.30000000000000004}", "0.30000000000000004"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_axes axes;
         struct as_buf json = AS_BUF_INIT;
@@ -139,7 +128,7 @@ static void test_json_numbers_are_canonical(void **state)
     }
 }
 
-static void test_hostile_json(void **state)
+UNIT_TEST(test_hostile_json)
 {
     static const char *const texts[] = {
         "",
@@ -167,7 +156,6 @@ static void test_hostile_json(void **state)
         "{\"a_name_that_is_far_too_long\":1}",
         "{\"a\":\"0123456789012345678901234567890123456789012345678\"}",
         "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"k\":1,\"l\":1,\"m\":1}"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct as_axes axes;
         struct as_error err = {0};
@@ -185,11 +173,10 @@ static void test_hostile_json(void **state)
     free(deep);
 }
 
-static void test_add_refuses(void **state)
+UNIT_TEST(test_add_refuses)
 {
     struct as_axes axes = {0};
     struct as_error err;
-    (void)state;
     add_axis(&axes, "op", "copy");
     assert_int_equal(as_axes_add(&axes, "op", "triad", &err), AS_FORMAT);
     assert_non_null(strstr(err.text, "twice"));
@@ -202,9 +189,8 @@ static void test_add_refuses(void **state)
     assert_int_equal(as_axes_add(&axes, "z", "1", &err), AS_FORMAT);
 }
 
-static void test_text_for_people(void **state)
+UNIT_TEST(test_text_for_people)
 {
-    (void)state;
     struct as_axes axes = {0};
     struct as_buf text = AS_BUF_INIT;
     add_axis(&axes, "size", "1048576");
@@ -216,9 +202,8 @@ static void test_text_for_people(void **state)
     as_buf_finish(&text);
 }
 
-static void test_key(void **state)
+UNIT_TEST(test_key)
 {
-    (void)state;
     struct as_axes a = {0}, b = {0}, c = {0}, joined = {0}, none = {0};
     add_axis(&a, "size", "64");
     add_axis(&a, "op", "copy");
@@ -238,10 +223,9 @@ static void test_key(void **state)
     assert_int_equal(key, 0x6cc4dee3a6ce0a77ULL);
 }
 
-static void test_locale(void **state)
+UNIT_TEST(test_locale)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR"};
-    (void)state;
     struct as_axes axes = {0}, back;
     struct as_buf json = AS_BUF_INIT;
     struct as_error err;
@@ -260,9 +244,8 @@ static void test_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-static void test_words(void **state)
+UNIT_TEST(test_words)
 {
-    (void)state;
     struct as_error err;
     for (int i = 0; i < AS_CELL_STATUS_N; i++) {
         enum as_cell_status back;
@@ -286,11 +269,10 @@ static void test_words(void **state)
 }
 
 /* A store may contain anything. */
-static void test_length_of_a_run(void **state)
+UNIT_TEST(test_length_of_a_run)
 {
     struct as_error err;
     struct as_run run = {.started_at = 1000};
-    (void)state;
     assert_true(isnan(as_run_length(&run)));
     run.ended_at = 1100;
     assert_true(as_run_length(&run) == 100);

@@ -3,15 +3,11 @@
  * that it did not touch before, and misses. */
 #include "model/gates.h"
 #include "probe/main_memory.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { CELLS_MAX = 64 };
 static const double MIB = 1 << 20;
@@ -134,10 +130,9 @@ static const struct known {
     {"told nothing, only small arrays measured", 0, true, 0, 0.5, 0, AS_GATE_NA},
 };
 
-static void test_known_answers(void **state)
+UNIT_TEST(test_known_answers)
 {
     struct as_buf text = AS_BUF_INIT;
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         const struct known *k = &answers[i];
         struct machine m = machine_of(k->reported * MIB, k->is_virtual);
@@ -152,7 +147,7 @@ static void test_known_answers(void **state)
 }
 
 /* Planned sizes, without a measurement. */
-static void test_sizes(void **state)
+UNIT_TEST(test_sizes)
 {
     static const struct {
         double reported;
@@ -160,7 +155,6 @@ static void test_sizes(void **state)
         uint64_t least;
     } cases[] = {{32, false, 128}, {32, true, 256},  {2, true, 256},     {2, false, 8},    {96, true, 384},
                  {0, true, 256},   {480, true, 512}, {480, false, 1920}, {1016, true, 512}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine m = machine_of(cases[i].reported * MIB, cases[i].is_virtual);
         assert_int_equal(as_info_memory_least(&m.info, NULL, 1), cases[i].least << 20);
@@ -180,10 +174,9 @@ static void test_sizes(void **state)
 }
 
 /* Wide intervals neither reject nor prove. */
-static void test_noise(void **state)
+UNIT_TEST(test_noise)
 {
     struct as_buf text = AS_BUF_INIT;
-    (void)state;
     for (int known = 0; known < 2; known++) {
         struct machine m = machine_of(known ? 32 * MIB : 0, false);
         add_sweep(&m, 32 * MIB, 256 * MIB, "malloc", 1.2, 1);
@@ -193,10 +186,9 @@ static void test_noise(void **state)
 }
 
 /* Small pages slow down large arrays; with large pages the plateau is visible. */
-static void test_pages(void **state)
+UNIT_TEST(test_pages)
 {
     struct as_buf text = AS_BUF_INIT;
-    (void)state;
     struct machine m = machine_of(32 * MIB, true);
     add_sweep(&m, 32 * MIB, 128 * MIB, "small pages", 0.02, 1.8);
     assert_int_equal(gate_of(&m, add_claim(&m, 256 * MIB, "small pages", 2), &text), AS_GATE_PASS);
@@ -214,10 +206,9 @@ static void test_pages(void **state)
 }
 
 /* A budget left out the small sizes of the sweep with the flattest step; the other sweep has the level below. */
-static void test_pages_left_out(void **state)
+UNIT_TEST(test_pages_left_out)
 {
     struct as_buf text = AS_BUF_INIT;
-    (void)state;
     for (int both = 0; both < 2; both++) {
         struct machine m = machine_of(300 * MIB, true);
         for (double size = 64 * MIB; size <= 512 * MIB; size *= 2) {
@@ -234,10 +225,9 @@ static void test_pages_left_out(void **state)
 }
 
 /* Threads on several caches fill as many; a chase uses one. */
-static void test_threads(void **state)
+UNIT_TEST(test_threads)
 {
     struct as_buf text = AS_BUF_INIT;
-    (void)state;
     struct machine m = machine_of(32 * MIB, true);
     m.info.threads = 16;
     m.info.caches[0].shared = 2; /* eight caches */
@@ -249,10 +239,9 @@ static void test_threads(void **state)
 
 /* Host memory, in which a GPU's loads get slower with size, says nothing about the GPU's own memory. Bandwidths at
  * other sizes of the same kind count like latencies. */
-static void test_other_memory(void **state)
+UNIT_TEST(test_other_memory)
 {
     struct as_buf text = AS_BUF_INIT;
-    (void)state;
     struct machine m = machine_of(32 * MIB, false);
     m.info.capabilities = 0;
     add_sweep(&m, 200 * MIB, 256 * MIB, "pinned", 0.02, 1);

@@ -3,15 +3,11 @@
 #include "model/judge.h"
 #include "model/metrics.h"
 #include "model/number.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { TRIALS = 3, N = 8 };
 
@@ -47,9 +43,8 @@ static void judge_metrics(struct as_cell *cell, const struct as_trials *t, const
     as_judge_finish(&j);
 }
 
-static void test_estimate(void **unused)
+UNIT_TEST(test_estimate)
 {
-    (void)unused;
     static const char *const details[TRIALS] = {"{\"mean\":12,\"faults\":1}", "{\"mean\":11,\"faults\":1}",
                                                 "{\"mean\":13,\"faults\":1,\"absent\":\"text\"}"};
     struct as_cell cell = {.probe = "fault", .unit = "ns", .lower_is_better = 1, .precision = NAN, .limit = NAN};
@@ -77,9 +72,8 @@ static void test_estimate(void **unused)
 }
 
 /* Cells of any probe have the memory traffic that sensors reported, also when they are judged again. */
-static void test_traffic(void **unused)
+UNIT_TEST(test_traffic)
 {
-    (void)unused;
     struct as_cell cell = {.probe = "fault", .unit = "ns", .lower_is_better = 1, .precision = NAN, .limit = NAN};
     struct as_trials t = {0};
     struct as_metric_value v;
@@ -97,9 +91,8 @@ static void test_traffic(void **unused)
 }
 
 /* One trial: the interval is finite and wide. */
-static void test_one_trial(void **unused)
+UNIT_TEST(test_one_trial)
 {
-    (void)unused;
     struct as_cell cell = {.probe = "fault", .unit = "ns", .lower_is_better = 1, .precision = NAN, .limit = NAN};
     struct as_trials t = {0};
     struct as_metric_value v;
@@ -111,9 +104,8 @@ static void test_one_trial(void **unused)
     as_cell_finish(&cell);
 }
 
-static void test_malformed(void **unused)
+UNIT_TEST(test_malformed)
 {
-    (void)unused;
 #define GOOD(name, value, low)                                                                                         \
     "{\"name\":\"" name "\",\"unit\":\"ns\",\"better\":\"less\",\"counts\":null,\"trials\":3,\"value\":" value         \
     ",\"ci_low\":" low ",\"ci_high\":9}"
@@ -152,9 +144,8 @@ static void test_malformed(void **unused)
     as_cell_finish(&cell);
 }
 
-static void test_answers(void **unused)
+UNIT_TEST(test_answers)
 {
-    (void)unused;
     static const char *const answers[] = {"to nearest even", "<truncated>", NULL};
     struct as_cell cell = {.unit = AS_UNIT_ANSWER};
     struct as_error err = {0};

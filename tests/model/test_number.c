@@ -83,8 +83,11 @@ static const struct {
     {{.value = 2.12, .ci = {0.0644, 69.6}, .unit = "x"}, "inconclusive", "", "inconclusive"},
     {{.value = 32.5, .ci = {0.016, 66200}, .unit = "x"}, "inconclusive", "", "inconclusive"},
     /* bounds */
-    {{.value = 14.3, .ci = {13.1, 464}, .unit = "GB/s", .trials = 3, .bound = 1}, "over 13 GB/s", "", "over 13 GB/s"},
-    {{.value = 7, .ci = {0.41, 7.2}, .unit = "ns", .trials = 1, .bound = -1}, "under 7.2 ns", "", "under 7.2 ns"},
+    {{.value = 14.3, .ci = {13.1, 464}, .unit = "GB/s", .trials = 3, .bound = 1},
+     "at least 13 GB/s",
+     "",
+     "at least 13 GB/s"},
+    {{.value = 7, .ci = {0.41, 7.2}, .unit = "ns", .trials = 1, .bound = -1}, "at most 7.2 ns", "", "at most 7.2 ns"},
     /* sizes are ranges, counts exact without an interval */
     {{.value = 41000, .ci = {32768, 65536}, .unit = "B", .trials = 3}, "32 to 64 KiB", "", "32 to 64 KiB"},
     {{.value = 49152, .ci = {49152, 49152}, .unit = "B"}, "48 KiB", "<0.1%", "48 KiB"},

@@ -1,22 +1,17 @@
 /* What serves where the kernel lacks a system call: a filter answers ENOSYS, as an old kernel does. */
 #include "os/facts.h"
 #include "os/process.h"
+#include "tests/unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { CLOSE_RANGE = 436, FIRST = 20 };
 
@@ -80,17 +75,15 @@ static int has_no_random(void)
     return as_system_random(&a, sizeof a) ? 2 : 0;
 }
 
-static void test_here(void **state)
+UNIT_TEST(test_here)
 {
-    (void)state;
     assert_int_equal(status_of(closes, 0, 0), 0);
     assert_int_equal(status_of(makes_file, 0, 0), 0);
     assert_int_equal(status_of(has_random, 0, 0), 0);
 }
 
-static void test_old_kernel(void **state)
+UNIT_TEST(test_old_kernel)
 {
-    (void)state;
     const int closed = status_of(closes, CLOSE_RANGE, CLOSE_RANGE);
     if (closed == 77)
         skip();

@@ -3,15 +3,11 @@
 #include "device/memory_cache.h"
 #include "plan/plan.h"
 #include "refs/refs.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What plans depend on: what the language of each macOS adds (13, 15, 26, 27), and the family of the chip. */
 static const struct variant {
@@ -125,9 +121,8 @@ static void check_plan(const char *name, const char *text, const struct as_devic
     as_plan_finish(&p);
 }
 
-static void test_plans(void **unused)
+UNIT_TEST(test_plans)
 {
-    (void)unused;
     const struct as_device_info cpu = describe_cpu();
     for (size_t s = 0; as_suite_texts[s].name; s++) {
         const char *name = as_suite_texts[s].name, *text = as_suite_texts[s].text;
@@ -151,9 +146,8 @@ static size_t count(const struct as_plan *p, const char *probe, const char *axis
 
 /* What the suite tensor has for the matrix paths of each chip: instructions of every type that its language has, GEMMs
  * by them and by the library, by tensors where those are; fusion and attention. */
-static void test_matrix_units(void **unused)
+UNIT_TEST(test_matrix_units)
 {
-    (void)unused;
     const struct as_builtin_text *suite = as_suite_texts;
     while (strcmp(suite->name, "tensor") != 0)
         suite++;
@@ -202,12 +196,11 @@ static void test_matrix_units(void **unused)
 
 /* A device that was studied has a set of figures that is there; of names that begin alike the longer one has its own.
  */
-static void test_references(void **unused)
+UNIT_TEST(test_references)
 {
     static const char *const devices[] = {"Apple M1 Max", "Apple M4", "Apple M4 Pro", "AMD Instinct MI300A"};
     struct as_device_info info = {.compute_units = 1};
     const char *before = NULL;
-    (void)unused;
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         struct as_refs refs;
         struct as_error err = {0};

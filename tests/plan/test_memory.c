@@ -4,15 +4,11 @@
 #include "lib/stream/stream.h"
 #include "plan/plan.h"
 #include "probe/main_memory.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const uint64_t L2 = UINT64_C(4) << 20, BEHIND = UINT64_C(256) << 20, LEAST = UINT64_C(1) << 30;
 static struct as_device_info apu;
@@ -35,9 +31,8 @@ static int open_apu(void **state)
     return 0;
 }
 
-static void test_what_is_known(void **unused)
+UNIT_TEST(test_what_is_known)
 {
-    (void)unused;
     const struct as_cache *c = as_info_memory_side(&apu);
     assert_non_null(c);
     assert_int_equal(c->size, BEHIND);
@@ -96,10 +91,9 @@ static size_t count_between(const struct as_plan *plan, const char *probe)
     return n;
 }
 
-static void test_memory_cells(void **unused)
+UNIT_TEST(test_memory_cells)
 {
     static const char *const grids[] = {"quick", "full"};
-    (void)unused;
     for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
         struct as_plan plan = {0};
         char text[256];
@@ -128,9 +122,8 @@ static void test_memory_cells(void **unused)
 }
 
 /* Every suite, also those with explicit sizes. */
-static void test_suites(void **unused)
+UNIT_TEST(test_suites)
 {
-    (void)unused;
     for (size_t i = 0; as_suite_texts[i].name; i++) {
         struct as_plan plan = {0};
         add(&plan, as_suite_texts[i].text);
@@ -142,10 +135,9 @@ static void test_suites(void **unused)
 }
 
 /* Migration back to the CPU is timed on each API whose device and host can both touch managed memory. */
-static void test_touch_after_device(void **unused)
+UNIT_TEST(test_touch_after_device)
 {
     static const char *const ids[] = {"cuda:0", "hip:0"};
-    (void)unused;
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         struct as_suite suite;
         struct as_plan plan = {0};
@@ -184,7 +176,7 @@ static bool has(const struct as_cell *c, const char *axes)
 
 /* What the study of the MI300A measured with the CPU as user, by threads and by size, is in suite upm. Numbers of CPU
  * threads that this host has not are left out. */
-static void test_study_is_planned(void **unused)
+UNIT_TEST(test_study_is_planned)
 {
     static const struct {
         const char *probe, *axes;
@@ -218,7 +210,6 @@ static void test_study_is_planned(void **unused)
     struct as_plan plan = {0};
     const unsigned units = apu.compute_units;
     size_t i = 0;
-    (void)unused;
     apu.compute_units = 228; /* the stand-in has fewer */
     while (as_suite_texts[i].name && strcmp(as_suite_texts[i].name, "upm") != 0)
         i++;
@@ -236,13 +227,12 @@ static void test_study_is_planned(void **unused)
 }
 
 /* A claim that the gate would always reject is not measured, and the reason names the size needed. */
-static void test_certain_rejections(void **unused)
+UNIT_TEST(test_certain_rejections)
 {
     static const char *const texts[] = {
         "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nsize = 4.5L2\nallocator = device\n",
         "[bandwidth]\nop = read\nlevel = memory\nthreads = 0\nsize = 64KiB\nallocator = device\n",
         "[calibrate]\nrule = stream\nop = triad\nthreads = 1\nsize = 1MiB\nallocator = first\n"};
-    (void)unused;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct as_plan plan = {0};
         const unsigned capabilities = apu.capabilities, threads = apu.threads;
@@ -287,18 +277,17 @@ static size_t planned_at(const struct as_device_info *info, enum as_role role, d
 }
 
 /* Managed memory has a bandwidth of DRAM: at full size where nothing migrates, with the caps of the backend. */
-static void test_managed_on_apu(void **unused)
+UNIT_TEST(test_managed_on_apu)
 {
     static const enum as_role roles[] = {AS_ROLE_MANAGED, AS_ROLE_MANAGED_STATIC, AS_ROLE_DEVICE};
     char why[160] = "";
-    (void)unused;
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (planned_at(&apu, roles[i], (double)as_info_memory_set(&apu), why, sizeof why) < 1)
             fail_msg("%s: %s", as_role_word(roles[i]), why);
 }
 
 /* Where it migrates it is capped: the plan takes the smallest size that no cache holds, or says why there is none. */
-static void test_managed_on_gpu(void **unused)
+UNIT_TEST(test_managed_on_gpu)
 {
     static const uint64_t cap = UINT64_C(1) << 30;
     struct as_device_info card = {.id = "cuda:0",
@@ -319,7 +308,6 @@ static void test_managed_on_gpu(void **unused)
     const double set = (double)as_info_memory_set(&card),
                  least = (double)as_info_memory_least(&card, "cuMemAllocManaged", 0);
     char why[160] = "";
-    (void)unused;
     assert_true(set > (double)cap);
     assert_true(planned_at(&card, AS_ROLE_DEVICE, set, why, sizeof why) >= 1);
     if (planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why) < 1)
@@ -331,12 +319,11 @@ static void test_managed_on_gpu(void **unused)
 }
 
 /* A size that was asked for is refused, never replaced. */
-static void test_cap_of_explicit_size(void **unused)
+UNIT_TEST(test_cap_of_explicit_size)
 {
     struct as_plan plan = {0};
     const struct as_device_info before = apu;
     size_t refused = 0;
-    (void)unused;
     for (size_t i = 0; i < apu.allocators_n; i++)
         apu.allocators[i].most = UINT64_C(1) << 30;
     add(&plan, "[latency]\nsize = 4GiB\nallocator = managed\n");

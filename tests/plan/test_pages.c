@@ -3,14 +3,10 @@
 #include "base/host.h"
 #include "base/text.h"
 #include "plan/plan.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { KIB = 1024, STRIDES_MAX = 8 };
 
@@ -97,9 +93,8 @@ static const struct {
     {64 * KIB, "65536 536870912 0", "65536 0", "64 65536", "65536", "65536 536870912"},
 };
 
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
-    (void)unused;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const struct as_device_info info = cpu(sizes[i].page);
         assert_int_equal(as_info_page(&info), sizes[i].page);
@@ -114,11 +109,10 @@ static void test_cpu(void **unused)
 }
 
 /* If the system has no huge pages or they are disabled, requests for the largest pages get base pages. */
-static void test_largest_pages(void **unused)
+UNIT_TEST(test_largest_pages)
 {
     static const char suite[] = "[latency]\nsize = 1MiB\nallocator = largest_pages\nstride = 64\n";
     struct as_device_info info = cpu(16 * KIB);
-    (void)unused;
     assert_string_equal(strides(suite, &info, "allocator", "huge_pages"), "64");
     assert_string_equal(strides(suite, &info, "allocator", "base_pages"), "");
     as_copy_text(info.allocators[2].why_not, sizeof info.allocators[2].why_not, "switched off");
@@ -128,19 +122,17 @@ static void test_largest_pages(void **unused)
     assert_int_equal(as_info_huge_page(&info), 2048 * KIB);
 }
 
-static void test_multiples(void **unused)
+UNIT_TEST(test_multiples)
 {
     const struct as_device_info info = cpu(16 * KIB);
-    (void)unused;
     assert_string_equal(strides("[tlb]\nstride = page,2page,16KiB,4page\n", &info, NULL, NULL), "16384 32768 65536");
     assert_string_equal(strides("[tlb]\nstride = page..8page\n", &info, NULL, NULL), "16384 32768 65536 131072");
 }
 
-static void test_gpus(void **unused)
+UNIT_TEST(test_gpus)
 {
     const struct as_device_info own = gpu(false), shared = gpu(true);
     const char *shared_strides = NULL;
-    (void)unused;
     assert_int_equal(as_info_page(&own), 4 * KIB);
     assert_int_equal(as_info_page(&shared), as_host_page());
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)

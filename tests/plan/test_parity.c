@@ -2,14 +2,10 @@
  * are those of the stand-ins for the driver libraries. */
 #include "device/device.h"
 #include "plan/plan.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { GPUS_MAX = 4 };
 static struct as_device_info gpus[GPUS_MAX];
@@ -173,10 +169,9 @@ static void parse_suite(const char *name, const char *text, struct as_suite *sui
         fail_msg("%s", err.text);
 }
 
-static void test_suites_are_alike(void **unused)
+UNIT_TEST(test_suites_are_alike)
 {
     size_t gaps = 0;
-    (void)unused;
     for (size_t i = 0; as_suite_texts[i].name; i++) {
         struct as_suite suite;
         parse_suite(as_suite_texts[i].name, as_suite_texts[i].text, &suite);
@@ -196,9 +191,8 @@ static size_t gaps_of(const char *text)
 }
 
 /* The test detects planted gaps. */
-static void test_planted_gaps(void **unused)
+UNIT_TEST(test_planted_gaps)
 {
-    (void)unused;
     assert_int_equal(gaps_of("[copy]\nfrom = device\nto = host\n"), 0);
     assert_int_equal(gaps_of("[copy]\nfrom = cuMemAlloc\nto = host\n"), gpus_n - 1);
     assert_int_equal(gaps_of("[copy]\nfrom = hipMalloc,cuMemAlloc\nto = host\n"), gpus_n - 2);
@@ -208,12 +202,11 @@ static void test_planted_gaps(void **unused)
 }
 
 /* A CPU probe that also names CPU allocators gives the reason. */
-static void test_foreign_allocator(void **unused)
+UNIT_TEST(test_foreign_allocator)
 {
     struct as_suite suite;
     struct as_plan plan = {0};
     struct as_error err = {0};
-    (void)unused;
     parse_suite("planted", "[refill]\nwhat = alias\nallocator = huge_pages\n", &suite);
     assert_int_equal(as_plan_add(&plan, &suite, &gpus[0], NULL, 0, &err), AS_OK);
     assert_int_equal(plan.n, 0);
@@ -243,10 +236,9 @@ static void check_names(const char *name, const char *text)
 }
 
 /* A list beside a role hides a name from the count of cells. */
-static void test_nothing_names_an_api(void **unused)
+UNIT_TEST(test_nothing_names_an_api)
 {
     struct as_suite planted;
-    (void)unused;
     for (size_t i = 0; as_suite_texts[i].name; i++)
         check_names(as_suite_texts[i].name, as_suite_texts[i].text);
     for (size_t i = 0; as_probes[i]; i++) {
@@ -261,9 +253,8 @@ static void test_nothing_names_an_api(void **unused)
 }
 
 /* One role, as in its backend's table. */
-static void test_every_allocator_has_a_role(void **unused)
+UNIT_TEST(test_every_allocator_has_a_role)
 {
-    (void)unused;
     for (size_t i = 0; i < gpus_n; i++)
         for (size_t k = 0; k < gpus[i].allocators_n; k++) {
             const struct as_allocator *a = &gpus[i].allocators[k];

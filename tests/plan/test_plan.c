@@ -1,16 +1,12 @@
 /* Axis expressions, suites and plans against known answers, with the test's own probes. */
 #include "base/text.h"
 #include "plan/plan.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const words[] = {"copy", "triad", "dot", NULL};
 static const struct as_axis axes[] = {
@@ -114,9 +110,8 @@ static const char *values(const struct as_axis *axis, const char *expr)
     return out;
 }
 
-static void test_sizes(void **state)
+UNIT_TEST(test_sizes)
 {
-    (void)state;
     assert_string_equal(values(&axes[0], "1KiB..8KiB"), "1024 2048 4096 8192");
     assert_string_equal(values(&axes[0], "1KiB..4KiB x2"), "1024 1408 2048 2880 4096");
     assert_string_equal(values(&axes[0], "4LLC"), "100663296");
@@ -137,9 +132,8 @@ static void test_sizes(void **state)
     assert_non_null(strstr(values(&axes[0], "all"), "no largest value"));
 }
 
-static void test_counts(void **state)
+UNIT_TEST(test_counts)
 {
-    (void)state;
     assert_string_equal(values(&axes[1], "1..5"), "1 2 3 4 5");
     assert_string_equal(values(&axes[1], "all"), "1 2 4 8 12");
     assert_string_equal(values(&axes[1], "1,max"), "1 12");
@@ -149,9 +143,8 @@ static void test_counts(void **state)
     assert_non_null(strstr(values(&axes[1], "two"), "error"));
 }
 
-static void test_words(void **state)
+UNIT_TEST(test_words)
 {
-    (void)state;
     assert_string_equal(values(&axes[2], "all"), "copy triad dot");
     assert_string_equal(values(&axes[2], "dot,copy,dot"), "dot copy");
     assert_non_null(strstr(values(&axes[2], "traid"), "did you mean 'triad'?"));
@@ -185,9 +178,8 @@ static void make_plan(const char *suite, const char *const *sets, size_t n, stru
     as_suite_finish(&s);
 }
 
-static void test_plan(void **state)
+UNIT_TEST(test_plan)
 {
-    (void)state;
     struct as_plan plan;
     make_plan("alpha", NULL, 0, &plan);
     /* 4 sizes x 3 ops, one pruned, and 5 thread counts at 4 KiB, of which threads=1 exists already */
@@ -205,9 +197,8 @@ static void test_plan(void **state)
     as_plan_finish(&plan);
 }
 
-static void test_sets(void **state)
+UNIT_TEST(test_sets)
 {
-    (void)state;
     struct as_plan plan;
     const char *const sets[] = {"size=1KiB,1EiB", "op=copy", "alpha.threads=2"};
     make_plan("small", sets, 3, &plan);
@@ -243,9 +234,8 @@ static double precision_of(const struct as_plan *plan, const char *probe, unsign
 }
 
 /* Each section may set its own precision, before or after its grids. */
-static void test_precision(void **state)
+UNIT_TEST(test_precision)
 {
-    (void)state;
     struct as_plan plan = {0};
     plan_of("[suite]\nprecision = 2%\n[alpha]\nsize = 128, 256\n[alpha.wide]\nprecision = 20%\nsize = 512\n"
             "[alpha.preset]\nprecision = 0.5\ngrids = quick\n[alpha.other]\nsize = 64\nprecision = 7%\n"
@@ -265,9 +255,8 @@ static void test_precision(void **state)
 }
 
 /* The same for a section's list of devices. */
-static void test_devices_before_a_preset(void **state)
+UNIT_TEST(test_devices_before_a_preset)
 {
-    (void)state;
     struct as_plan plan = {0};
     plan_of("[alpha]\ndevices = opencl\ngrids = quick\n[alpha.here]\nsize = 64\n", &plan);
     assert_int_equal(plan.n, 1);
@@ -278,9 +267,8 @@ static void test_devices_before_a_preset(void **state)
     as_plan_finish(&plan);
 }
 
-static void test_lacking_device(void **state)
+UNIT_TEST(test_lacking_device)
 {
-    (void)state;
     struct as_plan plan;
     make_plan("beta", NULL, 0, &plan);
     assert_int_equal(plan.n, 1);
@@ -290,9 +278,8 @@ static void test_lacking_device(void **state)
 }
 
 /* If nothing is left, the reason is known. */
-static void test_pruned(void **state)
+UNIT_TEST(test_pruned)
 {
-    (void)state;
     static const char *const sets[] = {"size=2KiB", "op=dot"};
     struct as_plan plan;
     make_plan("small", sets, 2, &plan);
@@ -316,7 +303,7 @@ static void refused(const char *text, const char *part)
 }
 
 /* If a name could be both, a prefix decides. */
-static void test_suites_and_probes(void **state)
+UNIT_TEST(test_suites_and_probes)
 {
     static const struct {
         const char *name, *found, *why;
@@ -328,7 +315,6 @@ static void test_suites_and_probes(void **state)
                 {"suite:alpha", NULL, "there is no suite 'alpha'"},
                 {"probe:alpah", NULL, "did you mean 'alpha'?"},
                 {"probe:", NULL, "there is no probe ''"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct as_suite s;
         struct as_error err = {0};
@@ -342,9 +328,8 @@ static void test_suites_and_probes(void **state)
     }
 }
 
-static void test_bad_suites(void **state)
+UNIT_TEST(test_bad_suites)
 {
-    (void)state;
     refused("", "no probe is named");
     refused("[alpah]\nop=copy\n", "did you mean 'alpha'?");
     refused("[alpha]\nsiez=1KiB\n", "did you mean 'size'?");
@@ -366,9 +351,8 @@ static void test_bad_suites(void **state)
     refused("[alpha]\nthis is no member\n", "line 2");
 }
 
-static void test_settings(void **state)
+UNIT_TEST(test_settings)
 {
-    (void)state;
     struct as_suite s;
     assert_int_equal(as_suite_find("small", &s, NULL), AS_OK);
     assert_true(fabs(s.budget_s - 10) < 1e-9 && fabs(s.precision - 0.02) < 1e-9);
@@ -384,9 +368,8 @@ static void test_settings(void **state)
     assert_int_equal(as_suite_find("/no/such.ini", &s, &err), AS_NOTFOUND);
 }
 
-static void test_wrong_sets(void **state)
+UNIT_TEST(test_wrong_sets)
 {
-    (void)state;
     static const char *const cases[][2] = {{"size", "not of the form"},
                                            {"=3", "not of the form"},
                                            {"size=", "not of the form"},
@@ -407,9 +390,8 @@ static void test_wrong_sets(void **state)
 }
 
 /* A cell written by another process: text of "axes", and a part of the reason. */
-static void test_foreign_cells(void **state)
+UNIT_TEST(test_foreign_cells)
 {
-    (void)state;
     static const struct {
         const char *axes;
         enum as_status status;

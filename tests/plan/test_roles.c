@@ -1,14 +1,10 @@
 /* Roles of allocators in expressions: which allocators they stand for, and the message if there is none. */
 #include "base/text.h"
 #include "plan/plan.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_device_info machine(void)
 {
@@ -42,10 +38,9 @@ static const char *values(const char *expr, const struct as_device_info *info)
 }
 
 /* All allocators of a role by name, including unusable ones; none if the device has none. */
-static void test_expressions(void **unused)
+UNIT_TEST(test_expressions)
 {
     struct as_device_info info = machine();
-    (void)unused;
     assert_string_equal(values("pageable", &info), "malloc");
     assert_string_equal(values("huge_pages", &info), "thp other");
     assert_string_equal(values("other, huge_pages,malloc", &info), "other thp malloc");
@@ -69,7 +64,7 @@ static enum as_status check_sets(const char *set, struct as_error *err)
 }
 
 /* A role that no device has is reported, unless other allocators are named beside it. */
-static void test_requests(void **unused)
+UNIT_TEST(test_requests)
 {
     static const struct {
         const char *set, *why;
@@ -78,7 +73,6 @@ static void test_requests(void **unused)
                  {"allocator=pined", "did you mean 'pinned'?"},
                  {"allocator=pageable,maloc", "did you mean 'malloc'?"}};
     struct as_error err = {0};
-    (void)unused;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(check_sets(wrong[i].set, &err), AS_USAGE);
         if (!strstr(err.text, wrong[i].why))
@@ -90,13 +84,12 @@ static void test_requests(void **unused)
 }
 
 /* Cells always have the API's name, and a stored cell never has a role. */
-static void test_cells(void **unused)
+UNIT_TEST(test_cells)
 {
     const struct as_device_info info = machine();
     struct as_suite suite;
     struct as_plan plan = {0};
     struct as_error err = {0};
-    (void)unused;
     assert_int_equal(as_suite_parse("x", "[tlb]\npages = 64\nallocator = pinned, pageable\n", &suite, &err), AS_OK);
     assert_int_equal(as_plan_add(&plan, &suite, &info, NULL, 0, &err), AS_OK);
     assert_int_equal(plan.n, 1);

@@ -1,16 +1,12 @@
 #include "atomics_trial.h"
+#include "tests/unit_test.h"
 
 #include "device/dialect/host_prelude.h"
 #include "scripted_clock.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define VALUE u64
 #define ELEMENT atomic_u64
@@ -123,6 +119,18 @@ void atomics_expect(const struct toy *t, const struct as_probe *probe, const cha
         fail_msg("%s %s: %s", probe->name, axes, err.text);
     if (why && !strstr(err.text, why))
         fail_msg("%s %s says '%s', not '%s'", probe->name, axes, err.text, why);
+}
+
+const char *atomics_open_shared_or_skip(struct as_opened *cl)
+{
+    atomics_open_or_skip("opencl", cl);
+    const struct as_allocator *fine = as_info_allocator(&cl->device.info, "clSVMAlloc fine");
+    if (fine && !fine->why_not[0] && !fine->no_sharing[0])
+        return fine->name;
+    as_device_close(cl);
+    print_message("skipped: no memory in which atomics of the CPU and of this device meet\n");
+    skip();
+    return NULL;
 }
 
 void atomics_open_or_skip(const char *id, struct as_opened *dev)

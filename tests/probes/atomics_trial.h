@@ -39,5 +39,7 @@ void atomics_trial_in(struct atomics_one *o, struct as_device *dev, const struct
 void atomics_expect(const struct toy *t, const struct as_probe *probe, const char *axes, enum as_applies want,
                     const char *why);
 void atomics_open_or_skip(const char *id, struct as_opened *dev);
+/* OpenCL; returns the name of memory in which atomics of the CPU and of the device meet. */
+const char *atomics_open_shared_or_skip(struct as_opened *cl);
 
 #endif

@@ -1,15 +1,11 @@
 #include "c2c_toy.h"
+#include "tests/unit_test.h"
 
 #include "base/clock.h"
 #include "device/dialect/host_prelude.h"
 #include "lib/kernel_timer/kernel_timer.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 /* Both programs of the probe, as it builds them, with an abridged head of the timed one. */
 #define SCOPE SCOPE_DEVICE

@@ -1,14 +1,10 @@
 /* Pointer chases end at the expected line, and a wrong link is detected. */
 #include "chase_play.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void start_play(struct play *p, unsigned capabilities, uint64_t size, uint64_t stride, enum as_pattern pattern)
 {
@@ -22,10 +18,9 @@ static void start_play(struct play *p, unsigned capabilities, uint64_t size, uin
 
 static const unsigned kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE};
 
-static void test_chases_end_at_the_expected_line(void **unused)
+UNIT_TEST(test_chases_end_at_the_expected_line)
 {
     static const uint64_t sizes[] = {128, 1024, 1000, 5000, 65536, 100001, 4 << 20};
-    (void)unused;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++)
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -36,7 +31,7 @@ static void test_chases_end_at_the_expected_line(void **unused)
 }
 
 /* pattern=page keeps the lines of a page of the memory together: the CPU's; of a GPU with memory of its own 4 KiB. */
-static void test_pages_of_the_memory(void **unused)
+UNIT_TEST(test_pages_of_the_memory)
 {
     static const struct {
         unsigned capabilities;
@@ -47,7 +42,6 @@ static void test_pages_of_the_memory(void **unused)
                  {AS_CAP_HOST_KERNELS, 16384, true, 256},
                  {AS_CAP_HOST_KERNELS, 65536, true, 1024},
                  {AS_CAP_SOURCE, 2 << 20, false, 64}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct as_chase_desc d = {
             .allocator = "toy", .size = 1 << 20, .stride = 64, .pattern = AS_PATTERN_PAGE, .seed = 3};
@@ -92,13 +86,12 @@ static int64_t target_of(const struct as_chase *c, uint64_t line)
 }
 
 /* The linked part of the cycle covers distinct lines, spread evenly over the buffer. */
-static void test_lazy_path(void **unused)
+UNIT_TEST(test_lazy_path)
 {
     enum { BINS = 16 };
     struct play p;
     uint64_t bins[BINS] = {0};
     uint8_t *seen = calloc(LINES_LAZY, 1);
-    (void)unused;
     assert_non_null(seen);
     start_lazy(&p, false);
     const uint64_t linked = p.chase.linked;
@@ -119,9 +112,8 @@ static void test_lazy_path(void **unused)
 }
 
 /* Longer chases get further links, until the cycle is closed; the expected end is correct throughout. */
-static void test_lazy_path_goes_on(void **unused)
+UNIT_TEST(test_lazy_path_goes_on)
 {
-    (void)unused;
     for (int persistent = 0; persistent < 2; persistent++) {
         struct play p;
         double ns, seconds;
@@ -135,12 +127,11 @@ static void test_lazy_path_goes_on(void **unused)
     }
 }
 
-static void test_wrong_link_of_a_lazy_path_is_detected(void **unused)
+UNIT_TEST(test_wrong_link_of_a_lazy_path_is_detected)
 {
     struct play p;
     double ns, seconds;
     char why[160];
-    (void)unused;
     start_lazy(&p, false);
     char *base = p.chase.memory->host;
     const uint64_t a = as_cycle_at(&p.chase.cycle, 10), b = as_cycle_at(&p.chase.cycle, 500);
@@ -151,10 +142,9 @@ static void test_wrong_link_of_a_lazy_path_is_detected(void **unused)
     as_chase_finish(&p.chase);
 }
 
-static void test_wrong_link_is_detected(void **unused)
+UNIT_TEST(test_wrong_link_is_detected)
 {
     struct play p;
-    (void)unused;
     start_play(&p, AS_CAP_HOST_KERNELS, 65536, 64, AS_PATTERN_RANDOM);
     /* two lines exchange their successors: the cycle falls apart into two */
     char *base = p.chase.memory->host;
@@ -167,9 +157,8 @@ static void test_wrong_link_is_detected(void **unused)
     assert_false(run_and_check(&p));
 }
 
-static void test_lost_launch_is_detected(void **unused)
+UNIT_TEST(test_lost_launch_is_detected)
 {
-    (void)unused;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         struct play p;
         start_play(&p, kinds[k], 65536, 64, AS_PATTERN_RANDOM);
@@ -179,12 +168,11 @@ static void test_lost_launch_is_detected(void **unused)
 }
 
 /* A cycle that may fit the first-level cache is chased once before timing; a longer one for one repetition. */
-static void test_device_warms_up(void **unused)
+UNIT_TEST(test_device_warms_up)
 {
     static const struct {
         uint64_t size, before;
     } cases[] = {{1024, 64}, {64 * 100, 128}, {65536, 1024}, {2 << 20, 1 << 15}, {4 << 20, 64}};
-    (void)unused;
     has_clock = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct play p;
@@ -204,7 +192,7 @@ static void test_device_warms_up(void **unused)
 /* Warm-up before the chase. A buffer that fits the last-level cache: the compute unit reads it element by element. One
  * that fits in part: in chase order, as a host CPU reads any short one. Before a larger one, other data fills the GPU's
  * cache. */
-static void test_caches_are_settled(void **unused)
+UNIT_TEST(test_caches_are_settled)
 {
     static const struct {
         uint64_t size, stride, spread;
@@ -215,7 +203,6 @@ static void test_caches_are_settled(void **unused)
                  {31 << 20, 512, 0, 3, 0, false, false},   {32 << 20, 512, 0, 0, 0, true, false},
                  {33 << 20, 512, 0, 0, 0, true, true},     {72 << 20, 64, 0, 3, 0, false, true},
                  {127 << 20, 512, 0, 0, 0, true, false},   {64 << 20, 128, 64, 0, 0, false, false}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct play p;
         struct as_error err = {0};
@@ -246,10 +233,9 @@ static void test_caches_are_settled(void **unused)
 
 /* ---- spread elements ---- */
 
-static void test_spread_chases(void **unused)
+UNIT_TEST(test_spread_chases)
 {
     static const uint64_t counts[] = {2, 16, 1000, 4097};
-    (void)unused;
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 2; k++) {
             struct play p;
@@ -265,7 +251,7 @@ static void test_spread_chases(void **unused)
         }
 }
 
-static void test_refusals(void **unused)
+UNIT_TEST(test_refusals)
 {
     static const struct as_chase_desc wrong[] = {
         {.allocator = "toy", .size = 64, .stride = 64},
@@ -276,7 +262,6 @@ static void test_refusals(void **unused)
         {.allocator = "toy", .size = 1 << 20, .stride = 64, .spread = 128},
         {.allocator = "toy", .size = 1 << 20, .stride = 4096, .spread = 64, .persistent = true},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct toy t;
         struct as_chase c;

@@ -1,16 +1,11 @@
 /* The order of a chase is one unpredictable cycle, and spread elements fill all sets of a cache. */
 #include "lib/chase/chase.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-static void test_bijection(void **unused)
+UNIT_TEST(test_bijection)
 {
-    (void)unused;
     for (uint64_t n = 1; n < 3000; n += n < 300 ? 1 : 97) {
         struct as_bijection b;
         char *seen = calloc(1, n);
@@ -27,11 +22,10 @@ static void test_bijection(void **unused)
     }
 }
 
-static void test_bijection_of_huge_ranges(void **unused)
+UNIT_TEST(test_bijection_of_huge_ranges)
 {
     static const uint64_t sizes[] = {UINT64_C(1) << 26, (UINT64_C(1) << 32) + 1, (UINT64_C(1) << 47) + 12345,
                                      UINT64_C(1) << 48};
-    (void)unused;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         struct as_bijection b;
         as_bijection_init(&b, sizes[s], 42);
@@ -63,9 +57,8 @@ static void check_cycle(enum as_pattern pattern, uint64_t lines, uint64_t stride
     free(seen);
 }
 
-static void test_cycles(void **unused)
+UNIT_TEST(test_cycles)
 {
-    (void)unused;
     for (uint64_t lines = 1; lines < 2200; lines += lines < 200 ? 1 : 61)
         for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++) {
             check_cycle((enum as_pattern)pattern, lines, 64, 4096);
@@ -74,11 +67,10 @@ static void test_cycles(void **unused)
         }
 }
 
-static void test_pages_stay_together(void **unused)
+UNIT_TEST(test_pages_stay_together)
 {
     struct as_cycle c;
     uint64_t changes = 0;
-    (void)unused;
     as_cycle_init(&c, AS_PATTERN_PAGE, 64 * 100, 64, 4096, 9);
     for (uint64_t i = 1; i < c.lines; i++)
         changes += as_cycle_at(&c, i) / 64 != as_cycle_at(&c, i - 1) / 64;
@@ -86,11 +78,10 @@ static void test_pages_stay_together(void **unused)
 }
 
 /* Prefetchers must not guess the order: few steps go to a neighbouring line. */
-static void test_random_is_not_local(void **unused)
+UNIT_TEST(test_random_is_not_local)
 {
     struct as_cycle c;
     uint64_t near = 0;
-    (void)unused;
     as_cycle_init(&c, AS_PATTERN_RANDOM, 1 << 16, 64, 4096, 11);
     for (uint64_t i = 1; i < c.lines; i++) {
         int64_t step = (int64_t)as_cycle_at(&c, i) - (int64_t)as_cycle_at(&c, i - 1);
@@ -99,11 +90,10 @@ static void test_random_is_not_local(void **unused)
     assert_true(near < c.lines / 100);
 }
 
-static void test_another_seed_another_order(void **unused)
+UNIT_TEST(test_another_seed_another_order)
 {
     struct as_cycle a, b;
     uint64_t same = 0;
-    (void)unused;
     as_cycle_init(&a, AS_PATTERN_RANDOM, 10000, 64, 4096, 1);
     as_cycle_init(&b, AS_PATTERN_RANDOM, 10000, 64, 4096, 2);
     for (uint64_t i = 0; i < 10000; i++)
@@ -113,10 +103,9 @@ static void test_another_seed_another_order(void **unused)
 
 /* Each element lies in its own stride, and all are spread evenly over the sets of any cache: with as many sets as
  * elements each set has one. */
-static void test_spread_elements_fill_all_sets(void **unused)
+UNIT_TEST(test_spread_elements_fill_all_sets)
 {
     static const uint64_t strides[] = {4096, 65536, 1 << 21};
-    (void)unused;
     for (size_t i = 0; i < 3; i++)
         for (uint64_t n = 16; n <= 1 << 18; n *= 2) {
             const struct as_chase c = {.stride = strides[i], .spread = 64};

@@ -1,14 +1,10 @@
 /* Persistent chases end where they must, and a counter that does not move is detected. */
 #include "chase_play.h"
 #include "scripted_clock.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_queue_ops *toy_queue;
 
@@ -24,10 +20,9 @@ static void start_persistent(struct play *p, unsigned capabilities, uint64_t siz
         fail_msg("%s", err.text);
 }
 
-static void test_persistent_walks_end_where_they_must(void **unused)
+UNIT_TEST(test_persistent_walks_end_where_they_must)
 {
     static const uint64_t sizes[] = {128, 5000, 65536, 4 << 20};
-    (void)unused;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t k = 0; k < 2; k++) {
             struct play p;
@@ -43,14 +38,13 @@ static enum as_status submit_and_end(struct as_device *dev, const struct as_laun
     return st ? st : toy_queue->wait(dev, AS_WAIT_BLOCK, err);
 }
 
-static void test_unstopped_chase_ends(void **unused)
+UNIT_TEST(test_unstopped_chase_ends)
 {
     struct play p;
     struct as_error err = {0};
     struct as_queue_ops queue;
     double ns, seconds;
     char why[160];
-    (void)unused;
     start_persistent(&p, AS_CAP_SOURCE | AS_CAP_ASYNC, 65536);
     toy_queue = p.toy.dev.queue;
     queue = *toy_queue;
@@ -64,12 +58,11 @@ static void test_unstopped_chase_ends(void **unused)
     assert_true(run_and_check(&p));
 }
 
-static void test_counter_that_stands_still(void **unused)
+UNIT_TEST(test_counter_that_stands_still)
 {
     struct play p;
     struct as_error err = {0};
     double ns, seconds;
-    (void)unused;
     start_persistent(&p, AS_CAP_SOURCE | AS_CAP_ASYNC, 65536);
     p.toy.lose_launches = 1;
     clock_script(0.01);

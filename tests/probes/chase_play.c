@@ -1,13 +1,9 @@
 #include "chase_play.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 

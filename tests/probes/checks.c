@@ -2,21 +2,16 @@
 #include "lib/checks/checks.h"
 #include "lib/checks/nodes.h"
 #include "lib/kernel_timer/kernel_timer.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_words(void **unused)
+UNIT_TEST(test_words)
 {
     static const char *const words[] = {"near", "far", NULL};
     struct as_axes a;
-    (void)unused;
     toy_axes(&a, "what=far other=farther");
     assert_int_equal(as_word_index(&a, "what", words), 1);
     assert_int_equal(as_word_index(&a, "other", words), 2);
@@ -26,7 +21,7 @@ static void test_words(void **unused)
 }
 
 /* Which values of the axis node are cells, on a host with the nodes 0, 1 and 9, of which the last has no CPUs. */
-static void test_nodes(void **unused)
+UNIT_TEST(test_nodes)
 {
     struct as_device_info cpu = {.capabilities = AS_CAP_HOST_KERNELS},
                           gpu = {.allocators_n = 3,
@@ -42,7 +37,6 @@ static void test_nodes(void **unused)
                  {"allocator=malloc node=1", 1, true, true},     {"allocator=malloc node=9", 9, true, true},
                  {"allocator=malloc node=2", 2, false, false},   {"allocator=managed node=1", 1, true, false},
                  {"allocator=own node=0", 0, true, false}};
-    (void)unused;
     as_cpus_add(&nodes, 0);
     as_cpus_add(&nodes, 1);
     as_cpus_add(&nodes, 9);
@@ -61,12 +55,11 @@ static void test_nodes(void **unused)
 }
 
 /* The node that memory came to lie on is noted, and another than the requested one is refused. */
-static void test_other_node(void **unused)
+UNIT_TEST(test_other_node)
 {
     struct toy t;
     struct as_error err = {0};
     struct as_trial_context tc = {.dev = &t.dev};
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     assert_int_equal(as_node_check(&tc, 1, -1, &err), AS_OK);
     assert_string_equal(as_buf_get(&tc.detail), "");
@@ -78,11 +71,10 @@ static void test_other_node(void **unused)
     as_buf_finish(&tc.detail);
 }
 
-static void test_room(void **unused)
+UNIT_TEST(test_room)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, 0);
     t.free_bytes = 100 << 20;
     assert_int_equal(as_check_room(&t.dev, 50 << 20, 25 << 20, &err), AS_OK);
@@ -94,13 +86,12 @@ static void test_room(void **unused)
     assert_non_null(strstr(err.text, "largest allocation is 20 MiB"));
 }
 
-static void test_block(void **unused)
+UNIT_TEST(test_block)
 {
     struct as_device_info info = {.memory_free = 100 << 20,
                                   .allocators_n = 2,
                                   .allocators = {{.name = "all"}, {.name = "some", .most = 10 << 20}}};
     struct as_error err = {0};
-    (void)unused;
     assert_int_equal(as_check_block(&info, "all", 50 << 20, &err), AS_OK);
     assert_int_equal(as_check_block(&info, "all", (50 << 20) + 1, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "50 MiB requested, but only half of the free 100 MiB may be used"));
@@ -113,10 +104,9 @@ static void test_block(void **unused)
     assert_non_null(strstr(err.text, "largest allocation is 30 MiB"));
 }
 
-static void test_one_cycle(void **unused)
+UNIT_TEST(test_one_cycle)
 {
     struct as_trial_context tc = {.limit = NAN};
-    (void)unused;
     as_limit_one_cycle(&tc, NAN);
     as_limit_one_cycle(&tc, 0);
     assert_true(isnan(tc.limit));
@@ -126,14 +116,13 @@ static void test_one_cycle(void **unused)
 }
 
 /* Memory that a program keeps is released with it, and there is no space for more than intended. */
-static void test_kept(void **unused)
+UNIT_TEST(test_kept)
 {
     struct toy t;
     struct as_kernel_timer timer;
     struct as_memory *memory;
     struct as_kernel *kernel;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE);
     assert_int_equal(as_kernel_timer_prepare(&timer, &t.dev, "kept", "", "", NULL, 1, &err), AS_OK);
     for (int i = 1; i < AS_BUFFERS_MAX; i++) /* the records are one block */

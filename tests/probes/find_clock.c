@@ -2,15 +2,11 @@
  * operations. */
 #include "lib/ops/find_clock.h"
 #include "lib/ops/chains.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_clock_range reported = {0.99e9, 2.02e9, 1.98e9}, unknown = {0.3e9, 3.5e9, 0};
 
@@ -29,10 +25,9 @@ static void check_near(double x, double expected, double error)
 }
 
 /* NVIDIA's latencies tell the clock wherever it is, also when two of them are no whole numbers. */
-static void test_fit(void **unused)
+UNIT_TEST(test_fit)
 {
     double cycles[] = {4, 5, 4, 4, 5, 4, 8, 23};
-    (void)unused;
     for (double hz = 1.05e9; hz < 2e9; hz += 0.0973e9) {
         struct as_clock_fit f = fit(cycles, 8, hz, &reported);
         check_near(f.hz, hz, 1e-9);
@@ -53,11 +48,10 @@ static void test_fit(void **unused)
 }
 
 /* What the chains disagree about is in the factor. */
-static void test_scatter(void **unused)
+UNIT_TEST(test_scatter)
 {
     const double cycles[] = {4.01, 5.005, 3.996, 4, 8.01, 22.99};
     const struct as_clock_fit f = fit(cycles, 6, 1.4e9, &reported);
-    (void)unused;
     check_near(f.hz, 1.4e9, 2e-3);
     if (!(f.off > 1.001 && f.off < 1.006))
         fail_msg("off by %g", f.off);
@@ -65,11 +59,10 @@ static void test_scatter(void **unused)
 
 /* Latencies with a common factor fit at other clocks, too: the nearest to the reported one counts, and the factor spans
  * the others. Without a reported clock the chains count in their common unit. */
-static void test_ambiguous(void **unused)
+UNIT_TEST(test_ambiguous)
 {
     const double cycles[] = {4, 4, 16, 4, 8};
     struct as_clock_fit f = fit(cycles, 5, 1.9e9, &reported);
-    (void)unused;
     check_near(f.hz, 1.9e9, 1e-9);
     check_near(f.off, 4 / 3.0, 1e-9);
     f = fit(cycles, 5, 1.9e9, &unknown);
@@ -77,16 +70,15 @@ static void test_ambiguous(void **unused)
     check_near(f.off, 7, 1e-9);
 }
 
-static void test_no_fit(void **unused)
+UNIT_TEST(test_no_fit)
 {
     const double cycles[] = {4, 5.3, 4.45, 6.7, 9.6, 11.37};
-    (void)unused;
     assert_true(isnan(fit(cycles, 6, 1.9e9, &reported).hz));
     assert_true(isnan(fit(cycles, 2, 1.9e9, &reported).hz));
 }
 
 /* Chains are enough when they tell one clock, or when those to come cannot make up for what misses. */
-static void test_decided(void **unused)
+UNIT_TEST(test_decided)
 {
     const double nvidia[] = {4, 4, 23, 6, 4}, common[] = {4, 4, 16, 4, 8}, some[] = {4.4, 4, 23, 6, 4.4};
     const double fast[] = {0.7, 2.8, 8.5, 2.1, 0.7}; /* beyond the highest clock */
@@ -97,7 +89,6 @@ static void test_decided(void **unused)
         bool decided;
     } cases[] = {{nvidia, 5, 3, true}, {nvidia, 4, 4, false}, {common, 5, 3, false}, {some, 5, 3, false},
                  {fast, 2, 6, false},  {fast, 3, 5, false},   {fast, 5, 3, true},    {fast, 3, 1, true}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (size_t k = 0; k < cases[i].n; k++)
             seconds[k] = cases[i].cycles[k] / 1.98e9;
@@ -213,14 +204,13 @@ static void finish(struct as_trial_context *tc, struct as_chains *c)
 }
 
 /* Cycles stay the same when the clock changes after it was found. */
-static void test_found(void **unused)
+UNIT_TEST(test_found)
 {
     struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
     const struct as_chains_desc d = setup(&tc);
-    (void)unused;
     assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), AS_APPLIES);
     assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     assert_non_null(strstr(as_buf_get(&tc.detail), "operations take whole cycles"));
@@ -237,10 +227,9 @@ static void test_found(void **unused)
 
 /* A compiler may take a second per kernel: no more are made than decide. Beside those of the finder are the chains that
  * are measured, and their clock. */
-static void test_few(void **unused)
+UNIT_TEST(test_few)
 {
     static const double clocks[] = {1.4e9, 9e9}; /* of a reported 1.5 GHz */
-    (void)unused;
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         struct as_trial_context tc;
         struct as_chains c;
@@ -255,13 +244,12 @@ static void test_few(void **unused)
 }
 
 /* It is found once. */
-static void test_kept(void **unused)
+UNIT_TEST(test_kept)
 {
     struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     const struct as_chains_desc d = setup(&tc);
-    (void)unused;
     assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     const unsigned first = toy.launches;
     as_chains_finish(&c);
@@ -271,13 +259,12 @@ static void test_kept(void **unused)
 }
 
 /* Rates per second do not need it: without a fit the reported clock counts, and what is plausible without that. */
-static void test_guessed(void **unused)
+UNIT_TEST(test_guessed)
 {
     struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
-    (void)unused;
     for (int reports = 1; reports >= 0; reports--) {
         const struct as_chains_desc d = setup(&tc);
         odd = true;

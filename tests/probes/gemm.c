@@ -1,13 +1,10 @@
 /* GEMM on this machine's CPU and OpenCL: correct kernels pass the check, each kind of wrong one is detected. */
 #include "lib/gemm/cores_internal.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_opened cpu, opencl;
 static bool has_opencl;
@@ -73,9 +70,8 @@ static void assert_right(struct as_device *dev, const struct as_gemm_desc *d)
     as_gemm_finish(&p);
 }
 
-static void test_cpu(void **state)
+UNIT_TEST(test_cpu)
 {
-    (void)state;
     for (int path = AS_GEMM_TILED; path < AS_GEMM_PATHS; path++)
         for (int type = AS_GEMM_F64; type <= AS_GEMM_F32; type++) {
             struct as_gemm_desc d = desc_of((enum as_gemm_path)path, (enum as_gemm_type)type, 256);
@@ -89,11 +85,10 @@ static void test_cpu(void **state)
 
 /* Matrix instructions, for each type that this CPU has: sizes that do not fill blocks, parts of K of which the last is
  * shorter, and no results left over from the previous product. */
-static void test_cpu_matrix(void **state)
+UNIT_TEST(test_cpu_matrix)
 {
     static const uint64_t sizes[][3] = {{16, 16, 16}, {70, 33, 100}, {128, 256, 2600}, {257, 511, 64}};
     size_t ran = 0;
-    (void)state;
     for (int type = AS_GEMM_F64; type < AS_GEMM_TYPES; type++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct as_gemm_desc d = desc_of(AS_GEMM_MMA, (enum as_gemm_type)type, 0);
@@ -122,9 +117,8 @@ static void stays_at_first(const struct as_outer_job *job)
 }
 
 /* A product without its last step of K, and one with packed words at wrong positions. */
-static void test_cpu_matrix_wrong(void **state)
+UNIT_TEST(test_cpu_matrix_wrong)
 {
-    (void)state;
     for (int type = AS_GEMM_F64; type <= AS_GEMM_S8; type++) {
         struct as_gemm p = {.dev = NULL};
         struct as_error err = {0};
@@ -163,12 +157,11 @@ static void test_cpu_matrix_wrong(void **state)
 }
 
 /* This machine's BLAS, if it has one. */
-static void test_library(void **state)
+UNIT_TEST(test_library)
 {
     struct as_gemm p;
     struct as_error err = {0};
     struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, AS_GEMM_F32, 256);
-    (void)state;
     d.n = 384; /* so that exchanged rows and columns show */
     enum as_status st = as_gemm_prepare(&p, &cpu.device, &d, &err);
     as_gemm_finish(&p);
@@ -185,7 +178,7 @@ static void test_library(void **state)
 }
 
 /* Types composed of bits, the tiled kernel, and an epilogue. CPU compilers take long over each. */
-static void test_opencl(void **state)
+UNIT_TEST(test_opencl)
 {
     static const struct {
         enum as_gemm_path path;
@@ -196,7 +189,6 @@ static void test_opencl(void **state)
                  {AS_GEMM_NAIVE, AS_GEMM_BF16, AS_GEMM_GELU},
                  {AS_GEMM_TILED, AS_GEMM_F16, AS_GEMM_BIAS},
                  {AS_GEMM_TILED, AS_GEMM_F64, AS_GEMM_PLAIN}};
-    (void)state;
     if (!has_opencl)
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -233,13 +225,12 @@ static enum as_status build_with_dot(struct as_device *dev, const struct as_prog
     return st;
 }
 
-static void test_dot(void **state)
+UNIT_TEST(test_dot)
 {
     struct as_gemm_desc d = desc_of(AS_GEMM_DOT, AS_GEMM_S8, 256);
     struct as_error err = {0};
     struct as_gemm p = {.dev = NULL};
     char why[200];
-    (void)state;
     if (!has_opencl)
         skip();
     struct as_device dev = opencl.device;
@@ -266,11 +257,10 @@ static void test_dot(void **state)
 }
 
 /* Kernels that skip the last step of K, use the wrong row, or add to old content. */
-static void test_wrong(void **state)
+UNIT_TEST(test_wrong)
 {
     struct as_gemm p;
     char why[200];
-    (void)state;
     const struct as_gemm_desc d = desc_of(AS_GEMM_TILED, AS_GEMM_F32, 512);
     prepare(&p, &cpu.device, &d);
     run_gemm(&p);
@@ -296,9 +286,8 @@ static void test_wrong(void **state)
 }
 
 /* One step of K less, for each type at the size with the largest tolerance: the operands of that step are set to 0. */
-static void test_skipped_step(void **state)
+UNIT_TEST(test_skipped_step)
 {
-    (void)state;
     for (int type = AS_GEMM_F64; type < AS_GEMM_TYPES; type++) {
         struct as_gemm p = {.dev = &cpu.device, .desc = desc_of(AS_GEMM_MMA, (enum as_gemm_type)type, 1)};
         const struct as_gemm_format *f = &as_gemm_formats[type];
@@ -329,10 +318,9 @@ static void test_skipped_step(void **state)
 }
 
 /* Devices without hardware for box copies give the reason. */
-static void test_tensors(void **state)
+UNIT_TEST(test_tensors)
 {
     struct as_device *const devices[] = {&cpu.device, has_opencl ? &opencl.device : NULL};
-    (void)state;
     for (size_t i = 0; i < 2 && devices[i]; i++) {
         struct as_gemm p;
         struct as_error err = {0};
@@ -347,12 +335,11 @@ static void test_tensors(void **state)
     }
 }
 
-static void test_what_applies(void **state)
+UNIT_TEST(test_what_applies)
 {
     struct as_device_info info = {.capabilities = AS_CAP_SOURCE | AS_CAP_FP64, .arch = "sm_90", .dialect = "cuda"};
     struct as_gemm_desc d = desc_of(AS_GEMM_PAIR, AS_GEMM_F16, 8192);
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(as_gemm_applies(&info, &d, &err), AS_APPLIES);
     d.type = AS_GEMM_F64;
     assert_int_equal(as_gemm_applies(&info, &d, &err), AS_PRUNED); /* wgmma has no f64 */

@@ -4,18 +4,14 @@
 #include "lib/gemm/outer.h"
 #include "lib/gemm/tiled_sve.h"
 #include "lib/mma/instructions/formats.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { GUARD = 0xa5, MARGIN = 3 /* guard words around the output */ };
 
@@ -81,9 +77,8 @@ static bool is_guard(const unsigned char *at, size_t bytes)
     return true;
 }
 
-static void test_table(void **state)
+UNIT_TEST(test_table)
 {
-    (void)state;
     for (const struct as_outer *o = as_outers; o->code; o++) {
         assert_ptr_equal(as_outer_find(o->type), o);
         assert_int_equal(o->rows * o->columns, o->word); /* all tiles of ZA */
@@ -116,9 +111,8 @@ static void check_packing(const struct as_outer *o, uint64_t lines, uint64_t wor
     free(to);
 }
 
-static void test_packing(void **state)
+UNIT_TEST(test_packing)
 {
-    (void)state;
     skip_without();
     for (const struct as_outer *o = as_outers; o->code; o++) {
         const uint64_t v = words_of(o), counts[] = {0, 1, v - 1, v, v + 1, 3 * v, 3 * v + 1};
@@ -207,9 +201,8 @@ static void check_sums(const struct as_outer *o, const struct shape *z)
     free(d);
 }
 
-static void test_sums(void **state)
+UNIT_TEST(test_sums)
 {
-    (void)state;
     skip_without();
     for (const struct as_outer *o = as_outers; o->code; o++) {
         const uint64_t v = words_of(o);
@@ -272,10 +265,9 @@ static void check_tiled(unsigned bytes, as_tiled_sve *block, uint64_t elements, 
     free(d);
 }
 
-static void test_tiled(void **state)
+UNIT_TEST(test_tiled)
 {
     const struct as_cpu_features has = as_cpu_features();
-    (void)state;
     if (!has.sve) {
         print_message("skipped: this CPU has no SVE\n");
         skip();
@@ -288,9 +280,8 @@ static void test_tiled(void **state)
     }
 }
 #else
-static void test_tiled(void **state)
+UNIT_TEST(test_tiled)
 {
-    (void)state;
     skip();
 }
 #endif
@@ -333,10 +324,9 @@ static void assert_kept(void (*kernel)(const void *), const void *job)
         assert_true(values[i] == i + 1);
 }
 
-static void test_state(void **state)
+UNIT_TEST(test_state)
 {
     unsigned char a[8 * 256], b[8 * 256], d[8] = {0};
-    (void)state;
     skip_without();
     memset(a, 0, sizeof a);
     memset(b, 0, sizeof b);
@@ -350,9 +340,8 @@ static void test_state(void **state)
     }
 }
 #else
-static void test_state(void **state)
+UNIT_TEST(test_state)
 {
-    (void)state;
     skip_without();
 }
 #endif

@@ -1,12 +1,8 @@
 #include "kernel_timer_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 void kernel_timer_toy(struct toy *t)
 {

@@ -1,20 +1,15 @@
 /* Matrix instructions: the table, layouts against the documentation lane by lane, and images. */
 #include "lib/mma/instructions/layout.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* ---- the table ---- */
 
-static void test_table(void **state)
+UNIT_TEST(test_table)
 {
-    (void)state;
     assert_true(as_matrices_n > 80);
     for (size_t i = 0; i < as_matrices_n; i++) {
         const struct as_matrix *m = &as_matrices[i];
@@ -35,7 +30,7 @@ static void test_table(void **state)
     assert_false(as_matrix_emulated(as_matrix_find("mma_m16n8k64_s4_s32"), "sm_80"));
 }
 
-static void test_where_it_applies(void **state)
+UNIT_TEST(test_where_it_applies)
 {
     static const struct {
         const char *dialect, *arch, *name;
@@ -65,7 +60,6 @@ static void test_where_it_applies(void **state)
         {"metal", "apple9", "matmul2d_frag16_m16n32k16_f16_f32", AS_INAPPLICABLE, AS_CAP_TENSOR_FRAGMENTS},
         {"metal", "apple10", "matmul2d_frag16_m16n32k16_f16_f32", AS_APPLIES, AS_CAP_TENSOR_FRAGMENTS},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct as_device_info info = {.compute_units = 1, .capabilities = rows[i].capabilities};
         struct as_error err = {0};
@@ -219,7 +213,7 @@ static struct at c_matmul2d_16(unsigned lane, unsigned i)
     return (struct at){p.row, p.column + i / 8 * 16};
 }
 
-static void test_documented_layouts(void **state)
+UNIT_TEST(test_documented_layouts)
 {
     static const struct {
         const char *name;
@@ -263,7 +257,6 @@ static void test_documented_layouts(void **state)
         {"matmul2d_frag16_m16n32k16_f16_f32", AS_MATRIX_B, b_matmul2d_16},
         {"matmul2d_frag16_m16n32k16_f16_f32", AS_MATRIX_C, c_matmul2d_16},
     };
-    (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const struct as_matrix *m = as_matrix_find(rows[r].name);
         assert_non_null(m);
@@ -275,25 +268,20 @@ static void test_documented_layouts(void **state)
         assert_int_equal(copies, strncmp(m->name, "wmma_16x16x16", 13) == 0 && rows[r].which != AS_MATRIX_C ? 16 : 0);
         for (unsigned lane = 0; lane < m->lanes; lane++)
             for (unsigned i = 0; i < held->registers * elements; i++) {
-                const struct as_layout_place place = {lane, i / elements, i % elements},
-                                             first = {lane & ~copies, i / elements, i % elements};
+                const struct as_layout_place first = {lane & ~copies, i / elements, i % elements};
                 struct as_layout_place back;
-                struct at want = rows[r].formula(lane, i), got;
-                as_layout_number(&layout, &place, &got.row, &got.column);
-                if (got.row != want.row || got.column != want.column)
-                    fail_msg("%s: number %u of lane %u is (%u, %u), not (%u, %u)", m->name, i, lane, got.row,
-                             got.column, want.row, want.column);
-                assert_true(as_layout_place(&layout, got.row, got.column, &back));
-                assert_memory_equal(&back, &first, sizeof back);
+                const struct at number = rows[r].formula(lane, i);
+                if (!as_layout_place(&layout, number.row, number.column, &back) ||
+                    memcmp(&back, &first, sizeof back) != 0)
+                    fail_msg("%s: number %u of lane %u is not (%u, %u)", m->name, i, lane, number.row, number.column);
             }
     }
 }
 
-static void test_broken_layouts(void **state)
+UNIT_TEST(test_broken_layouts)
 {
     static const char *const broken[] = {"x1 l0", "l0,l1", "e0 l0 l1 l2 l3 l4 l5 l6 r0 r1 r2 r3 r4"};
     struct as_layout layout;
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         const struct as_matrix_held held = {.row = broken[i], .column = "l0"};
         assert_false(as_layout_parse(&held, &layout));
@@ -311,9 +299,8 @@ static void test_broken_layouts(void **state)
 
 /* ---- images ---- */
 
-static void test_images(void **state)
+UNIT_TEST(test_images)
 {
-    (void)state;
     for (size_t i = 0; i < as_matrices_n; i++) {
         const struct as_matrix *m = &as_matrices[i];
         unsigned n = m->columns ? 24 : m->n;

@@ -8,16 +8,12 @@
 #include "matrix_models.h"
 #include "probes/matrix/layout/layout_unit.h"
 #include "real_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_opened cpu;
 
@@ -62,9 +58,8 @@ static const struct as_core *any_core(void)
 
 /* ---- the table ---- */
 
-static void test_table(void **state)
+UNIT_TEST(test_table)
 {
-    (void)state;
     for (const struct as_core *c = as_cores; c->name; c++) {
         const struct as_matrix *m = as_matrix_find(c->name);
         size_t bodies = 0;
@@ -83,9 +78,8 @@ static void test_table(void **state)
 }
 
 /* The measuring process did not plan: it must detect the features of CPU and system itself. */
-static void test_not_planned_here(void **state)
+UNIT_TEST(test_not_planned_here)
 {
-    (void)state;
     for (const struct as_core *c = as_cores; c->name; c++) {
         struct as_error err = {0};
         struct as_peak p = {0};
@@ -107,9 +101,8 @@ static void test_not_planned_here(void **state)
 
 /* For each instruction that the CPU lacks, the message says what is missing; instructions of other architectures do not
  * appear. */
-static void test_what_applies(void **state)
+UNIT_TEST(test_what_applies)
 {
-    (void)state;
     size_t kinds[3] = {0};
     for (const struct as_matrix *m = as_matrices; m->name; m++) {
         struct as_error err = {0};
@@ -126,12 +119,11 @@ static void test_what_applies(void **state)
     assert_true(kinds[AS_APPLIES] + kinds[AS_INAPPLICABLE] > 0);
 }
 
-static void test_scripted(void **state)
+UNIT_TEST(test_scripted)
 {
     struct as_device_info info = cpu.device.info;
     struct as_error err = {0};
     size_t said = 0;
-    (void)state;
     info.capabilities |= AS_CAP_SIMULATED;
     for (const struct as_matrix *m = as_matrices; m->name; m++) {
         enum as_applies can = as_matrix_applies(m, &info, &err);
@@ -198,10 +190,9 @@ static bool agrees(struct as_fragments *f, model_fn *model, char *why, size_t si
     return true;
 }
 
-static void test_results(void **state)
+UNIT_TEST(test_results)
 {
     size_t ran = 0;
-    (void)state;
     for (const struct as_core *c = as_cores; c->name; c++) {
         struct as_fragments f;
         struct as_error err = {0};
@@ -222,9 +213,8 @@ static void test_results(void **state)
 }
 
 /* All of them, also those without a model here: the arithmetic found must explain their results. */
-static void test_numerics(void **state)
+UNIT_TEST(test_numerics)
 {
-    (void)state;
     any_core();
     for (const struct as_core *c = as_cores; c->name; c++) {
         struct as_fragments f;
@@ -248,9 +238,8 @@ static void test_numerics(void **state)
     }
 }
 
-static void test_layouts(void **state)
+UNIT_TEST(test_layouts)
 {
-    (void)state;
     any_core();
     for (const struct as_core *c = as_cores; c->name; c++) {
         struct layout_unit u;
@@ -282,9 +271,8 @@ static void prepare(struct as_peak *p, struct as_trial_context *tc, const struct
         fail_msg("%s: %s", m->name, err.text);
 }
 
-static void test_peaks(void **state)
+UNIT_TEST(test_peaks)
 {
-    (void)state;
     any_core();
     for (const struct as_core *c = as_cores; c->name; c++)
         for (const struct as_core_body *b = c->bodies; is_right_here(c) && b < c->bodies + AS_CORE_BODIES && b->name;
@@ -306,11 +294,10 @@ static void test_peaks(void **state)
         }
 }
 
-static void test_code(void **state)
+UNIT_TEST(test_code)
 {
     char text[200];
     double each;
-    (void)state;
     if (as_cores[0].name && as_core_code_gate(as_matrix_find(as_cores[0].name), &as_cores[0].bodies[0], &each, text,
                                               sizeof text) == AS_GATE_NA) {
         print_message("skipped: %s\n", text);
@@ -350,14 +337,13 @@ static void swaps(const void *a, const void *b, void *c, uint64_t n)
     }
 }
 
-static void test_wrong_fragment(void **state)
+UNIT_TEST(test_wrong_fragment)
 {
     struct layout_unit u;
     struct as_slots documented, found;
     struct as_slots_difference difference;
     struct as_error err = {0};
     char why[160];
-    (void)state;
     planted = any_core();
     struct as_core core = *planted;
     core.multiply = swaps;
@@ -385,14 +371,13 @@ static void too_short(const void *a, const void *b, void *c, uint64_t n)
     planted_body->half(a, b, c, 1);
 }
 
-static void test_skipped_steps(void **state)
+UNIT_TEST(test_skipped_steps)
 {
     struct as_peak p;
     struct as_trial_context tc;
     struct as_peak_time t;
     struct as_error err = {0};
     char why[200] = "";
-    (void)state;
     const struct as_core *c = any_core();
     planted_body = as_core_body(c, 0);
     prepare(&p, &tc, as_matrix_find(c->name), 0);

@@ -1,16 +1,11 @@
 /* Experiments on software matrix units with known arithmetic: they must find it. */
 #include "lib/mma/discovery/find.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct known {
     const char *name, *a, *b, *c;
@@ -213,9 +208,8 @@ static void same(const char *name, const struct as_matrix_found *found, const st
     SAME(nan);
 }
 
-static void test_known(void **unused)
+UNIT_TEST(test_known)
 {
-    (void)unused;
     for (size_t i = 0; i < UNITS; i = next_of(i)) {
         struct as_matrix_model model;
         const struct as_matrix_found *found = found_of(i);
@@ -230,9 +224,8 @@ static void test_known(void **unused)
 }
 
 /* The properties that are printed. */
-static void test_numbers(void **unused)
+UNIT_TEST(test_numbers)
 {
-    (void)unused;
     static const struct {
         const char *name;
         enum as_property property;
@@ -280,9 +273,8 @@ static void test_numbers(void **unused)
 
 /* ---- planted faults ---- */
 
-static void test_skipped_k(void **unused)
+UNIT_TEST(test_skipped_k)
 {
-    (void)unused;
     for (size_t i = 0; i < UNITS; i++) {
         struct as_matrix_model model;
         struct as_matrix_found found;
@@ -332,9 +324,8 @@ static enum as_status multiply_wrong(void *ctx, size_t count, const uint64_t *a,
     return AS_OK;
 }
 
-static void test_wrong_fragments(void **unused)
+UNIT_TEST(test_wrong_fragments)
 {
-    (void)unused;
     for (enum fault fault = SWAPPED_A; fault <= TRANSPOSED_C; fault++) {
         struct faulty f = {.fault = fault};
         struct as_matrix_found found;
@@ -359,9 +350,8 @@ static enum as_status multiply_narrowed(void *ctx, size_t count, const uint64_t 
     return st;
 }
 
-static void test_narrowed(void **unused)
+UNIT_TEST(test_narrowed)
 {
-    (void)unused;
     struct as_matrix_model model;
     struct as_matrix_found found;
     struct as_error err;
@@ -378,9 +368,8 @@ static void test_narrowed(void **unused)
     assert_true(found.first[0] != '\0');
 }
 
-static void test_refused(void **unused)
+UNIT_TEST(test_refused)
 {
-    (void)unused;
     struct as_matrix_model model;
     struct as_matrix_found found;
     struct as_error err;

@@ -1,14 +1,9 @@
 /* Numeric formats: every code and its value, each rounding mode, both ends of the range. */
 #include "lib/mma/instructions/formats.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* All codes of the short formats; for long ones all values of their upper 16 bits; no more digits than a double has. */
 static uint64_t code_at(const struct as_number_format *f, uint64_t i)
@@ -25,9 +20,8 @@ static uint64_t codes_of(const struct as_number_format *f)
     return UINT64_C(1) << (f->bits > 16 ? 16 : f->bits);
 }
 
-static void test_round_trip(void **unused)
+UNIT_TEST(test_round_trip)
 {
-    (void)unused;
     for (const struct as_number_format *f = as_number_formats; f->word; f++)
         for (uint64_t i = 0; i < codes_of(f); i++) {
             uint64_t code = code_at(f, i);
@@ -130,9 +124,8 @@ static const struct {
     {"s64", -INFINITY, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_CLAMP, UINT64_C(1) << 63},
 };
 
-static void test_ends(void **unused)
+UNIT_TEST(test_ends)
 {
-    (void)unused;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const struct as_number_format *f = as_number_format(ends[i].format);
         assert_non_null(f);
@@ -145,9 +138,8 @@ static void test_ends(void **unused)
 }
 
 /* The compiler's binary32 and its conversion are an independent implementation of the same. */
-static void test_binary32(void **unused)
+UNIT_TEST(test_binary32)
 {
-    (void)unused;
     const struct as_number_format *f = as_number_format("f32");
     uint64_t state = 7;
     for (int i = 0; i < 200000; i++) {
@@ -161,9 +153,8 @@ static void test_binary32(void **unused)
 }
 
 /* Digits below 62 count through their sticky bit. */
-static void test_sticky(void **unused)
+UNIT_TEST(test_sticky)
 {
-    (void)unused;
     const struct as_number_format *f = as_number_format("f64");
     uint64_t half = (UINT64_C(1) << 60) + (UINT64_C(1) << 7);
     uint64_t one = as_number_nearest(f, 1);

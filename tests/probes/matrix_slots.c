@@ -1,15 +1,10 @@
 /* Layouts of software units with shuffled operands: the experiments must find each slot. */
 #include "lib/mma/discovery/model.h"
 #include "lib/mma/discovery/slots.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { M = 8, N = 4, K = 16, SLOTS_A = M * K + 9, SLOTS_B = K * N, SLOTS_C = M * N + 3 };
 
@@ -109,9 +104,8 @@ static void differences(struct shuffled *s, const struct as_slot_unit *u, struct
     as_slots_finish(doc);
 }
 
-static void test_shuffled(void **unused)
+UNIT_TEST(test_shuffled)
 {
-    (void)unused;
     static const char *const formats[][2] = {{"f16", "f32"}, {"e4m3", "f32"}, {"s8", "s32"},
                                              {"u8", "s32"},  {"e2m1", "f32"}, {"f64", "f64"}};
     for (size_t i = 0; i < 12; i++) {
@@ -133,9 +127,8 @@ static void swap(struct as_slot *a, struct as_slot *b)
 }
 
 /* The documentation is wrong: two elements of one operand are exchanged. */
-static void test_wrong_documents(void **unused)
+UNIT_TEST(test_wrong_documents)
 {
-    (void)unused;
     for (unsigned which = 0; which < 3; which++) {
         struct shuffled s;
         struct as_slots_difference diff;
@@ -151,9 +144,8 @@ static void test_wrong_documents(void **unused)
 }
 
 /* Rows numbered differently, but alike in A and the result, are the same product. */
-static void test_other_numbers(void **unused)
+UNIT_TEST(test_other_numbers)
 {
-    (void)unused;
     struct shuffled s;
     struct as_slots_difference diff;
     struct as_slot_unit u = start(&s, "f16", "f32", 78);
@@ -175,9 +167,8 @@ static void expect_failed(const struct as_slot_unit *u, const char *text)
     assert_null(found.a);
 }
 
-static void test_contradictions(void **unused)
+UNIT_TEST(test_contradictions)
 {
-    (void)unused;
     struct shuffled s;
     struct as_slot_unit u = start(&s, "f16", "f32", 79);
     for (s.also = 0; s.also < SLOTS_A; s.also++) {

@@ -4,15 +4,10 @@
 #include "base/clock.h"
 #include "f32_bits.h"
 #include "lib/mma/discovery/find.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum sums_order {
     AS_THE_MANUAL, /* of the even and of the odd products; their sum is added to the accumulator */
@@ -108,9 +103,8 @@ static void same_anywhere(const struct two_sums *t, const struct as_arithmetic *
         fail_msg("%zu results are 0, %zu -0: too few of either to tell", none, minus);
 }
 
-static void test_two_sums(void **unused)
+UNIT_TEST(test_two_sums)
 {
-    (void)unused;
     for (enum sums_order order = AS_THE_MANUAL; order < SUMS_ORDERS; order++) {
         struct two_sums t;
         struct as_matrix_found found;

@@ -2,17 +2,13 @@
  * small unit and the peak's check, with planted errors that must be detected. */
 #include "lib/mma/instructions/fragments.h"
 #include "lib/mma/rate/peak.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct {
     const struct as_matrix *matrix;
@@ -216,19 +212,17 @@ static void check_unit(const char *name, size_t count)
     free(d);
 }
 
-static void test_unit(void **state)
+UNIT_TEST(test_unit)
 {
-    (void)state;
     for (size_t i = 0; i < MODELLED; i++)
         check_unit(modelled[i], 3);
     check_unit("mma_m8n8k4_f64", 1025); /* more than one launch */
 }
 
-static void test_unit_refuses(void **state)
+UNIT_TEST(test_unit_refuses)
 {
     struct as_fragments f;
     struct as_error err = {0};
-    (void)state;
     open_model("wgmma_f16_f32", 0);
     assert_int_equal(as_fragments_open(&f, &toy.dev, model.matrix, 12, &err), AS_USAGE);
     as_fragments_close(&f);
@@ -287,11 +281,10 @@ static void plant_group(void)
     model.bad_group = 2;
 }
 
-static void test_peak(void **state)
+UNIT_TEST(test_peak)
 {
     static void (*const planted[])(void) = {plant_skip, plant_swap, plant_narrow, plant_group};
     char why[300];
-    (void)state;
     for (size_t i = 0; i < MODELLED; i++) {
         if (!peak_checks(modelled[i], AS_PEAK_RANDOM, NULL, why, sizeof why))
             fail_msg("%s: %s", modelled[i], why);
@@ -303,10 +296,9 @@ static void test_peak(void **state)
     assert_false(peak_checks("wgmma_f16_f32", AS_PEAK_RANDOM, plant_skip, why, sizeof why));
 }
 
-static void test_peak_applies(void **state)
+UNIT_TEST(test_peak_applies)
 {
     struct as_error err = {0};
-    (void)state;
     open_model("wgmma_f16_f32", 0);
     const struct as_matrix *m = model.matrix;
     const struct as_device_info *info = &toy.dev.info;

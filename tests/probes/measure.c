@@ -1,15 +1,12 @@
 /* How many samples a trial takes: on a toy with scripted launch times. */
 #include "worker/measure.h"
 #include "scripted_clock.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct toy toy;
 static double launch_s, scatter; /* length of a launch, and the share by which every third is longer */
@@ -76,9 +73,8 @@ static size_t samples(bool alone)
 }
 
 /* Long samples that agree need no more; short ones, scattered ones, and a single trial do. */
-static void test_how_many(void **unused)
+UNIT_TEST(test_how_many)
 {
-    (void)unused;
     launch_s = 1e-2;
     scatter = 1e-3;
     assert_int_equal(samples(false), AS_SAMPLES_MIN);
@@ -99,10 +95,9 @@ static enum as_status read_badly(struct as_device *dev, struct as_memory *mem, u
 }
 
 /* A check that lacked memory rejects nothing; one that compared does. */
-static void test_check_without_memory(void **unused)
+UNIT_TEST(test_check_without_memory)
 {
     static struct as_memory_ops failing;
-    (void)unused;
     toy_init_sm90(&toy, gpu);
     failing = *toy.dev.memory;
     failing.read = read_badly;
@@ -124,9 +119,8 @@ static void test_check_without_memory(void **unused)
 }
 
 /* However small its share of time, a single trial takes enough samples; one of several takes at least one. */
-static void test_short_share(void **unused)
+UNIT_TEST(test_short_share)
 {
-    (void)unused;
     launch_s = 2e-2;
     scatter = 1e-3;
     share_s = 1e-2;
@@ -137,9 +131,8 @@ static void test_short_share(void **unused)
 
 /* Another tool's rule fixes the number of samples: neither a small share of time nor agreeing samples end it
  * earlier. */
-static void test_fixed_number(void **unused)
+UNIT_TEST(test_fixed_number)
 {
-    (void)unused;
     probe_name = "calibrate";
     launch_s = 2e-2;
     scatter = 0;
@@ -151,9 +144,8 @@ static void test_fixed_number(void **unused)
 }
 
 /* Over all samples kept, and nothing else. */
-static void test_time_inside_samples(void **unused)
+UNIT_TEST(test_time_inside_samples)
 {
-    (void)unused;
     launch_s = 1e-2;
     scatter = 0;
     struct as_trial v = trial(true);
@@ -163,12 +155,11 @@ static void test_time_inside_samples(void **unused)
 }
 
 /* A trial starts with the repetitions of the one before, even if samples have become much longer since. */
-static void test_repetitions_are_known(void **unused)
+UNIT_TEST(test_repetitions_are_known)
 {
     static const double lengths[] = {1e-4, 1e-4, 1}; /* per launch, whatever its number of repetitions */
     unsigned made[3];
     uint64_t reps[3];
-    (void)unused;
     scatter = 0;
     cell_bytes *= 2; /* a different cell */
     for (int i = 0; i < 3; i++) {
@@ -242,9 +233,8 @@ static struct as_trial alloc_trial(unsigned capabilities, bool alone)
 }
 
 /* Samples beside a neighbour are kept with weight 0, detected by the reference loop and not by their value. */
-static void test_contended_samples_weigh_nothing(void **unused)
+UNIT_TEST(test_contended_samples_weigh_nothing)
 {
-    (void)unused;
     always = false;
     struct as_trial v = alloc_trial(AS_CAP_SOURCE, false);
     size_t counted = 0, left_out = 0;
@@ -262,9 +252,8 @@ static void test_contended_samples_weigh_nothing(void **unused)
 }
 
 /* A trial does not wait until its end for a neighbour to leave, and keeps its samples. */
-static void test_lasting_contention(void **unused)
+UNIT_TEST(test_lasting_contention)
 {
-    (void)unused;
     always = true;
     struct as_trial v = alloc_trial(AS_CAP_SOURCE, false);
     assert_true(v.n + v.warmup <= 2 * AS_SAMPLES_ALONE);
@@ -274,7 +263,7 @@ static void test_lasting_contention(void **unused)
 }
 
 /* A low clock that one sample alone had is contention: a number must not be raised by it. One that lasts is a clock. */
-static void test_low_clocks(void **unused)
+UNIT_TEST(test_low_clocks)
 {
     enum { SAMPLES = 4 };
     static const struct {
@@ -288,7 +277,6 @@ static void test_low_clocks(void **unused)
         {{4e9, 3.9e9, 4e9, 4e9, 4e9}, NAN, 0xf},
         {{4e9, 3.08e9, 3.08e9, 3.08e9, 4e9}, 0, 0xf},
     };
-    (void)unused;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct as_reference reference = AS_REFERENCE_INIT;
         struct as_reference_reading readings[SAMPLES + 1] = {{0}};
@@ -305,9 +293,8 @@ static void test_low_clocks(void **unused)
 }
 
 /* A scripted device has its own time. */
-static void test_no_core_of_a_script(void **unused)
+UNIT_TEST(test_no_core_of_a_script)
 {
-    (void)unused;
     always = false;
     struct as_trial v = alloc_trial(AS_CAP_SOURCE | AS_CAP_SIMULATED, false);
     assert_null(v.core_hz);

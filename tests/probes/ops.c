@@ -4,22 +4,17 @@
 #include "lib/ops/ops_reference.h"
 #include "lib/ops/trial.h"
 #include "real_device.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* ---- the table ---- */
 
-static void test_table(void **state)
+UNIT_TEST(test_table)
 {
-    (void)state;
     assert_true(as_ops_n > 0);
     for (size_t i = 0; i < as_ops_n; i++) {
         const struct as_op *op = &as_ops[i];
@@ -40,9 +35,8 @@ static void test_table(void **state)
 }
 
 /* Operands lie in their domain, and the rotating operands keep chains near their start. */
-static void test_operands(void **state)
+UNIT_TEST(test_operands)
 {
-    (void)state;
     struct as_rng rng;
     as_rng_seed(&rng, 1);
     for (unsigned i = 0; i < 4000; i++) {
@@ -79,9 +73,8 @@ static union as_op_value evaluate(const char *name, union as_op_value a, union a
 #define F(x) ((union as_op_value){.f32 = (x)})
 #define D(x) ((union as_op_value){.f64 = (x)})
 
-static void test_known_answers(void **state)
+UNIT_TEST(test_known_answers)
 {
-    (void)state;
     assert_int_equal(evaluate("iaddsat32", I(0x7fffffff), I(1), I(0)).u32, 0x7fffffff);
     assert_int_equal(evaluate("iaddsat32", I(0x80000000), I(0xffffffff), I(0)).u32, 0x80000000);
     assert_int_equal(evaluate("imulhi32", I(0xffffffff), I(0xffffffff), I(0)).u32, 0xfffffffe);
@@ -125,9 +118,8 @@ static void test_known_answers(void **state)
 }
 
 /* Each lane's result is the sum of its own four, and of all; in groups of 64 only the first 32 lanes have bits. */
-static void test_of_larger_groups(void **state)
+UNIT_TEST(test_of_larger_groups)
 {
-    (void)state;
     union as_op_value v[AS_OP_GROUP_MOST][3] = {{{0}}}, r = {0};
     const union as_op_value(*all)[3] = (const union as_op_value(*)[3])v;
     for (unsigned i = 0; i < AS_OP_GROUP_MOST; i++)
@@ -140,9 +132,8 @@ static void test_of_larger_groups(void **state)
     assert_true(r.f32 == 41 * 21);
 }
 
-static void test_of_lanes(void **state)
+UNIT_TEST(test_of_lanes)
 {
-    (void)state;
     union as_op_value v[32][3] = {{{0}}}, r = {0};
     const union as_op_value(*all)[3] = (const union as_op_value(*)[3])v;
     for (unsigned i = 0; i < 32; i++)
@@ -186,9 +177,8 @@ static void test_of_lanes(void **state)
 }
 
 /* One wrong bit is detected if results are exact; within a tolerance it is not. */
-static void test_agreement(void **state)
+UNIT_TEST(test_agreement)
 {
-    (void)state;
     const union as_op_value abc[1][3] = {{I(5), I(7), I(0)}};
     const struct as_op *add = as_op_find("iadd32"), *rsqrt = as_op_find("rsqrt32");
     union as_op_value r = I(12);
@@ -230,9 +220,8 @@ static bool code_agrees(const struct as_instructions *half, const struct as_inst
     return as_op_code_agrees(half, whole, steps, &alone, AS_DIALECT_CUDA, &each, text, size);
 }
 
-static void test_code(void **state)
+UNIT_TEST(test_code)
 {
-    (void)state;
     static struct as_instructions half, whole;
     char text[160];
     half.n = whole.n = 0;
@@ -279,9 +268,8 @@ static void test_code(void **state)
 
 /* ---- sequences ---- */
 
-static void test_sequences(void **state)
+UNIT_TEST(test_sequences)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum as_status status;
@@ -318,9 +306,8 @@ static struct as_device_info gpu_info(const char *arch, unsigned warp)
 }
 
 /* Groups have at most as many lanes as the check has room for. */
-static void test_which_groups(void **state)
+UNIT_TEST(test_which_groups)
 {
-    (void)state;
     static const struct {
         unsigned warp;
         enum as_applies applies;
@@ -337,9 +324,8 @@ static void test_which_groups(void **state)
 }
 
 /* Four warp instructions per cycle; SMs before sm_70 have no such bound. */
-static void test_issue(void **state)
+UNIT_TEST(test_issue)
 {
-    (void)state;
     static const struct {
         const char *arch, *op;
         double limit;
@@ -399,9 +385,8 @@ static bool checked(const struct as_op *op, char *why, size_t size, enum as_stat
     return good;
 }
 
-static void test_right(void **state)
+UNIT_TEST(test_right)
 {
-    (void)state;
     static const char *const names[] = {"iadd32", "ffma32", "cvt_f32_i32"};
     char why[512] = "";
     enum as_status measured;
@@ -414,9 +399,8 @@ static void test_right(void **state)
     }
 }
 
-static void test_wrong_reference(void **state)
+UNIT_TEST(test_wrong_reference)
 {
-    (void)state;
     char why[512] = "";
     enum as_status measured;
     if (!opened.backend)
@@ -428,9 +412,8 @@ static void test_wrong_reference(void **state)
 }
 
 /* Steps of the long body do nothing, or do not depend on the previous one. */
-static void test_wrong_bodies(void **state)
+UNIT_TEST(test_wrong_bodies)
 {
-    (void)state;
     static const char *const heads[] = {
         "#define OP$(d, a, b, c) (d) = mode == 2u ? (a) : (a) + (b)",
         "#define OP$(d, a, b, c) (d) = mode == 2u ? (TR$)7 : (a) + (b)",

@@ -3,14 +3,10 @@
  * body with fewer steps. */
 #include "device/cpu/features.h"
 #include "lib/ops/native.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool can_run(const struct as_native *n)
 {
@@ -28,10 +24,9 @@ static size_t bodies_of(const struct as_native *n)
 
 /* ---- the table ---- */
 
-static void test_table(void **state)
+UNIT_TEST(test_table)
 {
     size_t scalar = 0, vectors = 0;
-    (void)state;
     for (const struct as_native *n = as_natives; n->op; n++) {
         const struct as_op *op = as_op_find(n->op);
         assert_non_null(op);
@@ -63,14 +58,13 @@ static void test_table(void **state)
 }
 
 /* The printed descriptions match the rows. */
-static void test_about(void **state)
+UNIT_TEST(test_about)
 {
 #if defined(__x86_64__)
     static const char machine[] = "x86-64";
 #else
     static const char machine[] = "aarch64";
 #endif
-    (void)state;
     if (!as_natives[0].op) {
         print_message("skipped: no native kernels for this kind of CPU\n");
         skip();
@@ -94,10 +88,9 @@ static void test_about(void **state)
 
 /* ---- correct ---- */
 
-static void test_all_agree(void **state)
+UNIT_TEST(test_all_agree)
 {
     size_t ran = 0, other = 0;
-    (void)state;
     for (const struct as_native *n = as_natives; n->op; n++) {
         if (!can_run(n)) {
             other++;
@@ -115,9 +108,8 @@ static void test_all_agree(void **state)
         skip();
 }
 
-static void test_all_code(void **state)
+UNIT_TEST(test_all_code)
 {
-    (void)state;
     if (as_native_codes_why[0] || !as_natives[0].op) {
         print_message("skipped: %s\n", as_native_codes_why);
         skip();
@@ -159,10 +151,9 @@ static void fewer(void *states, const void *operands, uint64_t turns)
     chain_of_adds->half(states, operands, turns);
 }
 
-static void test_planted_errors(void **state)
+UNIT_TEST(test_planted_errors)
 {
     char why[256] = "";
-    (void)state;
     adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
     if (!adds)
         skip();
@@ -213,10 +204,9 @@ static void short_vectors(void *states, const void *operands, uint64_t turns)
     memcpy((unsigned char *)states + 16, before + 16, sizeof before - 16);
 }
 
-static void test_planted_lanes(void **state)
+UNIT_TEST(test_planted_lanes)
 {
     char why[256] = "";
-    (void)state;
     sve = as_native_find("fadd64", AS_NATIVE_SVE);
     if (!sve || !can_run(sve)) {
         print_message("skipped: this CPU has no SVE\n");
@@ -241,10 +231,9 @@ static void test_planted_lanes(void **state)
 }
 
 /* A body whose code lacks the steps, and one of another instruction. */
-static void test_planted_code(void **state)
+UNIT_TEST(test_planted_code)
 {
     char text[200];
-    (void)state;
     adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
     if (!adds || as_native_codes_why[0])
         skip();
@@ -266,11 +255,10 @@ static void test_planted_code(void **state)
 
 /* ---- which cells ---- */
 
-static void test_which_cells(void **state)
+UNIT_TEST(test_which_cells)
 {
     struct as_device_info cpu = {.capabilities = AS_CAP_HOST_KERNELS};
     struct as_error err = {0};
-    (void)state;
     if (!as_natives[0].op)
         skip();
     struct as_native_desc d = {.op = as_op_find("iadd32"), .width = AS_NATIVE_SCALAR, .chains = 1};
@@ -316,7 +304,7 @@ static bool tells_apart(const char *name, const struct as_op *other, enum as_nat
 
 /* A wrong direction, another lane, a scan that is exclusive where an inclusive one is meant, lanes of another size, and
  * quads where the whole register is meant, which are the same in 128 bits. */
-static void test_planted_subgroups(void **state)
+UNIT_TEST(test_planted_subgroups)
 {
     static const struct {
         const char *right, *wrong;
@@ -337,7 +325,6 @@ static void test_planted_subgroups(void **state)
                  {"quad_prefix_sum16", "prefix_sum16", AS_NATIVE_128},
                  {"quad_reduce_fmin32", "quad_reduce_fmax32", AS_NATIVE_128}};
     size_t ran = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (unsigned w = pairs[i].from; w <= AS_NATIVE_512; w++)
             ran += tells_apart(pairs[i].right, as_op_find(pairs[i].wrong), (enum as_native_width)w);
@@ -355,11 +342,10 @@ static void sum_in_a_row(const union as_op_value (*v)[3], unsigned lane, unsigne
 }
 
 /* f32 sums have an order: halves first. */
-static void test_planted_order(void **state)
+UNIT_TEST(test_planted_order)
 {
     struct as_op other = *as_op_find("sum32");
     size_t ran = 0;
-    (void)state;
     other.group_reference = sum_in_a_row;
     for (unsigned w = AS_NATIVE_128; w <= AS_NATIVE_512; w++)
         ran += tells_apart("sum32", &other, (enum as_native_width)w);

@@ -1,16 +1,12 @@
 #include "real_device.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 #include "toy_device.h"
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static size_t measured;
 

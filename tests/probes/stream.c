@@ -1,21 +1,16 @@
 /* Streams on a toy device: correct results pass, every planted fault is detected. */
 #include "lib/stream/stream.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_operands(void **unused)
+UNIT_TEST(test_operands)
 {
     struct as_stream_data d, other;
     enum { N = 5000 };
     static double filled[N];
-    (void)unused;
     as_stream_data_init(&d, 1);
     as_stream_data_init(&other, 2);
     size_t alike = 0;
@@ -33,11 +28,10 @@ static void test_operands(void **unused)
 }
 
 /* Arrays that begin anywhere in a block: the same operands, and matching sums. */
-static void test_operands_of_a_place(void **unused)
+UNIT_TEST(test_operands_of_a_place)
 {
     static const uint64_t firsts[] = {0, 8, 504, 512, 5000, 1048584}, sizes[] = {8, 496, 504, 512, 520, 10000, 300008};
     struct as_stream_data d, all;
-    (void)unused;
     as_stream_data_init(&all, 7);
     for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -69,11 +63,10 @@ static void test_operands_of_a_place(void **unused)
         }
 }
 
-static void test_expected_sums(void **unused)
+UNIT_TEST(test_expected_sums)
 {
     static const uint64_t sizes[] = {8, 504, 512, 520, 10000, 3000008};
     struct as_stream_data d;
-    (void)unused;
     as_stream_data_init(&d, 3);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double dot = 0, read = 0;
@@ -136,9 +129,8 @@ static bool end_play(struct play *p)
     return right;
 }
 
-static void test_right_results_pass(void **unused)
+UNIT_TEST(test_right_results_pass)
 {
-    (void)unused;
     for (int op = 0; op < AS_STREAM_OPS; op++)
         for (int nt = 0; nt <= (as_stream_shapes[op].writes > 0); nt++)
             for (unsigned threads = 1; threads <= 4; threads++) {
@@ -153,9 +145,8 @@ static void test_right_results_pass(void **unused)
 }
 
 /* Beyond 2 MiB a wrong element outside the drawn blocks may be missed, but a missing part is not. */
-static void test_wrong_results_are_seen(void **unused)
+UNIT_TEST(test_wrong_results_are_seen)
 {
-    (void)unused;
     for (int op = 0; op < AS_STREAM_OPS; op++) {
         struct play p;
         start_play(&p, (enum as_stream_op)op, 2, false, 100000);
@@ -172,9 +163,8 @@ static void test_wrong_results_are_seen(void **unused)
     }
 }
 
-static void test_lost_launch_is_seen(void **unused)
+UNIT_TEST(test_lost_launch_is_seen)
 {
-    (void)unused;
     for (int op = 0; op < AS_STREAM_OPS; op++) {
         struct play p;
         start_play(&p, (enum as_stream_op)op, 1, false, 100000);
@@ -185,10 +175,9 @@ static void test_lost_launch_is_seen(void **unused)
     }
 }
 
-static void test_part_left_out_of_large_arrays_is_seen(void **unused)
+UNIT_TEST(test_part_left_out_of_large_arrays_is_seen)
 {
     struct play p;
-    (void)unused;
     start_play(&p, AS_STREAM_TRIAD, 2, false, UINT64_C(48) << 20);
     run_play(&p, 1);
     double *out = (double *)p.stream.memory->host;
@@ -197,10 +186,9 @@ static void test_part_left_out_of_large_arrays_is_seen(void **unused)
     assert_false(end_play(&p));
 }
 
-static void test_single_element_of_large_arrays_is_seen_by_whole_check(void **unused)
+UNIT_TEST(test_single_element_of_large_arrays_is_seen_by_whole_check)
 {
     struct play p;
-    (void)unused;
     start_play(&p, AS_STREAM_COPY, 1, false, UINT64_C(32) << 20);
     p.stream.whole_check = true;
     run_play(&p, 1);
@@ -223,10 +211,9 @@ static enum as_status refuse(const struct as_stream_desc *d, bool deny)
 }
 
 /* The search for the best access is limited by time. */
-static void test_slow_trials_are_few(void **unused)
+UNIT_TEST(test_slow_trials_are_few)
 {
     struct play quick, slow;
-    (void)unused;
     start_with(&quick, 1e-4, AS_STREAM_TRIAD, 1, false, 3 << 20);
     start_with(&slow, 10, AS_STREAM_TRIAD, 1, false, 6 << 20);
     assert_true(quick.toy.launches >= slow.toy.launches + 2);
@@ -236,11 +223,10 @@ static void test_slow_trials_are_few(void **unused)
     assert_true(end_play(&quick));
 }
 
-static void test_refusals(void **unused)
+UNIT_TEST(test_refusals)
 {
     struct as_stream_desc d = {
         .op = AS_STREAM_TRIAD, .allocator = "toy", .size = 1 << 20, .threads = 1, .choose_width = true};
-    (void)unused;
     assert_int_equal(refuse(&d, true), AS_NOMEM);
     d.size = 100;
     assert_int_equal(refuse(&d, false), AS_USAGE);

@@ -1,13 +1,9 @@
 /* Streams in memory kept between trials, on this machine's CPU. */
 #include "lib/stream/stream.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_opened real;
 
@@ -49,10 +45,9 @@ static double *array_of(struct as_stream *s, unsigned array)
 }
 
 /* Trials of other sizes at other places of the same memory: each finds correct data. */
-static void test_kept_memory_is_right(void **unused)
+UNIT_TEST(test_kept_memory_is_right)
 {
     uint64_t trial = 0;
-    (void)unused;
     for (int round = 0; round < 2; round++)
         for (int op = 0; op < AS_STREAM_OPS; op++)
             for (int whole = 0; whole < 2; whole++) {
@@ -67,11 +62,10 @@ static void test_kept_memory_is_right(void **unused)
 }
 
 /* Operands are kept from the previous trial and not written again. */
-static void test_kept_operands_stay(void **unused)
+UNIT_TEST(test_kept_operands_stay)
 {
     struct as_stream s;
     const struct as_stream_desc d = kept_desc(AS_STREAM_READ, 16 << 20, false);
-    (void)unused;
     start_kept(&s, 1000, &d);
     assert_true(run_kept(&s, 1));
     array_of(&s, 0)[s.n / 2] += 1;
@@ -85,9 +79,8 @@ static void test_kept_operands_stay(void **unused)
 }
 
 /* Results of the previous trial do not pass for those of a trial that stored nothing. */
-static void test_stale_results_of_kept_memory_are_seen(void **unused)
+UNIT_TEST(test_stale_results_of_kept_memory_are_seen)
 {
-    (void)unused;
     for (int whole = 0; whole < 2; whole++) {
         struct as_stream s;
         char why[160];
@@ -102,12 +95,11 @@ static void test_stale_results_of_kept_memory_are_seen(void **unused)
 }
 
 /* A planted fault is detected in a later trial as in the first. */
-static void test_faults_in_kept_memory_are_seen(void **unused)
+UNIT_TEST(test_faults_in_kept_memory_are_seen)
 {
     struct as_stream s;
     const struct as_stream_desc d = kept_desc(AS_STREAM_TRIAD, 16 << 20, false);
     char why[160];
-    (void)unused;
     for (uint64_t trial = 0; trial < 3; trial++) {
         start_kept(&s, 3000 + trial, &d);
         assert_true(run_kept(&s, 1));

@@ -1,14 +1,10 @@
 /* The native kernels of every width and the device kernel against plain loops, at odd sizes. */
 #include "device/dialect/host_prelude.h"
 #include "lib/stream/stream.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 700, GUARD = 20, ARRAYS = 3 };
 static const double untouched = 12345.5;
@@ -153,11 +149,10 @@ static void compare(enum as_stream_op op, int width, int nt, uint64_t n, uint64_
         fail_msg("%s, width %d, nt %d, %d elements, %d times: sum differs", sh->name, width, nt, (int)n, (int)reps);
 }
 
-static void test_native_kernels(void **unused)
+UNIT_TEST(test_native_kernels)
 {
     double *got = make_arrays(), *want = make_arrays();
     int widths = 0;
-    (void)unused;
     for (int w = 0; w < AS_WIDTHS; w++) {
         const struct as_stream_kernels *k = as_stream_kernels((enum as_stream_width)w);
         if (!k)
@@ -175,10 +170,9 @@ static void test_native_kernels(void **unused)
     free(want);
 }
 
-static void test_slices(void **unused)
+UNIT_TEST(test_slices)
 {
     static const uint64_t sizes[] = {8, 16, 24, 1000, 4096, 100000, 1 << 20, (1 << 20) + 8};
-    (void)unused;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (unsigned threads = 1; threads <= 17; threads++) {
             uint64_t next = 0;
@@ -205,7 +199,7 @@ static void run_device(device_fn fn, double *p, double *result, uint64_t n, uint
     }
 }
 
-static void test_device_kernel(void **unused)
+UNIT_TEST(test_device_kernel)
 {
     static const struct {
         enum as_stream_op op;
@@ -216,7 +210,6 @@ static void test_device_kernel(void **unused)
                    {AS_STREAM_DOT, device_dot},
                    {AS_STREAM_READ, device_read}};
     double *got = make_arrays(), *want = make_arrays(), result[8];
-    (void)unused;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         for (uint64_t n = 8; n <= MOST; n += 8)
             for (int pieces = 0; pieces < 2; pieces++) {
@@ -236,12 +229,11 @@ static void test_device_kernel(void **unused)
     free(want);
 }
 
-static void test_device_fill(void **unused)
+UNIT_TEST(test_device_fill)
 {
     struct as_stream_data d;
     enum { N = 2000, PITCH = 2048 };
     double *memory = calloc(3 * PITCH, sizeof *memory);
-    (void)unused;
     assert_non_null(memory);
     as_stream_data_init(&d, 99);
     for (uint32_t g = 0; g < 3; g++) {
@@ -256,11 +248,10 @@ static void test_device_fill(void **unused)
 
 /* Every pair is read once in each turn, whatever the number of groups is against that of tiles: powers of two tell
  * which was not. */
-static void test_gpu_reads_all(void **unused)
+UNIT_TEST(test_gpu_reads_all)
 {
     enum { TILE_PAIRS = UNROLL };
     static double memory[64] __attribute__((aligned(16)));
-    (void)unused;
     for (uint64_t n = 2; n <= 20; n += 2) {
         uint64_t tiles = (n / 2 + TILE_PAIRS - 1) / TILE_PAIRS;
         for (uint64_t i = 0; i < 64; i++)

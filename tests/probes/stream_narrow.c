@@ -1,12 +1,8 @@
 /* Streams over f32, with this machine's OpenCL as a device without f64: results are correct, faults are detected. */
 #include "lib/stream/stream.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_opened real;
 
@@ -61,10 +57,9 @@ static bool end_stream(struct as_stream *s, char *why, size_t size)
     return right;
 }
 
-static void test_right(void **state)
+UNIT_TEST(test_right)
 {
     char why[160];
-    (void)state;
     if (!real.backend)
         skip();
     for (int op = 0; op < AS_STREAM_OPS; op++)
@@ -80,11 +75,10 @@ static void test_right(void **state)
 }
 
 /* Outputs of nstream grow until f32 cannot represent them; before that it restarts. */
-static void test_many_repetitions(void **state)
+UNIT_TEST(test_many_repetitions)
 {
     struct as_stream s;
     char why[160];
-    (void)state;
     if (!real.backend)
         skip();
     start_stream(&s, AS_STREAM_NSTREAM, false, 3 * 1024);
@@ -103,9 +97,8 @@ static void test_many_repetitions(void **state)
 }
 
 /* Changes one element of an output, or of an operand of a sum. */
-static void test_wrong(void **state)
+UNIT_TEST(test_wrong)
 {
-    (void)state;
     if (!real.backend)
         skip();
     for (int op = 0; op < AS_STREAM_OPS; op++) {

@@ -1,15 +1,11 @@
 /* Streams on a GPU-like toy: placement in its cache, ways to stream, and resident workgroups. */
 #include "lib/stream/stream.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Writing and filling as a GPU does, by its kernels' arguments. */
 static unsigned places_seen;
@@ -61,12 +57,11 @@ static void start_gpu(struct toy *t, struct as_stream *s, uint64_t size, bool ba
 
 /* A repetition within a GPU's cache covers several places, each of which must be correct; beyond the cache and in main
  * memory there is one. */
-static void test_places(void **unused)
+UNIT_TEST(test_places)
 {
     struct toy t;
     struct as_stream s;
     char why[160];
-    (void)unused;
     for (size_t wrong = 0; wrong <= AS_STREAM_PLACES; wrong++) {
         start_gpu(&t, &s, 1 << 20, false, wrong % 2); /* an APU's GPU too */
         assert_int_equal(s.places_n, AS_STREAM_PLACES);
@@ -104,7 +99,7 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
     return st;
 }
 
-static void test_ways_over_places(void **unused)
+UNIT_TEST(test_ways_over_places)
 {
     struct toy t;
     struct as_stream s;
@@ -116,7 +111,6 @@ static void test_ways_over_places(void **unused)
                                      .choose_width = true,
                                      .device_first = true,
                                      .seed = 5};
-    (void)unused;
     init_gpu(&t);
     toy_queue = t.dev.queue;
     queue = *toy_queue;
@@ -156,7 +150,7 @@ static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *ke
 }
 
 /* In a sweep no workgroup waits for another to end: its part would lie in a nearer cache than the arrays. */
-static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
+UNIT_TEST(test_all_groups_of_a_sweep_are_held_at_once)
 {
     static const struct {
         bool barrier, is_host_cpu, has_ways, driver_tells;
@@ -169,7 +163,6 @@ static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
                  {false, false, true, true, 2048, 8, 1024},
                  {false, false, true, false, 1024, 8, 1024},
                  {true, false, false, false, 0, SIZE_MAX, SIZE_MAX}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct as_stream s;

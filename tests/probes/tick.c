@@ -1,15 +1,11 @@
 /* Clocks by calibration, on a toy device whose launch times follow a known clock. */
 #include "lib/mma/rate/peak.h"
 #include "lib/ops/chains.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 240, TICK_STEPS = 192, FMA = 128, OPERATION_CYCLES = 5, TICK_CYCLES = 1024 * 4 / FMA };
 static const double LAUNCH_S = 20e-6;
@@ -62,7 +58,7 @@ static void check_number(double x, double expected)
 }
 
 /* Cycles stay constant when the clock changes between samples, and launch overhead does not count. */
-static void test_cycles(void **unused)
+UNIT_TEST(test_cycles)
 {
     static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
     struct as_trial_context tc;
@@ -70,7 +66,6 @@ static void test_cycles(void **unused)
     struct as_error err = {0};
     struct as_chains_time t;
     const struct as_chains_desc d = setup(&tc);
-    (void)unused;
     assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), AS_APPLIES);
     assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     assert_non_null(strstr(as_buf_get(&tc.detail), "by calibration"));
@@ -90,7 +85,7 @@ static void test_cycles(void **unused)
 }
 
 /* Warps beyond a workgroup's share their compute unit in equal workgroups, as far as it holds them. */
-static void test_warps(void **unused)
+UNIT_TEST(test_warps)
 {
     static const struct {
         unsigned reported, published, warps; /* threads per compute unit, 0: unknown */
@@ -98,7 +93,6 @@ static void test_warps(void **unused)
     } cases[] = {{2048, 0, 1, 1, 32},   {2048, 0, 32, 1, 1024}, {2048, 0, 48, 2, 768}, {2048, 0, 64, 2, 1024},
                  {2048, 0, 88, 0, 0},   {1536, 0, 64, 0, 0},    {0, 0, 64, 2, 1024},   {0, 0, 88, 0, 0},
                  {0, 3072, 88, 4, 704}, {0, 3072, 96, 3, 1024}, {0, 3072, 128, 0, 0}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_trial_context tc;
         struct as_chains c;
@@ -121,10 +115,9 @@ static void test_warps(void **unused)
 }
 
 /* A short body whose code is worse: the long one counts, less an empty launch. */
-static void test_uneven_bodies(void **unused)
+UNIT_TEST(test_uneven_bodies)
 {
     static const double worse[] = {0.9, 1, 1.1};
-    (void)unused;
     for (size_t i = 0; i < sizeof worse / sizeof *worse; i++) {
         struct as_trial_context tc;
         struct as_chains c;
@@ -143,14 +136,13 @@ static void test_uneven_bodies(void **unused)
 }
 
 /* Empty launches that were disturbed while the chain was prepared. */
-static void test_slow_empty(void **unused)
+UNIT_TEST(test_slow_empty)
 {
     struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
     const struct as_chains_desc d = setup(&tc);
-    (void)unused;
     assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     c.empty_s = 1;
     assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_OK);
@@ -160,10 +152,9 @@ static void test_slow_empty(void **unused)
 }
 
 /* The shortest sample is long compared with the scatter of launches, and not much longer. */
-static void test_enough(void **unused)
+UNIT_TEST(test_enough)
 {
     static const double clocks[] = {1.4e9, 1e6};
-    (void)unused;
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         struct as_trial_context tc;
         struct as_chains c;
@@ -181,14 +172,13 @@ static void test_enough(void **unused)
 }
 
 /* Measuring the clock takes about as long as the sample. */
-static void test_lengths(void **unused)
+UNIT_TEST(test_lengths)
 {
     struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
     const struct as_chains_desc d = setup(&tc);
-    (void)unused;
     assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     for (uint32_t turns = 100000; turns >= 10000; turns /= 10) {
         for (int i = 0; i < 3; i++)
@@ -214,14 +204,13 @@ static void run_peak(const char *name, void *const *args)
     toy.launch_s = LAUNCH_S + turns * steps * (tick ? TICK_CYCLES : PEAK_CYCLES) / hz;
 }
 
-static void test_matrix(void **unused)
+UNIT_TEST(test_matrix)
 {
     static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
     struct as_trial_context tc;
     struct as_error err = {0};
     struct as_peak_time t;
     struct as_peak_desc d = {.matrix = as_matrix_find("simdgroup_m8n8k8_f32")};
-    (void)unused;
     (void)setup(&tc);
     toy.kernel = run_peak;
     assert_non_null(d.matrix);
@@ -241,14 +230,13 @@ static void test_matrix(void **unused)
     assert_int_equal(toy.live, 0);
 }
 
-static void test_no_longer_body(void **unused)
+UNIT_TEST(test_no_longer_body)
 {
     struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
     const struct as_chains_desc d = setup(&tc);
-    (void)unused;
     assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     same = true;
     assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_UNSUPPORTED);

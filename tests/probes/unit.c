@@ -3,16 +3,12 @@
  * impossible, it is reported. */
 #include "device/dialect/host_prelude.h"
 #include "lib/chase/chase.h"
+#include "tests/unit_test.h"
 #include "toy_device.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 static _Thread_local u32 my_unit;
@@ -157,11 +153,10 @@ static void check_walks(bool persistent)
     assert_false(contended);
 }
 
-static void test_one_group_walks_alone(void **unused)
+UNIT_TEST(test_one_group_walks_alone)
 {
     struct as_error err = {0};
     struct as_trial_context tc = {0};
-    (void)unused;
     for (int persistent = 0; persistent < 2; persistent++) {
         assert_int_equal(start(persistent, &err), AS_OK);
         check_walks(persistent);
@@ -172,11 +167,10 @@ static void test_one_group_walks_alone(void **unused)
     }
 }
 
-static void test_no_group_on_the_unit(void **unused)
+UNIT_TEST(test_no_group_on_the_unit)
 {
     struct as_error err = {0};
     double ns, seconds;
-    (void)unused;
     for (int persistent = 0; persistent < 2; persistent++) {
         assert_int_equal(start(persistent, &err), AS_OK);
         unsigned before = play.starts;
@@ -194,10 +188,9 @@ static void test_no_group_on_the_unit(void **unused)
 }
 
 /* Workgroups that start only when others end: the chasing one is never alone. It gives up, and nothing hangs. */
-static void test_others_do_not_end(void **unused)
+UNIT_TEST(test_others_do_not_end)
 {
     struct as_error err = {0};
-    (void)unused;
     play.one_by_one = true;
     assert_int_equal(start(false, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "alone"));
@@ -207,11 +200,10 @@ static void test_others_do_not_end(void **unused)
 }
 
 /* The host would wait for a counter that does not move. */
-static void test_host_is_told_that_nobody_walks(void **unused)
+UNIT_TEST(test_host_is_told_that_nobody_walks)
 {
     u64 result[8] = {0}, chain[1] = {(u64)(uintptr_t)chain};
     u32 choice[4] = {AS_TIMER_UNIT + 1}, shared[128] = {0};
-    (void)unused;
     for (u32 g = 0; g < 3; g++) {
         assert_int_equal(shared[COUNT], 0);
         as_host_item = (struct as_host_item){.threads = 1, .group = g, .workgroups = 3};
@@ -259,9 +251,8 @@ static void ask_all(u32 unit, struct item items[GROUPS_N][THREADS_N])
     }
 }
 
-static void test_threads_of_a_group_agree(void **unused)
+UNIT_TEST(test_threads_of_a_group_agree)
 {
-    (void)unused;
     for (u32 unit = 0; unit <= UNITS; unit++) {
         struct item items[GROUPS_N][THREADS_N];
         u32 work = 0;

@@ -2,15 +2,11 @@
  * counts the pieces of work that they have done. Whichever thread runs first between two barriers, the time between the
  * readings is the work of all: a scheduler may let a warp wait while others work. */
 #include "device/dialect/host_prelude.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <ucontext.h>
-
-#include <cmocka.h>
 
 enum { FIBERS = 8, STACK_BYTES = 128 << 10, WORDS = 4096 };
 
@@ -202,9 +198,8 @@ static void check_orders(const struct kernel *k)
     }
 }
 
-static void test_clock(void **state)
+UNIT_TEST(test_clock)
 {
-    (void)state;
     stacks = malloc((size_t)FIBERS * STACK_BYTES);
     assert_non_null(stacks);
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)

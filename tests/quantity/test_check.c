@@ -2,20 +2,14 @@
 #include "base/text.h"
 #include "quantity/quantity.h"
 #include "refs/bounds.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_bound_line no_bounds[] = {{0}};
 
-static void test_planted(void **state)
+UNIT_TEST(test_planted)
 {
-    (void)state;
     static const struct {
         const char *from, *cells, *said; /* said: text in the message; NULL: there is no fault */
     } cases[] = {
@@ -49,9 +43,8 @@ static void test_planted(void **state)
     }
 }
 
-static void test_planted_bounds(void **state)
+UNIT_TEST(test_planted_bounds)
 {
-    (void)state;
     static const struct {
         const char *cells, *said; /* said: text in the message; NULL: there is no fault */
     } cases[] = {
@@ -76,9 +69,8 @@ static void test_planted_bounds(void **state)
 }
 
 /* The line of a sheet is found by its label, whatever word the device has for its compute units. */
-static void test_lines_by_label(void **state)
+UNIT_TEST(test_lines_by_label)
 {
-    (void)state;
     static const char *const words[] = {"SM", "CU", "compute unit"};
     for (const struct as_quantity *q = as_quantities; q->name; q++)
         for (size_t w = 0; w < sizeof words / sizeof *words && !q->beside; w++) {
@@ -94,9 +86,8 @@ static void test_lines_by_label(void **state)
         }
 }
 
-static void test_own(void **state)
+UNIT_TEST(test_own)
 {
-    (void)state;
     struct as_error err = {0};
     assert_int_equal(as_quantities_check(as_quantities, as_bound_lines, &err), AS_OK);
     assert_non_null(as_quantity_named("memory.read.all"));

@@ -1,13 +1,9 @@
 #include "golden.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 void assert_golden(const char *name, const struct as_buf *text)
 {

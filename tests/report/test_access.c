@@ -3,13 +3,10 @@
 #include "golden.h"
 #include "report/model/access.h"
 #include "report/terminal/terminal.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { CELLS_MAX = 32, DEVICES_MAX = 3 };
 static struct as_cell cells[CELLS_MAX];
@@ -60,9 +57,8 @@ static void check_text(const char *golden)
 
 /* Two nodes and two cards: own memory, remote nodes, the host's over a link, a peer's, and what the CPU cannot reach.
  */
-static void cards_and_nodes(void **state)
+UNIT_TEST(cards_and_nodes)
 {
-    (void)state;
     begin(2);
     add_gpu("cuda:0", "cuda", false);
     add_gpu("cuda:1", "cuda", false);
@@ -123,9 +119,8 @@ static void one_memory(void **state)
     check_text("access-apu.txt");
 }
 
-static void hostile_axes(void **state)
+UNIT_TEST(hostile_axes)
 {
-    (void)state;
     begin(1);
     add_gpu("cuda:0", "cuda", false);
     add("cuda:0", "link_latency", 1, "{\"peer\":\"9999\",\"node\":0,\"what\":\"load\",\"size\":2097152}");

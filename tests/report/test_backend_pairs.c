@@ -5,15 +5,12 @@
 #include "report/backends/backend_pairs.h"
 #include "report/terminal/terminal.h"
 #include "synth.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_device_info info(const char *backend, const char *uuid, const char *bus)
 {
@@ -32,9 +29,8 @@ static bool twin(struct as_device_info a, struct as_device_info b)
     return is;
 }
 
-static void devices_are_told_by_uuid_then_bus(void **state)
+UNIT_TEST(devices_are_told_by_uuid_then_bus)
 {
-    (void)state;
     const char *uuid = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab5", *same = "5EDE5D59C9493ACA4B2811BD00045AB5";
     const char *other = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab6";
     assert_true(twin(info("cuda", uuid, ""), info("opencl", same, "")));
@@ -67,9 +63,8 @@ static const struct as_backend_pair *find(const struct as_report_run *r, const c
     return found;
 }
 
-static void cells_are_matched_and_judged(void **state)
+UNIT_TEST(cells_are_matched_and_judged)
 {
-    (void)state;
     size_t n;
     struct synth *s = synth_make("twins");
     assert_non_null(s);
@@ -104,9 +99,8 @@ static void forget(struct as_report_run *r)
     r->backend_pairs_n = 0;
 }
 
-static void an_rejected_number_is_not_compared(void **state)
+UNIT_TEST(an_rejected_number_is_not_compared)
 {
-    (void)state;
     size_t n;
     struct as_error err = {0};
     struct synth *s = synth_make("twins");
@@ -122,9 +116,8 @@ static void an_rejected_number_is_not_compared(void **state)
 }
 
 /* In times and rates, the best allocator represents a device; a count belongs to its allocator. */
-static void counts_of_other_allocators_are_not_compared(void **state)
+UNIT_TEST(counts_of_other_allocators_are_not_compared)
 {
-    (void)state;
     static const char *const compute_units[] = {"events", "x"};
     for (size_t u = 0; u < 2; u++) {
         size_t n;
@@ -143,9 +136,8 @@ static void counts_of_other_allocators_are_not_compared(void **state)
 }
 
 /* The block sizes of different allocators are not comparable times. */
-static void times_of_other_allocators_are_not_compared(void **state)
+UNIT_TEST(times_of_other_allocators_are_not_compared)
 {
-    (void)state;
     size_t n;
     struct as_error err = {0};
     struct synth *s = synth_make("twins");
@@ -161,9 +153,8 @@ static void times_of_other_allocators_are_not_compared(void **state)
 }
 
 /* All threads of a CPU correspond to a device API without a choice. */
-static void all_threads_are_the_whole_device(void **state)
+UNIT_TEST(all_threads_are_the_whole_device)
 {
-    (void)state;
     size_t n;
     struct as_error err = {0};
     struct synth *s = synth_make("twins");
@@ -184,9 +175,8 @@ static void all_threads_are_the_whole_device(void **state)
     synth_free(s);
 }
 
-static void page_and_terminal_say_so(void **state)
+UNIT_TEST(page_and_terminal_say_so)
 {
-    (void)state;
     struct as_error err = {0};
     struct as_buf out = AS_BUF_INIT;
     const struct as_table_style style = {.width = 100, .unicode = 1};

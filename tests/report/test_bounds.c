@@ -4,16 +4,11 @@
 #include "model/judge.h"
 #include "quantity/quantity.h"
 #include "refs/bounds.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { TRIALS = 3, SAMPLES = 20, MIB = 1 << 20 };
 
@@ -147,13 +142,12 @@ static double shown(const struct as_device_info *info, const struct as_refs *fig
     return isfinite(reported) ? reported : ref ? ref->lo : NAN;
 }
 
-static void test_shares_are_bounds(void **state)
+UNIT_TEST(test_shares_are_bounds)
 {
     struct as_device_info info;
     struct as_refs figures;
     struct as_error err = {0};
     size_t shares = 0;
-    (void)state;
     make_gpu(&info);
     assert_int_equal(as_refs_of_device(&info, &figures, &err), AS_OK);
     for (size_t i = 0; i < ROWS; i++) {
@@ -174,12 +168,11 @@ static void test_shares_are_bounds(void **state)
 }
 
 /* Each line of the sheet with a specified rate is represented by a row above. */
-static void test_rows_are_complete(void **state)
+UNIT_TEST(test_rows_are_complete)
 {
     static const char *const sets[] = {"gpus", "cpus"}, *const units[] = {"GB/s", "FLOP/s", "OP/s"};
     struct as_device_info info;
     struct as_error err = {0};
-    (void)state;
     make_gpu(&info);
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct as_refs refs;
@@ -201,10 +194,9 @@ static void test_rows_are_complete(void **state)
 }
 
 /* A device without the driver's figures has those of its data sheet; an unknown one has no bound. */
-static void test_sources(void **state)
+UNIT_TEST(test_sources)
 {
     struct as_device_info info;
-    (void)state;
     make_gpu(&info);
     info.peak_bandwidth = info.bus_bandwidth = 0;
     assert_true(fabs(bound_of(&info, "bandwidth", "GB/s", "level=memory op=read allocator=own").value - 3350) < 10);
@@ -225,10 +217,9 @@ static void test_sources(void **state)
 }
 
 /* Where a bound does not apply. */
-static void test_none(void **state)
+UNIT_TEST(test_none)
 {
     struct as_device_info info;
-    (void)state;
     make_gpu(&info);
     static const struct {
         const char *probe, *axes;
@@ -253,11 +244,10 @@ static void test_none(void **state)
 }
 
 /* A known device whose API reports no cache gets one; unknown devices, and APIs that report one, are unchanged. */
-static void test_specified_cache(void **state)
+UNIT_TEST(test_specified_cache)
 {
     struct as_device_info info;
     struct as_error err = {0};
-    (void)state;
     make_gpu(&info);
     assert_int_equal(as_specified_cache(&info, &err), AS_OK);
     assert_int_equal(info.caches_n, 1);

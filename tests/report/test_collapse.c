@@ -1,13 +1,9 @@
 /* Many facts about one object are folded, few are not. */
 #include "base/text.h"
 #include "report/model/collapse.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 enum { COPIES = 12, FACTS = COPIES + 3 };
 
@@ -19,10 +15,9 @@ static size_t collapsed(const struct as_fact *facts, size_t n)
     return all;
 }
 
-static void many_of_an_object_are_folded(void **state)
+UNIT_TEST(many_of_an_object_are_folded)
 {
     static struct as_fact facts[FACTS];
-    (void)state;
     for (size_t i = 0; i < FACTS; i++) {
         bool copy = i > 0 && i <= COPIES;
         as_copy_text(facts[i].device, sizeof facts[i].device, "cuda:0");
@@ -38,10 +33,9 @@ static void many_of_an_object_are_folded(void **state)
     assert_int_equal(collapsed(facts, FACTS), 5);
 }
 
-static void all_allocators_are_one_matter(void **state)
+UNIT_TEST(all_allocators_are_one_matter)
 {
     static struct as_fact facts[20];
-    (void)state;
     for (size_t i = 0; i < 20; i++) {
         snprintf(facts[i].object, sizeof facts[i].object, "allocator:%zu", i);
         facts[i].matter = "the cost of allocators";
@@ -50,10 +44,9 @@ static void all_allocators_are_one_matter(void **state)
 }
 
 /* Rates and losses of atomic updates have one object but are two matters. */
-static void lost_updates_stand_beside_rates(void **state)
+UNIT_TEST(lost_updates_stand_beside_rates)
 {
     static struct as_fact facts[24];
-    (void)state;
     for (size_t i = 0; i < 24; i++) {
         as_copy_text(facts[i].object, sizeof facts[i].object, "atomics");
         facts[i].matter = i < 12 ? NULL : "lost updates";
@@ -64,10 +57,9 @@ static void lost_updates_stand_beside_rates(void **state)
     assert_int_equal(collapsed(facts, 24), 12);
 }
 
-static void what_is_undecided_takes_no_place(void **state)
+UNIT_TEST(what_is_undecided_takes_no_place)
 {
     static struct as_fact facts[12];
-    (void)state;
     for (size_t i = 0; i < 12; i++) {
         as_copy_text(facts[i].object, sizeof facts[i].object, "copy");
         facts[i].verdict = i < 4 ? AS_UNDECIDED : AS_SUPPORTED;

@@ -51,7 +51,7 @@ static void map_draws_and_collapses(void **state)
     struct as_error err;
     struct as_buf svg = AS_BUF_INIT;
     struct synth *s = synth_make("server");
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
     assert_has(&svg, "<svg xmlns=");
     assert_has(&svg, "package 1");
     assert_has(&svg, "× 8</text>");
@@ -140,7 +140,7 @@ static void map_shows_what_a_device_reaches(void **state)
     struct as_error err;
     struct as_buf svg = AS_BUF_INIT;
     struct synth *s = synth_make("gpus");
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
     assert_has(&svg, "132 SMs");
     assert_has(&svg, ">SM</text>");
     assert_has(&svg, ">shared</text>");
@@ -181,11 +181,11 @@ static void map_says_what_is_rejected(void **state)
     c->axes = (struct as_axes){.n = 0};
     assert_int_equal(as_axes_add(&c->axes, "what", "missed", &err), AS_OK);
     assert_int_equal(as_axes_add(&c->axes, "compute_unit", "0", &err), AS_OK);
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
     assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 1);
     as_copy_text(c->probe, sizeof c->probe, "launch");
     as_buf_clear(&svg);
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
     assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 0);
     as_buf_finish(&svg);
     synth_free(s);
@@ -199,7 +199,7 @@ static void map_has_the_latency_of_the_data_sheet(void **state)
     struct as_buf svg = AS_BUF_INIT;
     struct synth *s = synth_make("gpus");
     struct as_cell *c = &s->runs[0].cells[0];
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
     assert_hasnt(&svg, "77.7");
     as_copy_text(c->probe, sizeof c->probe, "l2_latency");
     as_copy_text(c->unit, sizeof c->unit, "ns");
@@ -209,7 +209,7 @@ static void map_has_the_latency_of_the_data_sheet(void **state)
     assert_int_equal(as_axes_add(&c->axes, "what", "missed", &err), AS_OK);
     assert_int_equal(as_axes_add(&c->axes, "compute_unit", "0", &err), AS_OK);
     as_buf_clear(&svg);
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
     assert_has(&svg, "77.7\u00a0ns");
     as_buf_finish(&svg);
     synth_free(s);
@@ -221,7 +221,7 @@ static void map_of_many_devices_draws_the_first(void **state)
     struct as_error err;
     struct as_buf page = AS_BUF_INIT;
     struct synth *s = synth_make("eight");
-    assert_int_equal(as_report_map(&s->runs[0], &page, &err), AS_OK);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &page, &err), AS_OK);
     assert_has(&page, "cuda:1, 132 SMs");
     assert_hasnt(&page, "cuda:2, 132 SMs");
     assert_has(&page, "memory of 7 other devices</text>");

@@ -3,14 +3,11 @@
 #include "base/text.h"
 #include "report/sheet/runs_compare.h"
 #include "summarize.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { TRIALS = 3, EACH = 20, SAMPLES = TRIALS * EACH };
 
@@ -62,10 +59,9 @@ static void finish(struct fixture *f)
     as_report_run_finish(&f->b);
 }
 
-static void test_verdicts(void **state)
+UNIT_TEST(test_verdicts)
 {
     struct fixture f = {0};
-    (void)state;
     add_cell(&f.a, "cpu", "1024", 100, true, 1);
     add_cell(&f.a, "cpu", "2048", 100, true, 2);
     add_cell(&f.a, "cpu", "4096", 100, true, 3);
@@ -96,10 +92,9 @@ static void test_verdicts(void **state)
     finish(&f);
 }
 
-static void test_partial_overlap(void **state)
+UNIT_TEST(test_partial_overlap)
 {
     struct fixture f = {0};
-    (void)state;
     add_cell(&f.a, "cpu", "1024", 100, true, 1);
     add_cell(&f.a, "cpu", "2048", 100, true, 2);
     add_cell(&f.b, "cpu", "2048", 100, true, 3);
@@ -114,10 +109,9 @@ static void test_partial_overlap(void **state)
     finish(&f);
 }
 
-static void test_rejected_is_not_compared(void **state)
+UNIT_TEST(test_rejected_is_not_compared)
 {
     struct fixture f = {0};
-    (void)state;
     add_cell(&f.a, "cpu", "1024", 100, true, 1)->status = AS_CELL_REJECTED;
     add_cell(&f.b, "cpu", "1024", 300, true, 2);
     compare(&f, 0.03, 0);
@@ -128,7 +122,7 @@ static void test_rejected_is_not_compared(void **state)
 }
 
 /* A store from another process may have notes with any text. */
-static void test_other_kernels(void **state)
+UNIT_TEST(test_other_kernels)
 {
     static const struct {
         const char *a, *b;
@@ -140,7 +134,6 @@ static void test_other_kernels(void **state)
                  {"{\"source_hash\":\"1f\"}", "{}", 110, false},
                  {"{\"source_hash\":1}", "{\"source_hash\":2}", 110, false},
                  {"[", NULL, 110, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = {0};
         add_cell(&f.a, "cpu", "1024", 100, true, 1)->detail = as_strdup(cases[i].a);
@@ -152,10 +145,9 @@ static void test_other_kernels(void **state)
     }
 }
 
-static void test_devices(void **state)
+UNIT_TEST(test_devices)
 {
     struct fixture f = {0};
-    (void)state;
     add_cell(&f.a, "cpu", "1024", 100, true, 1);
     add_cell(&f.a, "opencl:0", "1024", 200, true, 2);
     add_cell(&f.b, "opencl:1", "1024", 200, true, 3); /* the only OpenCL device of b, which a does not have */
@@ -173,10 +165,9 @@ static void test_devices(void **state)
     finish(&f);
 }
 
-static void test_nothing_and_doubles(void **state)
+UNIT_TEST(test_nothing_and_doubles)
 {
     struct fixture f = {0};
-    (void)state;
     compare(&f, 0.03, 0);
     assert_int_equal(f.pairs.n, 0);
     add_cell(&f.a, "cpu", "1024", 100, true, 1);
@@ -191,10 +182,9 @@ static void test_nothing_and_doubles(void **state)
     finish(&f);
 }
 
-static void test_own_errors(void **state)
+UNIT_TEST(test_own_errors)
 {
     struct fixture f = {0};
-    (void)state;
     struct as_cell *a = add_cell(&f.a, "cuda:0", "1024", 100, true, 1);
     add_cell(&f.b, "cuda:0", "1024", 105, true, 2);
     a->exponent = f.b.cells[0].exponent = NAN;
@@ -209,13 +199,12 @@ static void test_own_errors(void **state)
 }
 
 /* A small chase of a sweep whose probe also gives the latency of memory varies between runs as a core does. */
-static void test_same(void **state)
+UNIT_TEST(test_same)
 {
     static const struct {
         double exponent;
         enum as_verdict want;
     } cases[] = {{1, AS_SAME}, {0, AS_CANNOT_TELL}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = {0};
         add_cell(&f.a, "cpu", "1024", 100, true, 1)->exponent = cases[i].exponent;
@@ -230,7 +219,7 @@ static void test_same(void **state)
 }
 
 /* Two runs of a host, known to 1%, do not tell a change of core to core from its two states; those of two hosts do. */
-static void test_two_states(void **state)
+UNIT_TEST(test_two_states)
 {
     static const struct {
         const char *probe, *device;
@@ -240,7 +229,6 @@ static void test_two_states(void **state)
     } cases[] = {{"c2c", "cpu", 190, false, AS_CANNOT_TELL}, {"launch", "cpu", 190, false, AS_CANNOT_TELL},
                  {"c2c", "cpu", 190, true, AS_SLOWER},       {"c2c", "cpu", 130, false, AS_SLOWER},
                  {"latency", "cpu", 190, false, AS_SLOWER},  {"launch", "cuda:0", 190, false, AS_SLOWER}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = {0};
         struct as_cell *a = add_cell(&f.a, cases[i].device, "1024", 100, true, 1),

@@ -2,19 +2,13 @@
 #include "base/text.h"
 #include "quantity/quantity.h"
 #include "refs/refs.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* Every figure is for existing lines, with each of its labels and their unit. */
-static void test_figures_are_of_lines(void **state)
+UNIT_TEST(test_figures_are_of_lines)
 {
-    (void)state;
     static const char *const sets[] = {"gpus", "cpus"};
     for (size_t k = 0; k < 2; k++) {
         struct as_refs refs;
@@ -41,9 +35,8 @@ static void test_figures_are_of_lines(void **state)
 }
 
 /* One specified and one published figure per line and device, whatever globs match its name. */
-static void test_one_figure_a_line(void **state)
+UNIT_TEST(test_one_figure_a_line)
 {
-    (void)state;
     struct as_refs all, own;
     struct as_error err;
     assert_int_equal(as_refs_load("gpus", &all, &err), AS_OK);

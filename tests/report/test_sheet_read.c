@@ -1,14 +1,10 @@
 /* Data sheets from files: what is refused, and where it stands. */
 #include "base/text.h"
 #include "report/sheet/sheet_check.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A one-line sheet with one member replaced; a NULL text removes it. */
 static enum as_status read_line(const char *member, const char *instead, const char *more, struct as_error *err)
@@ -40,9 +36,8 @@ static enum as_status read_line(const char *member, const char *instead, const c
 }
 
 /* Impossible values are refused, and the line is named. */
-static void test_damaged_lines(void **state)
+UNIT_TEST(test_damaged_lines)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"group", "\"Memori\""},
         {"group", NULL},
@@ -97,9 +92,8 @@ static void test_damaged_lines(void **state)
 }
 
 /* The words of any device for a compute unit. */
-static void test_labels(void **state)
+UNIT_TEST(test_labels)
 {
-    (void)state;
     static const char line[] =
         "{\"sheet_version\":1,\"devices\":[{\"id\":\"cuda:0\",\"lines\":[{\"group\":\"Cache line\","
         "\"quantity\":\"%s\",\"value\":1,\"unit\":\"ns\",\"ci_low\":null,\"ci_high\":null}]}]}";
@@ -118,9 +112,8 @@ static void test_labels(void **state)
     }
 }
 
-static void test_file(void **state)
+UNIT_TEST(test_file)
 {
-    (void)state;
     static const char *const bad[] = {
         "{\"sheet_version\":1",
         "{\"sheet_version\":2,\"devices\":[]}",

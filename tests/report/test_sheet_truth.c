@@ -4,16 +4,12 @@
 #include "facts/facts.h"
 #include "probe/probe.h"
 #include "report/sheet/sheet.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define KiB 1024.0
 #define MiB (1024 * KiB)
@@ -188,9 +184,8 @@ static const struct as_sheet_row *row_of(const struct as_sheet *s, const char *g
     return NULL;
 }
 
-static void test_lines(void **state)
+UNIT_TEST(test_lines)
 {
-    (void)state;
     struct as_error err;
     int bad = 0;
     for (size_t d = 0; d < DEVICES; d++) {
@@ -231,9 +226,8 @@ static bool is_tested(const char *device, const struct as_quantity *line)
 }
 
 /* Each line of the table, on each side that has it. */
-static void test_no_line_is_forgotten(void **state)
+UNIT_TEST(test_no_line_is_forgotten)
 {
-    (void)state;
     for (const struct as_quantity *line = as_quantities; line->name; line++)
         for (const struct as_quantity_source *source = line->sources; source->from && !line->beside; source++) {
             const enum as_side side = source->side;
@@ -245,9 +239,8 @@ static void test_no_line_is_forgotten(void **state)
 }
 
 /* Axes that the truth does not list could be confused unnoticed. */
-static void test_no_axis_is_forgotten(void **state)
+UNIT_TEST(test_no_axis_is_forgotten)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
         const struct as_probe *probe = as_probe_find(truths[i].probe);
         struct as_axes axes;

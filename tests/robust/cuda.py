@@ -6,7 +6,7 @@ import json
 import os
 
 import harness
-from harness import FAILED, LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
+from harness import LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
 
 DRIVER, COMPILER = os.environ["ASSAY_FAKE_CUDA"], os.environ["ASSAY_FAKE_NVRTC"]
 SENSOR, COLLECTIVES = os.environ["ASSAY_FAKE_NVML"], os.environ["ASSAY_FAKE_NCCL"]
@@ -299,29 +299,14 @@ def test_no_memory_left(assay):
 
 
 def test_context_is_lost(assay):
-    """It costs the cell in which it happens; the next worker has a context of its own."""
     done = run(assay, "runs lose", *CUDA, FAKE_CUDA_ONCE=once(assay))
-    cells = assay.cells()
-    failed = [c for c in cells if c["status"] == "failed"]
-    expect(done.code in MEASURED and len(failed) == 1, "one cell fails", done)
-    expect("CUDA_ERROR_ILLEGAL_ADDRESS (700)" in failed[0]["reason"], "with the driver's words", failed)
-    expect(len(measured(cells)) == 2, "the others are measured", done)
+    harness.expect_one_lost(assay, done, "failed", "CUDA_ERROR_ILLEGAL_ADDRESS (700)")
 
 
 def test_worker_killed_in_a_kernel(assay):
-    """A kernel that never ends, until another process kills the worker. Meanwhile nobody else measures."""
     flag = once(assay)
     process = assay.start("run", *CUDA, env=cuda(assay, "runs hang", FAKE_CUDA_ONCE=flag))
-    harness.wait_for(lambda: not os.path.exists(flag), "a kernel that hangs", process)
-    expect_refused(run(assay, "runs", *CUDA, "--no-wait"), FAILED, "another run is measuring")
-    for worker in harness.children(process.pid):
-        harness.kill(worker)
-    done = assay.finish(process)
-    cells = assay.cells(1)
-    crashed = [c for c in cells if c["status"] == "crashed"]
-    expect(done.code in MEASURED and len(crashed) == 1, "one cell is lost", done)
-    expect("signal 9" in crashed[0]["reason"], "the signal is named", crashed)
-    expect(len(measured(cells)) == 2, "the others are measured", done)
+    harness.kill_while_hanging(assay, process, flag, lambda: run(assay, "runs", *CUDA, "--no-wait"))
 
 
 def collectives(assay, words="", **more):

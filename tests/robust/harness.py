@@ -237,6 +237,25 @@ def once(assay):
         return assay.path("once")
 
 
+def expect_one_lost(assay, done, status, words):
+    """Of three cells the one in which the device or the worker was lost; the next worker starts anew."""
+    cells = assay.cells(1)
+    lost = [c for c in cells if c["status"] == status]
+    expect(done.code in MEASURED and len(lost) == 1, "one cell is lost", done)
+    expect(words in lost[0]["reason"], "with the reason", lost)
+    expect(len(measured(cells)) == 2, "the others are measured", done)
+
+
+def kill_while_hanging(assay, process, flag, meanwhile=None):
+    """Kills the worker whose kernel never ends."""
+    wait_for(lambda: not os.path.exists(flag), "a kernel that hangs", process)
+    if meanwhile:
+        expect_refused(meanwhile(), FAILED, "another run is measuring")
+    for worker in children(process.pid):
+        kill(worker)
+    expect_one_lost(assay, assay.finish(process), "crashed", "signal 9")
+
+
 def identity(cell):
     return (cell["device"], cell["probe"], json.dumps(cell["axes"], sort_keys=True))
 

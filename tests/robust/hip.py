@@ -7,7 +7,7 @@ import json
 import os
 
 import harness
-from harness import FAILED, LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
+from harness import LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
 
 RUNTIME = os.environ["ASSAY_FAKE_HIP"]
 HIP = [*LAUNCH, *SHORT, "--device", "hip:0"]
@@ -237,25 +237,14 @@ def test_no_memory_left(assay):
 
 
 def test_device_is_lost(assay):
-    """It costs the cell in which it happens; the next worker starts anew."""
     done = run(assay, "card lose", *HIP, FAKE_HIP_ONCE=once(assay))
-    cells = assay.cells()
-    failed = [c for c in cells if c["status"] == "failed"]
-    expect(done.code in MEASURED and len(failed) == 1, "one cell fails", done)
-    expect("hipErrorIllegalAddress (700)" in failed[0]["reason"], "with the runtime's words", failed)
-    expect(len(measured(cells)) == 2, "the others are measured", done)
+    harness.expect_one_lost(assay, done, "failed", "hipErrorIllegalAddress (700)")
 
 
 def test_worker_killed_in_a_kernel(assay):
     flag = once(assay)
     process = assay.start("run", *HIP, env=hip(assay, "card hang", FAKE_HIP_ONCE=flag))
-    harness.wait_for(lambda: not os.path.exists(flag), "a kernel that hangs", process)
-    expect_refused(run(assay, "card", *HIP, "--no-wait"), FAILED, "another run is measuring")
-    for worker in harness.children(process.pid):
-        harness.kill(worker)
-    done = assay.finish(process)
-    crashed = [c for c in assay.cells(1) if c["status"] == "crashed"]
-    expect(done.code in MEASURED and len(crashed) == 1, "one cell is lost", done)
+    harness.kill_while_hanging(assay, process, flag, lambda: run(assay, "card", *HIP, "--no-wait"))
 
 
 if __name__ == "__main__":

@@ -305,25 +305,15 @@ def test_no_memory_left(assay):
 
 
 def test_device_is_lost(assay):
-    """It costs the cell in which it happens; the next worker starts anew."""
     done = run(assay, "revoked", *METAL, FAKE_METAL_ONCE=once(assay))
-    cells = assay.cells()
-    failed = [c for c in cells if c["status"] == "failed"]
-    expect(done.code in MEASURED and len(failed) == 1, "one cell fails", done)
-    expect("prior/excessive GPU errors" in failed[0]["reason"], "with the framework's words", failed)
-    expect(len(measured(cells)) == 2, "the others are measured", done)
+    harness.expect_one_lost(assay, done, "failed", "prior/excessive GPU errors")
 
 
 def test_command_buffer_never_ends(assay):
     """A worker that waits for one is ended like any that hangs."""
     flag = once(assay)
     process = assay.start("run", *METAL, env=metal(assay, "hang", FAKE_METAL_ONCE=flag))
-    harness.wait_for(lambda: not os.path.exists(flag), "a command buffer that never ends", process)
-    for worker in harness.children(process.pid):
-        harness.kill(worker)
-    done = assay.finish(process)
-    crashed = [c for c in assay.cells(1) if c["status"] == "crashed"]
-    expect(done.code in MEASURED and len(crashed) == 1, "one cell is lost", done)
+    harness.kill_while_hanging(assay, process, flag)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,9 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "run/device_names.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_found_device device(const char *backend, const char *id, const char *name, const char *why)
 {
@@ -28,9 +24,8 @@ static void check_word(const char *word, const struct as_found_device *found, si
     assert_string_equal(err.text, wanted);
 }
 
-static void families_are_answered_with_the_devices(void **state)
+UNIT_TEST(families_are_answered_with_the_devices)
 {
-    (void)state;
     const struct as_found_device found[] = {device("cpu", "cpu", "EPYC", ""),
                                             device("opencl", "opencl:0", "Portable", "")};
     static const char *const words[] = {"gpu", "GPU", "nvidia", "amd", "intel", "cuda", "gpu:0", "npu"};
@@ -42,9 +37,8 @@ static void families_are_answered_with_the_devices(void **state)
     }
 }
 
-static void a_slip_is_recognised(void **state)
+UNIT_TEST(a_slip_is_recognised)
 {
-    (void)state;
     const struct as_found_device found[] = {device("cpu", "cpu", "EPYC", ""), device("opencl", "opencl:0", "P", "")};
     const char rest[] = "? devices here: cpu, opencl:0 (P)";
     static const char *const slips[][2] = {{"CPU", "cpu"}, {"cpus", "cpu"}, {"opncl", "opencl"}, {"open", "opencl:0"}};
@@ -56,9 +50,8 @@ static void a_slip_is_recognised(void **state)
     }
 }
 
-static void a_backend_says_why_it_cannot_be_used(void **state)
+UNIT_TEST(a_backend_says_why_it_cannot_be_used)
 {
-    (void)state;
     struct as_found_device found[] = {device("cpu", "cpu", "EPYC", ""),
                                       device("cuda", "cuda", "", "libcuda.so.1: cannot open"),
                                       device("null", "null", "scripted", "")};
@@ -71,9 +64,8 @@ static void a_backend_says_why_it_cannot_be_used(void **state)
     check_word("gpu", found + 2, 1, AS_NOTFOUND, "there is no device 'gpu'; devices here: none");
 }
 
-static void many_devices_and_long_names_are_bounded(void **state)
+UNIT_TEST(many_devices_and_long_names_are_bounded)
 {
-    (void)state;
     struct as_found_device found[40];
     char name[120], word[5000];
     struct as_error err = {0};
@@ -87,9 +79,8 @@ static void many_devices_and_long_names_are_bounded(void **state)
     assert_non_null(strstr(err.text, " and 34 more"));
 }
 
-static void ids_are_told_from_words(void **state)
+UNIT_TEST(ids_are_told_from_words)
 {
-    (void)state;
     assert_true(as_is_device_id("cpu"));
     assert_true(as_is_device_id("null"));
     assert_true(as_is_device_id("null:7"));
@@ -114,9 +105,8 @@ static void must_be_same(const struct as_found_device *found, size_t n, size_t i
 }
 
 /* Whatever else exists, and in any order of backends. */
-static void a_cpu_is_taken_once(void **state)
+UNIT_TEST(a_cpu_is_taken_once)
 {
-    (void)state;
     struct as_found_device portable = device("opencl", "opencl:0", "P", ""),
                            second = device("opencl", "opencl:1", "Q", "");
     portable.info.is_host_cpu = second.info.is_host_cpu = true;
@@ -135,9 +125,8 @@ static void a_cpu_is_taken_once(void **state)
     must_be_same(found, 4, 0, NULL);
 }
 
-static void a_gpu_is_taken_once(void **state)
+UNIT_TEST(a_gpu_is_taken_once)
 {
-    (void)state;
     static const char uuid[] = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab5", same[] = "5ede5d59c9493aca4b2811bd00045ab5";
     struct as_found_device found[] = {CPU,
                                       device("cuda", "cuda:0", "G", ""),
@@ -166,9 +155,8 @@ static void must_be_on(const struct as_suite *suites, size_t n, const char *want
 }
 
 /* Suites that run together are measured on the devices of each; without a list no hardware is measured twice. */
-static void test_devices_of_several_suites(void **state)
+UNIT_TEST(test_devices_of_several_suites)
 {
-    (void)state;
     const struct as_suite each = {.devices = "each"}, cpu = {.devices = "cpu"}, none = {.devices = ""};
     must_be_on((const struct as_suite[]){each, each}, 2, "each");
     must_be_on((const struct as_suite[]){none, each, none}, 3, "each");

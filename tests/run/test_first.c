@@ -5,16 +5,11 @@
 #include "report/model/load.h"
 #include "report/sheet/sheet.h"
 #include "run/engine.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { LINES_MAX = 100 };
 
@@ -116,36 +111,32 @@ static void suffices(const char *name)
     as_report_run_finish(&run);
 }
 
-static void test_quick(void **state)
+UNIT_TEST(test_quick)
 {
-    (void)state;
     suffices("h100-quick");
     suffices("h200-quick");
 }
 
-static void test_full(void **state)
+UNIT_TEST(test_full)
 {
-    (void)state;
     suffices("h100-full");
     suffices("h200-full");
 }
 
-static void test_shared_memory(void **state)
+UNIT_TEST(test_shared_memory)
 {
-    (void)state;
     suffices("h100-residual");
     suffices("h200-upm");
 }
 
 /* Of a run's cells in the order of its first round: memory that is only allocated does not wait behind large memory
  * that is filled, which is what a small budget leaves out. */
-static void test_untouched_memory(void **state)
+UNIT_TEST(test_untouched_memory)
 {
     static const char *const kinds[] = {"alloc", "free"};
     struct as_report_run run;
     struct as_error err = {0};
     size_t begun = 0, large_seen = 0, sizes = 0;
-    (void)state;
     load_run("h200-upm", &run);
     struct as_engine e = {.cells = run.cells, .cells_n = run.cells_n, .sentinels_first = run.cells_n};
     e.progress = calloc(run.cells_n, sizeof *e.progress);
@@ -175,13 +166,12 @@ static void test_untouched_memory(void **state)
 enum { ORDERED_MAX = 128 };
 
 /* A budget that ends anywhere has measured something of each probe, the cheaper first. */
-static void test_large_in_turn(void **state)
+UNIT_TEST(test_large_in_turn)
 {
     static struct as_cell cells[ORDERED_MAX];
     static struct as_progress progress[ORDERED_MAX];
     size_t order[ORDERED_MAX], n = 0, seen[2] = {0};
     struct as_error err = {0};
-    (void)state;
     for (; n < ORDERED_MAX; n++) {
         const bool events = n % 2;
         struct as_cell *c = &cells[n];

@@ -1,14 +1,10 @@
 /* Which descriptions are of one device. */
 #include "run/identity.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_device_info gpu = {.id = "cuda:0",
                                           .name = "H100",
@@ -28,9 +24,8 @@ static void expect_differs(const struct as_device_info *then, const struct as_de
     as_buf_finish(&out);
 }
 
-static void test_differs(void **state)
+UNIT_TEST(test_differs)
 {
-    (void)state;
     struct as_device_info other = gpu;
     as_copy_text(other.uuid, sizeof other.uuid, "GPU-2");
     expect_differs(&gpu, &other, "UUID 'GPU-2'");
@@ -50,9 +45,8 @@ static void test_differs(void **state)
     expect_differs(&gpu, &other, "L2 cache");
 }
 
-static void test_same(void **state)
+UNIT_TEST(test_same)
 {
-    (void)state;
     struct as_device_info other = gpu;
     as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0"); /* the GPU moved to another slot */
     as_copy_text(other.name, sizeof other.name, "NVIDIA H100");      /* the driver's name for it changed */

@@ -1,16 +1,12 @@
 /* The sensor of AMD GPUs on simulated file systems: available values are read, missing ones have a reason, and
  * implausible ones are unknown. */
 #include "sensor/amdgpu.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { TABLE = 120, STATUS = 112 };
 static const char bus_id[] = "0000:c1:00.0";
@@ -98,9 +94,8 @@ static struct as_sensor_reading look(struct as_buf *why_not)
     return r;
 }
 
-static void test_everything_there(void **state)
+UNIT_TEST(test_everything_there)
 {
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     put_all();
     struct as_sensor_reading r = look(&why_not);
@@ -119,7 +114,7 @@ static void test_everything_there(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_throttling(void **state)
+UNIT_TEST(test_throttling)
 {
     static const struct {
         unsigned format, content, size;
@@ -138,7 +133,6 @@ static void test_throttling(void **state)
         {1, 5, TABLE, 1, -1},
         {2, 3, TABLE, 1, -1},
     };
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     put_all();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -151,9 +145,8 @@ static void test_throttling(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_nothing_there(void **state)
+UNIT_TEST(test_nothing_there)
 {
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     write_under_root("vendor", "0x1002\n");
     struct as_sensor_reading r = look(&why_not);
@@ -166,7 +159,7 @@ static void test_nothing_there(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_hostile_files(void **state)
+UNIT_TEST(test_hostile_files)
 {
     static const char *const files[][2] = {
         {"current_link_speed", "Unknown"},
@@ -179,7 +172,6 @@ static void test_hostile_files(void **state)
         {"hwmon/hwmon7/freq1_input", "99999999999999999999999999999999999999999999999999\n"},
         {"hwmon/hwmon7/freq2_input", ""},
     };
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     put_all();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -194,7 +186,7 @@ static void test_hostile_files(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_not_found(void **state)
+UNIT_TEST(test_not_found)
 {
     static const struct {
         const char *bus_id, *vendor, *why;
@@ -206,7 +198,6 @@ static void test_not_found(void **state)
         {bus_id, "0x10de\n", "not an AMD device"},
         {bus_id, "nonsense", "not an AMD device"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct as_buf why_not = AS_BUF_INIT;
         struct as_error err = {0};
@@ -220,7 +211,7 @@ static void test_not_found(void **state)
 }
 
 /* The sensor serves AMD GPUs only, neither NVIDIA GPUs nor AMD CPUs. */
-static void test_serves(void **state)
+UNIT_TEST(test_serves)
 {
     static const struct {
         struct as_device_info info;
@@ -232,7 +223,6 @@ static void test_serves(void **state)
         {{.backend = "opencl", .vendor = "AuthenticAMD", .bus_id = "0000:c1:00.0"}, false},
         {{.backend = "cuda", .vendor = "NVIDIA", .bus_id = "0000:c1:00.0"}, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(as_sensor_amdgpu.serves(&rows[i].info), rows[i].wanted);
 }

@@ -1,18 +1,14 @@
 /* Sources of memory traffic on simulated file systems and a stand-in library. */
 #include "base/buf.h"
 #include "sensor/demand.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_demand_source as_demand_uncore, as_demand_resctrl, as_demand_gpm, as_demand_amdgpu,
     as_demand_rapl, as_demand_scopes;
@@ -77,12 +73,11 @@ static struct as_demand_seen nothing(void)
     return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
-static void test_nothing_is_there(void **state)
+UNIT_TEST(test_nothing_is_there)
 {
     struct as_demand d;
     struct as_demand_seen seen;
     struct as_buf available = AS_BUF_INIT, why_not = AS_BUF_INIT;
-    (void)state;
     as_demand_open(&d, root, &cpu, &available, &why_not);
     assert_string_equal(as_buf_get(&available), "");
     assert_non_null(strstr(as_buf_get(&why_not), "memory controllers of the CPU: the kernel shows no uncore PMU"));
@@ -95,9 +90,8 @@ static void test_nothing_is_there(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_resctrl(void **state)
+UNIT_TEST(test_resctrl)
 {
-    (void)state;
     write_under_root("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "Unavailable\n");
     refused(&as_demand_resctrl, &cpu, "no mbm_total_bytes that can be read");
     write_under_root("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "1000\n");
@@ -119,10 +113,9 @@ static void test_resctrl(void **state)
     as_demand_resctrl.close(ctx);
 }
 
-static void test_amdgpu(void **state)
+UNIT_TEST(test_amdgpu)
 {
     static const char *const wrong[] = {"", "-1\n", "101\n", "nan\n", "many\n"};
-    (void)state;
     assert_true(as_demand_amdgpu.serves(&(struct as_device_info){.backend = "opencl", .vendor = "AMD"}));
     assert_false(as_demand_amdgpu.serves(
         &(struct as_device_info){.backend = "cpu", .vendor = "AuthenticAMD", .capabilities = AS_CAP_HOST_KERNELS}));
@@ -147,7 +140,7 @@ static void test_amdgpu(void **state)
 #define PMU "/sys/bus/event_source/devices/uncore_imc_0/"
 
 /* Event descriptions that no kernel writes, or that refer to missing bits. */
-static void test_hostile_events(void **state)
+UNIT_TEST(test_hostile_events)
 {
     static const struct {
         const char *event, *format, *scale, *unit;
@@ -162,7 +155,6 @@ static void test_hostile_events(void **state)
                  {"../type=4", "config:0-7", "1", "MiB"},
                  {"event=4", "config:0-7", "-1", "MiB"},
                  {"event=4", "config:0-7", "1", "furlongs"}};
-    (void)state;
     write_under_root(PMU "type", "1\n");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         write_under_root(PMU "format/event", wrong[i].format);
@@ -180,9 +172,8 @@ static void test_hostile_events(void **state)
 }
 
 /* The kernel's clock event replaces a memory controller; not every user may count it. */
-static void test_uncore(void **state)
+UNIT_TEST(test_uncore)
 {
-    (void)state;
     write_under_root(PMU "type", "1\n");
     write_under_root(PMU "cpumask", "0-1\n");
     write_under_root(PMU "format/event", "config:0-7,32-35\n");
@@ -206,10 +197,9 @@ static void test_uncore(void **state)
     as_demand_uncore.close(ctx);
 }
 
-static void test_gpm(void **state)
+UNIT_TEST(test_gpm)
 {
     struct as_demand_seen seen = nothing();
-    (void)state;
     setenv("FAKE_NVML", "noinit", 1);
     refused(&as_demand_gpm, &nvidia, "NVML does not find the device");
     setenv("FAKE_NVML", "self", 1);
@@ -253,9 +243,8 @@ static void put_domain(const char *zone, const char *name, const char *uj)
 }
 
 /* Packages add up; the platform contains them and is apart; a counter wraps around. */
-static void test_rapl(void **state)
+UNIT_TEST(test_rapl)
 {
-    (void)state;
     refused(&as_demand_rapl, &cpu, "no RAPL domains");
     put_domain("0", "package-0\n", "1000000\n");
     put_domain("0:0", "core\n", "500000\n");
@@ -282,9 +271,8 @@ static void test_rapl(void **state)
     as_demand_rapl.close(ctx);
 }
 
-static void test_scopes(void **state)
+UNIT_TEST(test_scopes)
 {
-    (void)state;
     setenv("FAKE_NVML", "self", 1);
     refused(&as_demand_scopes, &nvidia, "does not report power by scope");
     setenv("FAKE_NVML", "scopes", 1);

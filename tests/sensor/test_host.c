@@ -1,17 +1,13 @@
 /* The CPU's sensor on simulated file systems: available values are read, missing ones have a reason. */
 #include "sensor/host.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char root[64];
 
@@ -69,9 +65,8 @@ static void look(void *ctx, struct as_sensor_reading *r)
     as_sensor_host.read(ctx, AS_SENSOR_ALL, r);
 }
 
-static void test_nothing_there(void **state)
+UNIT_TEST(test_nothing_there)
 {
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     struct as_sensor_reading r;
     void *ctx = opened(&why_not);
@@ -85,9 +80,8 @@ static void test_nothing_there(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_everything_there(void **state)
+UNIT_TEST(test_everything_there)
 {
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     struct as_sensor_reading a, b;
     put_cpu("cpufreq/scaling_cur_freq", "3400000\n");
@@ -120,9 +114,8 @@ static void test_everything_there(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_hostile_files(void **state)
+UNIT_TEST(test_hostile_files)
 {
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     struct as_sensor_reading r;
     put_cpu("cpufreq/scaling_cur_freq", "-3400000\n");
@@ -138,9 +131,8 @@ static void test_hostile_files(void **state)
     as_buf_finish(&why_not);
 }
 
-static void test_energy_for_root_only(void **state)
+UNIT_TEST(test_energy_for_root_only)
 {
-    (void)state;
     struct as_buf why_not = AS_BUF_INIT;
     char path[200];
     if (geteuid() == 0)
@@ -155,9 +147,8 @@ static void test_energy_for_root_only(void **state)
 }
 
 /* On any machine: a reported clock is plausible. */
-static void test_this_machine(void **state)
+UNIT_TEST(test_this_machine)
 {
-    (void)state;
     const struct as_device_info info = {.capabilities = AS_CAP_HOST_KERNELS};
     struct as_sensing s;
     struct as_sensor_reading r;

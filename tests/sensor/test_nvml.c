@@ -2,15 +2,11 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "sensor/watch.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_device_info device = {
     .backend = "opencl", .vendor = "NVIDIA Corporation", .bus_id = "0000:01:00.0"};
@@ -33,9 +29,8 @@ static struct as_sensor_reading read_as(const char *behaviour)
     return r;
 }
 
-static void test_numbers(void **state)
+UNIT_TEST(test_numbers)
 {
-    (void)state;
     struct as_sensing s = open_as("self");
     assert_non_null(s.sensor);
     assert_string_equal(s.sensor->name, "nvml");
@@ -58,9 +53,8 @@ static void test_numbers(void **state)
     assert_true(r.pcie_generation == 4 && isnan(r.pcie_generation_max) && isnan(r.pcie_width_max));
 }
 
-static void test_throttling(void **state)
+UNIT_TEST(test_throttling)
 {
-    (void)state;
     static const struct {
         const char *behaviour;
         int bits;
@@ -71,9 +65,8 @@ static void test_throttling(void **state)
         assert_int_equal(read_as(cases[i].behaviour).throttle, cases[i].bits);
 }
 
-static void test_users(void **state)
+UNIT_TEST(test_users)
 {
-    (void)state;
     assert_true(read_as("self other").users == 1); /* counted once, though it draws as well */
     assert_true(read_as("").users == 0);
     assert_true(isnan(read_as("other").users)); /* without our own process the numbers are not ours to judge */
@@ -81,9 +74,8 @@ static void test_users(void **state)
     assert_true(isnan(read_as("liar").users));
 }
 
-static void test_lost_device(void **state)
+UNIT_TEST(test_lost_device)
 {
-    (void)state;
     struct as_sensing s = open_as("lost");
     struct as_sensor_reading r;
     assert_non_null(s.sensor); /* found, but reports nothing */
@@ -95,9 +87,8 @@ static void test_lost_device(void **state)
     as_sensing_close(&s);
 }
 
-static void test_reasons(void **state)
+UNIT_TEST(test_reasons)
 {
-    (void)state;
     struct as_sensing s = open_as("noinit");
     assert_null(s.sensor);
     assert_non_null(strstr(s.why_not, "GPU is lost (code 15)"));
@@ -120,9 +111,8 @@ static void test_reasons(void **state)
     assert_non_null(strstr(s.why_not, "no PCI bus ID"));
 }
 
-static void test_watched_trial(void **state)
+UNIT_TEST(test_watched_trial)
 {
-    (void)state;
     struct as_sensing s = open_as("self other growing cap");
     struct as_watch w;
     struct as_readings r;
@@ -137,9 +127,8 @@ static void test_watched_trial(void **state)
     as_sensing_close(&s);
 }
 
-static void test_described(void **state)
+UNIT_TEST(test_described)
 {
-    (void)state;
     struct as_device_info info = device;
     struct as_sensing s = open_as("self other thermal");
     as_sensing_describe(&s, &info);
@@ -173,7 +162,7 @@ static void test_described(void **state)
 }
 
 /* An instance is told from others by its UUID, which CUDA gives for what the process sees. */
-static void test_multi_instance(void **state)
+UNIT_TEST(test_multi_instance)
 {
     static const struct {
         const char *words, *uuid, *driver;
@@ -187,7 +176,6 @@ static void test_multi_instance(void **state)
         {"self mig single pending", "", "CUDA 12.8, MIG 1g.10gb until the next reset"},
         {"self pending", "", "CUDA 12.8, MIG after the next reset"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof divided / sizeof *divided; i++) {
         struct as_device_info info = device;
         as_copy_text(info.driver, sizeof info.driver, "CUDA 12.8");

@@ -1,18 +1,13 @@
 /* Readings as text and numbers. */
 #include "model/fields.h"
 #include "sensor/sensor.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_throttle_words(void **state)
+UNIT_TEST(test_throttle_words)
 {
-    (void)state;
     int back;
     for (int bits = -1; bits < 2 * (int)AS_THROTTLE_OTHER; bits++) {
         struct as_buf b = AS_BUF_INIT;
@@ -27,9 +22,8 @@ static void test_throttle_words(void **state)
         assert_int_equal(as_throttle_parse(bad[i], &back, NULL), AS_FORMAT);
 }
 
-static void test_text(void **state)
+UNIT_TEST(test_text)
 {
-    (void)state;
     struct as_buf b = AS_BUF_INIT;
     struct as_readings r;
     as_readings_clear(&r);
@@ -52,9 +46,8 @@ static void test_text(void **state)
     as_buf_finish(&b);
 }
 
-static void test_every_number_has_a_name(void **state)
+UNIT_TEST(test_every_number_has_a_name)
 {
-    (void)state;
     struct as_readings r;
     as_readings_clear(&r);
     size_t numbers = 0;
@@ -73,9 +66,8 @@ static void test_every_number_has_a_name(void **state)
                      sizeof r - offsetof(struct as_readings, power_w)); /* all members are covered */
 }
 
-static void test_who_serves(void **state)
+UNIT_TEST(test_who_serves)
 {
-    (void)state;
     static const struct {
         struct as_device_info info;
         const char *sensor;

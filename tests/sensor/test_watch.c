@@ -2,16 +2,12 @@
 #include "os/wait.h"
 #include "scripted_clock.h"
 #include "sensor/watch.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Except for `quick`, used by one thread at a time: the test uses it before the watch starts and after it ends. */
 struct known {
@@ -64,9 +60,8 @@ static struct as_readings watch_trial(const struct as_sensor *sensor, struct kno
     return r;
 }
 
-static void test_in_background(void **state)
+UNIT_TEST(test_in_background)
 {
-    (void)state;
     struct known k = known_readings();
     k.says.power_w = 300;
     k.says.clock_hz = 1.98e9;
@@ -99,9 +94,8 @@ static void read_recovering(void *ctx, enum as_sensor_part part, struct as_senso
     *left -= *left > 0;
 }
 
-static void test_settling(void **state)
+UNIT_TEST(test_settling)
 {
-    (void)state;
     static const struct as_sensor recovering = {.name = "r", .background = true, .read = read_recovering};
     int left = 3;
     struct as_sensing s = {.sensor = &recovering, .ctx = &left};
@@ -123,9 +117,8 @@ static void test_settling(void **state)
 }
 
 /* Power read before the samples does not count. */
-static void test_lag(void **state)
+UNIT_TEST(test_lag)
 {
-    (void)state;
     static const struct as_sensor slow = {.name = "slow", .background = true, .lag_s = 3600, .read = read_known};
     struct known k = known_readings();
     k.says.power_w = 700;
@@ -138,9 +131,8 @@ static void test_lag(void **state)
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
 }
 
-static void test_nothing_counts_before_the_samples(void **state)
+UNIT_TEST(test_nothing_counts_before_the_samples)
 {
-    (void)state;
     struct known k = known_readings();
     k.says.power_w = 80;
     k.says.throttle = AS_THROTTLE_THERMAL;
@@ -150,9 +142,8 @@ static void test_nothing_counts_before_the_samples(void **state)
     assert_int_equal(r.throttle, -1);
 }
 
-static void test_before_and_after(void **state)
+UNIT_TEST(test_before_and_after)
 {
-    (void)state;
     struct known k = known_readings();
     k.says.energy_j = 100;
     k.energy_step = 5;
@@ -172,9 +163,8 @@ static void test_before_and_after(void **state)
 }
 
 /* Beside readings of power, a counter gives a number of its own, in trials longer than its age. */
-static void test_counted(void **state)
+UNIT_TEST(test_counted)
 {
-    (void)state;
     struct known k = known_readings();
     struct as_sensor sensor = {.name = "known", .read = read_known, .lag_s = 0.1};
     k.says.power_w = 12;
@@ -188,9 +178,8 @@ static void test_counted(void **state)
 }
 
 /* Temperatures and errors are read after the energy interval has ended. */
-static void test_full_reading_takes_long(void **state)
+UNIT_TEST(test_full_reading_takes_long)
 {
-    (void)state;
     struct known k = known_readings();
     k.says.energy_j = 100;
     k.energy_step = 5;
@@ -228,9 +217,8 @@ bool __wrap_as_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *
 }
 
 /* The thread reads once the mark wakes it; the average covers the time since the mark. */
-static void test_first_mean(void **state)
+UNIT_TEST(test_first_mean)
 {
-    (void)state;
     static const double every_s[] = {3600, 0.002};
     struct as_sensing s = {.sensor = &mean_in_background};
     struct as_readings r;
@@ -249,9 +237,8 @@ static void test_first_mean(void **state)
     }
 }
 
-static void test_without_sensor(void **state)
+UNIT_TEST(test_without_sensor)
 {
-    (void)state;
     struct as_sensing s = {.sensor = NULL};
     struct as_watch w;
     struct as_readings r;
@@ -263,9 +250,8 @@ static void test_without_sensor(void **state)
 }
 
 /* The thread sleeps for an hour after its first reading; without a wake-up the test would time out. */
-static void test_stops_at_once(void **state)
+UNIT_TEST(test_stops_at_once)
 {
-    (void)state;
     struct known k = known_readings();
     clock_real();
     for (int i = 0; i < 200; i++) {
@@ -282,9 +268,8 @@ static void test_stops_at_once(void **state)
     }
 }
 
-static void test_clock_range(void **state)
+UNIT_TEST(test_clock_range)
 {
-    (void)state;
     double hz[20], middle, lo, hi;
     for (int i = 0; i < 20; i++)
         hz[i] = 2e9;

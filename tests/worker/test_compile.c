@@ -3,18 +3,13 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "plan/plan.h"
+#include "tests/unit_test.h"
 #include "worker/measure.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void compile_suite(struct as_device *compiler, const char *name)
 {
@@ -45,14 +40,13 @@ static size_t lines_of(const char *path)
     return n;
 }
 
-static void suites_compile(void **state)
+UNIT_TEST(suites_compile)
 {
     static const char *const suites[] = {"quick", "full", "link", "upm", "residual", "calibrate"};
     char log[] = "/tmp/assay-compiled-XXXXXX";
     struct as_opened opened;
     struct as_device compiler = {0};
     struct as_error err = {0};
-    (void)state;
     const int fd = mkstemp(log);
     assert_true(fd >= 0 && !setenv("FAKE_NVRTC_LOG", log, 1));
     close(fd);

@@ -1,23 +1,18 @@
 /* Messages of any size arrive unchanged; damaged ones count as a lost peer. */
 #include "base/clock.h"
+#include "tests/unit_test.h"
 #include "worker/message.h"
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static void test_trial_round_trip(void **state)
+UNIT_TEST(test_trial_round_trip)
 {
-    (void)state;
     double samples[3] = {1.5, -2e-300, 3e300};
     struct as_trial a = {.number = 4,
                          .n = 3,
@@ -48,9 +43,8 @@ static void test_trial_round_trip(void **state)
     as_trial_finish(&b);
 }
 
-static void test_readings_round_trip(void **state)
+UNIT_TEST(test_readings_round_trip)
 {
-    (void)state;
     struct as_trial a = {.code = AS_GATE_FAIL, .code_text = "0 fma.f64"}, b;
     as_readings_clear(&a.readings);
     for (int with = 0; with < 2; with++) {
@@ -73,9 +67,8 @@ static void test_readings_round_trip(void **state)
     }
 }
 
-static void test_invalid_utf8_is_replaced(void **state)
+UNIT_TEST(test_invalid_utf8_is_replaced)
 {
-    (void)state;
     struct as_trial a = {.reason = "\xff\xfe driver"}, b;
     json_t *j = as_trial_to_json(&a);
     assert_int_equal(as_trial_from_json(j, &b, NULL), AS_OK);
@@ -85,9 +78,8 @@ static void test_invalid_utf8_is_replaced(void **state)
 }
 
 /* Each of these members makes a good trial a damaged one. */
-static void test_damaged_trials(void **state)
+UNIT_TEST(test_damaged_trials)
 {
-    (void)state;
     static const char *const bad[] = {"{\"status\":\"odd\"}",
                                       "{\"checksum\":-1}",
                                       "{\"samples\":[1,\"x\"]}",
@@ -194,9 +186,8 @@ static void test_interrupted_receive(void **state)
 }
 
 /* Bytes after a message in the stream belong to the next one. */
-static void test_packets_in_a_stream(void **state)
+UNIT_TEST(test_packets_in_a_stream)
 {
-    (void)state;
     static const char two[] = "\x03\0\0\0m[1\x03\0\0\0e,2]";
     static const char three[] = "\x03\0\0\0m[1\x04\0\0\0e,2]\x03\0\0\0e[]";
     int fd[2];
@@ -215,9 +206,8 @@ static void test_packets_in_a_stream(void **state)
     close(fd[1]);
 }
 
-static void test_pieces_one_by_one(void **state)
+UNIT_TEST(test_pieces_one_by_one)
 {
-    (void)state;
     static const char text[] = "\x03\0\0\0m[1\x04\0\0\0e,2]";
     int fd[2], status = 0;
     json_t *got = NULL;
@@ -238,9 +228,8 @@ static void test_pieces_one_by_one(void **state)
     close(fd[1]);
 }
 
-static void test_lengths_that_cannot_be(void **state)
+UNIT_TEST(test_lengths_that_cannot_be)
 {
-    (void)state;
     static const char *const lengths[] = {"\0\0\0\0", "\xff\xff\xff\xff", "\1\200\0\0"};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         int fd[2];

@@ -1,6 +1,8 @@
 /* The experiments in order, and their verification: the model found must reproduce the unit's results bit for bit. */
 #include "find_internal.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -94,7 +96,7 @@ static bool holds_products(const struct as_matrix_unit *u, const struct problems
     return true;
 }
 
-enum as_status as_find_consistent(struct as_finder *f, struct as_rng *rng, struct as_error *err)
+static enum as_status find_consistent(struct as_finder *f, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     struct problems p;
@@ -201,7 +203,7 @@ static enum as_status run_both(struct as_finder *f, struct problems *p, struct a
     return st ? st : find_aligned(f, p, err);
 }
 
-enum as_status as_find_explained(struct as_finder *f, struct as_rng *rng, struct as_error *err)
+static enum as_status find_explained(struct as_finder *f, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     const struct as_property_found *step = &f->out->property[AS_PROPERTY_STEP];
@@ -244,7 +246,7 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
     f->unit = unit;
     f->out = found;
     as_dots_start(&f->dots, unit);
-    enum as_status st = as_find_consistent(f, &rng, err);
+    enum as_status st = find_consistent(f, &rng, err);
     if (!st)
         st = as_find_subnormal(f, err);
     if (!st)
@@ -256,7 +258,7 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
     if (!st)
         st = as_find_limits(f, err);
     if (!st)
-        st = as_find_explained(f, &rng, err);
+        st = find_explained(f, &rng, err);
     as_dots_finish(&f->dots);
     free(f);
     return st;

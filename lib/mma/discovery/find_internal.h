@@ -2,7 +2,6 @@
 #ifndef AS_LIB_MMA_DISCOVERY_FIND_INTERNAL_H
 #define AS_LIB_MMA_DISCOVERY_FIND_INTERNAL_H
 
-#include "base/clock.h"
 #include "dots.h"
 #include "find.h"
 
@@ -25,13 +24,11 @@ void as_found_number(struct as_finder *f, enum as_property what, double value, d
 void as_found_unseen(struct as_finder *f, enum as_property what, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-enum as_status as_find_consistent(struct as_finder *f, struct as_rng *rng, struct as_error *err);
 enum as_status as_find_subnormal(struct as_finder *f, struct as_error *err);
 enum as_status as_find_order(struct as_finder *f, struct as_error *err);
 enum as_status as_find_widths(struct as_finder *f, struct as_error *err);
 enum as_status as_find_rounding(struct as_finder *f, struct as_error *err);
 enum as_status as_find_limits(struct as_finder *f, struct as_error *err);
-enum as_status as_find_explained(struct as_finder *f, struct as_rng *rng, struct as_error *err);
 
 /* Three leaves of which the first two meet no later than the third: a large number, a small one, and the negated large
  * one. False: there is none for this small one. */

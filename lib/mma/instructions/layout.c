@@ -26,24 +26,6 @@ bool as_layout_parse(const struct as_matrix_held *held, struct as_layout *out)
     return parse_line(held->row, &out->row) && parse_line(held->column, &out->column);
 }
 
-static unsigned read_line(const struct as_layout_line *line, const struct as_layout_place *place)
-{
-    unsigned value = 0;
-    for (unsigned i = 0; i < line->n; i++) {
-        char kind = line->bit[i].kind;
-        unsigned from = kind == 'l' ? place->lane : kind == 'r' ? place->reg : kind == 'e' ? place->element : 0;
-        value |= (from >> line->bit[i].bit & 1) << i;
-    }
-    return value;
-}
-
-void as_layout_number(const struct as_layout *layout, const struct as_layout_place *place, unsigned *row,
-                      unsigned *column)
-{
-    *row = read_line(&layout->row, place);
-    *column = read_line(&layout->column, place);
-}
-
 static bool layout_write_line(const struct as_layout_line *line, unsigned value, struct as_layout_place *place)
 {
     for (unsigned i = 0; i < line->n; i++) {

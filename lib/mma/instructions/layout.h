@@ -27,9 +27,6 @@ struct as_layout_place {
 
 /* False if the text is invalid. */
 bool as_layout_parse(const struct as_matrix_held *held, struct as_layout *out);
-/* Row and column of the element at a place. */
-void as_layout_number(const struct as_layout *layout, const struct as_layout_place *place, unsigned *row,
-                      unsigned *column);
 /* The place of an element, the first of its copies; false if it has none. */
 bool as_layout_place(const struct as_layout *layout, unsigned row, unsigned column, struct as_layout_place *out);
 

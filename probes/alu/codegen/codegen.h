@@ -43,8 +43,8 @@ union codegen_data {
 };
 size_t as_codegen_type_bytes(enum codegen_type type);
 void as_codegen_start(const struct codegen_case *c, union codegen_data *d);
-/* The expected data after that many copies. */
-void as_codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d);
+/* The expected data after CODEGEN_MANY copies. */
+void as_codegen_expect(const struct codegen_case *c, union codegen_data *d);
 /* If false, *why names the wrong word. */
 bool as_codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
                      char *why, size_t why_size);

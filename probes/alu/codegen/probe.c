@@ -164,7 +164,7 @@ static bool codegen_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     union codegen_data want;
-    as_codegen_expect(&s->what, CODEGEN_MANY, &want);
+    as_codegen_expect(&s->what, &want);
     return as_codegen_same(&s->what, &s->got, &want, why, why_size);
 }
 

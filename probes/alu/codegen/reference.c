@@ -123,12 +123,12 @@ AS_DEFINE_COPY(u64, uint64_t, AS_INTEGERS(u64) case OP_MULHI : old = high_half(d
 AS_DEFINE_COPY(f32, float, AS_FLOATS(f32, fmaf))
 AS_DEFINE_COPY(f64, double, AS_FLOATS(f64, fma))
 
-void as_codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d)
+void as_codegen_expect(const struct codegen_case *c, union codegen_data *d)
 {
     static void (*const by_type[TYPES])(const struct codegen_case *, union codegen_data *) = {copy_u32, copy_u64,
                                                                                               copy_f32, copy_f64};
     as_codegen_start(c, d);
-    for (int i = 0; i < copies; i++)
+    for (int i = 0; i < CODEGEN_MANY; i++)
         by_type[c->type](c, d);
 }
 

@@ -134,7 +134,7 @@ UNIT_TEST(test_this_cpu)
             print_message("skipped: %s\n", err.text);
             skip();
         }
-        as_codegen_expect(&rows[i].what, CODEGEN_MANY, &want);
+        as_codegen_expect(&rows[i].what, &want);
         if (!as_codegen_same(&rows[i].what, &got, &want, why, sizeof why))
             fail_msg("row %zu: %s", i, why);
         if (SANITIZED)
@@ -164,7 +164,7 @@ UNIT_TEST(test_references)
         n++;
         as_codegen_start(&c, &got);
         f->run(&got);
-        as_codegen_expect(&c, CODEGEN_MANY, &want);
+        as_codegen_expect(&c, &want);
         as_codegen_start(&c, &less);
         if (!as_codegen_same(&c, &got, &want, why, sizeof why))
             fail_msg("case %d: %s", i, why);

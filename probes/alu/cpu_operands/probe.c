@@ -58,7 +58,7 @@ static enum as_status operands_prepare(struct as_trial_context *tc, void *state,
     if (s->kernel->link[0])
         as_note(tc, "link", s->kernel->link);
     if (s->kernel->at_most)
-        as_note_number(tc, "at_most", 1);
+        as_note_number(tc, AS_NOTE_AT_MOST, 1);
     if (as_pair_is_mixture(s->kernel)) {
         as_note_number(tc, "first", s->kernel->counts[0]);
         as_note_number(tc, "second", s->kernel->counts[1]);

@@ -63,10 +63,7 @@ static void add_latency_text(struct as_fact *f, const struct as_cell *cell)
         return;
     name_end(from, sizeof from, what, (int)(to - what));
     name_end(into, sizeof into, to + 2, (int)strlen(to + 2));
-    as_fact_say(f,
-                as_cell_note(cell, "at_most") > 0 ? "{instruction}: at most {value} from %s to %s"
-                                                  : "{instruction}: {value} from %s to %s",
-                from, into);
+    as_fact_say(f, "{instruction}: {value} from %s to %s", from, into);
 }
 
 static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *cell)
@@ -119,7 +116,8 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
         : part
             ? "%s and %s share some of their ports: interleaved, they take {value} of the shorter one's time more than "
               "the longer one alone"
-            : "Whether %s and %s share ports is inconclusive: interleaved, they take {value} of the shorter one's time "
+            : "Whether %s and %s share ports is inconclusive: {wide}interleaved, they take {value} of the shorter "
+              "one's time "
               "more than the longer one alone",
         a, b);
     as_fact_evidence(f, cell);

@@ -1,7 +1,6 @@
 /* emulated: rate and accuracy of arithmetic made of narrower operations. See method.md. */
 #include "arithmetic.h"
 
-#include "device/dialect/dialect.h"
 #include "lib/kernel_timer/kernel_timer.h"
 
 #include <math.h>

@@ -35,7 +35,7 @@ static void emulated_add_cost(struct as_rule_context *c, const struct as_cell *c
     snprintf(slower, sizeof slower, " slower than %.24s", other);
     as_fact_ratio_text(f, faster, slower, "", text, sizeof text);
     if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "{op} and %.24s are statistically tied: %s", other, text);
+        as_fact_say(f, "{op} and %.24s {tied}: %s", other, text);
     else
         as_fact_say(f, "{op} runs %s", text);
 }

@@ -51,6 +51,18 @@ static bool emulated_gemm_by_path(const struct as_axes *a)
     return strstr(as_axes_text(a, "op"), "_gemm") != NULL;
 }
 
+/* Both operands, the result and scales; of each product its slices, and by a GEMM path its sums. */
+static uint64_t emulated_gemm_bytes(const struct as_axes *a, uint64_t *largest)
+{
+    const uint64_t size = as_axes_u64(a, "size"), n = size * size, slices = as_axes_u64(a, "slices");
+    const bool by_path = emulated_gemm_by_path(a);
+    uint64_t bytes = (3 * n + 2 * size) * sizeof(double);
+    for (uint64_t t = by_path || !slices ? 0 : slices - 1; t < slices; t++)
+        bytes += 2 * n * (t + 1) + (by_path ? n * sizeof(int32_t) : 0);
+    *largest = n * (slices > sizeof(double) ? slices : sizeof(double));
+    return bytes;
+}
+
 static enum as_applies emulated_gemm_applies(const struct as_device_info *info, const struct as_axes *a,
                                              struct as_error *err)
 {
@@ -66,6 +78,10 @@ static enum as_applies emulated_gemm_applies(const struct as_device_info *info, 
         return as_inapplicable(err, "the size is not a multiple of 4");
     if (as_runs_on_host(info) && as_axes_u64(a, "size") > LARGEST_CORES)
         return as_inapplicable(err, "a CPU would take many seconds for one GEMM of this size from slices");
+    uint64_t largest;
+    const uint64_t bytes = emulated_gemm_bytes(a, &largest);
+    if (as_check_fits(info, bytes, largest, err))
+        return AS_INAPPLICABLE;
     return emulated_gemm_by_path(a) ? as_products_apply(info, as_axes_u64(a, "size"), slices, err) : AS_APPLIES;
 }
 
@@ -254,8 +270,11 @@ static enum as_status emulated_gemm_prepare(struct as_trial_context *tc, void *s
     s->size = (unsigned)as_axes_u64(tc->axes, "size");
     s->by_path = emulated_gemm_by_path(tc->axes);
     tc->min_reps = tc->max_reps = 1;
-    tc->footprint = 3 * (uint64_t)s->size * s->size * sizeof(double);
-    enum as_status st = emulated_gemm_build(s, tc, err);
+    uint64_t largest;
+    tc->footprint = emulated_gemm_bytes(tc->axes, &largest);
+    enum as_status st = as_check_room(tc->dev, tc->footprint, largest, err);
+    if (!st)
+        st = emulated_gemm_build(s, tc, err);
     if (!st)
         st = emulated_gemm_allocate(s, err);
     if (!st)

@@ -5,7 +5,6 @@
 #include "model/metrics.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* By plain kernels, and by the device's best GEMM path. */
 static const struct {

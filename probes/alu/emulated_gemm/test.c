@@ -2,6 +2,7 @@
 #include "probes/alu/emulated_gemm/dot.h"
 #include "probes/alu/emulated_gemm/products.h"
 #include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
@@ -65,6 +66,29 @@ UNIT_TEST(test_products_apply)
     assert_string_equal(err.text, "the device has no f64");
 }
 
+/* The plan knows what all slices take: half of the free memory, not three matrices of f64. */
+UNIT_TEST(test_room)
+{
+    static const struct {
+        const char *axes;
+        double mib;
+    } rows[] = {{"op=f64 slices=0 input=random size=4096", 384.1},
+                {"op=s8_slices slices=9 input=random size=4096", 672.1},
+                {"op=f64_gemm slices=0 input=random size=4096", 384.1},
+                {"op=s8_gemm slices=9 input=random size=4096", 2400.1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct toy t;
+        struct as_error err = {0};
+        toy_init(&t, AS_CAP_FP64 | AS_CAP_SOURCE);
+        strcpy(t.dev.info.dialect, "opencl");
+        t.dev.info.memory_free = (uint64_t)(2 * rows[i].mib * (1 << 20));
+        assert_int_equal(toy_applies(&t, &as_probe_emulated_gemm, rows[i].axes, &err), AS_APPLIES);
+        t.dev.info.memory_free -= 1 << 20;
+        assert_int_equal(toy_applies(&t, &as_probe_emulated_gemm, rows[i].axes, &err), AS_INAPPLICABLE);
+        assert_non_null(strstr(err.text, "only half of the free"));
+    }
+}
+
 UNIT_TEST(test_on_pocl)
 {
     static const char *const cells[] = {
@@ -91,8 +115,8 @@ UNIT_TEST(test_on_pocl)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_signs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),         cmocka_unit_test(test_signs),
                                        cmocka_unit_test(test_bound_catches), cmocka_unit_test(test_products_apply),
-                                       cmocka_unit_test(test_on_pocl)};
+                                       cmocka_unit_test(test_room),          cmocka_unit_test(test_on_pocl)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

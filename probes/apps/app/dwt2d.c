@@ -2,7 +2,6 @@
 #include "app.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLES, WORK, PLANES = 3, LEVELS = 3, SAMPLE = sizeof(int32_t) };
 

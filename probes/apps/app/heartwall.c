@@ -3,7 +3,6 @@
 #include "app.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     FRAME,

@@ -1,8 +1,6 @@
 /* nn: squared distances of all records to one place by the device; the host selects the nearest. */
 #include "app.h"
 
-#include <stdlib.h>
-
 enum { PLACES, DISTANCES, NEAREST = 10, PLACE_BITS = 15, FIRST_RECORDS = 4096 };
 enum { RECORD = 2 * sizeof(int32_t), DISTANCE = sizeof(uint32_t) };
 

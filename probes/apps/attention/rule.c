@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static int by_length(const void *pa, const void *pb)
@@ -25,30 +26,28 @@ static void add_attention(struct as_rule_context *c, const char *path, const str
             from = from > 0 ? from : as_cell_axis_number(pairs[i].a, "length");
         }
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_ATTENTION, longest->a, longest->b, AS_BY(.path = path));
-    char value[96];
+    char value[96], faster[96];
     if (!f)
         return;
-    if (f->verdict == AS_REFUTED)
-        as_fact_inverse_text(f, " slower", "", value, sizeof value);
-    else
-        as_fact_noted_text(f, " as fast", "", value, sizeof value);
-    struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "Attention path %s %s separate GEMMs and softmax: %s at length %s, %s heads", path,
-                  f->verdict == AS_SUPPORTED ? "beats"
-                  : f->verdict == AS_REFUTED ? "does NOT beat"
-                                             : "is statistically tied with",
-                  value, as_cell_axis(longest->a, "length"), heads);
+    as_fact_ratio_text(f, " as fast", " slower", "", value, sizeof value);
     if (wins)
-        as_buf_printf(&text, "; faster at %zu of %zu lengths, the shortest %.0f", wins, n, from);
+        snprintf(faster, sizeof faster, "%zu of %zu lengths, the shortest %.0f", wins, n, from);
     else
-        as_buf_printf(&text, "; faster at none of %zu lengths", n);
-    as_fact_say(f, "%s", as_buf_get(&text));
+        snprintf(faster, sizeof faster, "none of %zu lengths", n);
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED
+                    ? "Attention path %s beats separate GEMMs and softmax: %s at length %s, %s heads; faster at %s"
+                : f->verdict == AS_REFUTED
+                    ? "Attention path %s does NOT beat separate GEMMs and softmax: %s at length %s, %s heads; faster "
+                      "at %s"
+                    : "Attention path %s and separate GEMMs and softmax {tied}: %s at length %s, %s heads; faster at "
+                      "%s",
+                path, value, as_cell_axis(longest->a, "length"), heads, faster);
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
         as_fact_act(
             f, "Fuse attention into one kernel: path %s runs {gain} as fast as separate GEMMs and softmax (length %s)",
             path, as_cell_axis(longest->a, "length"));
-    as_buf_finish(&text);
     for (size_t i = 0; i < n; i++) {
         as_fact_evidence(f, pairs[i].a);
         as_fact_evidence(f, pairs[i].b);

@@ -261,7 +261,7 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
             ? "Non-temporal stores speed up {op} in memory: {value} of the bandwidth of regular ones%s"
         : f->verdict == AS_REFUTED
             ? "Non-temporal stores cost bandwidth for {op} in memory: {value} of that of regular ones%s"
-            : "Whether non-temporal stores speed up {op} in memory is inconclusive: {value} of the bandwidth of "
+            : "Whether non-temporal stores speed up {op} in memory is inconclusive: {wide}{value} of the bandwidth of "
               "regular ones%s",
         team_text(c, nt, threads, sizeof threads));
     as_fact_gain(f, f->value, f->ci);

@@ -1,8 +1,6 @@
 /* near_limit: rate of writing nearly the whole recommended working set. See method.md. */
 #include "lib/buffers/buffers.h"
 
-#include "base/text.h"
-
 #include <stdio.h>
 
 extern const char as_kernel_near_limit[];
@@ -40,15 +38,9 @@ static uint64_t near_limit_block(const struct as_device_info *info, const struct
 
 static enum as_status near_limit_fits(double bytes, double free_bytes, struct as_error *err)
 {
-    if (bytes <= free_bytes)
-        return AS_OK;
-    struct as_buf b = AS_BUF_INIT;
-    as_format_value(&b, bytes, "B");
-    as_buf_str(&b, " requested, but of the recommended working set only ");
-    as_format_value(&b, free_bytes, "B");
-    as_fail(err, AS_UNSUPPORTED, "%s are free", as_buf_get(&b));
-    as_buf_finish(&b);
-    return AS_UNSUPPORTED;
+    return bytes <= free_bytes
+               ? AS_OK
+               : as_too_large(bytes, "of the recommended working set only", free_bytes, " are free", err);
 }
 
 static enum as_applies near_limit_applies(const struct as_device_info *info, const struct as_axes *a,

@@ -135,7 +135,7 @@ static void keep_memory(const struct as_rule_context *c, const struct as_curve *
     size_t first = p->first;
     while (first < p->last && !latency_is_memory(c, curve, first))
         first++;
-    as_level_keep(curve, first > 0 ? curve->x[first - 1] : 0, INFINITY, p);
+    as_level_keep(curve, first > 0 ? curve->x[first - 1] : 0, p);
 }
 
 /* A level's number comes from sizes beyond the cache before it, as reported; if none is, it has no name. Its own end is
@@ -146,7 +146,7 @@ static void keep_level(const struct as_curve *curve, const struct as_cache *cons
     double inner = 0;
     for (size_t i = 0; i < n && level->cache && caches[i] != level->cache; i++)
         inner = (double)caches[i]->size;
-    if (level->name[0] && !as_level_keep(curve, inner, INFINITY, level->plateau))
+    if (level->name[0] && !as_level_keep(curve, inner, level->plateau))
         level->name[0] = 0;
 }
 

@@ -14,10 +14,10 @@ static const double STEP_UP = 1.15, DISTANCE_MAX = 16 << 10;
 
 enum { WORD = 8, PAGE = 4096 };
 
-static const struct as_cache *refill_cache_of(const struct as_rule_context *c, unsigned level)
+static const struct as_cache *refill_l1(const struct as_rule_context *c)
 {
     for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
-        if (c->info->caches[i].level == level && c->info->caches[i].kind != 'i')
+        if (c->info->caches[i].level == 1 && c->info->caches[i].kind != 'i')
             return &c->info->caches[i];
     return NULL;
 }
@@ -56,9 +56,9 @@ static const char *miss_text(const struct as_cell *cell)
                                              : "A last-level cache miss";
 }
 
-static size_t last_of(const struct as_curve *curve, size_t n, enum outcome outcome)
+static size_t last_hit_of(const struct as_curve *curve, size_t n)
 {
-    while (n > 0 && refill_outcome_of(curve->cells[n - 1]) != outcome)
+    while (n > 0 && refill_outcome_of(curve->cells[n - 1]) != HIT)
         n--;
     return n; /* 1 + its index; 0: none */
 }
@@ -89,10 +89,10 @@ static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
     size_t miss = 0;
     while (miss < curve->n && refill_outcome_of(curve->cells[miss]) != MISS)
         miss++;
-    const size_t hit = last_of(curve, miss, HIT), last_hit = last_of(curve, curve->n, HIT);
+    const size_t hit = last_hit_of(curve, miss), last_hit = last_hit_of(curve, curve->n);
     if (miss == curve->n || last_hit == 0)
         return;
-    const struct as_cache *l1 = refill_cache_of(c, 1);
+    const struct as_cache *l1 = refill_l1(c);
     struct as_fact *f = add_of_level(c, AS_FACT_REFILL_SECTOR, level);
     if (!f)
         return;
@@ -128,7 +128,7 @@ static const struct as_cell *refill_find(struct as_rule_context *c, const char *
 /* The other line of an aligned pair, and the next line, which belongs to another pair. */
 static void add_pairs(struct as_rule_context *c, const char *level)
 {
-    const struct as_cache *l1 = refill_cache_of(c, 1);
+    const struct as_cache *l1 = refill_l1(c);
     const double line = l1 && l1->line ? l1->line : 64;
     const struct as_cell *pair = refill_find(c, level, 0, line), *next = refill_find(c, level, line, line);
     const enum outcome of_pair = pair ? refill_outcome_of(pair) : UNCLEAR,
@@ -271,7 +271,7 @@ static bool has_farther(const struct as_curve *curves, size_t n, double distance
 static void refill_add_ways(struct as_rule_context *c, const struct as_curve *v)
 {
     const size_t up = refill_first_up(v);
-    const struct as_cache *l1 = refill_cache_of(c, 1);
+    const struct as_cache *l1 = refill_l1(c);
     char distance[32], range[48], reported[48] = "";
     struct as_fact *f = as_fact_add(c, AS_FACT_REFILL_WAYS, NULL, NULL);
     if (!f)
@@ -313,7 +313,7 @@ static void add_way_size(struct as_rule_context *c, const struct as_curve *curve
     struct as_fact *f = below && is_hit(below, same) ? as_fact_add(c, AS_FACT_REFILL_WAY_SIZE, NULL, NULL) : NULL;
     if (!f)
         return;
-    const struct as_cache *l1 = refill_cache_of(c, 1);
+    const struct as_cache *l1 = refill_l1(c);
     char size[32], lower[32], reported[64] = "", text[32];
     const double other = as_cell_axis_number(below->cells[0], "distance");
     as_fact_number(f, distance, (struct as_interval){other + WORD, distance});

@@ -163,7 +163,7 @@ static void atomics_add_node(struct as_rule_context *c, const struct as_cell *ce
              strcmp(threads, "1") == 0 ? "" : "s");
     as_fact_say(f,
                 f->verdict == AS_UNDECIDED
-                    ? "Atomic updates by the %s of %s on node %s and by default placement are statistically tied: %s"
+                    ? "Atomic updates by the %s of %s on node %s and by default placement {tied}: %s"
                     : "Atomic updates by the %s of %s on node %s are %s",
                 atomics_by_cpu(cell) ? "CPU" : "device", as_array_text(cell, array), as_cell_axis(cell, "node"),
                 as_fact_ratio_text(f, " as fast as by default placement", " slower than by default placement", note,

@@ -95,15 +95,8 @@ UNIT_TEST(test_opencl)
         "agent=cpu elements=1024 type=u64 cpu_threads=1 device_threads=64 scope=device order=relaxed";
     struct as_opened cl;
     struct atomics_one o;
-    atomics_open_or_skip("opencl", &cl);
-    const struct as_allocator *fine = as_info_allocator(&cl.device.info, "clSVMAlloc fine");
-    bool shared = fine && !fine->why_not[0] && !fine->no_sharing[0];
-    if (!shared) {
-        as_device_close(&cl);
-        print_message("skipped: no memory in which atomics of the CPU and of this device meet\n");
-        skip();
-    }
-    atomics_trial_in(&o, &cl.device, &as_probe_atomics, cell, fine->name);
+    const char *fine = atomics_open_shared_or_skip(&cl);
+    atomics_trial_in(&o, &cl.device, &as_probe_atomics, cell, fine);
     as_device_close(&cl);
     if (o.status == AS_UNSUPPORTED) {
         print_message("skipped: %s\n", o.err.text);

@@ -166,17 +166,10 @@ UNIT_TEST(test_opencl)
         "agent=device elements=1024 type=f64 cpu_threads=1 device_threads=64 scope=device order=relaxed op=add"};
     struct as_opened cl;
     struct atomics_one o;
-    atomics_open_or_skip("opencl", &cl);
-    const struct as_allocator *fine = as_info_allocator(&cl.device.info, "clSVMAlloc fine");
-    bool shared = fine && !fine->why_not[0] && !fine->no_sharing[0];
-    if (!shared) {
-        as_device_close(&cl);
-        print_message("skipped: no memory in which atomics of the CPU and of this device meet\n");
-        skip();
-    }
+    const char *fine = atomics_open_shared_or_skip(&cl);
     size_t measured = 0;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-        atomics_trial_in(&o, &cl.device, &as_probe_atomics_lost, cells[i], fine->name);
+        atomics_trial_in(&o, &cl.device, &as_probe_atomics_lost, cells[i], fine);
         if (o.status != AS_UNSUPPORTED && !o.passed)
             fail_msg("%s: %s%s", cells[i], o.err.text, o.why);
         assert_true(o.status || o.sample.value == 0);

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *sync_memory(const struct as_rule_context *c, const struct as_cell *cell)
 {
@@ -65,7 +64,7 @@ static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *
         return;
     as_fact_say(f,
                 f->verdict == AS_UNDECIDED
-                    ? "64-bit atomic {op} by two words in %s and native are statistically tied: %s%s, result {result}, "
+                    ? "64-bit atomic {op} by two words in %s and native {tied}: %s%s, result {result}, "
                       "on {elements} elements"
                     : "64-bit atomic {op} by two words in %s is %s than native%s, result {result}, on {elements} "
                       "elements",

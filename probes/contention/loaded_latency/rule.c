@@ -98,10 +98,13 @@ static void loaded_latency_add_peak(struct as_rule_context *c, const struct load
         return;
     as_fact_number(f, p->cell->sum.median, as_cell_interval(p->cell));
     const bool decided = as_verdict_above(p->times_ci, 1) != AS_UNDECIDED;
+    const bool tied =
+        !decided && as_number_form(&(struct as_number){.value = p->times, .ci = p->times_ci, .unit = "x"}) !=
+                        AS_NUMBER_INCONCLUSIVE;
     f->verdict = decided ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_say(f, "At peak load (%s) latency is {value}%s%s", bandwidth_text(p->gbs, gbs, sizeof gbs),
-                decided ? ", " : ", statistically tied with the unloaded one: ",
-                as_noted_text(p->times, p->times_ci, "x", decided ? " the unloaded latency" : "",
+                tied ? ", statistically tied with the unloaded one: " : ", ",
+                as_noted_text(p->times, p->times_ci, "x", tied ? "" : " the unloaded latency",
                               curve_text(p, note, sizeof note), times, sizeof times));
     as_fact_evidence(f, l->idle);
     as_fact_evidence(f, p->cell);

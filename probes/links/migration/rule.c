@@ -86,7 +86,7 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *first, con
     else
         as_fact_say(f,
                     alike ? "Passes of %s are alike: pass %s is %s"
-                          : "Whether later passes of %s are faster is inconclusive: pass %s is %s",
+                          : "Whether later passes of %s are faster is inconclusive: {wide}pass %s is %s",
                     subject, as_cell_axis(last, "pass"), value);
 }
 
@@ -111,12 +111,13 @@ static void add_lines(struct as_rule_context *c, const struct as_cell *modified,
     const bool costs = f->ci.lo > 1, gains = f->ci.hi < 1, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
     f->verdict = costs || gains || alike ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_noted_text(f, " as long as from memory", "", value, sizeof value);
-    as_fact_say(f,
-                costs   ? "%s (%s) takes longer while its lines are modified in the writer's caches: %s"
-                : gains ? "%s (%s) is faster from the writer's caches than from memory: %s"
-                : alike ? "%s (%s) takes as long for modified lines in the writer's caches as for lines in memory: %s"
-                        : "Whether %s (%s) takes longer for modified lines in the writer's caches is inconclusive: %s",
-                subject, as_cell_axis(modified, "what"), value);
+    as_fact_say(
+        f,
+        costs   ? "%s (%s) takes longer while its lines are modified in the writer's caches: %s"
+        : gains ? "%s (%s) is faster from the writer's caches than from memory: %s"
+        : alike ? "%s (%s) takes as long for modified lines in the writer's caches as for lines in memory: %s"
+                : "Whether %s (%s) takes longer for modified lines in the writer's caches is inconclusive: {wide}%s",
+        subject, as_cell_axis(modified, "what"), value);
 }
 
 static void derive_lines(struct as_rule_context *c)

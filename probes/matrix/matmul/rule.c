@@ -358,8 +358,8 @@ static void add_library(const struct gemms *p, const char *type)
     f->verdict = as_verdict_above(f->ci, RESPECTED);
     as_fact_say(f,
                 as_verdict_above(f->ci, 1) == AS_UNDECIDED
-                    ? "%s GEMM of size %s by path %s is statistically tied with the library: {value} of its rate"
-                    : "%s GEMM of size %s by path %s runs at {value} the rate of the library",
+                    ? "%s GEMMs of size %s by path %s and by the library {tied}: {wide}{value} the rate of the library"
+                    : "%s GEMMs of size %s by path %s run at {value} the rate of the library",
                 type, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
 }
 

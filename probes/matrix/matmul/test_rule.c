@@ -210,7 +210,7 @@ UNIT_TEST(test_tied)
     gemm("library", "f32", 2048, 65);
     made_derive(&m);
     m.share = 0.01;
-    made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");
+    made_says(made_get(&m, "matmul.library.f16"), "and by the library are statistically tied: 0.98");
     made_says(made_get(&m, "matmul.accelerated.f16"), "whether it is accelerated is inconclusive");
 }
 

@@ -91,7 +91,7 @@ static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cel
         return;
     }
     f->claimed = cell->limit;
-    f->verdict = reached ? AS_SUPPORTED : f->ci.hi < REACHED * cell->limit && !f->left_out ? AS_REFUTED : AS_UNDECIDED;
+    f->verdict = reached ? AS_SUPPORTED : f->ci.hi < REACHED * cell->limit && !f->bound ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
         as_fact_say(f, "%s does {value} per %s, NOT the documented %.0f (%.1f%%)", name, unit, f->claimed,
                     100 * f->value / f->claimed);

@@ -198,7 +198,7 @@ static enum as_status async_copy_allocate(struct state *s, struct as_error *err)
     s->prefix = calloc(s->period + 1, sizeof *s->prefix);
     if (!s->pattern || !s->sum || !s->prefix)
         return as_nomem(err, PATTERN_WORDS * sizeof *s->pattern, "a pattern");
-    enum as_status st = as_kernel_timer_room(s->timer.dev, p->buffer, err);
+    enum as_status st = as_check_room(s->timer.dev, p->buffer, p->buffer, err);
     if (!st)
         st = as_kernel_timer_keep_memory(&s->timer, p->buffer, &s->buffer, err);
     return st ? st : as_kernel_timer_keep_memory(&s->timer, words * sizeof *s->sum, &s->sums, err);

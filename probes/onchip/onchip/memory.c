@@ -157,7 +157,7 @@ enum as_status as_onchip_memory_prepare(struct onchip *o, struct as_trial_contex
     snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
              shared ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, tc->seed);
-    enum as_status st = as_kernel_timer_room(tc->dev, o->size, err);
+    enum as_status st = as_check_room(tc->dev, o->size, o->size, err);
     if (!st)
         st = as_kernel_timer_prepare(&o->timer, tc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
                                      as_kernel_onchip, defines, 1, err);

@@ -366,7 +366,7 @@ static enum as_status onchip_bandwidth_prepare(struct as_trial_context *tc, void
     tc->max_reps = UINT32_MAX / 4;
     size_t wanted = p->common && tc->footprint <= as_info_last_cache(&tc->dev->info) ? PLACES : 1;
     tc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms still scatter by 3% */
-    enum as_status st = as_kernel_timer_room(tc->dev, elements * p->bytes * wanted, err);
+    enum as_status st = as_check_room(tc->dev, elements * p->bytes * wanted, elements * p->bytes, err);
     if (!st)
         st = onchip_bandwidth_build(s, tc, err);
     for (; s->places < wanted && !st; s->places++)

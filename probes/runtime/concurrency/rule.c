@@ -102,7 +102,7 @@ static void concurrency_add_rate(struct as_rule_context *c, const struct as_curv
         as_fact_say(f,
                     f->verdict == AS_SUPPORTED
                         ? "Empty kernels round-robin in %g %ss run at {value} the rate of one %s"
-                        : "Empty kernels round-robin in %g %ss run at {value} the rate of one %s: statistically tied",
+                        : "Empty kernels round-robin in %g %ss and in one {tied}: {wide}{value} the rate of one %s",
                     queues, queue, queue);
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
@@ -123,7 +123,8 @@ static void add_priority(struct as_rule_context *c)
         const char *queue = as_queue_name(c);
         if (f->verdict == AS_UNDECIDED)
             as_fact_say(f,
-                        "Whether a high-priority %s helps behind work that fills the device is inconclusive: {value}",
+                        "Whether a high-priority %s helps behind work that fills the device is inconclusive: "
+                        "{wide}{value}",
                         queue);
         else
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,

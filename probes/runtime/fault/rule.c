@@ -169,8 +169,8 @@ static const struct comparison {
     const char *axis, *a, *b;
     enum as_relation relation;
     const char *says;
-    const char *above, *below; /* for a ratio above 1, and for the inverse of one below 1 */
-    const char *tied;
+    const char *above, *below;       /* for a ratio above 1, and for the inverse of one below 1 */
+    const char *tied;                /* what is compared */
     const char *act[2], *against[2]; /* what to do for a ratio above 1 and below, around the gain; NULL: nothing */
 } comparisons[] = {
     {"allocator",
@@ -180,7 +180,7 @@ static const struct comparison {
      "Transparent huge pages make first touches ",
      " as fast",
      " slower",
-     "First touches of transparent huge pages and of base pages are statistically tied: ",
+     "First touches of transparent huge pages and of base pages",
      {"Touch fresh memory on huge pages: first touches run", "as fast as on base pages"},
      {"Touch fresh memory on base pages: first touches of huge pages are", "slower"}},
     {"scenario",
@@ -190,7 +190,7 @@ static const struct comparison {
      "All CPU threads together fault pages ",
      " as fast as one",
      " slower than one",
-     "Fault throughput of all CPU threads and of one is statistically tied: ",
+     "Fault throughputs of all CPU threads and of one",
      {NULL, NULL},
      {"Touch fresh memory by one thread: all threads together are", "slower"}},
     {"scenario",
@@ -200,7 +200,7 @@ static const struct comparison {
      "12 CPU threads together fault pages ",
      " as fast as one",
      " slower than one",
-     "Fault throughput of 12 CPU threads and of one is statistically tied: ",
+     "Fault throughputs of 12 CPU threads and of one",
      {NULL, NULL},
      {"Touch fresh memory by one thread: 12 threads together are", "slower"}},
     {"scenario",
@@ -210,7 +210,7 @@ static const struct comparison {
      "Touching pages on the CPU and then on the device is ",
      " as fast as on the device alone",
      " slower than on the device alone",
-     "Touching pages on the CPU and then on the device, and on the device alone, is statistically tied: ",
+     "First touches on the CPU and then on the device, and on the device alone,",
      {"Touch memory on the CPU before the device even where nothing overlaps: both in turn run", "as fast"},
      {"Touch memory on the CPU before the device only where that overlaps other work: both in turn are", "slower"}},
     {"scenario",
@@ -220,7 +220,7 @@ static const struct comparison {
      "Where the CPU touched first, the device's own first touch is ",
      " as fast",
      " slower",
-     "The device's own first touch is statistically tied with that after a touch by the CPU: ",
+     "The device's own first touches before and after a touch by the CPU",
      {"Touch memory on the CPU first: the device's first access is then", "as fast"},
      {"Let the device touch memory first: after the CPU, the device's first access is", "slower"}},
     {"scenario",
@@ -230,7 +230,7 @@ static const struct comparison {
      "Where the device touched first, the CPU's own first touch is ",
      " as fast",
      " slower",
-     "The CPU's own first touch is statistically tied with that after a touch by the device: ",
+     "The CPU's own first touches before and after a touch by the device",
      {NULL, NULL},
      {"Touch memory on the CPU first: after the device, the CPU's first access is", "slower"}},
     {"what",
@@ -240,7 +240,7 @@ static const struct comparison {
      "Faults on fresh memory take ",
      " as long as on reused pages (includes first touch of new guest memory)",
      " less time than on reused pages",
-     "Faults on fresh memory and on reused pages are statistically tied: ",
+     "Faults on fresh memory and on reused pages",
      {"Keep memory instead of returning it to the system: faults on fresh memory take", "as long"},
      {NULL, NULL}},
 };
@@ -277,7 +277,8 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     snprintf(note, sizeof note, "%s, %.0f page%s",
              told ? memory(p->b, text, sizeof text) : fault_who(p->b, text, sizeof text), pages_of(p),
              pages_of(p) == 1 ? "" : "s");
-    as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says,
+    as_fact_say(f, f->verdict == AS_UNDECIDED ? "%s {tied}: %s" : "%s%s",
+                f->verdict == AS_UNDECIDED ? how->tied : how->says,
                 as_fact_ratio_text(f, how->above, how->below, note, ratio, sizeof ratio));
     fault_add_act(f, how, note);
     as_fact_evidence(f, p->a);
@@ -347,9 +348,8 @@ static void add_node(struct as_rule_context *c, const struct as_cell *cell, cons
     f->verdict = as_verdict_above(f->ci, 1);
     snprintf(note, sizeof note, "%s, %.0f page%s", fault_who(cell, text, sizeof text), pages, pages == 1 ? "" : "s");
     as_fact_say(f,
-                f->verdict == AS_UNDECIDED
-                    ? "Page faults on node %s and by default placement are statistically tied: %s"
-                    : "Page faults on node %s take %s",
+                f->verdict == AS_UNDECIDED ? "Page faults on node %s and by default placement {tied}: %s"
+                                           : "Page faults on node %s take %s",
                 as_cell_axis(cell, "node"),
                 as_fact_ratio_text(f, " as long as by default placement", " less time than by default placement", note,
                                    ratio, sizeof ratio));

@@ -4,7 +4,6 @@
 
 #include "device/arena.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 #include "report/model/load.h"
 #include "report/terminal/terminal.h"
 
-#include <string.h>
-
 static void print_line(const char *text, unsigned margin, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf safe = AS_BUF_INIT;
@@ -37,7 +35,7 @@ static void print_numbers(const struct as_advice *a, size_t most, const struct a
 
 static void print_advice(const struct as_advice *a, bool all, const struct as_table_style *style, struct as_buf *out)
 {
-    enum { NUMBERS_MOST = 4 };
+    enum { NUMBERS_MAX = 4 };
     const enum as_paint paint = a->warning ? AS_PAINT_BAD : a->known ? AS_PAINT_NONE : AS_PAINT_DIM;
     as_buf_char(out, '\n');
     as_paint_on(out, AS_PAINT_STRONG, style);
@@ -48,7 +46,7 @@ static void print_advice(const struct as_advice *a, bool all, const struct as_ta
     as_paint_on(out, paint, style);
     print_line(a->sentence, 2, style, out);
     as_paint_off(out, paint, style);
-    print_numbers(a, all ? a->numbers_n : NUMBERS_MOST, style, out);
+    print_numbers(a, all ? a->numbers_n : NUMBERS_MAX, style, out);
     if (a->command[0])
         print_line(a->command, 4, style, out);
 }

@@ -281,18 +281,18 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
 static enum as_status unknown(const char *name, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
-    enum { MOST = 4000 };
-    static const char *names[MOST + 1];
+    enum { NAMES_MAX = 4000 };
+    static const char *names[NAMES_MAX + 1];
     size_t n = 0;
-    for (const char *const *p = as_probe_names(); *p && n < MOST / 2; p++)
+    for (const char *const *p = as_probe_names(); *p && n < NAMES_MAX / 2; p++)
         names[n++] = *p;
     for (int g = 0; g < AS_GATE_N; g++)
         names[n++] = as_gate_name((enum as_gate)g);
     for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
         names[n++] = as_wide_word(1u << i);
-    for (size_t i = 0; as_suite_texts[i].name && n < MOST; i++)
+    for (size_t i = 0; as_suite_texts[i].name && n < NAMES_MAX; i++)
         names[n++] = as_suite_texts[i].name;
-    n += as_explain_terms(names + n, MOST - n);
+    n += as_explain_terms(names + n, NAMES_MAX - n);
     names[n] = NULL;
     const char *near = as_nearest(name, names);
     if (!near && as_explain_nearest(name, style, out))

@@ -210,9 +210,9 @@ static void list_subjects(const struct as_report_run *run, const struct as_table
 /* One sentence of each subject, the first that is decided. */
 static void facts_first(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
-    enum { MOST = 8 };
+    enum { SHOWN_MAX = 8 };
     size_t shown = 0;
-    for (size_t i = 0; i < run->facts_n && shown < MOST; i++) {
+    for (size_t i = 0; i < run->facts_n && shown < SHOWN_MAX; i++) {
         size_t first = 0;
         while (first < i && (run->facts[first].verdict == AS_UNDECIDED ||
                              !as_facts_share_subject(&run->facts[first], &run->facts[i])))

@@ -8,11 +8,11 @@
 
 /* Options of show, which run and resume have as well. */
 #define SHOWING "min-deviation", "fdr", "all", "page", "junit", "prometheus", "json", "colour"
-enum { OPTIONS_MOST = 20 };
+enum { OPTIONS_MAX = 20 };
 static const struct verb {
     const char *name;
     as_command_fn run;
-    const char *takes[OPTIONS_MOST];
+    const char *takes[OPTIONS_MAX];
 } verbs[] = {
     {"run", as_fleet_verb_run, {SHOWING, AS_FLEET_REQUEST_OPTIONS, "folder", "quiet"}},
     {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
@@ -37,7 +37,7 @@ static enum as_status find_verb(const char *word, size_t *out, struct as_error *
 
 static bool verb_takes(const struct verb *verb, const char *option)
 {
-    for (size_t i = 0; i < OPTIONS_MOST && verb->takes[i]; i++)
+    for (size_t i = 0; i < OPTIONS_MAX && verb->takes[i]; i++)
         if (strcmp(verb->takes[i], option) == 0)
             return true;
     return false;

@@ -16,9 +16,9 @@ static int run_help(const struct as_command *command, const struct as_args *args
             as_fail(&err, AS_USAGE, "'%s' is a probe: 'assay explain %s' describes it", name, name);
             return as_cli_fail(&err);
         }
-        enum { MOST = 40 };
-        const char *names[MOST + 1] = {0};
-        for (size_t i = 0; as_commands[i] && i < MOST; i++)
+        enum { NAMES_MAX = 40 };
+        const char *names[NAMES_MAX + 1] = {0};
+        for (size_t i = 0; as_commands[i] && i < NAMES_MAX; i++)
             names[i] = as_commands[i]->name;
         const char *near = as_nearest(name, names);
         as_fail(&err, AS_USAGE, "there is no subcommand '%s'%s%s%s", name,

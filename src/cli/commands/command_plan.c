@@ -46,13 +46,13 @@ static enum as_status plan_shares(const struct as_plan *plan, struct shares *out
     return st;
 }
 
-/* How many values of an axis the cells have, at most AXIS_MOST. */
-enum { AXIS_MOST = 256 };
+/* How many values of an axis the cells have, at most AXIS_MAX. */
+enum { AXIS_MAX = 256 };
 static size_t plan_values(const struct as_plan *plan, const struct share *s, const char *axis)
 {
-    const char *seen[AXIS_MOST];
+    const char *seen[AXIS_MAX];
     size_t n = 0, k;
-    for (size_t i = 0; i < plan->n && n < AXIS_MOST; i++) {
+    for (size_t i = 0; i < plan->n && n < AXIS_MAX; i++) {
         const struct as_cell *c = &plan->cells[i];
         if (c->status != AS_CELL_PLANNED || !is_of_share(s, c))
             continue;
@@ -74,7 +74,7 @@ static void plan_axes(const struct as_plan *plan, const struct share *s, struct 
         const size_t n = plan_values(plan, s, a->name);
         if (n < 2)
             continue;
-        as_buf_printf(out, "%s%zu%s of %s", lead, n, n == AXIS_MOST ? " or more" : "", a->name);
+        as_buf_printf(out, "%s%zu%s of %s", lead, n, n == AXIS_MAX ? " or more" : "", a->name);
         lead = ", ";
     }
     const size_t states = plan_values(plan, s, AS_STATE_AXIS);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* CPUs that others may use while a line of the host is measured: less is the system's own background. */
-static const double OTHERS_MOST = 0.25;
+static const double OTHERS_MAX = 0.25;
 
 static void repeat_finish(struct as_repeat *r)
 {
@@ -83,7 +83,7 @@ const char *as_repeats_beside(struct as_repeats *r, size_t index, const char *de
     for (size_t i = 0; i < repeat->run.seen_n; i++)
         if (repeat->run.seen[i].is_shared && strcmp(repeat->run.seen[i].device, device) == 0)
             return "another process used the device during the repeat";
-    if (!as_line_is_of_host(device, q) || !(repeat->others_cpus > OTHERS_MOST))
+    if (!as_line_is_of_host(device, q) || !(repeat->others_cpus > OTHERS_MAX))
         return NULL;
     snprintf(repeat->text, sizeof repeat->text, "other processes or guests used %.1f CPUs during the repeat",
              repeat->others_cpus);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Columns of the numbers and the verdict, and the minimum for the axes. */
-enum { NUMBERS = 66, AXES_LEAST = 24, LISTED = 20 };
+enum { NUMBERS = 66, AXES_MIN = 24, LISTED = 20 };
 
 static const struct as_cell *compare_table_cell_of(const struct as_pair *p)
 {
@@ -177,7 +177,7 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
                                 struct as_error *err)
 {
     static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">interval", "b is", NULL};
-    const unsigned room = style->width > NUMBERS + AXES_LEAST ? style->width - NUMBERS : AXES_LEAST;
+    const unsigned room = style->width > NUMBERS + AXES_MIN ? style->width - NUMBERS : AXES_MIN;
     enum as_status st = AS_OK;
     struct as_table t;
     as_table_init(&t, heads);

@@ -6,7 +6,7 @@
 #include "report/terminal/terminal.h"
 
 enum { LABEL = 12, SHARE = 8, BAR = 40 }; /* columns */
-static const double LEAST = 0.005;        /* share of a row; those below it are counted together */
+static const double SHARE_MIN = 0.005;    /* share of a row; those below it are counted together */
 
 static void bins_row(const char *label, double share, double most, const struct as_table_style *style,
                      struct as_buf *out)
@@ -32,7 +32,7 @@ void as_explain_bins(const struct as_cell *c, const struct as_table_style *style
     as_text_title(out, "Single events, from the bin's lower edge on", style);
     for (size_t i = 0; i < AS_BINS_MAX; i++) {
         const double share = (double)bins.count[i] / total;
-        if (share < LEAST)
+        if (share < SHARE_MIN)
             continue;
         as_buf_clear(&label);
         as_format_value_to(&label, as_bins_edge(i), c->unit, 3);

@@ -7,7 +7,7 @@
 #include "fleet/fleet_job.h"
 #include "fleet/fleet_links.h"
 #include "model/number.h"
-#include "run/collected.h"
+#include "run/direct_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct links {
     struct as_link_rank rank;
     struct as_run_request request;
     struct as_plan plan;
-    struct as_collected *run;
+    struct as_direct_run *run;
     const volatile sig_atomic_t *stop;
     bool quiet, whole;
 };
@@ -123,7 +123,7 @@ static void add_hosts(const struct links *l, const struct as_link_task *t, struc
 static enum as_status measure_link(struct links *l, size_t index, uint64_t seed, struct as_error *err)
 {
     size_t n = 0;
-    const struct as_link_task task = task_of(&as_collected_cells(l->run, &n)[index], seed);
+    const struct as_link_task task = task_of(&as_direct_run_cells(l->run, &n)[index], seed);
     struct as_link_result result;
     struct as_buf detail = AS_BUF_INIT;
     struct as_trial trial = {
@@ -148,14 +148,14 @@ static enum as_status measure_link(struct links *l, size_t index, uint64_t seed,
     trial.checksum = result.wrong ? AS_GATE_FAIL : AS_GATE_PASS;
     snprintf(trial.checksum_text, sizeof trial.checksum_text, "%d of the last message's bytes or sums are wrong",
              result.wrong);
-    return as_collected_add(l->run, index, &trial, err);
+    return as_direct_run_add(l->run, index, &trial, err);
 }
 
 /* Rounds in random order, so that a slow minute is no slow link. */
 static enum as_status measure_all(struct links *l, struct as_error *err)
 {
     size_t n = 0;
-    (void)as_collected_cells(l->run, &n);
+    (void)as_direct_run_cells(l->run, &n);
     size_t *order = calloc(n, sizeof *order);
     struct as_rng rng;
     enum as_status st = order ? AS_OK : as_nomem(err, n * sizeof *order, "an order");
@@ -183,7 +183,7 @@ static int print_links(const struct links *l, const char *store, int code)
 {
     struct as_buf out = AS_BUF_INIT;
     size_t n = 0;
-    const struct as_cell *cells = as_collected_cells(l->run, &n);
+    const struct as_cell *cells = as_direct_run_cells(l->run, &n);
     as_buf_printf(&out, "%d ranks, %s\n", l->mpi.size, l->mpi.version);
     for (size_t i = 0; i < n; i++) {
         const struct as_link_task t = task_of(&cells[i], 0);
@@ -235,10 +235,10 @@ static int lead(struct links *l, const char *folder, struct as_error *err)
     if (!st)
         st = as_store_open(as_buf_get(&path), AS_STORE_WRITE, &store, err);
     if (!st)
-        st = as_collected_begin(store, &l->request.options, "links", &info, &l->plan, &l->run, err);
+        st = as_direct_run_begin(store, &l->request.options, "links", &info, &l->plan, &l->run, err);
     size_t n = 0;
     uint64_t most =
-        st ? 0 : largest(&(struct as_plan){.cells = (struct as_cell *)as_collected_cells(l->run, &n), .n = n});
+        st ? 0 : largest(&(struct as_plan){.cells = (struct as_cell *)as_direct_run_cells(l->run, &n), .n = n});
     as_mpi_broadcast(&l->mpi, &most, sizeof most);
     if (!st)
         st = as_link_rank_make(&l->rank, &l->mpi, most, err);
@@ -248,7 +248,7 @@ static int lead(struct links *l, const char *folder, struct as_error *err)
         as_link_end(&l->rank);
     if (!st)
         code = print_links(l, as_buf_get(&path), l->whole ? AS_EXIT_OK : AS_EXIT_FAILED);
-    st = as_collected_end(l->run, st, l->whole, &result, err);
+    st = as_direct_run_end(l->run, st, l->whole, &result, err);
     as_store_close(store);
     if (lock >= 0)
         close(lock);

@@ -3,19 +3,18 @@
 #include "cli/fleet/fleet_verbs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct as_args_range deviation_range = {as_parse_percent, 0, 1, "0% to 100%"};
 static const struct as_args_range fdr_range = {as_parse_percent, 1e-6, 0.5, "0.0001% to 50%"};
 static const double usual_deviation = 0.01, usual_fdr = 0.005;
 
-static enum as_status read_nodes(const struct as_args *args, size_t first, struct as_fleet *f, struct as_buf *merged,
+static enum as_status read_nodes(const struct as_args *args, struct as_fleet *f, struct as_buf *merged,
                                  struct as_error *err)
 {
     enum as_status st = AS_OK;
-    if (first >= args->words)
+    if (args->words < 2)
         return as_fail(err, AS_USAGE, "name the files: stores of nodes, or sheets of 'assay export --format sheet'");
-    for (size_t i = first; i < args->words && !st; i++)
+    for (size_t i = 1; i < args->words && !st; i++)
         st = as_fleet_read(f, args->word[i], merged, err);
     return st;
 }
@@ -101,7 +100,7 @@ int as_fleet_verb_show(const struct as_command *command, const struct as_args *a
 {
     struct as_fleet f = {0};
     struct as_error err = {0};
-    if (!read_nodes(args, 1, &f, NULL, &err))
+    if (!read_nodes(args, &f, NULL, &err))
         return as_fleet_show_nodes(command, args, &f);
     as_fleet_finish(&f);
     return as_cli_misuse(command, &err);
@@ -115,7 +114,7 @@ int as_fleet_verb_merge(const struct as_command *command, const struct as_args *
     const char *path = as_args_value(args, "output");
     enum as_status st = path ? AS_OK : as_fail(&err, AS_USAGE, "merge needs -o FILE");
     if (!st)
-        st = read_nodes(args, 1, &f, &merged, &err);
+        st = read_nodes(args, &f, &merged, &err);
     for (size_t i = 0; i < f.nodes_n && !st; i++)
         if (f.nodes[i].why[0])
             as_cli_note("%s: %s", f.nodes[i].source, f.nodes[i].why);

@@ -6,9 +6,8 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { PLOT_MOST = 40, PLOT_LEAST = 16, OTHER_COLUMNS = 84 };
+enum { PLOT_MAX = 40, PLOT_MIN = 16, OTHER_COLUMNS = 84 };
 
 /* ---- the plot of a run ---- */
 
@@ -180,7 +179,7 @@ enum as_status as_history_table(const struct as_history *h, const struct as_mach
     struct as_buf text = AS_BUF_INIT, safe = AS_BUF_INIT;
     const struct range range = range_of(h);
     const unsigned room = style->width > OTHER_COLUMNS ? style->width - OTHER_COLUMNS : 0;
-    const unsigned width = room < PLOT_LEAST ? PLOT_LEAST : room > PLOT_MOST ? PLOT_MOST : room;
+    const unsigned width = room < PLOT_MIN ? PLOT_MIN : room > PLOT_MAX ? PLOT_MAX : room;
     title_text(h, m, &text);
     as_text_title(out, as_buf_get(&text), style);
     as_table_init(&t, heads);

@@ -24,12 +24,12 @@ static const struct as_option *option_by_name(const struct as_command *command, 
 static enum as_status unknown_option(const struct as_command *command, const char *name, size_t len,
                                      struct as_error *err)
 {
-    enum { MOST = 32 };
-    const char *names[MOST + 2];
+    enum { NAMES_MAX = 32 };
+    const char *names[NAMES_MAX + 2];
     size_t n = 0;
     char word[64];
     as_copy_text(word, len + 1 < sizeof word ? len + 1 : sizeof word, name);
-    for (const struct as_option *o = command->options; o->name && n < MOST; o++)
+    for (const struct as_option *o = command->options; o->name && n < NAMES_MAX; o++)
         names[n++] = o->name;
     names[n++] = "help";
     names[n] = NULL;
@@ -243,7 +243,8 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
     return AS_OK;
 }
 
-void as_args_quote(const char *word, struct as_buf *out)
+/* A word, quoted for a shell. */
+static void args_quote(const char *word, struct as_buf *out)
 {
     if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:%+@")]) {
         as_buf_str(out, word);
@@ -263,7 +264,7 @@ void as_args_add_store(const char *store, struct as_buf *out)
     struct as_buf word = AS_BUF_INIT;
     if (!store)
         return;
-    as_args_quote(store, &word);
+    args_quote(store, &word);
     as_buf_str(out, " --store ");
     as_buf_terminal(out, as_buf_get(&word));
     out->failed |= word.failed;
@@ -275,6 +276,6 @@ void as_args_command(const struct as_args *args, struct as_buf *out)
     as_buf_str(out, "assay");
     for (int i = 1; i < args->argc; i++) {
         as_buf_char(out, ' ');
-        as_args_quote(args->argv[i], out);
+        args_quote(args->argv[i], out);
     }
 }

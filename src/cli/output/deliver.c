@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>

@@ -138,7 +138,7 @@ unsigned as_cli_rows(int fd)
     return output_size(fd).ws_row;
 }
 
-enum { NO_TERMINAL = 100, LEAST = 40, MOST = 400 }; /* columns of text */
+enum { NO_TERMINAL = 100, COLUMNS_MIN = 40, COLUMNS_MAX = 400 }; /* columns of text */
 
 /* Of the terminal, or as the user says; 0: neither. */
 static unsigned asked_width(void)
@@ -147,8 +147,8 @@ static unsigned asked_width(void)
     unsigned width = as_cli_columns(STDOUT_FILENO);
     uint64_t asked = 0;
     if (columns && as_parse_u64(columns, &asked, NULL) == AS_OK && asked > 0)
-        width = asked < MOST ? (unsigned)asked : MOST;
-    return width == 0 ? 0 : width < LEAST ? LEAST : width > MOST ? MOST : width;
+        width = asked < COLUMNS_MAX ? (unsigned)asked : COLUMNS_MAX;
+    return width == 0 ? 0 : width < COLUMNS_MIN ? COLUMNS_MIN : width > COLUMNS_MAX ? COLUMNS_MAX : width;
 }
 
 int as_cli_print_text(struct as_buf *b, int code)

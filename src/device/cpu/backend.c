@@ -1,12 +1,15 @@
 /* The CPU backend: one device, the CPUs that this process may use. */
 #include "device/cpu/cpu.h"
 #include "device/cpu/roles.h"
+#include "os/cpus.h"
 
 #include <stdlib.h>
 
-static bool cpu_pin(void *user, int cpu)
+static bool cpu_pin(int cpu)
 {
-    return as_cpu_machine_pin(user, cpu);
+    struct as_cpus one = {{0}};
+    as_cpus_add(&one, cpu);
+    return as_thread_keep_on(&one);
 }
 
 static void cpu_close(struct as_device *dev)
@@ -38,7 +41,7 @@ static enum as_status cpu_fill_device(struct as_device *dev, struct as_error *er
     if (!st)
         st = as_cpu_fill_info(dev, err);
     if (!st)
-        st = as_team_create(cpu_pin, cpu->machine, dev->info.threads, &cpu->team, err);
+        st = as_team_create(cpu_pin, dev->info.threads, &cpu->team, err);
     cpu->resident_start = as_host_resident();
     return st;
 }

@@ -68,8 +68,6 @@ struct as_cpu_device {
     uint64_t ticks_start, ns_start; /* for the rate of the tick counter */
 };
 
-/* Bytes of a CPU's cache of `level` and `kind` ('d' includes 'u') as reported by the kernel; 0 if it reports none. */
-uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind);
 enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err);
 void as_cpu_clock_start(struct as_cpu_device *cpu);
 enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *err);

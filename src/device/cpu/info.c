@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/generation.h"
+#include "os/cpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,8 @@ static void cpuinfo(const char *key, char *out, size_t size)
         fclose(f);
 }
 
-uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind)
+/* Bytes of a CPU's cache of `level` and `kind` ('d' includes 'u') as reported by the kernel; 0 if it reports none. */
+static uint64_t sysfs_cache(int cpu, unsigned level, char kind)
 {
     for (unsigned i = 0; i < 16; i++) {
         char path[128], text[64];
@@ -89,9 +91,8 @@ static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *
     for (unsigned level = 1; level <= 4; level++)
         for (const char *kind = "di"; *kind; kind++)
             if (!cpu_info_known(info, level, *kind))
-                add_cache(info, &(struct as_cache){.level = level,
-                                                   .kind = *kind,
-                                                   .size = as_cpu_sysfs_cache(cpu->order[0], level, *kind)});
+                add_cache(info, &(struct as_cache){
+                                    .level = level, .kind = *kind, .size = sysfs_cache(cpu->order[0], level, *kind)});
     qsort(info->caches, info->caches_n, sizeof info->caches[0], by_level);
 }
 
@@ -129,7 +130,7 @@ static void cpu_info_fill_driver(const struct as_cpu_device *cpu, const struct a
         as_buf_printf(&b, ", quota of %.2f CPUs", limits->quota);
     for (size_t i = 0; i < info->caches_n; i++) {
         const struct as_cache *c = &info->caches[i];
-        uint64_t kernel = as_cpu_sysfs_cache(cpu->order[0], c->level, c->kind);
+        uint64_t kernel = sysfs_cache(cpu->order[0], c->level, c->kind);
         if (!kernel || kernel == c->size)
             continue;
         as_buf_printf(&b, ", L%u%s is ", c->level, c->kind == 'u' ? "" : c->kind == 'd' ? "d" : "i");
@@ -171,7 +172,7 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
         .id = "cpu",
         .backend = "cpu",
         .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC |
-                        as_cpu_machine_capabilities(cpu->machine),
+                        (as_thread_pin_limit() ? 0 : AS_CAP_PIN),
         .compute_units = cores ? cores : (unsigned)cpu->order_n,
         .threads = usable_threads(cpu, &limits),
         .warp = 1,

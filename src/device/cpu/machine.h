@@ -17,10 +17,6 @@ bool as_cpu_machine_allows(const struct as_cpu_machine *m, int cpu);
 unsigned as_cpu_machine_cores(const struct as_cpu_machine *m);    /* with a usable CPU; 0 unknown */
 unsigned as_cpu_machine_packages(const struct as_cpu_machine *m); /* likewise */
 unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m);
-/* AS_CAP_PIN if threads can be pinned. */
-unsigned as_cpu_machine_capabilities(const struct as_cpu_machine *m);
-/* Pins the calling thread to a CPU. Thread-safe. */
-bool as_cpu_machine_pin(const struct as_cpu_machine *m, int cpu);
 /* Moves the calling thread off these CPUs, to the first one's node if it has a CPU left. */
 void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t n);
 /* Lets the calling thread run on all usable CPUs. */

@@ -80,20 +80,6 @@ unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m)
     return 1;
 }
 
-unsigned as_cpu_machine_capabilities(const struct as_cpu_machine *m)
-{
-    (void)m;
-    return as_thread_pin_limit() ? 0 : AS_CAP_PIN;
-}
-
-bool as_cpu_machine_pin(const struct as_cpu_machine *m, int cpu)
-{
-    struct as_cpus one = {{0}};
-    (void)m;
-    as_cpus_add(&one, cpu);
-    return as_thread_keep_on(&one);
-}
-
 void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t n)
 {
     (void)m, (void)cpus, (void)n;

@@ -7,12 +7,10 @@
 #include "os/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { HEAP_ALIGNMENT = 64 }; /* a cache line, and the widest vectors */
 

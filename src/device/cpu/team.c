@@ -54,7 +54,6 @@ struct on_cpu {
 
 struct as_team {
     as_team_pin_fn pin;
-    void *user;
     unsigned usable;
     size_t size;
     struct on_cpu *cpus;
@@ -112,10 +111,10 @@ static double job_seconds(const struct job *job)
 
 bool as_team_started_late(const struct as_team_span *spans, size_t n)
 {
-    enum { LEAST_NS = 20000, SHARE = 20 }; /* a barrier lets threads go within a microsecond or two */
+    enum { NS_MIN = 20000, SHARE = 20 }; /* a barrier lets threads go within a microsecond or two */
     uint64_t last;
     const struct as_team_span all = team_span(spans, n, &last);
-    return last - all.start > LEAST_NS && last - all.start > (all.end - all.start) / SHARE;
+    return last - all.start > NS_MIN && last - all.start > (all.end - all.start) / SHARE;
 }
 
 /* Called by the last member to finish. */
@@ -180,7 +179,7 @@ static void *team_member_main(void *arg)
     char name[16];
     snprintf(name, sizeof name, "assay-cpu%d", m->cpu);
     as_thread_name(name);
-    bool good = m->team->pin(m->team->user, m->cpu);
+    bool good = m->team->pin(m->cpu);
     atomic_store(&m->pinned, good ? PIN_DONE : PIN_FAILED);
     as_word_wake_all(&m->pinned);
     if (!good)
@@ -376,15 +375,13 @@ void as_team_wait(struct as_team *team, enum as_wait how, double *seconds)
     pthread_mutex_unlock(&team->lock);
 }
 
-enum as_status as_team_create(as_team_pin_fn pin, void *user, unsigned usable, struct as_team **out,
-                              struct as_error *err)
+enum as_status as_team_create(as_team_pin_fn pin, unsigned usable, struct as_team **out, struct as_error *err)
 {
     struct as_team *team = aligned_alloc(alignof(struct as_team), sizeof *team);
     if (!team)
         return as_nomem(err, sizeof *team, "a team of threads");
     memset(team, 0, sizeof *team);
     team->pin = pin;
-    team->user = user;
     team->usable = usable;
     int e = pthread_mutex_init(&team->lock, NULL);
     if (e) {

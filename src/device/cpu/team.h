@@ -15,9 +15,8 @@ enum { AS_TEAM_THREADS_MAX = 4096, AS_TEAM_ARGS_MAX = 32 };
 struct as_team;
 /* pin binds the calling thread to a CPU; each new thread calls it, so it must be thread-safe. usable:
  * number of logical CPUs available; waiting threads spin only while they do not outnumber them. */
-typedef bool (*as_team_pin_fn)(void *user, int cpu);
-enum as_status as_team_create(as_team_pin_fn pin, void *user, unsigned usable, struct as_team **out,
-                              struct as_error *err);
+typedef bool (*as_team_pin_fn)(int cpu);
+enum as_status as_team_create(as_team_pin_fn pin, unsigned usable, struct as_team **out, struct as_error *err);
 void as_team_destroy(struct as_team *team); /* waits for queued jobs; accepts NULL */
 
 /* An argument's value, copied into the job. */

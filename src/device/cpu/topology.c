@@ -3,7 +3,6 @@
 #include "device/host_hwloc.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { DEPTH_MAX = 64 };
 

@@ -8,10 +8,8 @@ static const char *const library_names[] = {"libcuda.so.1", "libcuda.so"};
 enum as_status as_cu_load(struct as_cu_api *api, struct as_error *err)
 {
     char why[400] = "";
-    const char *found = "";
     *api = (struct as_cu_api){0};
-    api->library =
-        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+    api->library = as_library_open(library_names, sizeof library_names / sizeof *library_names, NULL, why, sizeof why);
     if (!api->library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; it comes with the NVIDIA driver, in a container with the NVIDIA container runtime (--gpus)",

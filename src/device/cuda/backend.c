@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Remedies for driver start-up errors, whose own texts say little. */
 struct start_advice {

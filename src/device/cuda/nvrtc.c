@@ -25,10 +25,8 @@ enum { ARCHS_MAX = 128 };
 enum as_status as_nvrtc_load(struct as_nvrtc_api *api, struct as_error *err)
 {
     char why[400] = "";
-    const char *found = "";
     *api = (struct as_nvrtc_api){0};
-    api->library =
-        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+    api->library = as_library_open(library_names, sizeof library_names / sizeof *library_names, NULL, why, sizeof why);
     if (!api->library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; kernels are compiled by NVRTC, a part of the CUDA toolkit: install it, or name its folder "

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MOST = 1 << 24, CODE_MOST = 1 << 28, OPTIONS_MAX = 48 };
+enum { LOG_MAX = 1 << 24, CODE_MAX = 1 << 28, OPTIONS_MAX = 48 };
 
 static enum as_status fail_compile(const struct as_gpu_compiler *compiler, struct as_gpu_compilation *source,
                                    int result, const char *name, struct as_error *err)
 {
     size_t n = 0;
     char *log = NULL, complaint[380];
-    if (source && !compiler->log_bytes(source, &n) && n && n < LOG_MOST)
+    if (source && !compiler->log_bytes(source, &n) && n && n < LOG_MAX)
         log = calloc(n + 1, 1);
     bool has_log = log && !compiler->log(source, log);
     as_dialect_complaint(has_log ? log : NULL, complaint, sizeof complaint);
@@ -30,7 +30,7 @@ static enum as_status gpu_compiler_get_code(const struct as_gpu_compiler *compil
     if (compiler->code_bytes(source, bytes) || *bytes == 0)
         return as_fail(err, AS_FAILED, "%s: %s returned no machine code for program '%s'", compiler->api,
                        compiler->name, name);
-    if (*bytes > CODE_MOST)
+    if (*bytes > CODE_MAX)
         return as_fail(err, AS_FAILED, "%s: %s reports program '%s' as %zu bytes of machine code", compiler->api,
                        compiler->name, name, *bytes);
     *code = calloc(*bytes, 1); /* zeroed, since all of it is hashed even if the compiler fills less */

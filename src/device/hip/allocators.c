@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* If device and host share memory, the host uses device allocations in place. */
 static void *host_of(const struct as_gpu *gpu, const struct as_gpu_block *b)
@@ -211,11 +210,11 @@ static enum as_status hip_allocators_get_static(struct as_gpu *gpu, struct as_gp
 #define MANAGED                                                                                                        \
     hip_allocators_get_managed, hip_allocators_release_plain, NEEDS(ManagedMemory),                                    \
         .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                       \
-        .most = AS_GPU_MANAGED_MOST, .coherent = true
+        .most = AS_GPU_MANAGED_MAX, .coherent = true
 
 #define SETTLED(how, for_whom)                                                                                         \
     hip_allocators_get_managed, hip_allocators_release_plain, how, NEEDS(ConcurrentManagedAccess),                     \
-        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .flags = for_whom
+        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MAX, .flags = for_whom
 #define ADVISED(how, for_whom)                                                                                         \
     SETTLED(how, for_whom), .why_not = "it supports no advice on managed memory", .coherent = true
 #define PREFETCHED(for_whom)                                                                                           \
@@ -252,8 +251,8 @@ const struct as_gpu_allocator as_hip_allocators[] = {
      .why_not = "its kernels cannot access malloc memory; HSA_XNACK=1 allows it on chips with XNACK",
      .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
     {"__managed__", hip_allocators_get_static, as_gpu_release_static, NEEDS(ManagedMemory),
-     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,
-     .most = AS_GPU_STATIC_MOST, .is_static = true},
+     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MAX,
+     .is_static = true},
     {.name = NULL},
 };
 enum { ALLOCATORS_N = sizeof as_hip_allocators / sizeof *as_hip_allocators - 1 };

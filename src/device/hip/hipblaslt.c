@@ -10,7 +10,7 @@
 static const char *const library_names[] = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so",
                                             "/opt/rocm/lib/libhipblaslt.so"};
 /* Older versions number types differently; a version is 100000 x major + 100 x minor + patch. */
-enum { LEAST_VERSION = 600 };
+enum { VERSION_MIN = 600 };
 _Static_assert(sizeof(hipblasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
                "an algorithm has room");
 
@@ -100,7 +100,7 @@ static enum as_status hipblaslt_version_of(const struct as_lt_library *lib, stru
         return st;
     v = v < 0 ? 0 : v;
     snprintf(out, size, "%d.%d.%d", v / 100000, v / 100 % 1000, v % 100);
-    if (v >= LEAST_VERSION)
+    if (v >= VERSION_MIN)
         return AS_OK;
     return as_fail(err, AS_UNSUPPORTED,
                    "hipBLASLt %s numbers types differently; install 0.6.0 (of "

@@ -16,8 +16,8 @@ struct io_kit {
 static bool metal_cores_load(struct io_kit *io)
 {
     char why[8];
-    const char *found, *missing = NULL;
-    void *library = as_library_open(names, sizeof names / sizeof *names, &found, why, sizeof why);
+    const char *missing = NULL;
+    void *library = as_library_open(names, sizeof names / sizeof *names, NULL, why, sizeof why);
     if (!library)
         return false;
     as_library_function(library, "IORegistryEntryIDMatching", &io->matching, &missing);

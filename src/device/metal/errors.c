@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "device/dialect/dialect.h"
 
-#include <stdio.h>
-
 static void metal_errors_describe(const struct as_mtl_api *m, as_objc_id error, char *out, size_t size)
 {
     char raw[4096];

@@ -27,7 +27,7 @@ static const struct allocator allocators[] = {
 enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
 
 /* Bytes of private memory copied at a time. */
-#define STAGING_MOST (UINT64_C(16) << 20)
+#define STAGING_MAX (UINT64_C(16) << 20)
 
 /* The target of as_memory.ctx. */
 struct block {
@@ -207,7 +207,7 @@ static enum as_status copy_private(struct as_mtl_device *d, const struct block *
                                    const void *from, uint64_t bytes, struct as_error *err)
 {
     const struct as_mtl_api *m = d->api;
-    const uint64_t most = bytes < STAGING_MOST ? bytes : STAGING_MOST;
+    const uint64_t most = bytes < STAGING_MAX ? bytes : STAGING_MAX;
     as_objc_id staging = AS_SEND_WITH(m, new_buffer, d->device, most, AS_MTL_SHARED);
     char *at = staging ? AS_SEND(m, contents, staging) : NULL;
     enum as_status st =

@@ -12,10 +12,8 @@ static const char *const library_names[] = {
 enum as_status as_cl_load(struct as_cl_api *api, struct as_error *err)
 {
     char why[400] = "";
-    const char *found = "";
     *api = (struct as_cl_api){0};
-    api->library =
-        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+    api->library = as_library_open(library_names, sizeof library_names / sizeof *library_names, NULL, why, sizeof why);
     if (!api->library)
         return as_fail(err, AS_UNSUPPORTED, "%s", why);
     const char *missing = NULL;

@@ -3,7 +3,6 @@
 #include "report/backends/backend_pairs.h"
 #include "report/model/column.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

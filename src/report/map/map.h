@@ -77,8 +77,8 @@ struct as_map_numbers {
 /* Values of each row and link of a device: from facts, else as reported by the driver. */
 void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info,
                          struct as_map_numbers *out);
-/* Has anything been measured of this row (row < 0: of any row or link)? */
-bool as_map_has_numbers(const struct as_map_numbers *n, int row);
+/* Has anything been measured of any row or link? */
+bool as_map_has_numbers(const struct as_map_numbers *n);
 /* As text for the page: "32 KiB", "368–371 GB/s"; "not measured" or "rejected" where there is no number. */
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
 /* "1" of "cuda:1", as facts about links name it */

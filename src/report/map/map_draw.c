@@ -288,7 +288,7 @@ enum as_status as_map_draw_device(const struct as_report_run *run, struct as_map
         return st;
     st = as_map_layout(&d.tree, s->wide ? 12 : 6, err);
     if (st == AS_OK) {
-        if (!as_map_has_numbers(&d.numbers, -1)) { /* nothing to stand beside the boxes: they can be lower */
+        if (!as_map_has_numbers(&d.numbers)) { /* nothing to stand beside the boxes: they can be lower */
             d.s.row_h = 38;
             d.s.box_h = 28;
         }

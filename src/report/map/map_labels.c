@@ -229,7 +229,7 @@ static double place_below(struct as_map_drawing *d, double y)
 
 void as_map_draw_numbers(struct as_map_drawing *d, double *y)
 {
-    if (!as_map_has_numbers(&d->numbers, -1)) {
+    if (!as_map_has_numbers(&d->numbers)) {
         if (d->s.wide) {
             as_map_textf(d->b, d->s.label_x, d->top + 20, "note", AS_MAP_MUTED, 13, "start",
                          "no fact about its levels was derived");

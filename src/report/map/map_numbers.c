@@ -381,13 +381,13 @@ void as_map_numbers_find(const struct as_report_run *run, const struct as_device
     find_rejected_links(run, info, out);
 }
 
-bool as_map_has_numbers(const struct as_map_numbers *n, int row)
+bool as_map_has_numbers(const struct as_map_numbers *n)
 {
-    for (int r = row < 0 ? 0 : row; r < (row < 0 ? AS_MAP_ROWS : row + 1); r++)
+    for (int r = 0; r < AS_MAP_ROWS; r++)
         for (int k = 0; k < AS_MAP_KINDS; k++)
             if (n->row[r][k].known == AS_MAP_MEASURED)
                 return true;
-    for (size_t i = 0; i < n->links_n && row < 0; i++)
+    for (size_t i = 0; i < n->links_n; i++)
         for (int k = 0; k < AS_MAP_KINDS; k++)
             if (n->link[i].number[k].known == AS_MAP_MEASURED)
                 return true;

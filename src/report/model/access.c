@@ -4,7 +4,6 @@
 #include "probe/probe.h"
 #include "probe/view_role.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

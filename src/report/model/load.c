@@ -252,8 +252,8 @@ static enum as_status load_whole(struct as_store *store, struct as_report_run *o
 /* Compares the data sheet and the facts with those of earlier runs. An earlier run that cannot be read is ignored. */
 static enum as_status load_unsteady(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
-    struct as_report_run earlier[AS_EARLIER_MOST] = {0};
-    int64_t ids[AS_EARLIER_MOST];
+    struct as_report_run earlier[AS_EARLIER_MAX] = {0};
+    int64_t ids[AS_EARLIER_MAX];
     size_t n = 0, loaded = 0;
     struct as_error why;
     if (as_store_earlier(store, &out->run, ids, &n, &why))

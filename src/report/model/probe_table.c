@@ -5,9 +5,8 @@
 #include "report/model/further.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-const struct as_column *as_probe_table_column(const struct as_probe_table *t, size_t index)
+static const struct as_column *probe_table_column(const struct as_probe_table *t, size_t index)
 {
     return index == AS_PROBE_TABLE_METRIC ? &t->c.metric : &t->c.axes[index];
 }
@@ -66,7 +65,7 @@ static bool varies(const struct as_probe_table *t, const struct as_column *k, si
 static bool same_words(const struct as_probe_table *t, size_t a, size_t b)
 {
     for (size_t i = 0; i < t->words_n; i++)
-        if (as_probe_table_column(t, t->words[i])->rank[a] != as_probe_table_column(t, t->words[i])->rank[b])
+        if (probe_table_column(t, t->words[i])->rank[a] != probe_table_column(t, t->words[i])->rank[b])
             return false;
     return true;
 }
@@ -160,7 +159,7 @@ void as_probe_table_common(const struct as_probe_table *t, size_t from, size_t t
 void as_probe_table_group(const struct as_probe_table *t, size_t row, struct as_buf *out)
 {
     for (size_t i = 0; i < t->words_n; i++)
-        write_named_axis(as_probe_table_column(t, t->words[i]), row, out);
+        write_named_axis(probe_table_column(t, t->words[i]), row, out);
 }
 
 bool as_probe_table_new_group(const struct as_probe_table *t, size_t from, size_t i)
@@ -189,7 +188,7 @@ size_t as_probe_table_axes(const struct as_probe_table *t)
 const struct as_column *as_probe_table_axis(const struct as_probe_table *t, size_t i)
 {
     const size_t words = t->grouped ? 0 : t->words_n;
-    return as_probe_table_column(t, i < words ? t->words[i] : t->numbers[i - words]);
+    return probe_table_column(t, i < words ? t->words[i] : t->numbers[i - words]);
 }
 
 static void add_title(struct as_view_table *out, const char *title, struct as_view_column column)

@@ -25,7 +25,6 @@ void as_probe_table_finish(struct as_probe_table *t);
 size_t as_probe_table_device(struct as_probe_table *t, size_t from);
 /* End of the rows that share a line with `from`: the same cell in later runs. */
 size_t as_probe_table_line(const struct as_probe_table *t, size_t from, size_t to);
-const struct as_column *as_probe_table_column(const struct as_probe_table *t, size_t index);
 /* The axes that have a column, in order. */
 size_t as_probe_table_axes(const struct as_probe_table *t);
 const struct as_column *as_probe_table_axis(const struct as_probe_table *t, size_t i);

@@ -47,13 +47,13 @@ static bool join_forms(const struct as_operation *rows, size_t n, const char *de
 enum as_status as_operations_main(const struct as_report_run *run, const char *device, struct as_operation **out,
                                   size_t *n, struct as_error *err)
 {
-    enum { MOST = sizeof main_operations / sizeof *main_operations };
+    enum { ROWS = sizeof main_operations / sizeof *main_operations };
     struct as_operation *rows = NULL;
     size_t all = 0;
     *n = 0;
-    *out = calloc(MOST, sizeof **out);
+    *out = calloc(ROWS, sizeof **out);
     enum as_status st = *out ? as_operations_make(run, &rows, &all, err) : as_nomem(err, sizeof **out, "operations");
-    for (size_t i = 0; i < MOST && !st; i++)
+    for (size_t i = 0; i < ROWS && !st; i++)
         *n += join_forms(rows, all, device, main_operations[i], *out + *n);
     free(rows);
     return st;

@@ -4,7 +4,6 @@
 #include "report/operations/operations.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Published names of operations that have another one here, or "": none that computes the same. group: of lanes that

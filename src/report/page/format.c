@@ -184,15 +184,10 @@ void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_
     as_axis_write(b, axis, v, as_buf_html);
 }
 
-void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip)
+void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes)
 {
-    bool first = true;
     for (size_t i = 0; i < axes->n && i < AS_AXES_MAX; i++) {
-        if (skip >> i & 1u)
-            continue;
-        if (!first)
-            as_buf_str(b, ", ");
-        first = false;
+        as_buf_str(b, i ? ", " : "");
         as_buf_html(b, axes->v[i].name);
         as_buf_char(b, ' ');
         as_page_axis(b, probe ? as_probe_axis(probe, axes->v[i].name) : NULL, &axes->v[i]);

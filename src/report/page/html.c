@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum as_status as_page_probes(const struct as_page *p, const char ***names, size_t *n)
+/* Names of the probes that occur in the runs, in the order of the registry, then unknown ones. *names: free. */
+static enum as_status page_probes(const struct as_page *p, const char ***names, size_t *n)
 {
     size_t cap = 0;
     *names = NULL;
@@ -256,7 +257,7 @@ enum as_status as_report_html_within(const struct as_report_run *runs, size_t n,
     struct as_page page = {.runs = runs, .n = n, .out = out, .err = err, .tolerance = tolerance};
     const char **probes = NULL;
     size_t probes_n = 0;
-    enum as_status st = as_page_probes(&page, &probes, &probes_n);
+    enum as_status st = page_probes(&page, &probes, &probes_n);
     if (st != AS_OK)
         return st;
     page.probes = probes;

@@ -275,9 +275,9 @@ void as_html_section_end(struct as_buf *b)
     as_buf_str(b, "</section>\n");
 }
 
-void as_html_fold(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead)
+void as_html_fold(struct as_buf *b, const char *name, const char *title, const char *lead)
 {
-    as_html_fold_open(b, prefix, name, title, lead, false);
+    as_html_fold_open(b, "", name, title, lead, false);
 }
 
 void as_html_fold_open(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead,
@@ -306,7 +306,7 @@ void as_html_fold_end(struct as_buf *b)
 void as_html_part(struct as_buf *b, bool folded, const char *id, const char *title, const char *lead)
 {
     if (folded)
-        as_html_fold(b, "", id, title, lead);
+        as_html_fold(b, id, title, lead);
     else
         as_html_section(b, id, title, lead);
 }

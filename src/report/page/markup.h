@@ -61,7 +61,7 @@ void as_html_document(struct as_buf *b, const char *style_hash, const char *scri
 void as_html_section(struct as_buf *b, const char *id, const char *title, const char *lead);
 void as_html_section_end(struct as_buf *b);
 /* A section that is closed at first but for its title; prefix and name as for as_html_attribute_id. */
-void as_html_fold(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead);
+void as_html_fold(struct as_buf *b, const char *name, const char *title, const char *lead);
 void as_html_fold_open(struct as_buf *b, const char *prefix, const char *name, const char *title, const char *lead,
                        bool open);
 void as_html_fold_end(struct as_buf *b);

@@ -61,8 +61,8 @@ void as_page_range(struct as_buf *b, double low, double high, const char *unit);
 const char *as_page_local_name(const struct as_device_info *info, char out[static 24]);
 /* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);
-/* All axes of a cell except those in skip (bit per position), "op triad, threads 2". */
-void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip);
+/* All axes of a cell, "op triad, threads 2". */
+void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes);
 /* A word that can be an id: letters, digits, '-'; everything else becomes '-'. */
 void as_page_slug(struct as_buf *b, const char *s);
 /* "run 7" as HTML */
@@ -129,8 +129,5 @@ void as_view_page(const struct as_view_table *t, const char *class, const char *
 void as_view_page_rows(const struct as_view_table *t, struct as_buf *out);
 /* Cells with numbers as columns for the pictures: {"latency":{...},...} */
 enum as_status as_page_data(struct as_page *p, const char *const *probes, size_t n);
-
-/* Names of the probes that occur in the runs, in the order of the registry, then unknown ones. *names: free. */
-enum as_status as_page_probes(const struct as_page *p, const char ***names, size_t *n);
 
 #endif

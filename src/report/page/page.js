@@ -102,7 +102,7 @@
     return copy;
   }
   // No more columns of names than there is width for, beside an axis with its labels.
-  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200, GRADIENT_LEAST = 100;
+  const AXIS = 60, SYMBOL = 40, LETTER = 6.8, ROW_NAMES = 250, GRADIENT = 200, GRADIENT_MIN = 100;
   // Titles of axes in lines that are no longer than the axis.
   function wrap(text, length) {
     const lines = [''];
@@ -112,12 +112,12 @@
     return lines;
   }
   // Rows with names leave the axis below them some width: a narrow panel scrolls.
-  const NAME_MOST = 320, X_LEAST = 280;
+  const NAME_MAX = 320, X_MIN = 280;
   function namesWidth(spec, names, any = false) {
     const named = names.get('y'), x = (spec.scales ?? []).find(s => s.name === 'x');
-    return named && (any || CONTINUOUS.has(x?.type)) ? Math.min(NAME_MOST, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
+    return named && (any || CONTINUOUS.has(x?.type)) ? Math.min(NAME_MAX, LETTER * Math.max(...named.map(n => String(n).length), 0)) : 0;
   }
-  const leastWidth = (spec, names) => (namesWidth(spec, names) ? X_LEAST + namesWidth(spec, names) : 0);
+  const leastWidth = (spec, names) => (namesWidth(spec, names) ? X_MIN + namesWidth(spec, names) : 0);
   function fitTitles(spec, width) {
     for (const a of spec.axes ?? []) {
       const length = a.orient === 'bottom' || a.orient === 'top' ? width - AXIS : spec.height;
@@ -127,7 +127,7 @@
   function fitLegends(spec, width) {
     fitTitles(spec, width);
     for (const l of spec.legends ?? []) {
-      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(GRADIENT_LEAST, width - ROW_NAMES));
+      if (l.type === 'gradient' || l.gradientLength) l.gradientLength = Math.min(l.gradientLength ?? GRADIENT, Math.max(GRADIENT_MIN, width - ROW_NAMES));
       l.labelLimit = Math.min(spec.config.legend.labelLimit, width - AXIS - SYMBOL);
       const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
       const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, l.labelLimit)));

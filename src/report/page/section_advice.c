@@ -2,9 +2,6 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
-#include <math.h>
-#include <string.h>
-
 bool as_page_has_advice(const struct as_page *p)
 {
     for (size_t r = 0; r < p->n; r++)

@@ -44,7 +44,7 @@ void as_page_backend_pairs(struct as_page *p)
     if (!as_page_has_backend_pairs(p))
         return;
     as_html_fold(
-        p->out, "", "twins", "Two backends, one device",
+        p->out, "twins", "Two backends, one device",
         "The same hardware, driven by two backends: the same measurements, compared from their samples. A difference "
         "comes from the backend, its compiler or its driver, not from the hardware. Where the two have no "
         "allocator in common, the best time or rate of each is compared.");

@@ -41,7 +41,7 @@ void as_page_gates(struct as_page *p)
 {
     struct as_buf *b = p->out;
     as_html_fold(
-        b, "", "gates", "Gates",
+        b, "gates", "Gates",
         "A number is valid when its measurement passed every gate that applies. A rejected number is kept, drawn "
         "hollow, and never used for a fact.");
     as_html_table(b, "scroll", "gates", "Gates", "gate", "passes when", "passed", "failed", "does not apply", NULL);
@@ -98,7 +98,7 @@ static void missing_row(struct as_buf *b, const struct as_cell *const *cells, si
     as_html_open(b, "ul", NULL);
     for (size_t i = 0; i < n && i < SHOWN_CELLS; i++) {
         as_html_tag(b, "li", "id='c%lld'", (long long)cells[i]->id);
-        as_page_axes(b, probe, &cells[i]->axes, 0);
+        as_page_axes(b, probe, &cells[i]->axes);
     }
     if (n > SHOWN_CELLS) {
         as_html_open(b, "li", NULL);
@@ -121,7 +121,7 @@ enum as_status as_page_missing(struct as_page *p)
             if (!as_report_is_measured(&p->runs[r].cells[i]))
                 cells[n++] = &p->runs[r].cells[i];
     qsort(cells, n, sizeof *cells, by_reason);
-    as_html_fold(b, "", "missing", "Not measured", NULL);
+    as_html_fold(b, "missing", "Not measured", NULL);
     if (n == 0) {
         as_html_paragraph(b, "lead", total ? "Every planned measurement has a result." : "Nothing was planned.");
     } else {

@@ -5,7 +5,6 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -266,9 +265,4 @@ enum as_status as_page_maps(struct as_page *p)
     as_html_close(b, "details");
     as_html_part_end(b, p->n > 1);
     return AS_OK;
-}
-
-enum as_status as_report_map(const struct as_report_run *run, struct as_buf *svg, struct as_error *err)
-{
-    return as_map_svg(run, 1040, "map", "map", svg, err);
 }

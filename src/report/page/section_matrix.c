@@ -463,7 +463,7 @@ void as_page_matrix(struct as_page *p)
     if (!as_page_has_matrix(p))
         return;
     as_html_fold(
-        p->out, "", "matrix", "Matrix path",
+        p->out, "matrix", "Matrix path",
         "Matrix units compared with the vector ALU and with documented rates. A multiply-add is two operations. The "
         "[facts](#facts) tell which types are accelerated, and by which unit.");
     for (size_t r = 0; r < p->n; r++)

@@ -249,7 +249,7 @@ enum as_status as_page_operations(struct as_page *p)
         return AS_OK;
     enum as_status st = operations_load(&all);
     if (!st)
-        as_html_fold(p->out, "", "operations", "Operations",
+        as_html_fold(p->out, "operations", "Operations",
                      "Throughput and latency of each operation. Throughput is that of one fully occupied compute "
                      "unit, in results "
                      "per cycle; cycles each is the issue cost of one instruction (of a warp or a vector) on such a "

@@ -177,7 +177,7 @@ enum as_status as_page_pipes(struct as_page *p)
     if (!as_page_has_pipes(p))
         return AS_OK;
     as_html_fold(
-        p->out, "", "pipes", "Pipes",
+        p->out, "pipes", "Pipes",
         "The load of one warp operation on each resource of a compute unit, in cycles: pipes that pairs of operations "
         "reveal, and shared resources such as register ports. A sequence costs as much as its busiest resource. Dark "
         "is the full cost of the operation alone; an operation that is bound by issue has no load; ? means that no "

@@ -6,18 +6,10 @@
 #include <limits.h>
 #include <string.h>
 
-/* Pictures that facts of several probes make. */
-static const struct {
-    enum as_view_role role;
-    void (*draw)(struct as_page *p);
-} drawings[] = {{AS_VIEW_ROOFLINE, as_page_roofline}};
-
-static void (*drawing_of(const char *probe))(struct as_page *p)
+/* Its picture is drawn from the facts of several probes. */
+static bool is_roofline(const char *probe)
 {
-    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++)
-        if (strcmp(as_view_probes[drawings[i].role], probe) == 0)
-            return drawings[i].draw;
-    return NULL;
+    return strcmp(as_view_probes[AS_VIEW_ROOFLINE], probe) == 0;
 }
 
 enum { FEW_PROBES = 2 };  /* of a page: their sections are open where no curve is */
@@ -134,7 +126,7 @@ static void section_probe_lead(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
-    void (*draw)(struct as_page *) = drawing_of(name);
+    const bool is_drawn = is_roofline(name);
     as_html_tag(b, "details", "class='curve%s'%s%s", lead_of(name) < NO_LEAD ? "" : " any",
                 section_probe_is_open(p, name) ? " open" : "", lead_of(name) > MAIN_CURVES ? " hidden" : "");
     as_html_open(b, "summary", NULL);
@@ -143,8 +135,8 @@ static void section_probe_lead(struct as_page *p, const char *name)
     as_html_started(b);
     as_html_link_text(b, "probe-", name, probe->title);
     as_html_close(b, "h3/summary");
-    if (draw)
-        draw(p);
+    if (is_drawn)
+        as_page_roofline(p);
     else
         picture(p, probe, name, "lead");
     as_html_close(b, "details");
@@ -155,7 +147,7 @@ static bool section_probe_leads(const struct as_page *p, const char *probe)
 {
     if (!lead_of(probe) || (p->n > 1 && lead_of(probe) > MAIN_CURVES))
         return false;
-    return drawing_of(probe) ? as_page_has_roofline(p) : has_picture(as_probe_find(probe));
+    return is_roofline(probe) ? as_page_has_roofline(p) : has_picture(as_probe_find(probe));
 }
 
 bool as_page_has_curves(const struct as_page *p)
@@ -221,13 +213,13 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     as_html_fold_open(b, "probe-", name, probe ? probe->title : name, NULL,
                       p->n == 1 && p->probes_n <= FEW_PROBES && !as_page_has_curves(p));
     section_probe_intro(p, probe, name);
-    void (*draw)(struct as_page *) = drawing_of(name);
+    const bool is_drawn = is_roofline(name);
     const bool leads = section_probe_leads(p, name) && lead_of(name) <= MAIN_CURVES;
     if (leads)
         led_elsewhere(p, name);
-    else if (draw)
-        draw(p);
-    picture(p, probe, name, leads && !draw ? "rest" : "all");
+    else if (is_drawn)
+        as_page_roofline(p);
+    picture(p, probe, name, leads && !is_drawn ? "rest" : "all");
     if (p->n > 1)
         as_html_paragraph(b, "meta",
                           "The ratio to the first run has the verdict of 'assay compare'; ≈ is inconclusive.");

@@ -7,7 +7,6 @@
 #include "report/sheet/sheet_header.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 6 };
@@ -253,7 +252,7 @@ static void device_terms(struct as_buf *b, const struct as_report_run *rr, const
 void as_page_provenance(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_html_fold(b, "", "provenance", "Provenance",
+    as_html_fold(b, "provenance", "Provenance",
                  "What was recorded with the numbers: the request, the tool and the machine.");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];

@@ -6,7 +6,6 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +143,7 @@ static void section(const struct refs *all)
     size_t n[ALONE + 1] = {0};
     for (size_t i = 0; i < all->refs->n; i++)
         n[all->place[i]]++;
-    as_html_fold(b, "", "refs", "Published figures",
+    as_html_fold(b, "refs", "Published figures",
                  "Figures of other machines as their sources state them, not measured here, beside what this page "
                  "has on the same question.");
     if (n[OPERATION]) {

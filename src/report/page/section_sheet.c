@@ -293,10 +293,8 @@ static void sheet_seen(struct as_page *p, const char *device)
 static const struct as_device_sheet *joined_sheet(const struct as_page *p, const char *device)
 {
     const struct as_machine_runs *m = p->n == 1 ? p->runs[0].machine : NULL;
-    for (size_t i = 0; m && i < m->sheet.n; i++)
-        if (strcmp(m->sheet.v[i].id, device) == 0 && m->sheet.v[i].sheet.n)
-            return &m->sheet.v[i];
-    return NULL;
+    const struct as_device_sheet *d = m ? as_machine_sheet_device(&m->sheet, device) : NULL;
+    return d && d->sheet.n ? d : NULL;
 }
 
 /* Which runs the lines are of. */

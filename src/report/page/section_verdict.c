@@ -108,7 +108,7 @@ static void verdict_add_pair(struct as_page *p, const struct as_pair *pair)
     as_html_open(b, "td", "l");
     as_buf_html(b, pair->a->probe);
     as_buf_char(b, ' ');
-    as_page_axes(b, as_probe_find(pair->a->probe), &pair->a->axes, 0);
+    as_page_axes(b, as_probe_find(pair->a->probe), &pair->a->axes);
     as_html_open(b, "td", NULL);
     as_page_cell_value(b, pair->a);
     as_html_open(b, "td", NULL);

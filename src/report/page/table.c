@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void table_caption(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
 {

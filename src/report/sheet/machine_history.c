@@ -7,16 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void as_history_finish(struct as_history *h)
-{
-    free(h->v);
-    *h = (struct as_history){0};
-}
-
 void as_histories_free(struct as_history *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        as_history_finish(&v[i]);
+        free(v[i].v);
     free(v);
 }
 
@@ -201,33 +195,18 @@ static enum as_status make_history(const struct as_machine_runs *m, const struct
     return AS_OK;
 }
 
-/* The same as for the machine's sheet. */
-static enum as_status history_priors(const struct as_machine_runs *m, struct as_machine_priors *out,
-                                     struct as_error *err)
-{
-    const struct as_machine_sheet none = {.n = 0};
-    return as_machine_priors_make(&m->now, &none, out, err);
-}
-
-enum as_status as_history_make(const struct as_machine_runs *m, size_t device, size_t line, struct as_history *out,
-                               struct as_error *err)
-{
-    struct as_machine_priors priors;
-    enum as_status st = history_priors(m, &priors, err);
-    return st ? st : make_history(m, &priors, device, line, out, err);
-}
-
 enum as_status as_histories_make(const struct as_machine_runs *m, struct as_history **out, size_t *n,
                                  struct as_error *err)
 {
-    struct as_machine_priors priors;
+    const struct as_machine_sheet none = {.n = 0};
+    struct as_machine_priors priors; /* as for the machine's sheet */
     size_t lines = 0;
     for (size_t d = 0; d < m->sheet.n; d++)
         lines += m->sheet.v[d].sheet.n;
     *n = 0;
     *out = calloc(lines + 1, sizeof **out);
-    enum as_status st =
-        *out ? history_priors(m, &priors, err) : as_nomem(err, lines * sizeof **out, "the history of a machine");
+    enum as_status st = *out ? as_machine_priors_make(&m->now, &none, &priors, err)
+                             : as_nomem(err, lines * sizeof **out, "the history of a machine");
     for (size_t d = 0; d < m->sheet.n && !st; d++)
         for (size_t i = 0; i < m->sheet.v[d].sheet.n && !st; i++)
             if (!(st = make_history(m, &priors, d, i, &(*out)[*n], err)))

@@ -27,13 +27,10 @@ struct as_history {
     struct as_joined before;             /* of the level before; value NAN: it did not change */
     struct as_interval ratio;            /* 95%: now / before */
 };
-/* Line `line` of device `device` of a machine with all its runs (AS_MACHINE_EVER), which must outlive it. */
-enum as_status as_history_make(const struct as_machine_runs *m, size_t device, size_t line, struct as_history *out,
-                               struct as_error *err);
 /* How the number is printed. */
 struct as_number as_history_number(const struct as_history *h);
-void as_history_finish(struct as_history *h);
-/* Of all devices, in the order of the table; *out: owned by the caller (as_histories_free). */
+/* Of all lines of a machine with all its runs (AS_MACHINE_EVER), which must outlive them, in the order of the table;
+ * *out: owned by the caller (as_histories_free). */
 enum as_status as_histories_make(const struct as_machine_runs *m, struct as_history **out, size_t *n,
                                  struct as_error *err);
 void as_histories_free(struct as_history *v, size_t n);

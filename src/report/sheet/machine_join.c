@@ -161,8 +161,9 @@ enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const st
     return make_priors(a, b, as_between_of, out, err);
 }
 
-enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, struct as_machine_priors *out,
-                                          struct as_error *err)
+/* From the steps from run to run of one machine, whose lines may have changed in between. */
+static enum as_status priors_of_steps(const struct as_machine_sheet *m, struct as_machine_priors *out,
+                                      struct as_error *err)
 {
     const struct as_machine_sheet none = {.n = 0};
     return make_priors(m, &none, as_between_steps, out, err);
@@ -437,7 +438,7 @@ enum as_status as_machine_sheet_changes(struct as_machine_sheet *m, struct as_er
 {
     struct as_machine_priors priors;
     size_t series = 0;
-    enum as_status st = as_machine_priors_of_steps(m, &priors, err);
+    enum as_status st = priors_of_steps(m, &priors, err);
     for (size_t d = 0; d < m->n; d++)
         for (size_t i = 0; i < m->v[d].sheet.n; i++)
             series += has_series(&m->v[d], i);

@@ -4,7 +4,6 @@
 #include "report/model/load.h"
 #include "report/sheet/machine_load.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -231,9 +231,7 @@ static void merge_reasons(struct as_sheet *into, const struct as_sheet *s)
 static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, double clock_hz,
                                    struct as_error *err)
 {
-    struct as_device_sheet *own = NULL;
-    for (size_t i = 0; i < into->n && !own; i++)
-        own = strcmp(into->v[i].id, d->id) == 0 ? &into->v[i] : NULL;
+    struct as_device_sheet *own = as_machine_sheet_device(into, d->id);
     enum as_status st = own ? AS_OK : add_device(into, d, &own, err);
     for (size_t i = 0; i < d->sheet.n && !st; i++) {
         const struct as_sheet_row *row = &d->sheet.rows[i];
@@ -251,6 +249,14 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
     if (!st)
         merge_reasons(&own->sheet, &d->sheet);
     return st;
+}
+
+struct as_device_sheet *as_machine_sheet_device(const struct as_machine_sheet *m, const char *id)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->v[i].id, id) == 0)
+            return &m->v[i];
+    return NULL;
 }
 
 bool as_machine_sheet_has_run(const struct as_machine_sheet *m, const char *uuid)

@@ -65,14 +65,13 @@ struct as_machine_priors {
 /* From the kind of machine, and from the lines of both sheets that have several runs. */
 enum as_status as_machine_priors_make(const struct as_machine_sheet *a, const struct as_machine_sheet *b,
                                       struct as_machine_priors *out, struct as_error *err);
-/* The same from the steps from run to run of one machine, whose lines may have changed in between. */
-enum as_status as_machine_priors_of_steps(const struct as_machine_sheet *m, struct as_machine_priors *out,
-                                          struct as_error *err);
 /* A line of a machine; row NULL: it has none. */
 struct as_line_side {
     struct as_sheet_row *row;
     struct as_line_runs *runs;
 };
+/* NULL: none has this id. */
+struct as_device_sheet *as_machine_sheet_device(const struct as_machine_sheet *m, const char *id);
 /* Is it one of the runs that m joins? */
 bool as_machine_sheet_has_run(const struct as_machine_sheet *m, const char *uuid);
 /* The runs of a line as one number, and its states; in order of time or against it. value NAN: of a capacity, or no run

@@ -11,31 +11,6 @@
 
 enum { RULES_MAX = 1024, QUANTITY_NAME_MAX = 64 };
 
-/* ---- units ---- */
-
-static const struct {
-    const char *text;
-    double factor;
-} prefixes[] = {{"", 1},     {"n", 1e-9},    {"µ", 1e-6},    {"u", 1e-6},    {"m", 1e-3},
-                {"k", 1e3},  {"M", 1e6},     {"G", 1e9},     {"T", 1e12},    {"P", 1e15},
-                {"E", 1e18}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
-enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
-
-/* What a number in unit `from` is multiplied by to be in `to`: both are a prefix and the same base; 0: they are not. */
-static double unit_factor(const char *from, const char *to)
-{
-    if (strcmp(from, to) == 0)
-        return 1;
-    for (size_t i = 0; i < PREFIXES; i++)
-        for (size_t k = 0; k < PREFIXES; k++) {
-            const size_t a = strlen(prefixes[i].text), b = strlen(prefixes[k].text);
-            if (strncmp(from, prefixes[i].text, a) == 0 && strncmp(to, prefixes[k].text, b) == 0 && from[a] &&
-                strcmp(from + a, to + b) == 0)
-                return prefixes[i].factor / prefixes[k].factor;
-        }
-    return 0;
-}
-
 /* ---- reading ---- */
 
 struct policy_parser {
@@ -82,7 +57,7 @@ static enum as_status parse_bound(const char *text, struct as_policy_rule *rule,
     rule->warns = strcmp(severity, "warn") == 0;
     if (!rule->warns && strcmp(severity, "fail") != 0)
         return as_fail(err, AS_USAGE, "'%.20s' after the bound must be 'warn' or 'fail'", severity);
-    const double factor = unit_factor(unit, rule->of->unit);
+    const double factor = as_unit_factor(unit, rule->of->unit);
     if (!(factor > 0))
         return as_fail(err, AS_USAGE, "'%s' is measured in %s, not in %s", rule->of->name, rule->of->unit, unit);
     rule->bound *= factor;
@@ -202,14 +177,6 @@ static enum as_status add_device(struct as_machine_sheet *out, const struct as_p
     return d->sheet.rows ? AS_OK : as_nomem(err, p->n * sizeof *d->sheet.rows, "a policy");
 }
 
-static bool has_device(const struct as_machine_sheet *m, const char *id)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (strcmp(m->v[i].id, id) == 0)
-            return true;
-    return false;
-}
-
 /* Lines of patterns that fit no device. used: of each rule, whether it was applied. */
 static enum as_status add_unmatched(const struct as_policy *p, const bool *used, struct as_machine_sheet *out,
                                     struct as_error *err)
@@ -218,11 +185,10 @@ static enum as_status add_unmatched(const struct as_policy *p, const bool *used,
     for (size_t i = 0; i < p->n && !st; i++) {
         if (used[i])
             continue;
-        if (!has_device(out, p->v[i].device))
+        if (!as_machine_sheet_device(out, p->v[i].device))
             st = add_device(out, p, p->v[i].device, "", err);
-        for (size_t d = 0; d < out->n && !st; d++)
-            if (strcmp(out->v[d].id, p->v[i].device) == 0)
-                set_bound(&out->v[d], &p->v[i], p->v[i].of->label);
+        if (!st)
+            set_bound(as_machine_sheet_device(out, p->v[i].device), &p->v[i], p->v[i].of->label);
     }
     return st;
 }

@@ -28,14 +28,6 @@ const char *as_check_line_word(const struct as_check_line *line)
                                                               : as_check_verdict_word(line->verdict, line->bounded);
 }
 
-static const struct as_device_sheet *sheet_check_by_id(const struct as_machine_sheet *m, const char *id)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (strcmp(m->v[i].id, id) == 0)
-            return &m->v[i];
-    return NULL;
-}
-
 static bool is_of_backend(const struct as_device_sheet *d, const char *id)
 {
     const size_t n = strcspn(id, ":");
@@ -48,7 +40,7 @@ static const struct as_device_sheet *left_over(const struct as_machine_sheet *m,
 {
     const struct as_device_sheet *found = NULL;
     for (size_t i = 0; i < m->n; i++)
-        if (is_of_backend(&m->v[i], id) && !sheet_check_by_id(other, m->v[i].id)) {
+        if (is_of_backend(&m->v[i], id) && !as_machine_sheet_device(other, m->v[i].id)) {
             if (found)
                 return NULL;
             found = &m->v[i];
@@ -60,7 +52,7 @@ static const struct as_device_sheet *left_over(const struct as_machine_sheet *m,
 static const struct as_device_sheet *matching(const struct as_machine_sheet *of, const struct as_device_sheet *d,
                                               const struct as_machine_sheet *in)
 {
-    const struct as_device_sheet *same = sheet_check_by_id(in, d->id);
+    const struct as_device_sheet *same = as_machine_sheet_device(in, d->id);
     if (same)
         return same;
     return left_over(of, in, d->id) == d ? left_over(in, of, d->id) : NULL;

@@ -72,9 +72,9 @@ enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct 
     size_t cap = 0;
     enum as_status st = AS_OK;
     for (size_t d = 0; d < run->devices_n && n && !st; d++) {
-        struct as_sheet sheets[AS_EARLIER_MOST] = {0};
+        struct as_sheet sheets[AS_EARLIER_MAX] = {0};
         size_t made = 0;
-        for (size_t e = 0; e < n && e < AS_EARLIER_MOST && !st; e++)
+        for (size_t e = 0; e < n && e < AS_EARLIER_MAX && !st; e++)
             if (sheet_earlier_is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)) &&
                 !was_shared(&earlier[e], run->devices[d].id))
                 st = as_sheet_make(&earlier[e], run->devices[d].id, &sheets[made++], err);

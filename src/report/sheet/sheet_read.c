@@ -12,7 +12,7 @@
 enum { DEVICES_MAX = 256, LINES_MAX = 1024 };
 /* Of the value: how far rounding may put it outside of its interval. */
 static const double ROUNDING = 1e-9;
-static const double CLOCK_LEAST = 1e6, CLOCK_MOST = 1e11;
+static const double CLOCK_MIN = 1e6, CLOCK_MAX = 1e11;
 
 /* A member that may be absent, of a JSON type, to a text of a fixed size. */
 static bool take_text(const json_t *object, const char *member, char *out, size_t size)
@@ -199,7 +199,7 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
     out->virtual_machine = json_is_true(virtual_machine);
     const char *fault = NULL;
     out->clock_hz = sheet_read_take_number(root, "reference_clock_hz", &fault);
-    if (fault || out->clock_hz < CLOCK_LEAST || out->clock_hz > CLOCK_MOST)
+    if (fault || out->clock_hz < CLOCK_MIN || out->clock_hz > CLOCK_MAX)
         return as_fail(err, AS_FORMAT, "'reference_clock_hz' must be a clock in Hz, or null");
     return read_devices(devices, out, err);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LEAST = 1.1; /* an effect below it changes nobody's program */
+static const double EFFECT_MIN = 1.1; /* an effect below it changes nobody's program */
 enum { PER_RELATION = 2 };
 
 /* How much an effect of a relation counts, where its size depends on the experiment more than on the machine. */
@@ -108,7 +108,7 @@ static size_t consider(const struct as_report_run *run, const struct as_fact *f,
 {
     struct as_worth w = {.fact = f};
     double effect;
-    if (!f->act[0] || !look_at_others(run, of_run, &w, &effect) || (!is_claim(f) && !(effect >= LEAST)))
+    if (!f->act[0] || !look_at_others(run, of_run, &w, &effect) || (!is_claim(f) && !(effect >= EFFECT_MIN)))
         return n;
     w.score = score_of(f, effect);
     return insert_worth(&w, v, n);

@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "report/terminal/terminal.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Bytes of a colour at s, which takes no columns; 0: there is none. */

@@ -5,7 +5,6 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* "4 runs since 2026-11-24T14:02:00Z"; returns how many. device NULL: of all. */
 static size_t write_runs(const struct as_machine_runs *m, const struct as_device_sheet *device, struct as_buf *line)

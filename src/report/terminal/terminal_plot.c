@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* A scale that is logarithmic when the values are positive and span more than a decade. */
 struct scale {

@@ -6,7 +6,6 @@
 #include "report/operations/operations.h"
 #include "report/terminal/terminal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +162,7 @@ static enum as_status plot_add(struct plot *p, const struct view *v, const struc
 
 static enum as_status write_plot(const struct view *v, struct as_buf *out, struct as_error *err)
 {
-    enum { LEAST_POINTS = 4 };
+    enum { POINTS_MIN = 4 };
     struct plot p = {0};
     enum as_status st = AS_OK;
     size_t most = 0;
@@ -172,7 +171,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
             st = plot_add(&p, v, v->cells[i], err);
     for (size_t i = 0; i < p.n; i++)
         most = p.series[i].n > most ? p.series[i].n : most;
-    if (!st && most >= LEAST_POINTS) {
+    if (!st && most >= POINTS_MIN) {
         as_buf_char(out, '\n');
         as_text_plot(out, p.series, p.n, v->cells[0]->unit, v->style);
         if (p.left_out)

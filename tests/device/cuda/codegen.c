@@ -2,14 +2,9 @@
  * memory of every type are one instruction without a loop, whether their result is used or not. Skipped without
  * NVRTC. */
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 extern const char as_kernel_codegen[];
 

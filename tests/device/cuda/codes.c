@@ -2,16 +2,13 @@
  * must be counted as often under its own name and under no other. So a compiler or GPU generation that changes an
  * opcode fails here. Skipped without NVRTC. */
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
 #include "base/buf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     TOGETHER = 16,
@@ -224,9 +221,8 @@ static unsigned check_rows(size_t first, const struct chip *chip)
     return wrong;
 }
 
-static void test_codes(void **state)
+UNIT_TEST(test_codes)
 {
-    (void)state;
     unsigned wrong = 0;
     need_nvrtc();
     for (size_t c = 0; c < sizeof chips / sizeof *chips; c++)
@@ -236,9 +232,8 @@ static void test_codes(void **state)
 }
 
 /* Every word has a row that calibrates it on each chip. */
-static void test_every_word(void **state)
+UNIT_TEST(test_every_word)
 {
-    (void)state;
     for (size_t w = 0; as_operation_words[w]; w++)
         for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
             size_t r = 0;
@@ -250,7 +245,7 @@ static void test_every_word(void **state)
 }
 
 /* The clock's code zeroes two f64 at once; the code of products makes constants and copies registers. */
-static void test_by_the_way(void **state)
+UNIT_TEST(test_by_the_way)
 {
     static const char source[] =
         "KERNEL(k)(ARG_GLOBAL(0, f64, out), ARG_GLOBAL(1, const f64, in), ARG_VALUE(2, u32, n) ARG_INDICES)\n{\n"
@@ -259,7 +254,6 @@ static void test_by_the_way(void **state)
         "    for (u32 i = 0; i < n; i++)\n        for (u32 j = 0; j < 16; j++)\n            s[j] += in[i * 16 + j];\n"
         "    for (u32 j = 0; j < 16; j++)\n        out[j] = s[j];\n}\n";
     static const char *const none[] = {"clock", "fma.f16", "load.const"};
-    (void)state;
     need_nvrtc();
     for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
         const struct as_program_desc desc = {.name = "sums", .source = source};

@@ -2,14 +2,11 @@
  * nothing, and contain the expected instructions of the matrix unit. Skipped without NVRTC. */
 #include "probes/apps/attention/attention.h"
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_wmma[];
 
@@ -56,7 +53,7 @@ static void check_kernel(const char *source, const char *kernel, const char *arc
 }
 
 /* Every tile that a path may choose compiles, has its instructions and spills nothing. */
-static void test_tiles(void **state)
+UNIT_TEST(test_tiles)
 {
     static const struct {
         const char *source, *kernel;
@@ -70,7 +67,6 @@ static void test_tiles(void **state)
         {as_kernel_gemm_wgmma, "gemm_wgmma", AS_GEMM_PAIR, "sm_90a", 4},
     };
     static const enum as_gemm_type types[] = {AS_GEMM_F64, AS_GEMM_TF32, AS_GEMM_F16, AS_GEMM_BF16, AS_GEMM_S8};
-    (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         for (size_t t = paths[i].wanted == 4; t < sizeof types / sizeof *types; t++) {
@@ -90,14 +86,13 @@ static void test_tiles(void **state)
 }
 
 /* A step of 128 bytes of K is four instructions. */
-static void test_wgmma(void **state)
+UNIT_TEST(test_wgmma)
 {
     static const struct {
         enum as_gemm_type type;
         unsigned epilogue, cluster;
     } cases[] = {{AS_GEMM_TF32, 0, 1}, {AS_GEMM_BF16, 1, 1}, {AS_GEMM_F16, 0, 1}, {AS_GEMM_F16, 2, 2},
                  {AS_GEMM_E4M3, 0, 2}, {AS_GEMM_E5M2, 0, 1}, {AS_GEMM_S8, 0, 2}};
-    (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_kernel(as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", cases[i].type, cases[i].epilogue, cases[i].cluster,
@@ -105,7 +100,7 @@ static void test_wgmma(void **state)
 }
 
 /* 4 x 4 fragments, two steps per 64 bytes; for some types two instructions. */
-static void test_mma(void **state)
+UNIT_TEST(test_mma)
 {
     static const struct {
         const char *arch;
@@ -117,7 +112,6 @@ static void test_mma(void **state)
         {"sm_90a", AS_GEMM_E4M3, 0, 32}, {"sm_90a", AS_GEMM_E5M2, 0, 32}, {"sm_100", AS_GEMM_F16, 0, 32},
         {"sm_100", AS_GEMM_E4M3, 0, 32},
     };
-    (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_kernel(as_kernel_gemm_mma, "gemm_mma", cases[i].arch, cases[i].type, cases[i].epilogue, 1, "matrix",
@@ -126,7 +120,7 @@ static void test_mma(void **state)
 
 /* Conversions of operands tell an emulated type from a native one: an 8-bit fragment of A and one of B, 16 and 8
  * numbers per lane, two at a time. Those of results, at least one per two, do not count. */
-static void test_conversions(void **state)
+UNIT_TEST(test_conversions)
 {
     enum { FRAGMENTS = 4, STEPS = 2, EMULATED = FRAGMENTS * STEPS * (16 + 8) / 2 };
     static const struct {
@@ -145,7 +139,6 @@ static void test_conversions(void **state)
         {as_kernel_gemm_mma, "gemm_mma", "sm_100", AS_GEMM_E4M3, EMULATED, 32},
         {as_kernel_gemm_mma, "gemm_mma", "sm_120", AS_GEMM_E4M3, 0, 32},
     };
-    (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_error err = {0};
@@ -168,9 +161,8 @@ static void test_conversions(void **state)
     }
 }
 
-static void test_tiled(void **state)
+UNIT_TEST(test_tiled)
 {
-    (void)state;
     need_nvrtc();
     check_kernel(as_kernel_gemm_simple, "tiled", "sm_80", AS_GEMM_F32, 0, 1, "fma.f32", 16 * 64);
     check_kernel(as_kernel_gemm_simple, "tiled", "sm_90a", AS_GEMM_F64, 0, 1, "fma.f64", 16 * 16);
@@ -178,7 +170,7 @@ static void test_tiled(void **state)
 
 /* Attention. By mma.sync: 8 steps of 8 fragments of scores, 4 of 16 of values; by wgmma two products of 8 steps in the
  * loop, one of them also before it and after it. */
-static void test_flash(void **state)
+UNIT_TEST(test_flash)
 {
     static const struct {
         const char *arch;
@@ -187,7 +179,6 @@ static void test_flash(void **state)
     } cases[] = {{"sm_80", AS_ATTENTION_FLASH, 128},       {"sm_90a", AS_ATTENTION_FLASH, 128},
                  {"sm_90a", AS_ATTENTION_SPLIT, 128},      {"sm_90a", AS_ATTENTION_FLASH_WGMMA, 32},
                  {"sm_90a", AS_ATTENTION_SPLIT_WGMMA, 32}, {"sm_100", AS_ATTENTION_FLASH, 128}};
-    (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_device_info info = {.dialect = "cuda", .capabilities = AS_CAP_SOURCE};

@@ -1,14 +1,11 @@
 /* NVRTC's code for dialect source, without a GPU, and how its cubins are read; the probes' kernels have a separate
  * test. Skipped without NVRTC. */
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
 
@@ -22,9 +19,8 @@ static void compile(const char *source, const char *name, const char *defines, c
 }
 
 /* The compiler sees that the sum is unused: what is left must not count as work. */
-static void test_folded_away(void **state)
+UNIT_TEST(test_folded_away)
 {
-    (void)state;
     need_nvrtc();
     static const char folded[] = "KERNEL(k)(ARG_GLOBAL(0, f32, out), ARG_GLOBAL(1, const f32, in), ARG_VALUE(2, u32, n)"
                                  " ARG_INDICES)\n{\n"
@@ -45,7 +41,7 @@ static void test_folded_away(void **state)
 }
 
 /* Atomics are those of their memory, whatever the order and scope. */
-static void test_atomics(void **state)
+UNIT_TEST(test_atomics)
 {
     static const char source[] =
         "#define ALL(p) ATOMIC_ADD(p, 1, ORDER_RELAXED, SCOPE_SYSTEM) + ATOMIC_MIN(p, 2, ORDER_ACQUIRE, SCOPE_DEVICE) "
@@ -67,7 +63,6 @@ static void test_atomics(void **state)
                   {"unused", "atomic.global", 1}, {"unused", "atomic.generic", 0}, {"own", "atomic.local", 4},
                   {"own", "atomic.global", 0},    {"own", "atomic.generic", 0},    {"own", "load.local", 1},
                   {"own", "store.local", 1},      {"own", "load.global", 1}};
-    (void)state;
     need_nvrtc();
     for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
         unsigned char *cubin;
@@ -84,9 +79,8 @@ static void test_atomics(void **state)
     }
 }
 
-static void test_words(void **state)
+UNIT_TEST(test_words)
 {
-    (void)state;
     struct as_error err = {0};
     unsigned char *cubin = NULL;
     size_t bytes = 0;
@@ -109,9 +103,8 @@ static void test_words(void **state)
 }
 
 /* Truncated or damaged anywhere: an error, and no read outside (sanitizers check). */
-static void test_hostile_cubins(void **state)
+UNIT_TEST(test_hostile_cubins)
 {
-    (void)state;
     need_nvrtc();
     unsigned char *cubin;
     size_t bytes;

@@ -4,14 +4,11 @@
 #include "lib/mma/instructions/matrix.h"
 #include "lib/ops/code.h"
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const char as_kernel_record[];
 

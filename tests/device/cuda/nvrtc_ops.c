@@ -4,13 +4,10 @@
  * them, where "sequences" is asked for. Skipped where there is no NVRTC. */
 #include "../ops_batch.h"
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const char *const as_mix_words[];
 
@@ -94,9 +91,8 @@ static bool undoes_itself(const struct as_op_sequence *sequence)
 
 /* Sequences of probe mix without operations that CUDA lacks; for one architecture, since each of their operations is
  * compiled for all. */
-static void test_sequences(void **state)
+UNIT_TEST(test_sequences)
 {
-    (void)state;
     need_nvrtc();
     struct ops_batch together = batch_for("sm_90a", OPS_BATCH_MOST), alone = batch_for("sm_90a", 1);
     size_t pairs = 0;

@@ -2,15 +2,10 @@
  * axis once. Skipped without NVRTC. */
 #include "../kernel_trials.h"
 #include "real_nvrtc.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_arch(void **state)
 {

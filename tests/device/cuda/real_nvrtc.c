@@ -1,11 +1,5 @@
 #include "real_nvrtc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 static struct as_nvrtc_api nvrtc;
 

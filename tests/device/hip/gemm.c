@@ -5,14 +5,11 @@
 #include "device/hip/hip.h"
 #include "lib/ops/code.h"
 #include "probes/apps/attention/attention.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_device_info info = {.dialect = "hip", .capabilities = AS_CAP_SOURCE | AS_CAP_FP64};
 
@@ -69,9 +66,8 @@ static void check_product(const struct as_gemm_desc *d)
     as_buf_finish(&source);
 }
 
-static void test_compiles(void **state)
+UNIT_TEST(test_compiles)
 {
-    (void)state;
     for (int type = 0; type < AS_GEMM_TYPES; type++) {
         const struct as_gemm_desc d = {.path = AS_GEMM_MMA,
                                        .type = (enum as_gemm_type)type,
@@ -84,9 +80,8 @@ static void test_compiles(void **state)
     }
 }
 
-static void test_attention(void **state)
+UNIT_TEST(test_attention)
 {
-    (void)state;
     for (int path = AS_ATTENTION_FLASH; path <= AS_ATTENTION_SPLIT; path++) {
         const struct as_attention_desc d = {.path = (enum as_attention_path)path, .length = 512, .heads = 1};
         struct as_buf source = AS_BUF_INIT;
@@ -100,11 +95,10 @@ static void test_attention(void **state)
     }
 }
 
-static void test_what_applies(void **state)
+UNIT_TEST(test_what_applies)
 {
     struct as_device_info other = info;
     struct as_error err = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
         for (int type = 0; type < AS_GEMM_TYPES; type++) {
             const struct as_gemm_desc d = {

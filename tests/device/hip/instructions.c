@@ -5,16 +5,12 @@
 #include "assembly.h"
 #include "device/hip/hip.h"
 #include "probe/probe.h"
+#include "tests/unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *arch;
 static bool brief; /* kernels of the probes: each value of an axis once */
@@ -117,12 +113,11 @@ static unsigned char *words(size_t *bytes)
     return copy;
 }
 
-static void test_words(void **state)
+UNIT_TEST(test_words)
 {
     size_t bytes;
     unsigned char *text = words(&bytes);
     struct as_error err = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const struct wanted *w = &wanted[i];
         uint64_t n = 0;
@@ -139,13 +134,12 @@ static void test_words(void **state)
 
 /* Loads that bypass the compute unit's own cache, and are marked as not reused: bits with different names on each
  * chip. */
-static void test_paths(void **state)
+UNIT_TEST(test_paths)
 {
     static const char *const shared[][2] = {{"gfx90a", " glc"}, {"gfx942", " sc1"}, {"gfx1100", " glc"}};
     static const char *const once[][2] = {{"gfx90a", " slc"}, {"gfx942", " nt"}, {"gfx1100", " slc"}};
     size_t bytes;
     unsigned char *text = words(&bytes);
-    (void)state;
     unsigned past = 0, marked = 0;
     const char *at = strstr((const char *)text, "\npairs:");
     const char *end = at ? strstr(at, "\n.Lfunc_end") : NULL;
@@ -181,14 +175,13 @@ static enum as_status code_bytes(const unsigned char *text, size_t bytes, const 
 }
 
 /* If comgr knows the chip, every word has the same count as in the assembly. */
-static void test_counts(void **state)
+UNIT_TEST(test_counts)
 {
     static const char *const kernels[] = {"walk", "count", "most",   "local",  "long_count",
                                           "sum",  "pairs", "clocks", "matrix", "mixed"};
     size_t bytes, n, known = 0;
     unsigned char *text = words(&bytes);
     struct as_error err = {0};
-    (void)state;
     const unsigned char *object = assembly_object(text, bytes, &n);
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         if (assembly_compare(text, bytes, kernels[k], &err))
@@ -221,14 +214,13 @@ static enum as_status count_gated(struct as_device *dev, struct as_kernel *k, co
 }
 
 /* A loop with an unused result is removed, and the gate detects it. */
-static void test_folded(void **state)
+UNIT_TEST(test_folded)
 {
     static const struct as_program_ops ops = {.count = count_gated};
     static const struct {
         const char *defines;
         enum as_gate_state wanted;
     } rows[] = {{"-DKEEP=x", AS_GATE_PASS}, {"-DKEEP=1.0f", AS_GATE_FAIL}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct as_program_desc desc = {
             .name = "loop",
@@ -249,7 +241,7 @@ static void test_folded(void **state)
 }
 
 /* The count of each instruction, by its name on every generation. */
-static void test_names(void **state)
+UNIT_TEST(test_names)
 {
     static const struct {
         const char *instruction, *word;
@@ -281,7 +273,6 @@ static void test_names(void **state)
     static const char *const names[][2] = {{"v_add_f32_e32 v0, v1, v2", "v_add_f32"},
                                            {"v_mov_b32_e64_dpp v0, v1 row_shr:1", "v_mov_b32"},
                                            {"v_dual_add_f32 v0, v1, v2 :: v_dual_mov_b32 v3, v4", "v_dual_mov_b32"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (as_amd_does(rows[i].instruction, rows[i].word) != rows[i].n)
             fail_msg("'%s' is not %u of '%s'", rows[i].instruction, rows[i].n, rows[i].word);
@@ -293,14 +284,13 @@ static void test_names(void **state)
 }
 
 /* If some bytes are not an instruction, there is no count. */
-static void test_lost(void **state)
+UNIT_TEST(test_lost)
 {
     static const unsigned char constant[] = {0x78, 0x56, 0x34, 0x12}, none[] = {0xff, 0xff, 0xff, 0xff};
     size_t bytes, n;
     unsigned char *text = words(&bytes);
     struct as_error err = {0};
     uint64_t whole, out = 1;
-    (void)state;
     unsigned char *object = text + (assembly_object(text, bytes, &n) - text);
     enum as_status st = as_hip_count_code(object, n, "mixed", "any", &whole, &err);
     assert_true(st == AS_OK ? whole > 50 : st == AS_UNSUPPORTED && whole == 0);
@@ -317,7 +307,7 @@ static void test_lost(void **state)
     free(text);
 }
 
-static void test_probes(void **state)
+UNIT_TEST(test_probes)
 {
     /* In a sequence of thousands of operations, clang splits the last few to add their products in pairs. */
     const struct kernel_compiler by = {.warp = 64,
@@ -330,7 +320,6 @@ static void test_probes(void **state)
                                        .compile = assembly_of,
                                        .count = count_both_ways,
                                        .code_bytes = code_bytes};
-    (void)state;
     kernel_trials_check(&by, arch);
 }
 

@@ -4,13 +4,10 @@
 #include "lib/mma/instructions/matrix.h"
 #include "assembly.h"
 #include "lib/ops/code.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 extern const char as_kernel_record[];
 
@@ -51,11 +48,10 @@ static void check(const struct as_matrix *m)
     free(code);
 }
 
-static void test_instructions(void **state)
+UNIT_TEST(test_instructions)
 {
     struct as_device_info info = {.dialect = "hip"};
     size_t seen = 0;
-    (void)state;
     snprintf(info.arch, sizeof info.arch, "%s", arch);
     for (size_t i = 0; i < as_matrices_n; i++)
         if (as_matrix_applies(&as_matrices[i], &info, NULL) == AS_APPLIES) {

@@ -3,14 +3,11 @@
  * sample of the operations. Skipped without such a compiler. */
 #include "../ops_batch.h"
 #include "assembly.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Two chains, so that a compiler might merge steps; one for operations of many instructions. */
 enum { LONG = 8 };
@@ -30,7 +27,7 @@ static enum as_status count_both_ways(const unsigned char *text, size_t bytes, c
     return st ? st : assembly_compare(text, bytes, kernel, err);
 }
 
-static void test_operations(void **state)
+UNIT_TEST(test_operations)
 {
     struct ops_batch b = {.arch = arch,
                           .dialect = AS_DIALECT_HIP,
@@ -39,7 +36,6 @@ static void test_operations(void **state)
                           .compile = assembly_of,
                           .count = count_both_ways};
     size_t known = 0;
-    (void)state;
     for (const struct as_op *op = as_ops; op->name; op++) {
         const struct ops_batch_part part = {.sequence = as_op_alone(op, 0), .name = op->name, .ilp = chains_of(op)};
         if (ops_batch_has_all(&b, &part.sequence) && as_op_on_amd(op, arch) && known++ % step == 0)

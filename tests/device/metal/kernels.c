@@ -3,16 +3,11 @@
 #include "../kernel_trials.h"
 #include "device/dialect/dialect.h"
 #include "msl.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const char as_kernel_stream[], as_kernel_roofline[], as_kernel_gemm_simple[];
 
@@ -49,7 +44,7 @@ static enum as_status code_bytes(const unsigned char *code, size_t bytes, const 
     return strstr((const char *)code, call) ? AS_OK : as_fail(err, AS_NOTFOUND, "there is no kernel '%s'", kernel);
 }
 
-static void test_probes(void **state)
+UNIT_TEST(test_probes)
 {
     static const struct kernel_lack lacks[] = {{"roofline", "type=f64"},
                                                {"onchip_lines", "level=L2"},
@@ -81,7 +76,6 @@ static void test_probes(void **state)
                                               .lacks = lacks,
                                               .compile = compile,
                                               .code_bytes = code_bytes};
-    (void)state;
     kernel_trials_check(&by, "metal3.1");
 }
 
@@ -96,10 +90,9 @@ static enum as_status check(const char *text, const char *defines, unsigned vers
 }
 
 /* Kernels that require f64 report it themselves. */
-static void test_f64(void **state)
+UNIT_TEST(test_f64)
 {
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(check(as_kernel_stream, "-DOP=0 -DPER_ITEM=1", MSL_VERSION, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "this device has no f64"));
     assert_int_equal(check(as_kernel_roofline, "-DTYPE=64 -DCHAINS=8 -DLANES=1", MSL_VERSION, &err), AS_FAILED);
@@ -107,13 +100,12 @@ static void test_f64(void **state)
 }
 
 /* GEMM, whose programs are built outside trials. */
-static void test_products(void **state)
+UNIT_TEST(test_products)
 {
     static const char *const defines[] = {"-DIN_F32 -DEPILOGUE=0 -DTILED",  "-DIN_BF16 -DEPILOGUE=1 -DTILED",
                                           "-DIN_F16 -DEPILOGUE=2 -DTILED",  "-DIN_E4M3 -DEPILOGUE=2 -DTILED",
                                           "-DIN_E5M2 -DEPILOGUE=0 -DTILED", "-DIN_S8 -DEPILOGUE=0 -DTILED"};
     struct as_error err = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof defines / sizeof *defines; i++)
         if (check(as_kernel_gemm_simple, defines[i], MSL_VERSION, &err))
             fail_msg("%s: %s", defines[i], err.text);
@@ -148,10 +140,9 @@ static const char words[] =
     "    out[GLOBAL_THREAD] = x + (u32)FMA_F32(f, h.x, h.y);\n"
     "}\n";
 
-static void test_words(void **state)
+UNIT_TEST(test_words)
 {
     static const unsigned versions[] = {230, 300, 310};
-    (void)state;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         struct as_error err = {0};
         if (check(words, NULL, versions[i], &err))
@@ -216,10 +207,9 @@ static enum as_status refuse(const char *scope, const char *argument, const char
     return st;
 }
 
-static void test_refused(void **state)
+UNIT_TEST(test_refused)
 {
     struct as_error err = {0};
-    (void)state;
     /* the same with valid lines */
     if (refuse("static inline u32 f(device const u32 *p) { return *p; }",
                ", device u32 *more [[buffer(2)]], uint lane [[thread_position_in_threadgroup]]",
@@ -271,9 +261,8 @@ static const struct {
     {400, TENSORS, PRODUCT("16", "device metal_fp8_e4m3_format", "device uchar", "float"), "metal_fp8_e4m3_format"},
 };
 
-static void test_units(void **state)
+UNIT_TEST(test_units)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct as_buf text = AS_BUF_INIT;
         struct as_error err = {0};

@@ -2,16 +2,11 @@
  * end, and a wrong spelling is detected. Skipped without a suitable clang++. */
 #include "../ops_batch.h"
 #include "msl.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* As part.kernel and ops.kernel have them. */
 enum { STARTS = 1024, TWELVE = 12, WALK = 0, ONCE = 3 };
@@ -140,11 +135,10 @@ static size_t check_operation(const struct msl_program *program, size_t place, c
 
 /* ---- all ---- */
 
-static void test_operations(void **state)
+UNIT_TEST(test_operations)
 {
     const struct as_op *together[TOGETHER];
     size_t n = 0, seen = 0, wrong = 0;
-    (void)state;
     for (size_t i = 0; i < as_ops_n; i++) {
         if (as_ops[i].dialects & 1u << AS_DIALECT_METAL) {
             together[n++] = &as_ops[i];
@@ -165,10 +159,9 @@ static void test_operations(void **state)
 }
 
 /* Operations that the language lacks have no spelling. */
-static void test_absent(void **state)
+UNIT_TEST(test_absent)
 {
     static const char *const names[] = {"ffma64", "fadd64", "cvt_f32_f64", "perm32", "idp4a32", "match_any32"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct as_op *op = as_op_find(names[i]);
         if (!op || op->dialects & 1u << AS_DIALECT_METAL)
@@ -177,7 +170,7 @@ static void test_absent(void **state)
 }
 
 /* A different function, lane or sign fails the check. */
-static void test_wrong_spelling(void **state)
+UNIT_TEST(test_wrong_spelling)
 {
     static const char *const pairs[][2] = {
         {"isub32", "iadd32"},
@@ -207,7 +200,6 @@ static void test_wrong_spelling(void **state)
     const struct as_op *ops[N];
     struct msl_program program;
     struct run *r = calloc(1, sizeof *r);
-    (void)state;
     assert_non_null(r);
     for (size_t i = 0; i < N; i++)
         assert_non_null(ops[i] = as_op_find(pairs[i][0]));
@@ -227,7 +219,7 @@ static void test_wrong_spelling(void **state)
 }
 
 /* Threads of a threadgroup that do not all reach a barrier. */
-static void test_divergence(void **state)
+UNIT_TEST(test_divergence)
 {
     static const char text[] =
         "KERNEL(together)(ARG_GLOBAL(0, u32, out) ARG_INDICES)\n"
@@ -241,7 +233,6 @@ static void test_divergence(void **state)
     struct as_buf source = AS_BUF_INIT;
     struct as_error err = {0};
     struct msl_program program;
-    (void)state;
     as_dialect_source(AS_DIALECT_METAL, text, &source);
     const struct msl_request r = {as_buf_get(&source), NULL, MSL_VERSION, false, NULL};
     if (msl_compile(&r, &program, &err))

@@ -1,13 +1,9 @@
 /* The dialect's words as host C: indices, barriers, shared memory and atomics behave as specified. */
 #include "device/dialect/dialect.h"
 #include "device/dialect/host_prelude.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 
@@ -40,10 +36,9 @@ static void *run_item(void *arg)
     return NULL;
 }
 
-static void test_kernel_on_threads(void **unused)
+UNIT_TEST(test_kernel_on_threads)
 {
     pthread_barrier_t barrier;
-    (void)unused;
     totals[2] = 99;
     assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS_N), 0);
     for (uint32_t g = 0; g < GROUPS_N; g++) {
@@ -64,21 +59,19 @@ static void test_kernel_on_threads(void **unused)
     assert_int_equal(totals[2], 0);
 }
 
-static void test_exchange_and_store(void **unused)
+UNIT_TEST(test_exchange_and_store)
 {
     uint32_t v = 7;
-    (void)unused;
     assert_int_equal(ATOMIC_EXCHANGE(&v, 9, ORDER_ACQ_REL, SCOPE_SYSTEM), 7);
     ATOMIC_STORE(&v, 11, ORDER_RELEASE, SCOPE_DEVICE);
     assert_int_equal(ATOMIC_LOAD(&v, ORDER_ACQUIRE, SCOPE_DEVICE), 11);
 }
 
-static void test_additions_of_other_types(void **unused)
+UNIT_TEST(test_additions_of_other_types)
 {
     atomic_u64 a = UINT64_C(0xffffffff);
     atomic_f32 b = 1.5f;
     atomic_f64 c = 0.25;
-    (void)unused;
     assert_true(ATOMIC_ADD_U64(&a, 2, ORDER_RELAXED, SCOPE_SYSTEM) == UINT64_C(0xffffffff));
     assert_true(a == UINT64_C(0x100000001));
     assert_true(ATOMIC_ADD_F32(&b, 2, ORDER_SEQ_CST, SCOPE_SYSTEM) == 1.5f && b == 3.5f);
@@ -86,7 +79,7 @@ static void test_additions_of_other_types(void **unused)
 }
 
 /* A word that only one prelude has would make kernels that build on one API only. */
-static void test_preludes_have_the_same_words(void **unused)
+UNIT_TEST(test_preludes_have_the_same_words)
 {
     static const char *const words[] = {"KERNEL(",
                                         "ARG_GLOBAL(",
@@ -138,7 +131,6 @@ static void test_preludes_have_the_same_words(void **unused)
     static const char *const lacking[AS_DIALECT_N] = {
         [AS_DIALECT_METAL] = " f64; atomic_u64; atomic_f64; ATOMIC_ADD_U64( ATOMIC_ADD_F64( "
                              "ATOMIC_MIN_U64( ATOMIC_MAX_U64("};
-    (void)unused;
     for (int d = 0; d < AS_DIALECT_N; d++) {
         const char *lacks = lacking[d] ? lacking[d] : "";
         const char *prelude = as_dialect_prelude((enum as_dialect)d);
@@ -154,16 +146,15 @@ static void test_preludes_have_the_same_words(void **unused)
     }
 }
 
-static void test_source_keeps_its_lines(void **unused)
+UNIT_TEST(test_source_keeps_its_lines)
 {
     struct as_buf b = AS_BUF_INIT;
-    (void)unused;
     as_dialect_source(AS_DIALECT_OPENCL, "first line\n", &b);
     assert_non_null(strstr(as_buf_get(&b), "#line 1\nfirst line\n"));
     as_buf_finish(&b);
 }
 
-static void test_complaints(void **unused)
+UNIT_TEST(test_complaints)
 {
     static const struct {
         const char *log, *says;
@@ -177,7 +168,6 @@ static void test_complaints(void **unused)
         {NULL, "the compiler says nothing"},
     };
     char said[64];
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         as_dialect_complaint(cases[i].log, said, sizeof said);
         assert_string_equal(said, cases[i].says);

@@ -5,18 +5,12 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "device/dialect/dialect.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const char as_kernel_gemm_simple[];
 
@@ -179,12 +173,11 @@ static size_t parts_of(const struct variant *v, const struct ops_batch_part *all
 }
 
 /* Operations whose types the variant lacks are skipped; a device with all extensions has all. */
-static void test_operations(void **state)
+UNIT_TEST(test_operations)
 {
     const struct ops_batch dialect = {.dialect = AS_DIALECT_OPENCL};
     struct ops_batch_part part[TOGETHER], own[TOGETHER];
     size_t n = 0, seen = 0;
-    (void)state;
     need_clang();
     for (const struct as_op *op = as_ops; op->name || n; op += op->name != NULL) {
         if (op->name) {
@@ -222,12 +215,11 @@ static size_t count_words(const char *text, const char *word)
     return n;
 }
 
-static void test_dot(void **unused)
+UNIT_TEST(test_dot)
 {
     static const char *const languages[] = {"-cl-std=CL3.0", "-cl-std=CL2.0"};
     struct as_buf out = AS_BUF_INIT;
     char options[160];
-    (void)unused;
     need_clang();
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         snprintf(options, sizeof options, "-target spir64 -O2 %s -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT", languages[i]);

@@ -1,14 +1,13 @@
-#include "run/collected.h"
+#include "run/direct_run.h"
 #include "run/engine.h"
 
 #include "base/clock.h"
 #include "base/text.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-struct as_collected {
+struct as_direct_run {
     struct as_run_options options;
     struct as_run run;
     struct as_plan plan;
@@ -17,11 +16,11 @@ struct as_collected {
     bool began;
 };
 
-enum as_status as_collected_begin(struct as_store *store, const struct as_run_options *options, const char *suite,
-                                  const struct as_device_info *info, struct as_plan *plan, struct as_collected **out,
-                                  struct as_error *err)
+enum as_status as_direct_run_begin(struct as_store *store, const struct as_run_options *options, const char *suite,
+                                   const struct as_device_info *info, struct as_plan *plan, struct as_direct_run **out,
+                                   struct as_error *err)
 {
-    struct as_collected *c = *out = calloc(1, sizeof *c);
+    struct as_direct_run *c = *out = calloc(1, sizeof *c);
     if (!c) {
         as_plan_finish(plan);
         return as_nomem(err, sizeof *c, "a run");
@@ -53,13 +52,13 @@ enum as_status as_collected_begin(struct as_store *store, const struct as_run_op
     return st;
 }
 
-const struct as_cell *as_collected_cells(const struct as_collected *c, size_t *n)
+const struct as_cell *as_direct_run_cells(const struct as_direct_run *c, size_t *n)
 {
     *n = c->plan.n;
     return c->plan.cells;
 }
 
-enum as_status as_collected_add(struct as_collected *c, size_t cell, struct as_trial *trial, struct as_error *err)
+enum as_status as_direct_run_add(struct as_direct_run *c, size_t cell, struct as_trial *trial, struct as_error *err)
 {
     trial->cell_id = c->plan.cells[cell].id;
     trial->number = c->engine.progress[cell].trials;
@@ -70,8 +69,8 @@ enum as_status as_collected_add(struct as_collected *c, size_t cell, struct as_t
     return st;
 }
 
-enum as_status as_collected_end(struct as_collected *c, enum as_status st, bool is_whole, struct as_run_result *result,
-                                struct as_error *err)
+enum as_status as_direct_run_end(struct as_direct_run *c, enum as_status st, bool is_whole,
+                                 struct as_run_result *result, struct as_error *err)
 {
     if (!c)
         return st;

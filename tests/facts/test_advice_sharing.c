@@ -1,0 +1,229 @@
+/* Advice on memory that CPU and device share, on synthetic cells. */
+#include "made_advice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void lost_at(double most, const char *allocator, const char *op, const char *scope)
+{
+    char axes[200];
+    snprintf(
+        axes, sizeof axes,
+        "agent=device;elements=1;type=u64;cpu_threads=2;device_threads=64;scope=%s;order=relaxed;allocator=%s;op=%s",
+        scope, allocator, op);
+    struct as_cell *c = add("hip:0", "atomics_lost", "updates", most, axes);
+    c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
+}
+
+static void add_lost_updates(double most, const char *allocator, const char *op)
+{
+    lost_at(most, allocator, op, "system");
+}
+
+/* Memory that the CPU cannot touch says nothing about who should touch first. */
+UNIT_TEST(test_only_memory_that_both_touch)
+{
+    triad("hip:0", 3500, "own", 0, "cpu");
+    triad("hip:0", 9000, "own", 0, "device");
+    triad("hip:0", 2000, "pinned", 0, "cpu");
+    triad("hip:0", 2001, "pinned", 0, "device");
+    says(get_advice("hip:0", "first-touch"),
+         "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% (1 "
+         "comparison; 'pinned', device against CPU: ");
+    assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
+}
+
+/* Intervals that allow more than the threshold decide nothing; the widest pair is quoted. */
+UNIT_TEST(test_undecided_first_touch)
+{
+    triad("hip:0", 2000, "pinned", 0, "cpu");
+    triad("hip:0", 2001, "pinned", 0, "device");
+    triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
+    triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
+    says(get_advice("hip:0", "first-touch"),
+         "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to 24% (");
+    says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
+}
+
+UNIT_TEST(test_atomics_where_plain_accesses_are_not_coherent)
+{
+    triad("hip:0", 2000, "pinned", 0, "cpu");
+    triad("hip:0", 1000, "managed", 0, "cpu");
+    add_lost_updates(0, "pinned", "add");
+    says(
+        get_advice("hip:0", "shared"),
+        "The driver does not guarantee coherence of plain host accesses while a kernel runs; system-scope atomics lost "
+        "no updates");
+}
+
+UNIT_TEST(test_prefaults)
+{
+    fault("hip:0", 900, "device-major", "managed");
+    fault("hip:0", 110, "device-minor", "managed");
+    fault("hip:0", 270, "cpu-all", "managed");
+    fault("cpu", 1000, "cpu-one", "mmap");
+    fault("cpu", 250, "cpu-all", "mmap");
+    fault("cpu", 1200, "cpu-one", "thp");
+    says(get_advice("hip:0", "pre-fault"), "Touch 'managed' on the CPU where that can overlap the device's work");
+    says(get_advice("hip:0", "pre-fault"), "both in sequence take 380 ns");
+    says(get_advice("hip:0", "pre-fault"), "pre-fault even then");
+    assert_int_equal(get_advice("hip:0", "pre-fault")->numbers_n, 3);
+    says(get_advice("cpu", "pre-fault"), "Touch large blocks with all threads: each of 10000 pages then takes 250 ns");
+    says(get_advice("cpu", "pre-fault"), "Transparent huge pages do not help");
+}
+
+/* A touch of present pages takes longer than what is left of the faults: that is no effect to advise on. */
+UNIT_TEST(test_prefaults_that_are_drowned)
+{
+    fault("hip:0", 900, "device-major", "managed");
+    fault("hip:0", 110, "device-minor", "managed");
+    add("hip:0", "fault", "ns", 54000, "scenario=device-major;what=control;allocator=managed;pages=10000;access=store");
+    add("hip:0", "fault", "ns", 500, "scenario=device-major;what=fault;allocator=managed;pages=1000;access=store");
+    add("hip:0", "fault", "ns", 100, "scenario=device-minor;what=fault;allocator=managed;pages=1000;access=store");
+    says(get_advice("hip:0", "pre-fault"), "the device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
+}
+
+UNIT_TEST(test_prefaults_that_do_not_pay)
+{
+    fault("hip:0", 900, "device-major", "managed");
+    fault("hip:0", 800, "device-minor", "managed");
+    fault("hip:0", 270, "cpu-one", "managed");
+    says(get_advice("hip:0", "pre-fault"), "let the device fault");
+}
+
+UNIT_TEST(test_prefaults_that_may_pay)
+{
+    fault("cpu", 1000, "cpu-one", "mmap");
+    fault("cpu", 1001, "cpu-all", "mmap");
+    says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is inconclusive");
+}
+
+UNIT_TEST(test_copies)
+{
+    triad("hip:0", 4000, "own", 0, "cpu");
+    triad("hip:0", 50, "pinned", 0, "cpu");
+    triad("hip:0", 4100, "managed", 0, "cpu");
+    add("hip:0", "copy", "GB/s", 50, "from=pinned;to=own;direction=one;how=engine;size=64");
+    add("hip:0", "copy", "GB/s", 1, "from=pinned;to=own;direction=one;how=engine;size=8"); /* a smaller one */
+    add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
+    add("hip:0", "copy", "GB/s", 60, "from=far;to=own;direction=one;how=engine;size=64"); /* not host memory */
+    triad("hip:0", 40, "far", 0, "cpu");
+    triad("hip:0", 4000, "shared", 0, "cpu");
+    add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
+    const struct as_advice *a = get_advice("hip:0", "copies");
+    assert_null(strstr(a->sentence, "'far'"));
+    says(a, "From 'pinned' copy if you read the data 1.01 (");
+    says(a,
+         "; from 'managed' and 'shared' do not copy data that is read repeatedly: reads in place are at most 2% slower "
+         "than from 'own'");
+    assert_int_equal(a->numbers_n, 7); /* device memory read once */
+}
+
+UNIT_TEST(test_undecided_copies)
+{
+    triad("hip:0", 4000, "own", 0, "cpu");
+    triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
+    add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
+    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive: reads in place may be up to 25% slower");
+}
+
+/* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
+ * there. */
+UNIT_TEST(test_copies_that_do_not_cross)
+{
+    infos[1].bus_bandwidth = 63e9;
+    triad("hip:0", 4000, "own", 0, "cpu");
+    triad("hip:0", 4100, "managed", 0, "cpu");
+    struct as_cell *copy = add("hip:0", "copy", "GB/s", 1900, "from=managed;to=own;direction=one;how=engine;size=64");
+    assert_int_equal(get_advice("hip:0", "copies")->numbers_n, 0);
+    forget_advice();
+    copy->sum.median = 60;
+    copy->sum.ci = (struct as_interval){59, 61};
+    says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
+}
+
+UNIT_TEST(test_counters)
+{
+    add_lost_updates(0, "pinned", "add");
+    add_lost_updates(500, "pinned", "plain");
+    says(get_advice("hip:0", "counter"), "They may, with atomic updates: none was lost in 'pinned'");
+    says(get_advice("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so losses are detected");
+    assert_false(get_advice("hip:0", "counter")->warning);
+    m.cells[m.n - 1].status = AS_CELL_SKIPPED; /* not measured: nothing about its losses */
+    forget_advice();
+    says(get_advice("hip:0", "counter"), "unknown: there is no valid control without atomics");
+}
+
+UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)
+{
+    add_lost_updates(0, "managed", "add");
+    lost_at(9, "managed", "add", "device");
+    add_lost_updates(5, "pinned", "add");
+    lost_at(0, "pinned", "add", "device");
+    const struct as_advice *a = get_advice("hip:0", "counter");
+    says(a, "'managed' (u64, scope device: up to 9 lost)");
+    says(a, "'pinned' (u64, scope system: up to 5 lost)");
+    says(a, "With atomics of scope system none was lost in 'managed'. ");
+    assert_null(strstr(a->sentence, "No update was lost"));
+}
+
+/* The worst scope of an allocator, as a whole count with one prefix. */
+UNIT_TEST(test_every_scope_loses)
+{
+    lost_at(9, "pinned", "add", "device");
+    add_lost_updates(3512345.5, "pinned", "add");
+    says(get_advice("hip:0", "counter"), "'pinned' (u64, scopes device and system: up to 3.51 million lost)");
+}
+
+UNIT_TEST(test_lost_updates_are_loud)
+{
+    add_lost_updates(0, "pinned", "add");
+    add_lost_updates(7, "managed", "add");
+    add_lost_updates(0, "managed", "plain");
+    const struct as_advice *a = get_advice("hip:0", "counter");
+    says(a, "UPDATES ARE LOST: do not share a counter in 'managed' (u64, scope system: up to 7 lost)");
+    says(a, "No update was lost, for the types and scopes measured, in 'pinned'");
+    says(a, "Without atomics none is lost in 'managed' either, so the absence of losses proves little");
+    assert_true(a->warning);
+    struct as_buf json = AS_BUF_INIT;
+    as_advice_to_json(a, 1, &json);
+    assert_non_null(strstr(as_buf_get(&json), "\"topic\":\"counter\""));
+    assert_non_null(strstr(as_buf_get(&json), "\"known\":true,\"warning\":true,"));
+    assert_non_null(strstr(as_buf_get(&json), "\"value\":7,"));
+    as_buf_finish(&json);
+}
+
+/* Of many pairs the last may differ most. */
+UNIT_TEST(test_what_is_named_is_printed_first)
+{
+    triad("hip:0", 1000, "pinned", 0, "cpu");
+    triad("hip:0", 1000, "pinned", 0, "device");
+    triad("hip:0", 900, "managed", 0, "cpu");
+    triad("hip:0", 900, "managed", 0, "device");
+    triad("hip:0", 800, "shared", 0, "cpu")->sum.ci = (struct as_interval){600, 1100};
+    triad("hip:0", 800, "shared", 0, "device");
+    says(get_advice("hip:0", "first-touch"), "may change the device's bandwidth by up to 33% ('shared'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ADVICE_TEST(test_only_memory_that_both_touch),
+        ADVICE_TEST(test_undecided_first_touch),
+        ADVICE_TEST(test_what_is_named_is_printed_first),
+        ADVICE_TEST(test_atomics_where_plain_accesses_are_not_coherent),
+        ADVICE_TEST(test_undecided_copies),
+        ADVICE_TEST(test_every_scope_loses),
+        ADVICE_TEST(test_prefaults),
+        ADVICE_TEST(test_prefaults_that_are_drowned),
+        ADVICE_TEST(test_prefaults_that_do_not_pay),
+        ADVICE_TEST(test_prefaults_that_may_pay),
+        ADVICE_TEST(test_copies),
+        ADVICE_TEST(test_copies_that_do_not_cross),
+        ADVICE_TEST(test_counters),
+        ADVICE_TEST(test_lost_updates_are_loud),
+        ADVICE_TEST(test_a_wide_scope_is_told_from_a_narrow_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
