@@ -139,6 +139,7 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     line->obs[line->n] =
         (struct as_observation){.y = log(row->value), .error = error, .node = (uint32_t)(f->nodes_n - 1)};
     line->device[line->n++] = (uint32_t)(f->devices_n - 1);
+    f->nodes[f->nodes_n - 1].numbers++;
     return AS_OK;
 }
 

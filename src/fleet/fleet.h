@@ -12,6 +12,7 @@ struct as_fleet_node {
     char *source;  /* owned: the file */
     char why[200]; /* why it has no numbers: "no complete run"; "" it has some */
     size_t devices;
+    size_t numbers; /* of its devices that are compared */
 };
 struct as_fleet_kind {
     char name[160]; /* the backend and the model, "cuda NVIDIA H200": twins of a device by another API are another kind
