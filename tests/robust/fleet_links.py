@@ -2,16 +2,19 @@
 stored as every other."""
 import os
 import shutil
+import signal
 import socket
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
+import ledger  # noqa: E402
 from harness import FAILED, NOTHING, OK, USAGE, Skip, expect  # noqa: E402
 
 LAUNCHERS = {"Open MPI": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"], "MPICH": ["mpirun.mpich"]}
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SHORT = ["--trials", "2", "--set", "size=8,4KiB"]
+TRIALS = 20  # of a run that is killed
 HOST = socket.gethostname().replace("/", "_")
 
 
@@ -55,12 +58,81 @@ def test_mpich(assay):
 
 def test_three_ranks(assay):
     """With three ranks, one takes no part in the bisection."""
-    done = launch(assay, "MPICH", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--quiet")
+    done = launch(assay, "Open MPI", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--quiet")
     expect(done.code == OK and done.out.count("latency") == 3 and done.out.count("bisection") == 1, "all pairs", done)
 
 
+def host_of_each(assay, ranks, *args, mpi="Open MPI", start=False):
+    """Ranks under host names of their own."""
+    found = shutil.which(LAUNCHERS[mpi][0])
+    if not found or os.system("unshare -u true 2>/dev/null"):
+        raise Skip(f"{mpi} is not installed, or no host names of its own can be given to a process")
+    own = 'hostname "node${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"; exec "$@"'
+    program, assay.program = assay.program, found
+    try:
+        call = assay.start if start else assay.run
+        return call(*LAUNCHERS[mpi][1:], "-n", str(ranks), "unshare", "-u", "sh", "-c", own, "sh", program, "fleet", "links", *args, env=ROOT)
+    finally:
+        assay.program = program
+
+
+def cells_of(assay, store):
+    assay.store = assay.path(store)
+    assay.env["ASSAY_STORE"] = assay.store
+    return assay.cells()
+
+
+def test_pairs_at_once(assay):
+    """Pairs that share no host run at once, and each has its numbers."""
+    done = host_of_each(assay, 4, "--folder", "fleet", *SHORT, "--set", "pairs=together")
+    expect(done.code == OK and "6 of 6 pairs, up to 2 at once" in done.out and "(node1) and 3 (node3)" in done.out, "two at once", done)
+    cells = cells_of(assay, "fleet/node0.db")
+    of_pairs = [c for c in cells if c["axes"]["pairs"] == "together"]
+    expect(len(of_pairs) == 6 * 3 * 2 and len(cells) == len(of_pairs) + 4, "all pairs, and all ranks together", done)
+    expect(all(c["trials_done"] == 2 and c["gates"]["checksum"]["state"] == "pass" for c in cells), "each with what was sent", done)
+
+
+def test_sampled_pairs(assay):
+    """Of more ranks than 16 a sample, as the output says."""
+    done = launch(assay, "Open MPI", 18, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--set", "what=allreduce")
+    expect(done.code == OK and "18 ranks" in done.out and "allreduce" in done.out and "pairs" not in done.out, "what all ranks do", done)
+
+
+def test_budget(assay):
+    """What a budget does not hold is said, and is no failure."""
+    done = host_of_each(assay, 4, "--folder", "fleet", "--trials", "100", "--budget", "1s")
+    expect(done.code == OK and "The budget covered" in done.out, "said", done)
+    cells = cells_of(assay, "fleet/node0.db")
+    expect(all(c["status"] in ("ok", "wide") or "budget" in c["reason"] for c in cells), "the others have a reason", done)
+    again = host_of_each(assay, 4, "--folder", "fleet", "--resume")
+    expect(again.code != OK and "no unfinished run" in again.err, "it is complete", again)
+
+
+def test_resume(assay):
+    """A killed rank 0 loses no stored trial, and the same launch continues."""
+    ranks = host_of_each(assay, 2, "--folder", "fleet", "--trials", str(TRIALS), "--set", "size=8", "--set", "what=latency,allreduce", start=True)
+    assay.store = assay.path("fleet/node0.db")
+    book = ledger.Ledger(assay)
+    ((leader,),) = harness.wait_for(lambda: book.rows("SELECT worker FROM trials LIMIT 1"), "trials", ranks)
+    harness.kill(leader)
+    ranks.wait()
+    book.check()
+    other = assay.run("resume", "--store", assay.store)
+    expect(other.code != OK and "no unfinished run" in other.err, "which no single machine can", other)
+    named = assay.run("resume", "last", "--store", assay.store)
+    expect(named.code != OK and "fleet links --resume" in named.err, "but by its own command", named)
+    wrong = host_of_each(assay, 3, "--folder", "fleet", "--resume")
+    expect(wrong.code != OK and "has 2 ranks" in wrong.err, "other ranks are refused", wrong)
+    done = host_of_each(assay, 2, "--folder", "fleet", "--resume")
+    expect(done.code == OK, "the rest is measured", done)
+    book.check()
+    (uuid,) = book.states()
+    book.check_complete(uuid, TRIALS)
+
+
 def test_wrong_use(assay):
-    for words in (("links",), ("links", "--folder", "f"), ("links", "--folder", "f", "--page", "x")):
+    for words in (("links",), ("links", "--folder", "f"), ("links", "--folder", "f", "--page", "x"),
+                  ("links", "--folder", "f", "--resume", "--trials", "3"), ("links", "--folder", "f", "--budget", "x")):
         done = assay.run("fleet", *words)
         expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)
     expect(not os.path.exists(assay.path("f")), "what is refused makes no folder")
