@@ -78,9 +78,18 @@ enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell
     return AS_OK;
 }
 
+static const char *link_word(const char *what)
+{
+    static const char *const words[][2] = {{"both", "bandwidth in both directions"}, {"allreduce", "all-reduce"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(what, words[i][0]) == 0)
+            return words[i][1];
+    return what;
+}
+
 void as_link_kind_text(const struct as_link_kind *kind, struct as_buf *out)
 {
-    as_buf_printf(out, "%s, ", kind->what);
+    as_buf_printf(out, "%s, ", link_word(kind->what));
     as_format_size(out, kind->size);
     if (kind->together)
         as_buf_str(out, ", pairs at once");

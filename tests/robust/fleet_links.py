@@ -44,8 +44,11 @@ def link(assay, mpi):
     expect(shown.code == OK and "allreduce" in shown.out, "shown as other probes", shown)
     page = assay.run("report", "last", "-o", assay.path("page.html"))
     expect(page.code == OK, "and on a page", page)
-    fleet = assay.run("fleet", "show", "fleet")
-    expect(fleet.code == OK, "the fleet is shown", fleet)
+    pages = assay.path("fleet.html")
+    fleet = assay.run("fleet", "show", "fleet", "--page", pages)
+    expect(fleet.code == OK and "Links between nodes" in fleet.out and "all-reduce, 8 B, all ranks" in fleet.out, "the fleet is shown", fleet)
+    with open(pages, encoding="utf-8") as f:
+        expect('"links":{"hosts":' in f.read(), "with its pairs on the page", fleet)
 
 
 def test_open_mpi(assay):
@@ -95,7 +98,7 @@ def test_pairs_at_once(assay):
 def test_sampled_pairs(assay):
     """Of more ranks than 16 a sample, as the output says."""
     done = launch(assay, "Open MPI", 18, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--set", "what=allreduce")
-    expect(done.code == OK and "18 ranks" in done.out and "allreduce" in done.out and "pairs" not in done.out, "what all ranks do", done)
+    expect(done.code == OK and "18 ranks" in done.out and "all-reduce" in done.out and "pairs" not in done.out, "what all ranks do", done)
 
 
 def test_budget(assay):
