@@ -24,7 +24,8 @@ void as_fleet_link_detail(const char *from, const char *to, struct as_buf *out)
 
 static bool is_same_kind(const struct as_link_kind *a, const struct as_link_kind *b)
 {
-    return strcmp(a->what, b->what) == 0 && a->size == b->size && a->together == b->together;
+    return strcmp(a->what, b->what) == 0 && strcmp(a->memory, b->memory) == 0 && a->size == b->size &&
+           a->together == b->together;
 }
 
 static enum as_status link_kind_of(struct as_fleet_links *l, const struct as_cell *cell, size_t *out,
@@ -36,6 +37,7 @@ static enum as_status link_kind_of(struct as_fleet_links *l, const struct as_cel
                                 .of_pair = strcmp(what, "bisection") != 0 && strcmp(what, "allreduce") != 0,
                                 .lower_is_better = cell->lower_is_better};
     as_copy_text(kind.what, sizeof kind.what, what);
+    as_copy_text(kind.memory, sizeof kind.memory, as_axes_text(&cell->axes, "memory"));
     for (*out = 0; *out < l->kinds_n && !is_same_kind(&l->kinds[*out], &kind); ++*out)
         ;
     if (*out < l->kinds_n)
@@ -91,6 +93,8 @@ void as_link_kind_text(const struct as_link_kind *kind, struct as_buf *out)
 {
     as_buf_printf(out, "%s, ", link_word(kind->what));
     as_format_size(out, kind->size);
+    if (kind->memory[0] && strcmp(kind->memory, "pageable") != 0)
+        as_buf_printf(out, ", %s memory", kind->memory);
     if (kind->together)
         as_buf_str(out, ", pairs at once");
 }

@@ -7,7 +7,8 @@
 
 /* What is measured of links: those of a kind are compared. */
 struct as_link_kind {
-    char what[16]; /* word of the axis */
+    char what[16];   /* word of the axis */
+    char memory[16]; /* likewise */
     uint64_t size;
     bool together; /* several pairs at once */
     bool of_pair;  /* or of all ranks */

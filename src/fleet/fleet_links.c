@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UP = 2, REPS_MOST = 1 << 20 };
+enum { WARM_UP = 2, REPS_MOST = 1 << 20, BEYOND = 4096 };
 /* Closed by the receiver with a small message, as the sender must not run ahead of it. */
 enum { CLOSING = 4 };
 
@@ -14,20 +14,34 @@ bool as_link_is_of_pair(enum as_link_what what)
     return what <= AS_LINK_BOTH;
 }
 
-enum as_status as_link_rank_make(struct as_link_rank *r, const struct as_mpi *m, uint64_t most, struct as_error *err)
+static enum as_status make_buffers(struct as_link_rank *r, const struct as_link_extent *extent, struct as_error *err)
 {
-    *r = (struct as_link_rank){.mpi = m, .most = most};
-    /* touched, and by more than a message, so that no end of a page is special */
-    r->out = calloc(1, most + 4096);
-    r->in = calloc(1, most + 4096);
-    r->pairs = calloc((size_t)m->size + 1, sizeof *r->pairs);
-    return r->out && r->in && r->pairs ? AS_OK : as_nomem(err, 2 * most, "messages");
+    /* more than a message, so that no end of a page is special */
+    const uint64_t bytes = extent->most + BEYOND;
+    r->image = calloc(1, bytes);
+    r->pairs = calloc((size_t)r->mpi->size + 1, sizeof *r->pairs);
+    enum as_status st = r->image && r->pairs ? AS_OK : as_nomem(err, bytes, "messages");
+    for (int kind = 0; kind < AS_LINK_MEMORIES && !st; kind++)
+        if (extent->kinds >> kind & 1)
+            st = as_link_memory_alloc(r->memory, (enum as_link_memory_kind)kind, bytes, err);
+    return st;
+}
+
+enum as_status as_link_rank_make(struct as_link_rank *r, const struct as_mpi *m, struct as_link_memory *memory,
+                                 struct as_link_extent *extent, struct as_error *err)
+{
+    *r = (struct as_link_rank){.mpi = m, .memory = memory};
+    as_mpi_broadcast(m, extent, sizeof *extent);
+    if (!extent->most)
+        return AS_OK;
+    const enum as_status st = make_buffers(r, extent, err);
+    const int failed = (int)as_mpi_max(m, st ? m->rank : -1);
+    return st || failed < 0 ? st : as_fail(err, AS_FAILED, "rank %d could not allocate messages", failed);
 }
 
 void as_link_rank_finish(struct as_link_rank *r)
 {
-    free(r->out);
-    free(r->in);
+    free(r->image);
     free(r->pairs);
     *r = (struct as_link_rank){0};
 }
@@ -38,20 +52,26 @@ static unsigned char link_byte_at(const struct as_link_task *t, int rank, size_t
     return (unsigned char)((uint64_t)t->seed + 31u * (uint64_t)rank + i * 7u + (i >> 8));
 }
 
+/* Poisons what is received, and fills what is sent. What a device refuses, the comparison finds. */
 static void link_fill(struct as_link_rank *r, const struct as_link_task *t)
 {
+    const struct as_link_buffer *const out = &r->memory->out[t->memory], *const in = &r->memory->in[t->memory];
+    r->out = out->address;
+    r->in = in->address;
+    memset(r->image, 0, t->size);
+    (void)as_link_memory_put(r->memory, in, r->image, t->size, NULL);
     for (size_t i = 0; i < t->size; i++)
-        r->out[i] = link_byte_at(t, r->mpi->rank, i);
+        r->image[i] = link_byte_at(t, r->mpi->rank, i);
     for (size_t i = 0; t->what == AS_LINK_ALLREDUCE && i < t->size / sizeof(double); i++)
-        ((double *)(void *)r->out)[i] = (double)(i % 1000);
-    memset(r->in, 0, t->size);
+        ((double *)(void *)r->image)[i] = (double)(i % 1000);
+    (void)as_link_memory_put(r->memory, out, r->image, t->size, NULL);
 }
 
 static int32_t wrong_bytes(const struct as_link_rank *r, const struct as_link_task *t, int from)
 {
     int32_t wrong = 0;
     for (size_t i = 0; i < t->size; i++)
-        wrong += r->in[i] != link_byte_at(t, from, i);
+        wrong += r->image[i] != link_byte_at(t, from, i);
     return wrong;
 }
 
@@ -59,7 +79,7 @@ static int32_t wrong_sums(const struct as_link_rank *r, const struct as_link_tas
 {
     int32_t wrong = 0;
     for (size_t i = 0; i < t->size / sizeof(double); i++)
-        wrong += ((const double *)(const void *)r->in)[i] != (double)(i % 1000) * r->mpi->size;
+        wrong += ((const double *)(const void *)r->image)[i] != (double)(i % 1000) * r->mpi->size;
     return wrong;
 }
 
@@ -172,6 +192,9 @@ static double value_of(const struct as_link_rank *r, const struct as_link_task *
 /* Bytes that this rank got wrong. */
 static int32_t link_wrong(const struct as_link_rank *r, const struct as_link_task *t, int peer)
 {
+    const struct as_link_buffer *const in = &r->memory->in[t->memory];
+    if (as_link_memory_get(r->memory, in, r->image, t->size, NULL))
+        return (int32_t)t->size;
     if (t->what == AS_LINK_ALLREDUCE)
         return wrong_sums(r, t);
     const bool receives = t->what != AS_LINK_BANDWIDTH || r->mpi->rank > peer;

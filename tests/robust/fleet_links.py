@@ -1,9 +1,11 @@
 """assay fleet links: two ranks under each MPI that is installed measure their link. No number is judged, only that it is there, sound and
 stored as every other."""
 import os
+import re
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -131,6 +133,46 @@ def test_resume(assay):
     book.check()
     (uuid,) = book.states()
     book.check_complete(uuid, TRIALS)
+
+
+ALLOCATORS = [{"name": name} for name in ("malloc", "pinned", "device")]
+
+
+def with_memory(assay, *args, **env):
+    script = assay.script({"info": {"allocators": ALLOCATORS}})
+    return launch(assay, "Open MPI", 2, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--device", "null", *args, env={**script, **env})
+
+
+def kinds_of(assay):
+    return {c["axes"]["memory"] for c in cells_of(assay, f"fleet/{HOST}.db") if c["gates"]["checksum"]["state"] == "pass"}
+
+
+def test_memory(assay):
+    """Pinned memory of the device's API is measured, and that of the device where MPI says that it sends it."""
+    done = with_memory(assay, "--set", "what=latency")
+    expect(done.code == OK and "pinned memory, rank 0" in done.out, "pinned memory", done)
+    expect("Device memory not measured: rank 1" in done.out and "assay_query_null_support" in done.out, "and why no other", done)
+    expect(kinds_of(assay) == {"pageable", "pinned"}, "each arrives as sent", done)
+    refused = with_memory(assay, "--set", "memory=device")
+    expect(refused.code == NOTHING and "device memory cannot be sent: rank 1" in refused.err, "what is asked for is refused", refused)
+    absent = launch(assay, "Open MPI", 2, "--folder", "fleet", "--device", "nul")
+    expect(absent.code == NOTHING and 'did you mean "null"' in absent.err, "a device that is none", absent)
+
+
+def test_device_memory(assay):
+    """A library beside MPI's that says so stands in for one that is aware of GPUs."""
+    found = re.search(r"(/\S*/libmpi\.so\.40)$", os.popen("ldconfig -p").read(), re.M)
+    if not found or not shutil.which("cc"):
+        raise Skip("no libmpi.so.40, or no compiler")
+    for answer, kinds in (("0", {"pageable", "pinned"}), ("1", {"pageable", "pinned", "device"})):
+        source, library = assay.path("stand_in.c"), assay.path(f"stand_in{answer}.so")
+        with open(source, "w", encoding="ascii") as f:
+            f.write(f"int assay_query_null_support(void) {{ return {answer}; }}\n")
+        made = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-Wl,--no-as-needed", found[1]], check=False)
+        expect(made.returncode == 0, "the stand-in is built")
+        done = with_memory(assay, ASSAY_MPI=library)
+        expect(done.code == OK and ("says no" in done.out) == (answer == "0"), "measured", done)
+        expect(kinds_of(assay) == kinds, "each arrives as sent", done)
 
 
 def test_wrong_use(assay):

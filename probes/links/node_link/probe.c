@@ -6,6 +6,8 @@ static const char *const what_words[] = {"latency", "bandwidth", "both", "bisect
 
 static const char *const pairs_words[] = {"alone", "together", NULL};
 
+static const char *const memory_words[] = {"pageable", "pinned", "device", NULL};
+
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("what", what_words, "latency",
                  "latency: ping-pong, one way; bandwidth: windows of 64 messages; both: in both directions; bisection: "
@@ -14,6 +16,8 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("pairs", pairs_words, "alone",
                  "alone: no other rank sends messages; together: other pairs that share no node with this one are "
                  "measured at the same time"),
+    AS_WORD_AXIS("memory", memory_words, "pageable",
+                 "of messages: pageable host memory, host memory pinned by the device's API, or memory of the device"),
     AS_COUNT_AXIS("from", 0, 1 << 24, "0", "the first rank; of bisection and allreduce the first of all"),
     AS_COUNT_AXIS("to", 0, 1 << 24, "1", "the second rank, or the last of all"),
     {0},

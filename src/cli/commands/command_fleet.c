@@ -16,7 +16,9 @@ static const struct verb {
 } verbs[] = {
     {"run", as_fleet_verb_run, {SHOWING, AS_FLEET_REQUEST_OPTIONS, "folder", "quiet"}},
     {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
-    {"links", as_fleet_verb_links, {"folder", "quiet", "set", "precision", "budget", "trials", "seed", "resume"}},
+    {"links",
+     as_fleet_verb_links,
+     {"folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "resume"}},
     {"show", as_fleet_verb_show, {SHOWING}},
     {"merge", as_fleet_verb_merge, {"output"}},
 };
@@ -105,7 +107,9 @@ const struct as_command as_command_fleet = {
         "with MPICH's ABI; ASSAY_MPI names another library): latency and bandwidth of all pairs, bisection and "
         "all-reduce, as probe node_link in rank 0's store. From 17 ranks on, a random sample of pairs is measured, 16 "
         "or fewer per rank, and pairs that share no node at once; --set pairs=alone or pairs=together chooses. "
-        "--budget ends it in time; --resume continues what was killed.\n\n"
+        "Where each rank has a GPU, or the device of --device, messages are also sent from pinned memory, and from the "
+        "memory of the device if MPI says that it can. --budget ends it in time; --resume continues what was "
+        "killed.\n\n"
         "show and merge read FILEs: the store of a node, a sheet of 'assay export --format sheet', several sheets one "
         "after the other, as merge writes them, or a folder of stores. Devices of one model and API are compared line "
         "by line: within their node if it "

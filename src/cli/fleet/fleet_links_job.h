@@ -15,6 +15,7 @@ struct as_links_job {
     const struct as_args *args;
     const char *folder;
     struct as_mpi mpi;
+    struct as_link_memory memory;
     struct as_link_rank rank;
     struct as_run_request request;
     const volatile sig_atomic_t *stop;
@@ -26,14 +27,18 @@ struct as_links_job {
     struct as_plan plan;
     struct as_collected *run;
     struct as_link_steps steps;
-    bool is_short; /* the budget left something out */
-    int code;      /* exit code */
+    char why[AS_LINK_MEMORIES][480]; /* why a memory cannot be used on all ranks; "" it can */
+    bool is_short;                   /* the budget left something out */
+    int code;                        /* exit code */
 };
 void as_links_job_finish(struct as_links_job *l);
-/* On all ranks: rank 0 learns the hosts. */
+/* On all ranks: rank 0 learns the hosts, and which memory all can use. */
 enum as_status as_links_job_gather(struct as_links_job *l, struct as_error *err);
 /* Cells into l->plan. AS_USAGE: none is possible. */
 enum as_status as_links_job_plan(struct as_links_job *l, struct as_error *err);
+/* AS_UNSUPPORTED: a cell's memory cannot be used. */
+enum as_status as_links_job_check_memory(const struct as_links_job *l, const struct as_cell *cells, size_t n,
+                                         struct as_error *err);
 /* AS_USAGE: stored trials are of other ranks or hosts than these. */
 enum as_status as_links_job_check_hosts(const struct as_links_job *l, struct as_error *err);
 /* Which cells are measured at once, once l->run has them. */

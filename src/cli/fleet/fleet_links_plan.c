@@ -17,11 +17,30 @@ enum { OF_PAIRS = sizeof of_pairs / sizeof *of_pairs, OF_ALL = sizeof of_all / s
 void as_links_job_finish(struct as_links_job *l)
 {
     as_link_rank_finish(&l->rank);
+    as_link_memory_close(&l->memory);
     as_link_steps_finish(&l->steps);
     as_plan_finish(&l->plan);
     as_run_request_finish(&l->request);
     free(l->hosts);
     free(l->node);
+}
+
+/* Rank 0 learns of each memory why a rank cannot use it: of several, the last one's reason. */
+static void gather_memory(struct as_links_job *l)
+{
+    for (int kind = 0; kind < AS_LINK_MEMORIES; kind++) {
+        char *own = l->memory.why[kind];
+        const int size = sizeof l->memory.why[kind];
+        const int which = (int)as_mpi_max(&l->mpi, own[0] ? l->mpi.rank : -1);
+        if (which > 0 && l->mpi.rank == which)
+            as_mpi_send(&l->mpi, own, size, 0);
+        if (which < 0 || l->mpi.rank)
+            continue;
+        if (which > 0)
+            as_mpi_recv(&l->mpi, own, size, which);
+        own[size - 1] = 0;
+        snprintf(l->why[kind], sizeof l->why[kind], "rank %d (%s): %s", which, l->hosts[which], own);
+    }
 }
 
 enum as_status as_links_job_gather(struct as_links_job *l, struct as_error *err)
@@ -44,21 +63,28 @@ enum as_status as_links_job_gather(struct as_links_job *l, struct as_error *err)
         while (strcmp(l->hosts[l->node[i]], l->hosts[i]) != 0)
             l->node[i]++;
     }
+    gather_memory(l);
     return AS_OK;
 }
 
 /* A grid for the pairs of one lower rank, or for all ranks. */
-static enum as_status links_grid(struct as_grid *grid, const char *const words[2], const char *pairs, int from,
-                                 const char *to, struct as_error *err)
+static enum as_status links_grid(const struct as_links_job *l, struct as_grid *grid, const char *const words[2],
+                                 const char *pairs, int from, const char *to, struct as_error *err)
 {
+    const struct as_axis *memory = as_probe_axis(as_probe_find("node_link"), "memory");
+    struct as_buf memories = AS_BUF_INIT;
     char first[16];
     *grid = (struct as_grid){.probe = as_probe_find("node_link")};
     snprintf(first, sizeof first, "%d", from);
-    const char *const axes[][2] = {
-        {"what", words[0]}, {"size", words[1]}, {"pairs", pairs}, {"from", first}, {"to", to}};
+    for (int kind = 0; kind < AS_LINK_MEMORIES; kind++)
+        if (!l->why[kind][0])
+            as_buf_printf(&memories, "%s%s", memories.len ? "," : "", memory->words[kind]);
+    const char *const axes[][2] = {{"what", words[0]}, {"size", words[1]}, {"pairs", pairs},
+                                   {"from", first},    {"to", to},         {"memory", as_buf_get(&memories)}};
     enum as_status st = AS_OK;
     for (size_t i = 0; i < sizeof axes / sizeof *axes && !st; i++)
         st = as_grid_set(grid, axes[i][0], axes[i][1], err);
+    as_buf_finish(&memories);
     return st;
 }
 
@@ -74,7 +100,7 @@ static enum as_status grids_of_pairs(const struct as_links_job *l, int (*pairs)[
         if (i + 1 < n && pairs[i + 1][0] == pairs[i][0])
             continue;
         for (size_t k = 0; k < OF_PAIRS && !st; k++)
-            st = links_grid(&grids[(*used)++], of_pairs[k], together, pairs[i][0], as_buf_get(&to), err);
+            st = links_grid(l, &grids[(*used)++], of_pairs[k], together, pairs[i][0], as_buf_get(&to), err);
         as_buf_clear(&to);
     }
     as_buf_finish(&to);
@@ -120,24 +146,47 @@ enum as_status as_links_job_plan(struct as_links_job *l, struct as_error *err)
         st = plan_grids(l, grids, used, o->sets, o->sets_n, err);
     snprintf(last, sizeof last, "%d", l->mpi.size - 1);
     for (size_t k = 0; k < OF_ALL && !st; k++)
-        st = links_grid(&grids[k], of_all[k], "alone", 0, last, err);
+        st = links_grid(l, &grids[k], of_all[k], "alone", 0, last, err);
     if (!st)
         st = plan_grids(l, grids, OF_ALL, sets, sets_of_all(o, sets), err);
     if (!st && !l->plan.n)
         st = as_fail(err, AS_USAGE, "nothing to measure: %s", l->plan.pruned);
+    if (!st)
+        st = as_links_job_check_memory(l, l->plan.cells, l->plan.n, err);
     free(grids);
     free((void *)sets);
     free(pairs);
     return st;
 }
 
+/* The index of the cell's word of an axis. */
+static int32_t links_word(const struct as_cell *c, const char *name)
+{
+    const struct as_axis *axis = as_probe_axis(as_probe_find("node_link"), name);
+    int32_t i = 0;
+    while (axis->words[i] && strcmp(axis->words[i], as_axes_text(&c->axes, name)) != 0)
+        i++;
+    return i;
+}
+
 struct as_link_task as_links_job_task(const struct as_cell *c)
 {
-    const struct as_axis *what = as_probe_axis(as_probe_find("node_link"), "what");
-    struct as_link_task t = {.size = as_axes_u64(&c->axes, "size"), .sample_s = SAMPLE_S};
-    while (what->words[t.what] && strcmp(what->words[t.what], as_axes_text(&c->axes, "what")) != 0)
-        t.what++;
-    return t;
+    return (struct as_link_task){.what = links_word(c, "what"),
+                                 .memory = links_word(c, "memory"),
+                                 .size = as_axes_u64(&c->axes, "size"),
+                                 .sample_s = SAMPLE_S};
+}
+
+enum as_status as_links_job_check_memory(const struct as_links_job *l, const struct as_cell *cells, size_t n,
+                                         struct as_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t memory = as_links_job_task(&cells[i]).memory;
+        if (l->why[memory][0])
+            return as_fail(err, AS_UNSUPPORTED, "%s memory cannot be sent: %s", as_axes_text(&cells[i].axes, "memory"),
+                           l->why[memory]);
+    }
+    return AS_OK;
 }
 
 enum as_status as_links_job_check_hosts(const struct as_links_job *l, struct as_error *err)
@@ -175,7 +224,7 @@ enum as_status as_links_job_schedule(struct as_links_job *l, struct as_error *er
         const struct as_link_task t = as_links_job_task(&cells[i]);
         items[i] = (struct as_link_item){
             .rank = {(int)as_axes_u64(&cells[i].axes, "from"), (int)as_axes_u64(&cells[i].axes, "to")},
-            .kind = t.size * AS_LINK_WHATS + (uint64_t)t.what,
+            .kind = (t.size * AS_LINK_MEMORIES + (uint64_t)t.memory) * AS_LINK_WHATS + (uint64_t)t.what,
             .alone = strcmp(as_axes_text(&cells[i].axes, "pairs"), "together") != 0};
     }
     const enum as_status st =

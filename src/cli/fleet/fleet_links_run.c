@@ -25,15 +25,17 @@ struct step_buffers {
     struct as_link_result *results;
 };
 
-static uint64_t largest_message(const struct as_links_job *l)
+static struct as_link_extent extent_of_cells(const struct as_links_job *l)
 {
     size_t n = 0;
-    uint64_t most = 0;
+    struct as_link_extent extent = {0};
     const struct as_cell *cells = as_collected_cells(l->run, &n);
-    for (size_t i = 0; i < n; i++)
-        if (as_axes_u64(&cells[i].axes, "size") > most)
-            most = as_axes_u64(&cells[i].axes, "size");
-    return most;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_link_task t = as_links_job_task(&cells[i]);
+        extent.most = t.size > extent.most ? t.size : extent.most;
+        extent.kinds |= UINT64_C(1) << t.memory;
+    }
+    return extent;
 }
 
 static enum as_status store_trial(struct as_links_job *l, size_t index, const struct as_link_task *task,
@@ -145,6 +147,22 @@ static enum as_status measure_all(struct as_links_job *l, struct as_error *err)
     return st;
 }
 
+/* Memory that cannot be used. */
+static void print_unused(const struct as_links_job *l, struct as_buf *out)
+{
+    const char *const pinned = l->why[AS_LINK_PINNED], *const device = l->why[AS_LINK_DEVICE];
+    const bool is_same = strcmp(pinned, device) == 0;
+    if (pinned[0])
+        as_buf_printf(out, "Pinned %smemory not measured: ", is_same ? "and device " : "");
+    as_buf_terminal(out, pinned);
+    as_buf_str(out, pinned[0] ? "\n" : "");
+    if (is_same || !device[0])
+        return;
+    as_buf_str(out, "Device memory not measured: ");
+    as_buf_terminal(out, device);
+    as_buf_char(out, '\n');
+}
+
 /* How many pairs there are of how many, and what of it the budget held. */
 static void print_extent(const struct as_links_job *l, const struct as_fleet_links *links, struct as_buf *out)
 {
@@ -162,6 +180,7 @@ static void print_extent(const struct as_links_job *l, const struct as_fleet_lin
     if (l->steps.widest > 1)
         as_buf_printf(out, ", up to %zu at once", l->steps.widest);
     as_buf_char(out, '\n');
+    print_unused(l, out);
     if (l->is_short)
         as_buf_printf(out, "The budget covered %zu of %zu measurements, some with fewer trials than %d.\n", measured,
                       cells, as_collected_run(l->run)->trials);
@@ -198,21 +217,23 @@ static enum as_status links_begin_run(struct as_links_job *l, struct as_store *s
 {
     if (!l->is_resumed)
         return as_collected_begin(store, &l->request.options, "links", &l->info, &l->plan, &l->run, err);
-    const enum as_status st = as_collected_resume(store, &l->request.options, &l->info, &l->run, err);
-    return st ? st : as_links_job_check_hosts(l, err);
+    size_t n = 0;
+    enum as_status st = as_collected_resume(store, &l->request.options, &l->info, &l->run, err);
+    if (!st)
+        st = as_links_job_check_hosts(l, err);
+    const struct as_cell *cells = st ? NULL : as_collected_cells(l->run, &n);
+    return st ? st : as_links_job_check_memory(l, cells, n, err);
 }
 
-/* All ranks learn the size of messages; 0: there is nothing to take part in. */
+/* Of rank 0. st: of what came before; the others learn whether there is something to take part in. */
 static enum as_status links_measure(struct as_links_job *l, enum as_status st, struct as_error *err)
 {
-    uint64_t most = st ? 0 : largest_message(l);
-    as_mpi_broadcast(&l->mpi, &most, sizeof most);
-    if (!st)
-        st = as_link_rank_make(&l->rank, &l->mpi, most, err);
-    if (!st)
-        st = measure_all(l, err);
-    if (most)
-        as_link_end(&l->rank);
+    struct as_link_extent extent = st ? (struct as_link_extent){0} : extent_of_cells(l);
+    const enum as_status made = as_link_rank_make(&l->rank, &l->mpi, &l->memory, &extent, err);
+    if (st || made)
+        return st ? st : made;
+    st = measure_all(l, err);
+    as_link_end(&l->rank);
     return st;
 }
 
@@ -228,7 +249,11 @@ static enum as_status links_lead(struct as_links_job *l, struct as_error *err)
     as_fleet_store_path(l->folder, name, &path);
     as_args_command(l->args, &command);
     l->request.options.command = as_buf_get(&command);
-    enum as_status st = l->is_resumed ? AS_OK : as_links_job_plan(l, err);
+    enum as_status st = AS_OK;
+    if (l->request.options.devices && l->why[AS_LINK_PINNED][0] && l->why[AS_LINK_DEVICE][0])
+        st = as_fail(err, AS_UNSUPPORTED, "--device %s: %s", l->request.options.devices, l->why[AS_LINK_PINNED]);
+    if (!st && !l->is_resumed)
+        st = as_links_job_plan(l, err);
     if (!st)
         st = as_fleet_folder_enter(l->folder, name, &lock, err);
     if (!st)
@@ -251,10 +276,9 @@ static enum as_status links_lead(struct as_links_job *l, struct as_error *err)
 
 static enum as_status links_follow(struct as_links_job *l, struct as_error *err)
 {
-    uint64_t most = 0;
-    as_mpi_broadcast(&l->mpi, &most, sizeof most);
-    const enum as_status st = most ? as_link_rank_make(&l->rank, &l->mpi, most, err) : AS_OK;
-    if (most && !st)
+    struct as_link_extent extent = {0};
+    const enum as_status st = as_link_rank_make(&l->rank, &l->mpi, &l->memory, &extent, err);
+    if (extent.most && !st)
         as_link_serve(&l->rank);
     return st;
 }
@@ -287,8 +311,12 @@ static enum as_status links_begin(struct as_links_job *l, struct as_error *err)
     o->has_seed = true;
     if (!st && job.size < 2)
         st = as_fail(err, AS_USAGE, "links needs two ranks or more: start it with mpirun or srun");
+    if (!st) /* MPI finds the devices that are in use when it starts */
+        as_link_memory_open(&l->memory, o->devices, job.local);
     if (!st)
         st = as_mpi_start(&l->mpi, job.size, err);
+    if (!st)
+        as_link_memory_ask_mpi(&l->memory, &l->mpi);
     l->info = (struct as_device_info){.id = AS_COLLECTED_DEVICE,
                                       .backend = AS_COLLECTED_DEVICE,
                                       .threads = 1,
