@@ -2,7 +2,7 @@
 """assay against its peers, and the overhead of assay: measured on this machine, with a target and a verdict for each.
 
 bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm displace gpu forward aa
-                                                        slowdown planted rules counterless
+                                                        slowdown planted rules counterless fleet
                                                         (default: overheads, and peers when a path of one for the CPU is given)
 No part is a test: noise may change a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -15,6 +15,7 @@ import agreement  # noqa: E402  (beside this file)
 import calibration  # noqa: E402
 import counterless  # noqa: E402
 import displace  # noqa: E402
+import fleet  # noqa: E402
 import forward  # noqa: E402
 import gpu  # noqa: E402
 import overheads  # noqa: E402
@@ -31,12 +32,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help="overheads, store, sampling, calibration, peers, upm, displace, gpu, forward, aa, slowdown, planted, rules, "
-                        "counterless")
+                        "counterless, fleet")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds with peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa and calibration (default 10)")
     parser.add_argument("--budget", default="55s", help="time budget for sampling, and of each run of counterless (default 55s)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown and planted (default 60)")
+    parser.add_argument("--launches", type=int, default=3, help="for fleet: launches with and without a slow rank (default 3)")
     parser.add_argument("--big-store", help="a store of many runs, for the times of show and report")
     parser.add_argument("--make-store", help="for store: what makes one (default: tests/store/make-store beside assay)")
     parser.add_argument("--of", action="append", choices=gpu.PARTS, help="for gpu: only this (may be repeated)")
@@ -61,6 +63,7 @@ def main():
              "rules": lambda a: tool_rules.measure(a, given, options.rounds),
              "counterless": lambda a: counterless.measure(a, options.budget),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials),
+             "fleet": lambda a: fleet.measure(a, options.launches),
              "planted": lambda a: planted.measure(a, options.trials)}
     chosen = options.parts or ["overheads"] + (["peers"] if of_cpu else [])
     for part in chosen:

@@ -160,6 +160,8 @@ struct as_memory_ops {
                             uint64_t bytes, struct as_error *err);
     enum as_status (*read)(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to, uint64_t bytes,
                            struct as_error *err);
+    /* (optional) the address under which other libraries of this process use the memory while it is not mapped */
+    void *(*address)(const struct as_memory *mem);
     /* (optional) times `count` allocations of `bytes` in one tight loop, then as many frees in another, without
      * touching; total times in seconds */
     enum as_status (*time_alloc)(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,

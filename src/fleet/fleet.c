@@ -17,6 +17,7 @@ void as_fleet_finish(struct as_fleet *f)
     free(f->devices);
     free(f->kinds);
     free(f->lines);
+    as_fleet_links_finish(&f->links);
     *f = (struct as_fleet){0};
 }
 
@@ -87,59 +88,71 @@ static enum as_status fleet_kind_of(struct as_fleet *f, const struct as_device_s
     return st;
 }
 
+/* A line of links is of one size of messages; that of a device keeps the words of the first. */
 static struct as_fleet_line *fleet_find_line(struct as_fleet *f, const struct as_quantity *q, uint32_t kind,
-                                             const char *unit)
+                                             const char *label, const char *unit)
 {
+    const bool is_links = f->kinds[kind].is_links;
     for (size_t i = 0; i < f->lines_n; i++)
-        if (f->lines[i].of == q && f->lines[i].kind == kind && strcmp(f->lines[i].unit, unit) == 0)
+        if (f->lines[i].of == q && f->lines[i].kind == kind && strcmp(f->lines[i].unit, unit) == 0 &&
+            (!is_links || strcmp(f->lines[i].label, label) == 0))
             return &f->lines[i];
     return NULL;
 }
 
-static enum as_status fleet_line_of(struct as_fleet *f, const struct as_sheet_row *row, uint32_t kind,
-                                    struct as_fleet_line **out, struct as_error *err)
+static enum as_status fleet_add_line(struct as_fleet *f, const struct as_quantity *of, const char *label,
+                                     const char *unit, uint32_t kind, struct as_fleet_line **out, struct as_error *err)
 {
-    *out = fleet_find_line(f, row->of, kind, row->unit);
-    if (*out)
-        return AS_OK;
-    enum as_status st = as_grow((void **)&f->lines, &f->lines_cap, f->lines_n + 1, sizeof *f->lines, err);
+    const enum as_status st = as_grow((void **)&f->lines, &f->lines_cap, f->lines_n + 1, sizeof *f->lines, err);
     if (st)
         return st;
-    struct as_buf label = AS_BUF_INIT;
     *out = &f->lines[f->lines_n++];
-    **out = (struct as_fleet_line){.of = row->of, .kind = kind};
-    as_buf_printf(&label, "%s %s", row->group, row->shown[0] ? row->shown : row->label);
-    as_copy_text((*out)->label, sizeof(*out)->label, as_buf_get(&label));
-    as_copy_text((*out)->unit, sizeof(*out)->unit, row->unit);
-    as_buf_finish(&label);
+    **out = (struct as_fleet_line){.of = of, .kind = kind};
+    as_copy_text((*out)->label, sizeof(*out)->label, label);
+    as_copy_text((*out)->unit, sizeof(*out)->unit, unit);
+    return AS_OK;
+}
+
+enum as_status as_fleet_add_number(struct as_fleet *f, const struct as_quantity *of, const char *label,
+                                   const char *unit, uint32_t kind, uint32_t device, const struct as_estimated *number,
+                                   struct as_error *err)
+{
+    const double error = as_between_error(number);
+    if (!isfinite(error))
+        return AS_OK;
+    struct as_fleet_line *line = fleet_find_line(f, of, kind, label, unit);
+    enum as_status st = line ? AS_OK : fleet_add_line(f, of, label, unit, kind, &line, err);
+    if (st)
+        return st;
+    size_t cap = line->cap;
+    st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
+    if (!st && cap != line->cap) {
+        uint32_t *devices = realloc(line->device, cap * sizeof *devices);
+        st = devices ? AS_OK : as_nomem(err, cap * sizeof *devices, "devices");
+        line->device = devices ? devices : line->device;
+        line->cap = devices ? cap : line->cap;
+    }
+    if (st)
+        return st;
+    line->obs[line->n] =
+        (struct as_observation){.y = log(number->value), .error = error, .node = f->devices[device].node};
+    line->device[line->n++] = device;
+    f->nodes[f->devices[device].node].numbers++;
     return AS_OK;
 }
 
 static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_row *row, uint32_t kind,
                                     struct as_error *err)
 {
-    struct as_fleet_line *line;
     const struct as_estimated number = {row->value, row->ci};
-    const double error = as_between_error(&number);
-    if (!row->of || row->of->kind == AS_KIND_CAPACITY || !isfinite(error))
+    struct as_buf label = AS_BUF_INIT;
+    if (!row->of || row->of->kind == AS_KIND_CAPACITY)
         return AS_OK;
-    enum as_status st = fleet_line_of(f, row, kind, &line, err);
-    if (st)
-        return st;
-    size_t cap = line->cap;
-    st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
-    if (!st && cap != line->cap) {
-        uint32_t *device = realloc(line->device, cap * sizeof *device);
-        st = device ? AS_OK : as_nomem(err, cap * sizeof *device, "devices");
-        line->device = device ? device : line->device;
-        line->cap = device ? cap : line->cap;
-    }
-    if (st)
-        return st;
-    line->obs[line->n] =
-        (struct as_observation){.y = log(row->value), .error = error, .node = (uint32_t)(f->nodes_n - 1)};
-    line->device[line->n++] = (uint32_t)(f->devices_n - 1);
-    return AS_OK;
+    as_buf_printf(&label, "%s %s", row->group, row->shown[0] ? row->shown : row->label);
+    const enum as_status st = as_fleet_add_number(f, row->of, as_buf_get(&label), row->unit, kind,
+                                                  (uint32_t)(f->devices_n - 1), &number, err);
+    as_buf_finish(&label);
+    return st;
 }
 
 enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct as_machine_sheet *m,

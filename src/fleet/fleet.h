@@ -3,6 +3,7 @@
 #ifndef AS_FLEET_FLEET_H
 #define AS_FLEET_FLEET_H
 
+#include "fleet/fleet_link_list.h"
 #include "report/sheet/machine_runs.h"
 #include "report/terminal/terminal.h"
 #include "stats/outliers.h"
@@ -12,11 +13,13 @@ struct as_fleet_node {
     char *source;  /* owned: the file */
     char why[200]; /* why it has no numbers: "no complete run"; "" it has some */
     size_t devices;
+    size_t numbers; /* of its devices that are compared */
 };
 struct as_fleet_kind {
     char name[160]; /* the backend and the model, "cuda NVIDIA H200": twins of a device by another API are another kind
                      */
     size_t devices;
+    bool is_links; /* no devices: the links of each node to others */
 };
 struct as_fleet_device {
     uint32_t node, kind;
@@ -41,6 +44,8 @@ struct as_fleet {
     size_t kinds_n, kinds_cap;
     struct as_fleet_line *lines; /* owned */
     size_t lines_n, lines_cap;
+    struct as_fleet_links links; /* of the last run that measured some */
+    double links_at;             /* as_wall() of its start; 0: none */
 };
 void as_fleet_finish(struct as_fleet *f);
 /* Adds a node with its numbers. */
@@ -56,6 +61,13 @@ enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf
 /* Of a folder; nodes that left only their state there are without numbers, with the reason. */
 enum as_status as_fleet_read_folder(struct as_fleet *f, const char *folder, struct as_buf *merged,
                                     struct as_error *err);
+
+/* Adds a device's number to the line of its quantity and label; AS_OK too where its interval is unknown. */
+enum as_status as_fleet_add_number(struct as_fleet *f, const struct as_quantity *of, const char *label,
+                                   const char *unit, uint32_t kind, uint32_t device, const struct as_estimated *number,
+                                   struct as_error *err);
+/* Once all nodes are read: adds each node's links as a line, the median of its pairs. */
+enum as_status as_fleet_use_links(struct as_fleet *f, struct as_error *err);
 
 /* Orders lines by kind, then as in the table of quantities. */
 void as_fleet_sort(struct as_fleet *f);

@@ -113,3 +113,46 @@ choose.append(new Option("all findings", -1));
 data.lines.forEach((line, i) => choose.append(new Option(`${line.label} (${data.kinds[line.kind]})`, i)));
 choose.addEventListener("change", paint);
 paint();
+
+/* Pairs of ranks as a square of squares, coloured by their deviation from the median. */
+function pairMatrix(links) {
+  const canvas = document.getElementById("pairs"), pick = document.getElementById("links"), said = document.getElementById("pair");
+  const ranks = links.hosts.length, side = Math.max(2, Math.min(24, Math.floor(720 / ranks)));
+  const name = (rank) => (links.hosts[rank] ? `rank ${rank} (${links.hosts[rank]})` : `rank ${rank}`);
+  const colours = { same: "--same", worse1: "--w1", worse2: "--w2", worse3: "--w3", worse4: "--w4",
+    better1: "--b1", better2: "--b2", better3: "--b3", better4: "--b4" };
+  let kind, of;
+
+  function tell(a, b) {
+    const share = of.get(a * ranks + b);
+    return share === undefined ? `${name(a)} and ${name(b)}: not measured` : `${name(a)} and ${name(b)}: ${value(kind, share)}, ${percent(share)}`;
+  }
+
+  function draw() {
+    const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    kind = links.kinds[Number(pick.value)];
+    of = new Map();
+    canvas.width = canvas.height = ranks * side;
+    for (let i = 0; i < kind.pairs.length; i += 3) {
+      const [a, b] = kind.pairs.slice(i, i + 2), share = kind.pairs[i + 2] / 10000;
+      context.fillStyle = style.getPropertyValue(colours[shade(severity(kind, share))]);
+      for (const [x, y] of [[a, b], [b, a]]) {
+        of.set(x * ranks + y, share);
+        context.fillRect(x * side, y * side, side - (side > 4), side - (side > 4));
+      }
+    }
+    canvas.setAttribute("aria-label", `${kind.label}: ${kind.pairs.length / 3} pairs of ${ranks} ranks`);
+    const worst = [...of].filter(([at]) => at % ranks > Math.floor(at / ranks)).sort((x, y) => severity(kind, y[1]) - severity(kind, x[1])).slice(0, 10);
+    document.getElementById("slowest").replaceChildren(...worst.map(([at]) => element("li", tell(Math.floor(at / ranks), at % ranks))));
+  }
+
+  canvas.setAttribute("role", "img");
+  canvas.addEventListener("click", (event) => {
+    const at = (v) => Math.min(ranks - 1, Math.floor(v / side));
+    said.textContent = tell(at(event.offsetX), at(event.offsetY));
+  });
+  links.kinds.forEach((k, i) => pick.append(new Option(k.label, i)));
+  pick.addEventListener("change", draw);
+  draw();
+}
+if (data.links && data.links.kinds.length) pairMatrix(data.links);

@@ -61,10 +61,20 @@ static enum as_status folder_read_store(struct as_fleet *f, const char *folder, 
     struct as_fleet_node *node = st ? NULL : &f->nodes[f->nodes_n - 1];
     if (node && s)
         folder_name(f, s->name, node);
-    if (node && s && node->why[0] && s->state != AS_FLEET_COMPLETE)
+    const bool has_failed = node && s && s->state == AS_FLEET_FAILED && !node->numbers;
+    if (has_failed || (node && s && node->why[0] && s->state != AS_FLEET_COMPLETE))
         folder_why(s, node->why, sizeof node->why);
     as_buf_finish(&path);
     return st;
+}
+
+static bool folder_has_store(struct dirent *const *stores, int n, const char *name)
+{
+    const size_t len = strlen(name);
+    for (int i = 0; i < n; i++)
+        if (strncmp(stores[i]->d_name, name, len) == 0 && strcmp(stores[i]->d_name + len, store_suffix) == 0)
+            return true;
+    return false;
 }
 
 /* Nodes that have no store. */
@@ -73,16 +83,14 @@ static enum as_status folder_add_missing(struct as_fleet *f, const struct as_fle
 {
     enum as_status st = AS_OK;
     for (size_t i = 0; i < all->n && !st; i++) {
-        const size_t len = strlen(all->v[i].name);
         char why[sizeof f->nodes->why];
-        bool has = false;
-        for (int k = 0; k < n && !has; k++)
-            has = strncmp(stores[k]->d_name, all->v[i].name, len) == 0 &&
-                  strcmp(stores[k]->d_name + len, store_suffix) == 0;
         folder_why(&all->v[i], why, sizeof why);
-        if (!has)
+        if (!folder_has_store(stores, n, all->v[i].name))
             st = as_fleet_add_missing(f, all->v[i].name, why, err);
     }
+    for (size_t i = 0; i < all->unread_n && !st; i++)
+        if (!folder_has_store(stores, n, all->unread[i].name))
+            st = as_fleet_add_missing(f, all->unread[i].name, all->unread[i].why, err);
     return st;
 }
 

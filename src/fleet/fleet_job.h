@@ -49,10 +49,17 @@ enum as_status as_fleet_status_write(const char *folder, struct as_fleet_status 
 /* AS_NOTFOUND: there is none. AS_FORMAT: it is none of this version. */
 enum as_status as_fleet_status_read(const char *folder, const char *name, struct as_fleet_status *out,
                                     struct as_error *err);
-/* All of the folder, by name; unreadable ones are left out. */
+/* A state that is there and cannot be read. */
+struct as_fleet_unread {
+    char name[280], why[256];
+    bool lives; /* the lock is held */
+};
+/* All of the folder, by name. */
 struct as_fleet_statuses {
     struct as_fleet_status *v; /* owned */
     size_t n, cap;
+    struct as_fleet_unread *unread; /* owned */
+    size_t unread_n, unread_cap;
 };
 enum as_status as_fleet_statuses_read(const char *folder, struct as_fleet_statuses *out, struct as_error *err);
 void as_fleet_statuses_finish(struct as_fleet_statuses *s);
@@ -71,11 +78,15 @@ struct as_fleet_watch {
     double began;      /* as_now() */
     double next_at;    /* of the next look */
     double printed_at; /* of the last lines about those that measure */
+    uint64_t looks;
+    bool told_missing; /* it was said that some left no state */
     struct as_fleet_seen {
         char name[280];
         enum as_fleet_state state;
-        uint64_t beat;
+        uint64_t beat, look; /* look: the last one that could read it */
         double changed_at;
+        bool locked;
+        bool told; /* that it cannot be read, since it could last */
         bool over; /* has ended, or died */
     } * seen;      /* owned */
     size_t seen_n, seen_cap;

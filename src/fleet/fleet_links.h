@@ -1,8 +1,9 @@
-/* Links between the nodes of a fleet, measured by MPI: one cell after the other, on all ranks in the same order. */
+/* Links between the nodes of a fleet, measured by MPI: rank 0 says what is measured next, one pair or several at once,
+ * or all ranks together. */
 #ifndef AS_FLEET_FLEET_LINKS_H
 #define AS_FLEET_FLEET_LINKS_H
 
-#include "mpi/mpi.h"
+#include "fleet/fleet_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,14 +17,18 @@ enum as_link_what {
     AS_LINK_ALLREDUCE, /* of doubles over all ranks, ns */
     AS_LINK_WHATS
 }; /* in the order of the words of axis `what` of probe node_link */
+/* Is it of a pair rather than of all ranks? */
+bool as_link_is_of_pair(enum as_link_what what);
 
 enum { AS_LINK_SAMPLES = 12 };
-/* A trial as rank 0 plans it. All ranks get it; its bytes are sent as they are. */
+/* Trials as rank 0 plans them. All ranks get it; its bytes are sent as they are. */
 struct as_link_task {
-    int32_t what, first, second; /* ranks; of what all ranks take part in, the first and last of all */
-    int32_t seed;
+    int32_t what;
+    int32_t pairs;   /* how many are measured at once; 0: all ranks take part */
     uint64_t size;   /* bytes of a message */
     double sample_s; /* target */
+    int32_t seed;
+    int32_t memory; /* enum as_link_memory_kind */
 };
 struct as_link_result {
     double samples[AS_LINK_SAMPLES];
@@ -32,24 +37,30 @@ struct as_link_result {
     int32_t n;
     int32_t wrong; /* bytes that did not arrive as sent, in the last message of each side */
 };
-/* Buffers of a rank, for messages of up to `most` bytes. */
+/* What rank 0 tells all at the beginning. */
+struct as_link_extent {
+    uint64_t most;  /* bytes of the largest message; 0: nothing is measured */
+    uint64_t kinds; /* bit of each memory that is used */
+};
+/* Buffers of a rank, and the pairs of a task. */
 struct as_link_rank {
     const struct as_mpi *mpi;
-    unsigned char *out, *in; /* owned */
-    uint64_t most;
+    struct as_link_memory *memory;
+    unsigned char *out, *in; /* of the task's memory */
+    unsigned char *image;    /* owned; the host's view of a message */
+    int32_t *pairs;          /* owned; two ranks each, of up to half of all ranks */
 };
-enum as_status as_link_rank_make(struct as_link_rank *r, const struct as_mpi *m, uint64_t most, struct as_error *err);
+/* On all ranks: rank 0's extent reaches the others, and buffers are made. AS_FAILED: another rank has none. */
+enum as_status as_link_rank_make(struct as_link_rank *r, const struct as_mpi *m, struct as_link_memory *memory,
+                                 struct as_link_extent *extent, struct as_error *err);
 void as_link_rank_finish(struct as_link_rank *r);
-/* Of rank 0: a trial, with its result. */
-void as_link_measure(struct as_link_rank *r, const struct as_link_task *task, struct as_link_result *out);
-/* Of the other ranks: takes part in all trials, until rank 0 ends them. */
+/* Of rank 0: trials of pairs that share no rank, all at once; pairs: task->pairs times two ranks, the lower first. out:
+ * the result of each. Without pairs, of all ranks: one result. */
+void as_link_measure(struct as_link_rank *r, const struct as_link_task *task, const int32_t *pairs,
+                     struct as_link_result *out);
+/* Of the other ranks, where the extent is not empty: takes part in all trials, until rank 0 ends them. */
 void as_link_serve(struct as_link_rank *r);
 /* Of rank 0, at the end. */
 void as_link_end(struct as_link_rank *r);
-
-/* The pairs to measure: all up to `all_up_to` ranks; beyond, a tournament of as many rounds as that, each a random
- * matching of all ranks. *pairs: the caller's (free), *n of them, the lower rank first. */
-enum as_status as_link_pairs(int ranks, int all_up_to, uint64_t seed, int (**pairs)[2], size_t *n,
-                             struct as_error *err);
 
 #endif

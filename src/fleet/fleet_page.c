@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const char as_fleet_css[], as_fleet_js[];
 extern const char *const as_fleet_hash_css, *const as_fleet_hash_js;
@@ -74,6 +75,89 @@ static void page_map(struct as_buf *out)
     for (size_t i = 0; i < sizeof key / sizeof *key; i++)
         as_buf_printf(out, "<span><i class=\"%s\"></i>%s</span>", key[i][0], key[i][1]);
     as_buf_str(out, "</p>\n<section id=\"node\"><p class=\"muted\">Click a node for its devices.</p></section>\n");
+}
+
+/* The map of pairs, which the script draws. */
+static enum as_status page_links(const struct as_fleet *f, struct as_buf *out, struct as_error *err)
+{
+    struct as_table_style plain = {.width = 4096};
+    struct as_buf said = AS_BUF_INIT;
+    if (!f->links.n)
+        return AS_OK;
+    const enum as_status st = as_fleet_links_text(&f->links, 0, &plain, &said, err);
+    as_buf_str(out, "<h2>Links between nodes</h2>\n<ul>\n");
+    for (char *line = st ? NULL : strtok(said.data, "\n"); line; line = strtok(NULL, "\n")) {
+        as_buf_str(out, "<li>");
+        as_buf_html(out, line + strspn(line, " "));
+        as_buf_str(out, "</li>\n");
+    }
+    as_buf_str(out, "</ul>\n<p><label>Pairs by <select id=\"links\"></select></label></p>\n"
+                    "<div class=\"wide\"><canvas id=\"pairs\"></canvas></div>\n<p id=\"pair\" class=\"muted\">Click a "
+                    "square for its pair.</p>\n<ol id=\"slowest\"></ol>\n");
+    as_buf_finish(&said);
+    return st;
+}
+
+static void data_host(const struct as_fleet *f, int rank, struct as_buf *out)
+{
+    for (size_t i = 0; i < f->links.n; i++)
+        for (int k = 0; k < 2; k++)
+            if (f->links.v[i].rank[k] == rank && f->links.v[i].host[k][0]) {
+                as_buf_json_str(out, f->links.v[i].host[k]);
+                return;
+            }
+    as_buf_str(out, "\"\"");
+}
+
+/* The pairs of a kind: two ranks, and the deviation from the median in hundredths of a percent. */
+static enum as_status data_pairs(const struct as_fleet *f, size_t kind, struct as_buf *out, struct as_error *err)
+{
+    const struct as_link_kind *k = &f->links.kinds[kind];
+    const char *lead = "";
+    struct as_link_summary s;
+    struct as_buf label = AS_BUF_INIT;
+    const enum as_status st = as_link_summarize(&f->links, kind, &s, err);
+    const char *unit = !st && s.n ? f->links.v[s.worst_at].number.unit : "";
+    const struct as_scale *scale = as_scale_of(s.median, unit);
+    as_link_kind_text(k, &label);
+    as_buf_str(out, "{\"label\":");
+    as_buf_json_str(out, as_buf_get(&label));
+    as_buf_str(out, ",\"unit\":");
+    as_buf_json_str(out, scale ? scale->shown : unit);
+    as_buf_printf(out, ",\"more\":%s,\"median\":%.6g,\"pairs\":[", k->lower_is_better ? "false" : "true",
+                  s.n ? s.median * (scale ? scale->factor : 1) : 0);
+    for (size_t i = 0; i < f->links.n && !st; i++) {
+        const struct as_fleet_link *link = &f->links.v[i];
+        if (link->kind != kind || !isfinite(link->number.value))
+            continue;
+        as_buf_printf(out, "%s%d,%d,%.0f", lead, link->rank[0], link->rank[1],
+                      1e4 * (link->number.value / s.median - 1));
+        lead = ",";
+    }
+    as_buf_str(out, "]}");
+    as_buf_finish(&label);
+    return st;
+}
+
+static enum as_status data_links(const struct as_fleet *f, struct as_buf *out, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    const char *lead = "";
+    as_buf_str(out, ",\n\"links\":{\"hosts\":[");
+    for (int rank = 0; rank < f->links.ranks; rank++) {
+        as_buf_str(out, rank ? "," : "");
+        data_host(f, rank, out);
+    }
+    as_buf_str(out, "],\"kinds\":[");
+    for (size_t i = 0; i < f->links.kinds_n && !st; i++) {
+        if (!f->links.kinds[i].of_pair)
+            continue;
+        as_buf_str(out, lead);
+        st = data_pairs(f, i, out, err);
+        lead = ",\n";
+    }
+    as_buf_str(out, "]}");
+    return st;
 }
 
 /* Deviations of the devices of the line's kind in order, in hundredths of a percent. */
@@ -154,10 +238,12 @@ static enum as_status page_data(const struct as_fleet *f, const struct as_fleet_
         as_buf_json_str(out, as_buf_get(&said));
         as_buf_char(out, '}');
     }
-    as_buf_str(out, "]}</script>\n");
+    as_buf_char(out, ']');
+    const enum as_status st = f->links.n ? data_links(f, out, err) : AS_OK;
+    as_buf_str(out, "}</script>\n");
     as_buf_finish(&said);
     free(of_device);
-    return AS_OK;
+    return st;
 }
 
 enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out,
@@ -171,10 +257,12 @@ enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_jud
     as_buf_finish(&summary);
     page_findings(f, j, true, out);
     page_map(out);
+    enum as_status st = page_links(f, out, err);
     page_findings(f, j, false, out);
     page_missing(f, out);
     as_buf_str(out, "</main>\n");
-    const enum as_status st = page_data(f, j, out, err);
+    if (!st)
+        st = page_data(f, j, out, err);
     as_buf_str(out, "<script>");
     as_buf_str(out, as_fleet_js);
     as_buf_str(out, "</script>\n</body>\n</html>\n");

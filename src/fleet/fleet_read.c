@@ -74,6 +74,34 @@ static enum as_status read_sheets(struct as_fleet *f, const char *path, FILE *fi
     return st;
 }
 
+static enum as_status take_link(void *user, struct as_cell *cell, struct as_error *err)
+{
+    return as_fleet_links_add(user, cell, err);
+}
+
+/* Links that this store has of a later run than those read so far. */
+static enum as_status read_links(struct as_fleet *f, struct as_store *store, struct as_error *err)
+{
+    struct as_fleet_links links = {0};
+    struct as_run *runs = NULL;
+    size_t n = 0, cells = 0;
+    enum as_status st = as_store_runs(store, &runs, &n, err);
+    while (!st && n && !(st = as_store_count(store, runs[n - 1].id, "node_link", &cells, err)) && !cells)
+        as_run_finish(&runs[--n]);
+    const struct as_run *run = !st && n ? &runs[n - 1] : NULL;
+    if (run && run->started_at > f->links_at)
+        st = as_store_each_cell(store, &(struct as_cell_filter){.run_id = run->id, .probe = "node_link"}, take_link,
+                                &links, err);
+    if (!st && links.n) {
+        as_fleet_links_finish(&f->links);
+        f->links = links;
+        f->links_at = run->started_at;
+    } else
+        as_fleet_links_finish(&links);
+    as_runs_free(runs, n);
+    return st;
+}
+
 static enum as_status read_store(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err)
 {
     struct as_store *store = NULL;
@@ -88,6 +116,8 @@ static enum as_status read_store(struct as_fleet *f, const char *path, struct as
         as_machine_to_json(&m, &text);
         add_merged(merged, as_buf_get(&text), text.len);
     }
+    if (store && (!st || st == AS_NOTFOUND))
+        (void)read_links(f, store, NULL); /* what is damaged there is no reason against the node's numbers */
     as_machine_runs_finish(&m);
     as_buf_finish(&text);
     as_store_close(store);

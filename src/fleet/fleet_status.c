@@ -38,6 +38,7 @@ void as_fleet_statuses_finish(struct as_fleet_statuses *s)
     for (size_t i = 0; i < s->n; i++)
         as_fleet_status_finish(&s->v[i]);
     free(s->v);
+    free(s->unread);
     *s = (struct as_fleet_statuses){0};
 }
 
@@ -198,11 +199,26 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct as_fleet_status *)a)->name, ((const struct as_fleet_status *)b)->name);
 }
 
+static enum as_status statuses_add_unread(const char *folder, const char *name, const char *why,
+                                          struct as_fleet_statuses *out, struct as_error *err)
+{
+    const enum as_status st =
+        as_grow((void **)&out->unread, &out->unread_cap, out->unread_n + 1, sizeof *out->unread, err);
+    if (st)
+        return st;
+    struct as_fleet_unread *unread = &out->unread[out->unread_n++];
+    unread->lives = status_lives(folder, name);
+    as_copy_text(unread->name, sizeof unread->name, name);
+    as_copy_text(unread->why, sizeof unread->why, why);
+    return AS_OK;
+}
+
 static enum as_status statuses_add(const char *folder, const char *file, struct as_fleet_statuses *out,
                                    struct as_error *err)
 {
     const size_t len = strlen(file), tail = sizeof status_suffix - 1;
     char name[sizeof out->v->name];
+    struct as_error why = {0};
     if (file[0] == '.' || len <= tail || len - tail >= sizeof name || strcmp(file + len - tail, status_suffix) != 0)
         return AS_OK;
     memcpy(name, file, len - tail);
@@ -210,9 +226,12 @@ static enum as_status statuses_add(const char *folder, const char *file, struct 
     enum as_status st = as_grow((void **)&out->v, &out->cap, out->n + 1, sizeof *out->v, err);
     if (st)
         return st;
-    st = as_fleet_status_read(folder, name, &out->v[out->n], err);
+    st = as_fleet_status_read(folder, name, &out->v[out->n], &why);
     out->n += st == AS_OK;
-    return st == AS_NOMEM ? st : AS_OK;
+    if (!st || st == AS_NOTFOUND)
+        return AS_OK;
+    return st == AS_NOMEM ? as_nomem(err, STATUS_BYTES_MAX, "a state")
+                          : statuses_add_unread(folder, name, why.text, out, err);
 }
 
 enum as_status as_fleet_statuses_read(const char *folder, struct as_fleet_statuses *out, struct as_error *err)

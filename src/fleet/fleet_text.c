@@ -44,7 +44,8 @@ void as_fleet_say(const struct as_fleet *f, const struct as_fleet_finding *found
     const bool is_node = found->device == AS_FLEET_WHOLE_NODE;
     struct as_buf range = AS_BUF_INIT;
     as_format_range(&range, share.ci.lo, share.ci.hi, share.value, "", 2);
-    as_buf_printf(out, "%s of %s is ", line->label, is_node ? "the median device" : f->devices[found->device].id);
+    as_buf_printf(out, "%s%s%s is ", line->label, f->kinds[line->kind].is_links ? ", over " : " of ",
+                  is_node ? "the median device" : f->devices[found->device].id);
     as_format_number(out, share.value, 2);
     as_buf_printf(out, "%% (%s%%) %s", as_buf_get(&range), found->deviation.effect < 0 ? "below" : "above");
     as_buf_finish(&range);
@@ -225,7 +226,8 @@ void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j,
     if (missing)
         as_buf_printf(out, ", %zu without numbers", missing);
     for (size_t i = 0; i < f->kinds_n; i++)
-        as_buf_printf(out, ", %zu x %s", f->kinds[i].devices, f->kinds[i].name);
+        if (!f->kinds[i].is_links)
+            as_buf_printf(out, ", %zu x %s", f->kinds[i].devices, f->kinds[i].name);
     as_buf_printf(out, "; %zu comparison%s: ", j->tests, fleet_plural(j->tests));
     if (!is_large_enough(f))
         as_buf_printf(out, "at least %d devices of one model are needed", AS_OUTLIERS_OTHERS + 1);
@@ -247,6 +249,10 @@ enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_jud
     text_findings(f, j, true, style, out);
     text_findings(f, j, false, style, out);
     text_splits(f, j, style, out);
-    const enum as_status st = text_missing(f, style, out, err);
+    enum as_status st = text_missing(f, style, out, err);
+    if (!st && f->links.n) {
+        as_text_title(out, "Links between nodes", style);
+        st = as_fleet_links_text(&f->links, 1, style, out, err);
+    }
     return st || !all ? st : text_spread(f, style, out, err);
 }

@@ -153,10 +153,21 @@ enum as_status as_mpi_start(struct as_mpi *m, int size, struct as_error *err)
     const enum as_status st = find_abi(library, found, m, err);
     if (st)
         return st;
+    m->library = library;
     find_all(library, m, &missing);
     if (missing)
         return as_fail(err, AS_UNSUPPORTED, "'%s' does not export %s", found, missing);
     return mpi_init(m, found, size, err);
+}
+
+int as_mpi_query(const struct as_mpi *m, const char *const *names, const char **asked)
+{
+    int (*query)(void) = NULL;
+    for (*asked = names[0]; *names && !query; names++) {
+        as_library_function(m->library, *names, (void *)&query, NULL);
+        *asked = query ? *names : *asked;
+    }
+    return query ? query() : -1;
 }
 
 void as_mpi_end(struct as_mpi *m)

@@ -16,6 +16,7 @@ struct as_mpi {
     int rank, size;
     char version[96]; /* "Open MPI v4.1.4": untrusted */
     as_mpi_handle world, byte, real, sum, max;
+    void *library;
     /* the library's functions; `real` is a C double */
     int (*init_thread)(int *argc, char ***argv, int required, int *provided);
     int (*finalize)(void);
@@ -35,6 +36,9 @@ struct as_mpi {
  * launcher. AS_UNSUPPORTED: none is found, it has neither ABI, or it knows of another number of processes: it is not
  * the launcher's. Once per process. */
 enum as_status as_mpi_start(struct as_mpi *m, int size, struct as_error *err);
+/* Calls the first of these functions without arguments that the library has: what it returns, or -1 without any. names:
+ * ends with NULL; *asked: the one called, or the first. */
+int as_mpi_query(const struct as_mpi *m, const char *const *names, const char **asked);
 void as_mpi_end(struct as_mpi *m); /* takes one that was not started */
 
 enum { AS_MPI_WINDOW = 64, AS_MPI_TAG = 7 };

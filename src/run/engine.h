@@ -160,6 +160,8 @@ void as_engine_compile_ahead(struct as_engine *e, const size_t *cells, size_t n,
 bool as_engine_compiles(const struct as_engine *e, const struct as_cell *cell);
 /* Measures the remaining cells until they are precise, the budget is spent or the user stops. (schedule.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
+/* Once the budget is spent: skips the cells that have no trial, and says how many. (schedule.c) */
+enum as_status as_engine_skip_unmeasured(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
  * (isolate.c) */
 enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);

@@ -1,4 +1,5 @@
 /* Resuming a run: its stored trials and the rest of its budget. */
+#include "run/direct_run.h"
 #include "run/engine.h"
 
 #include "base/clock.h"
@@ -78,7 +79,7 @@ static enum as_status claim_last(struct as_store *store, const struct as_run_opt
     struct as_error busy = {0};
     enum as_status st = as_store_runs(store, &runs, &n, err), found = AS_NOTFOUND;
     for (size_t i = n; i-- > 0 && !st && found;) {
-        if (runs[i].state == AS_RUN_COMPLETE)
+        if (runs[i].state == AS_RUN_COMPLETE || as_run_is_direct(&runs[i]))
             continue;
         struct as_error why = {0};
         found = claim_of_host(store, &runs[i], run, &passed, &why);
@@ -308,6 +309,11 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     int lock = -1;
     *result = (struct as_run_result){0};
     enum as_status st = as_engine_claim_run(&e, name, &run, err);
+    if (!st && as_run_is_direct(&run))
+        st = as_fail(err, AS_USAGE,
+                     "run %lld measured links between nodes; resume it with 'assay fleet links --resume' under the "
+                     "same launcher",
+                     (long long)run.id);
     if (!st)
         st = reopen_devices(&e, err);
     if (!st)

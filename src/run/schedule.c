@@ -311,8 +311,11 @@ static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *
     return e->run->left_out ? AS_OK : as_nomem(err, 0, "the run");
 }
 
-static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
+enum as_status as_engine_skip_unmeasured(struct as_engine *e, struct as_error *err)
 {
+    const enum as_status st = note_cells_left_out(e, err);
+    if (st)
+        return st;
     for (size_t i = 0; i < e->cells_n; i++) {
         if (e->cells[i].status != AS_CELL_PLANNED)
             continue;
@@ -338,9 +341,7 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
     if (!st && !as_engine_stopped(e))
         st = read_sentinels(e, err);
     if (!st && !as_engine_stopped(e))
-        st = note_cells_left_out(e, err);
-    if (!st && !as_engine_stopped(e))
-        st = skip_unmeasured(e, err);
+        st = as_engine_skip_unmeasured(e, err);
     e->measured_s += as_now() - e->measured_from;
     free(order);
     return st;

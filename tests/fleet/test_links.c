@@ -1,5 +1,5 @@
-/* Which pairs of ranks are measured. */
-#include "fleet/fleet_links.h"
+/* Which pairs of ranks are measured, and which of them at once. */
+#include "fleet/fleet_pairs.h"
 #include "unit_test.h"
 
 #include <stdlib.h>
@@ -49,12 +49,78 @@ UNIT_TEST(test_odd_number)
         assert_in_range(met[i], 8, 16); /* one rests in each round */
 }
 
+/* Every item is in one step, a step has items of one kind, and a node takes part in it once. */
+static void check_steps(const struct as_link_item *items, size_t n, const int *node, const struct as_link_steps *s)
+{
+    bool *seen = calloc(n, sizeof *seen);
+    assert_int_equal(s->first[0], 0);
+    assert_int_equal(s->first[s->n], n);
+    for (size_t step = 0; step < s->n; step++) {
+        assert_in_range(s->first[step + 1] - s->first[step], 1, s->widest);
+        for (size_t i = s->first[step]; i < s->first[step + 1]; i++) {
+            const struct as_link_item *a = &items[s->items[i]];
+            assert_false(seen[s->items[i]]);
+            seen[s->items[i]] = true;
+            assert_true(!a->alone || s->first[step + 1] - s->first[step] == 1);
+            for (size_t k = s->first[step]; k < i; k++) {
+                const struct as_link_item *b = &items[s->items[k]];
+                assert_true(a->kind == b->kind);
+                for (int end = 0; end < 4; end++)
+                    assert_int_not_equal(node[a->rank[end / 2]], node[b->rank[end % 2]]);
+            }
+        }
+    }
+    free(seen);
+}
+
+static struct as_link_steps steps_of(int ranks, int per_node, bool alone)
+{
+    int(*pairs)[2] = NULL;
+    size_t n = 0;
+    struct as_link_steps s;
+    int *node = calloc((size_t)ranks, sizeof *node);
+    for (int i = 0; i < ranks; i++)
+        node[i] = i / per_node;
+    assert_int_equal(as_link_pairs(ranks, 16, 7, &pairs, &n, NULL), AS_OK);
+    struct as_link_item *items = calloc(2 * n, sizeof *items);
+    for (size_t i = 0; i < 2 * n; i++)
+        items[i] = (struct as_link_item){{pairs[i / 2][0], pairs[i / 2][1]}, i % 2, alone};
+    assert_int_equal(as_link_steps_make(items, 2 * n, node, (size_t)ranks, 3, &s, NULL), AS_OK);
+    check_steps(items, 2 * n, node, &s);
+    free(items);
+    free(pairs);
+    free(node);
+    return s;
+}
+
+UNIT_TEST(test_steps)
+{
+    /* each of 1,000 nodes has at most 16 pairs, whose partners have 15 others */
+    struct as_link_steps s = steps_of(1000, 1, false);
+    assert_in_range(s.n, 2 * 16, 2 * 31);
+    assert_in_range(s.widest, 400, 500);
+    as_link_steps_finish(&s);
+    s = steps_of(12, 1, false);
+    assert_in_range(s.n, 2 * 11, 2 * 21);
+    as_link_steps_finish(&s);
+    s = steps_of(12, 12, false); /* on one node nothing is at once */
+    assert_int_equal(s.n, 2 * 66);
+    as_link_steps_finish(&s);
+    s = steps_of(12, 1, true);
+    assert_int_equal(s.n, 2 * 66);
+    as_link_steps_finish(&s);
+    s = steps_of(64, 8, false);
+    assert_true(s.widest > 1 && s.widest <= 8);
+    as_link_steps_finish(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_pairs),
         cmocka_unit_test(test_tournament),
         cmocka_unit_test(test_odd_number),
+        cmocka_unit_test(test_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,22 @@
 """assay fleet links: two ranks under each MPI that is installed measure their link. No number is judged, only that it is there, sound and
 stored as every other."""
 import os
+import re
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
+import ledger  # noqa: E402
 from harness import FAILED, NOTHING, OK, USAGE, Skip, expect  # noqa: E402
 
 LAUNCHERS = {"Open MPI": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"], "MPICH": ["mpirun.mpich"]}
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SHORT = ["--trials", "2", "--set", "size=8,4KiB"]
+TRIALS = 20  # of a run that is killed
 HOST = socket.gethostname().replace("/", "_")
 
 
@@ -41,8 +46,11 @@ def link(assay, mpi):
     expect(shown.code == OK and "allreduce" in shown.out, "shown as other probes", shown)
     page = assay.run("report", "last", "-o", assay.path("page.html"))
     expect(page.code == OK, "and on a page", page)
-    fleet = assay.run("fleet", "show", "fleet")
-    expect(fleet.code == OK, "the fleet is shown", fleet)
+    pages = assay.path("fleet.html")
+    fleet = assay.run("fleet", "show", "fleet", "--page", pages)
+    expect(fleet.code == OK and "Links between nodes" in fleet.out and "all-reduce, 8 B, all ranks" in fleet.out, "the fleet is shown", fleet)
+    with open(pages, encoding="utf-8") as f:
+        expect('"links":{"hosts":' in f.read(), "with its pairs on the page", fleet)
 
 
 def test_open_mpi(assay):
@@ -55,12 +63,121 @@ def test_mpich(assay):
 
 def test_three_ranks(assay):
     """With three ranks, one takes no part in the bisection."""
-    done = launch(assay, "MPICH", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--quiet")
+    done = launch(assay, "Open MPI", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--quiet")
     expect(done.code == OK and done.out.count("latency") == 3 and done.out.count("bisection") == 1, "all pairs", done)
 
 
+def host_of_each(assay, ranks, *args, mpi="Open MPI", start=False):
+    """Ranks under host names of their own."""
+    found = shutil.which(LAUNCHERS[mpi][0])
+    if not found or os.system("unshare -u true 2>/dev/null"):
+        raise Skip(f"{mpi} is not installed, or no host names of its own can be given to a process")
+    own = 'hostname "node${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"; exec "$@"'
+    program, assay.program = assay.program, found
+    try:
+        call = assay.start if start else assay.run
+        return call(*LAUNCHERS[mpi][1:], "-n", str(ranks), "unshare", "-u", "sh", "-c", own, "sh", program, "fleet", "links", *args, env=ROOT)
+    finally:
+        assay.program = program
+
+
+def cells_of(assay, store):
+    assay.store = assay.path(store)
+    assay.env["ASSAY_STORE"] = assay.store
+    return assay.cells()
+
+
+def test_pairs_at_once(assay):
+    """Pairs that share no host run at once, and each has its numbers."""
+    done = host_of_each(assay, 4, "--folder", "fleet", *SHORT, "--set", "pairs=together")
+    expect(done.code == OK and "6 of 6 pairs, up to 2 at once" in done.out and "(node1) and 3 (node3)" in done.out, "two at once", done)
+    cells = cells_of(assay, "fleet/node0.db")
+    of_pairs = [c for c in cells if c["axes"]["pairs"] == "together"]
+    expect(len(of_pairs) == 6 * 3 * 2 and len(cells) == len(of_pairs) + 4, "all pairs, and all ranks together", done)
+    expect(all(c["trials_done"] == 2 and c["gates"]["checksum"]["state"] == "pass" for c in cells), "each with what was sent", done)
+
+
+def test_sampled_pairs(assay):
+    """Of more ranks than 16 a sample, as the output says."""
+    done = launch(assay, "Open MPI", 18, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--set", "what=allreduce")
+    expect(done.code == OK and "18 ranks" in done.out and "all-reduce" in done.out and "pairs" not in done.out, "what all ranks do", done)
+
+
+def test_budget(assay):
+    """What a budget does not hold is said, and is no failure."""
+    done = host_of_each(assay, 4, "--folder", "fleet", "--trials", "100", "--budget", "1s")
+    expect(done.code == OK and "The budget covered" in done.out, "said", done)
+    cells = cells_of(assay, "fleet/node0.db")
+    expect(all(c["status"] in ("ok", "wide") or "budget" in c["reason"] for c in cells), "the others have a reason", done)
+    again = host_of_each(assay, 4, "--folder", "fleet", "--resume")
+    expect(again.code != OK and "no unfinished run" in again.err, "it is complete", again)
+
+
+def test_resume(assay):
+    """A killed rank 0 loses no stored trial, and the same launch continues."""
+    ranks = host_of_each(assay, 2, "--folder", "fleet", "--trials", str(TRIALS), "--set", "size=8", "--set", "what=latency,allreduce", start=True)
+    assay.store = assay.path("fleet/node0.db")
+    book = ledger.Ledger(assay)
+    ((leader,),) = harness.wait_for(lambda: book.rows("SELECT worker FROM trials LIMIT 1"), "trials", ranks)
+    harness.kill(leader)
+    ranks.wait()
+    book.check()
+    other = assay.run("resume", "--store", assay.store)
+    expect(other.code != OK and "no unfinished run" in other.err, "which no single machine can", other)
+    named = assay.run("resume", "last", "--store", assay.store)
+    expect(named.code != OK and "fleet links --resume" in named.err, "but by its own command", named)
+    wrong = host_of_each(assay, 3, "--folder", "fleet", "--resume")
+    expect(wrong.code != OK and "has 2 ranks" in wrong.err, "other ranks are refused", wrong)
+    done = host_of_each(assay, 2, "--folder", "fleet", "--resume")
+    expect(done.code == OK, "the rest is measured", done)
+    book.check()
+    (uuid,) = book.states()
+    book.check_complete(uuid, TRIALS)
+
+
+ALLOCATORS = [{"name": name} for name in ("malloc", "pinned", "device")]
+
+
+def with_memory(assay, *args, **env):
+    script = assay.script({"info": {"allocators": ALLOCATORS}})
+    return launch(assay, "Open MPI", 2, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--device", "null", *args, env={**script, **env})
+
+
+def kinds_of(assay):
+    return {c["axes"]["memory"] for c in cells_of(assay, f"fleet/{HOST}.db") if c["gates"]["checksum"]["state"] == "pass"}
+
+
+def test_memory(assay):
+    """Pinned memory of the device's API is measured, and that of the device where MPI says that it sends it."""
+    done = with_memory(assay, "--set", "what=latency")
+    expect(done.code == OK and "pinned memory, rank 0" in done.out, "pinned memory", done)
+    expect("Device memory not measured: rank 1" in done.out and "assay_query_null_support" in done.out, "and why no other", done)
+    expect(kinds_of(assay) == {"pageable", "pinned"}, "each arrives as sent", done)
+    refused = with_memory(assay, "--set", "memory=device")
+    expect(refused.code == NOTHING and "device memory cannot be sent: rank 1" in refused.err, "what is asked for is refused", refused)
+    absent = launch(assay, "Open MPI", 2, "--folder", "fleet", "--device", "nul")
+    expect(absent.code == NOTHING and 'did you mean "null"' in absent.err, "a device that is none", absent)
+
+
+def test_device_memory(assay):
+    """A library beside MPI's that says so stands in for one that is aware of GPUs."""
+    found = re.search(r"(/\S*/libmpi\.so\.40)$", os.popen("ldconfig -p").read(), re.M)
+    if not found or not shutil.which("cc"):
+        raise Skip("no libmpi.so.40, or no compiler")
+    for answer, kinds in (("0", {"pageable", "pinned"}), ("1", {"pageable", "pinned", "device"})):
+        source, library = assay.path("stand_in.c"), assay.path(f"stand_in{answer}.so")
+        with open(source, "w", encoding="ascii") as f:
+            f.write(f"int assay_query_null_support(void) {{ return {answer}; }}\n")
+        made = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-Wl,--no-as-needed", found[1]], check=False)
+        expect(made.returncode == 0, "the stand-in is built")
+        done = with_memory(assay, ASSAY_MPI=library)
+        expect(done.code == OK and ("says no" in done.out) == (answer == "0"), "measured", done)
+        expect(kinds_of(assay) == kinds, "each arrives as sent", done)
+
+
 def test_wrong_use(assay):
-    for words in (("links",), ("links", "--folder", "f"), ("links", "--folder", "f", "--page", "x")):
+    for words in (("links",), ("links", "--folder", "f"), ("links", "--folder", "f", "--page", "x"),
+                  ("links", "--folder", "f", "--resume", "--trials", "3"), ("links", "--folder", "f", "--budget", "x")):
         done = assay.run("fleet", *words)
         expect(done.code == USAGE and done.err.startswith("assay: "), " ".join(words), done)
     expect(not os.path.exists(assay.path("f")), "what is refused makes no folder")

@@ -158,6 +158,17 @@ def test_by_hand(assay):
     expect(failed.code == FAILED and "planted" in failed.out, "a node that cannot measure says why", failed)
 
 
+def test_a_complete_run_without_numbers(assay):
+    """What has failed as a whole is not complete when it is resumed: it is measured again."""
+    refused = device()
+    refused["info"] = dict(refused["info"], allocators=[dict(a, why_not="planted") for a in ALLOCATORS])
+    for verb, code in ((("run", suite(assay), "--folder", "fleet"), FAILED), (("resume", "fleet"), FAILED)):
+        done = assay.run("fleet", *verb, env=assay.script(refused))
+        expect(done.code == code and state(assay, HOST)["state"] == "failed" and "measured before" not in done.err, verb[0], done)
+    mended = assay.run("fleet", "resume", "fleet", env=assay.script(device()))
+    expect(mended.code == OK and state(assay, HOST)["state"] == "complete", "once the reason is gone, it has numbers", mended)
+
+
 def test_launchers(assay):
     """Ranks of the launchers that are installed are the same as those by the environment."""
     tried = 0
@@ -202,7 +213,7 @@ def test_wrong_use(assay):
 
 
 def test_foreign_states(assay):
-    """States of other versions, damaged ones, and hostile names are no nodes, and no danger to a terminal."""
+    """States of other versions and damaged ones are nodes without data, and hostile names no danger to a terminal."""
     done = assay.run("fleet", "run", suite(assay), "--folder", "fleet", env=assay.script(device()))
     expect(done.code == OK, "a node", done)
     good = state(assay, HOST)
@@ -215,7 +226,7 @@ def test_foreign_states(assay):
         json.dump(hostile, f)
     shown = assay.run("fleet", "show", "fleet")
     expect(shown.code == PARTLY and "\x1b" not in shown.out and "red" in shown.out, "one node failed", shown)
-    expect("torn" not in shown.out and "dancing" not in shown.out, "the others are none", shown)
+    expect("torn: " in shown.out and "not the state of a node" in shown.out and "dancing" not in shown.out, "what cannot be read is listed", shown)
     resumed = assay.run("fleet", "resume", "fleet", env=assay.script(device()))
     expect(resumed.code == PARTLY and "\x1b" not in resumed.err, "a request that is none is refused", resumed)
 

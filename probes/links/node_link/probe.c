@@ -4,11 +4,20 @@
 
 static const char *const what_words[] = {"latency", "bandwidth", "both", "bisection", "allreduce", NULL};
 
+static const char *const pairs_words[] = {"alone", "together", NULL};
+
+static const char *const memory_words[] = {"pageable", "pinned", "device", NULL};
+
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("what", what_words, "latency",
                  "latency: ping-pong, one way; bandwidth: windows of 64 messages; both: in both directions; bisection: "
                  "the lower half of ranks with the upper half; allreduce: a sum of doubles over all ranks"),
     AS_SIZE_AXIS("size", 1, UINT64_C(1) << 26, "8", "bytes of one message"),
+    AS_WORD_AXIS("pairs", pairs_words, "alone",
+                 "alone: no other rank sends messages; together: other pairs that share no node with this one are "
+                 "measured at the same time"),
+    AS_WORD_AXIS("memory", memory_words, "pageable",
+                 "of messages: pageable host memory, host memory pinned by the device's API, or memory of the device"),
     AS_COUNT_AXIS("from", 0, 1 << 24, "0", "the first rank; of bisection and allreduce the first of all"),
     AS_COUNT_AXIS("to", 0, 1 << 24, "1", "the second rank, or the last of all"),
     {0},
@@ -20,6 +29,9 @@ static enum as_applies node_link_applies(const struct as_device_info *info, cons
 {
     if (strcmp(info->backend, "mpi") != 0)
         return as_pruned(err, "links between nodes are measured by 'assay fleet links' under mpirun or srun");
+    const bool of_all = as_word_is(a, "what", "bisection") || as_word_is(a, "what", "allreduce");
+    if (of_all && as_word_is(a, "pairs", "together"))
+        return as_pruned(err, "all ranks take part in a bisection or an all-reduce: no pair is beside it");
     return as_word_is(a, "what", "allreduce") && as_axes_u64(a, "size") % sizeof(double) ? AS_PRUNED : AS_APPLIES;
 }
 

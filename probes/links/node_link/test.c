@@ -20,11 +20,14 @@ static enum as_applies applies(const char *backend, const char *text, struct as_
 UNIT_TEST(test_applies)
 {
     struct as_error err;
-    static const char cell[] = "what=latency size=8 from=0 to=1", odd[] = "what=allreduce size=12 from=0 to=3",
-                      whole[] = "what=allreduce size=16 from=0 to=3";
+    static const char cell[] = "what=latency size=8 pairs=together from=0 to=1",
+                      odd[] = "what=allreduce size=12 pairs=alone from=0 to=3",
+                      whole[] = "what=allreduce size=16 pairs=alone from=0 to=3",
+                      beside[] = "what=bisection size=16 pairs=together from=0 to=3";
     assert_int_equal(applies("mpi", cell, &err), AS_APPLIES);
     assert_int_equal(applies("mpi", whole, &err), AS_APPLIES);
-    assert_int_equal(applies("mpi", odd, &err), AS_PRUNED); /* no whole number of doubles */
+    assert_int_equal(applies("mpi", odd, &err), AS_PRUNED);    /* no whole number of doubles */
+    assert_int_equal(applies("mpi", beside, &err), AS_PRUNED); /* all ranks take part: none is beside it */
     assert_int_equal(applies("cuda", cell, &err), AS_PRUNED);
     assert_non_null(strstr(err.text, "assay fleet links"));
 }

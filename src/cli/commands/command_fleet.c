@@ -16,7 +16,9 @@ static const struct verb {
 } verbs[] = {
     {"run", as_fleet_verb_run, {SHOWING, AS_FLEET_REQUEST_OPTIONS, "folder", "quiet"}},
     {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
-    {"links", as_fleet_verb_links, {"folder", "quiet", "set", "precision", "trials", "seed"}},
+    {"links",
+     as_fleet_verb_links,
+     {"folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "resume"}},
     {"show", as_fleet_verb_show, {SHOWING}},
     {"merge", as_fleet_verb_merge, {"output"}},
 };
@@ -76,6 +78,7 @@ static const struct as_option options[] = {
     AS_OPTIONS_PLAN,
     {"seed", 0, "N", "of run and links: as 'assay run --seed'", false},
     {"isolate", 0, NULL, "of run: as 'assay run --isolate'", false},
+    {"resume", 0, NULL, "of links: continue the last unfinished links of the folder, on the same hosts", false},
     {"quiet", 'q', NULL, "of run, resume and links: no progress and no notes on stderr", false},
     {"output", 'o', "FILE", "of merge: the file for the sheets of all nodes, one per line", false},
     {"min-deviation", 0, "PERCENT", "ignore deviations up to this (default: 1%)", false},
@@ -101,9 +104,12 @@ const struct as_command as_command_fleet = {
         "show or merge.\n\n"
         "links measures messages between the nodes by the launcher's MPI, which is loaded at run time (Open MPI, or "
         "one "
-        "with MPICH's ABI; ASSAY_MPI names another library): latency and bandwidth of all pairs, of sampled pairs from "
-        "17 "
-        "ranks on, bisection and all-reduce, as probe node_link in rank 0's store.\n\n"
+        "with MPICH's ABI; ASSAY_MPI names another library): latency and bandwidth of all pairs, bisection and "
+        "all-reduce, as probe node_link in rank 0's store. From 17 ranks on, a random sample of pairs is measured, 16 "
+        "or fewer per rank, and pairs that share no node at once; --set pairs=alone or pairs=together chooses. "
+        "Where each rank has a GPU, or the device of --device, messages are also sent from pinned memory, and from the "
+        "memory of the device if MPI says that it can. --budget ends it in time; --resume continues what was "
+        "killed.\n\n"
         "show and merge read FILEs: the store of a node, a sheet of 'assay export --format sheet', several sheets one "
         "after the other, as merge writes them, or a folder of stores. Devices of one model and API are compared line "
         "by line: within their node if it "
@@ -119,7 +125,7 @@ const struct as_command as_command_fleet = {
         "ranks when one fails.",
     .example = "mpirun -N 1 --bind-to none assay fleet run quick --folder /shared/fleet\n"
                "srun -N 32 --ntasks-per-node=1 --cpu-bind=none assay fleet run quick --folder /shared/fleet\n"
-               "mpirun -N 1 assay fleet links --folder /shared/fleet\n"
+               "mpirun -N 1 assay fleet links --folder /shared/fleet --budget 10m\n"
                "assay fleet show /shared/fleet --all\nassay fleet merge node*.db -o fleet.json",
     .options = options,
     .min_args = 1,

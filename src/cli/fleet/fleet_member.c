@@ -87,6 +87,11 @@ static void add_binding(struct as_buf *out)
                       online);
 }
 
+static bool has_numbers(const size_t *by_status)
+{
+    return by_status[AS_CELL_OK] + by_status[AS_CELL_WIDE] + by_status[AS_CELL_REJECTED] > 0;
+}
+
 /* The last state of this node. */
 static void member_conclude(struct as_fleet_member *m, enum as_status st, const struct as_run_result *result,
                             const struct as_error *err)
@@ -104,7 +109,7 @@ static void member_conclude(struct as_fleet_member *m, enum as_status st, const 
         m->status.state = AS_FLEET_COMPLETE;
         as_buf_str(&why, "measured before");
     } else {
-        m->status.state = n[AS_CELL_OK] + n[AS_CELL_WIDE] + n[AS_CELL_REJECTED] ? AS_FLEET_COMPLETE : AS_FLEET_FAILED;
+        m->status.state = has_numbers(n) ? AS_FLEET_COMPLETE : AS_FLEET_FAILED;
         m->status.share = 1;
         m->status.eta_s = NAN;
         as_progress_counts(n, &why);
@@ -118,20 +123,45 @@ static void member_conclude(struct as_fleet_member *m, enum as_status st, const 
     member_write(m);
 }
 
+static enum as_status count_status(void *user, struct as_cell *cell, struct as_error *err)
+{
+    (void)err;
+    ((size_t *)user)[cell->status]++;
+    return AS_OK;
+}
+
+/* Whether the node's run is complete and has numbers: one without any is measured again. AS_NOTFOUND: it has no run. */
+static enum as_status find_complete(const struct as_fleet_member *m, struct as_store *store, bool *is_complete,
+                                    struct as_error *err)
+{
+    struct as_run run = {0};
+    size_t by_status[AS_CELL_STATUS_N] = {0};
+    *is_complete = false;
+    if (m->is_new)
+        return AS_NOTFOUND;
+    if (!m->status.run[0])
+        return AS_OK;
+    enum as_status st = as_store_run(store, m->status.run, &run, err);
+    if (!st && run.state == AS_RUN_COMPLETE) {
+        st = as_store_each_brief(store, run.id, count_status, by_status, err);
+        *is_complete = !st && has_numbers(by_status);
+        st = st || *is_complete ? st : AS_NOTFOUND;
+    }
+    as_run_finish(&run);
+    return st;
+}
+
 static enum as_status start_or_resume(struct as_fleet_member *m, struct as_store *store, struct as_run_options *options,
                                       struct as_run_result *result, struct as_error *err)
 {
-    struct as_run run = {0};
-    const char *uuid = m->status.run[0] ? m->status.run : NULL;
-    enum as_status st = m->is_new ? AS_NOTFOUND : uuid ? as_store_run(store, uuid, &run, err) : AS_OK;
-    const bool is_complete = !st && uuid && run.state == AS_RUN_COMPLETE;
-    as_run_finish(&run);
+    bool is_complete;
+    enum as_status st = find_complete(m, store, &is_complete, err);
     if (is_complete)
         return AS_OK;
     struct as_run_options rest = *options;
     rest.budget_s = m->budget_s;
     if (!st)
-        st = as_run_resume(store, uuid, &rest, result, err);
+        st = as_run_resume(store, m->status.run[0] ? m->status.run : NULL, &rest, result, err);
     if (st != AS_NOTFOUND)
         return st;
     m->status.run[0] = 0;

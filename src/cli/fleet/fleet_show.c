@@ -71,6 +71,8 @@ int as_fleet_show_nodes(const struct as_command *command, const struct as_args *
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = read_asked(args, &asked, &style, &err);
+    if (!st)
+        st = as_fleet_use_links(f, &err);
     as_fleet_sort(f);
     if (!st)
         st = as_fleet_judge(f, &asked, &j, &err);

@@ -212,12 +212,15 @@ static const struct as_vocabulary words = {.compute_unit = "SM",
 
 static const char *const environment[] = {"CUDA_MANAGED_FORCE_DEVICE_ALLOC", NULL};
 
+static const char *const mpi_queries[] = {"MPIX_Query_cuda_support", NULL};
+
 extern const struct as_backend as_backend_cuda;
 const struct as_backend as_backend_cuda = {
     .abi = AS_DEVICE_ABI,
     .name = "cuda",
     .title = "CUDA, NVIDIA GPUs, by libcuda.so.1",
     .environment = environment,
+    .mpi_queries = mpi_queries,
     .roles = as_cu_roles,
     .open = cuda_backend_open,
     .close = cuda_backend_close,

@@ -310,6 +310,7 @@ static enum as_status gpu_memory_time_alloc(struct as_device *dev, const char *a
 }
 
 const struct as_memory_ops as_gpu_memory_ops = {
+    .address = as_gpu_pointer,
     .alloc = gpu_memory_alloc,
     .free = gpu_memory_free,
     .map = gpu_memory_map,

@@ -154,12 +154,16 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
 static const struct as_vocabulary words = {
     .compute_unit = "CU", .workgroup = "workgroup", .subgroup = "wavefront", .shared_memory = "LDS", .queue = "stream"};
 
+/* Open MPI's, and MPICH's. */
+static const char *const mpi_queries[] = {"MPIX_Query_rocm_support", "MPIX_Query_hip_support", NULL};
+
 extern const struct as_backend as_backend_hip;
 const struct as_backend as_backend_hip = {
     .abi = AS_DEVICE_ABI,
     .name = "hip",
     .title = "HIP, AMD GPUs, by libamdhip64",
     .environment = environment,
+    .mpi_queries = mpi_queries,
     .roles = as_hip_roles,
     .open = hip_backend_open,
     .close = hip_backend_close,

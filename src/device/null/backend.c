@@ -224,6 +224,8 @@ static size_t backend_count(void *backend)
     return n;
 }
 
+static const char *const mpi_queries[] = {"assay_query_null_support", NULL};
+
 extern const struct as_backend as_backend_null;
 const struct as_backend as_backend_null = {
     .abi = AS_DEVICE_ABI,
@@ -235,6 +237,7 @@ const struct as_backend as_backend_null = {
     .count = backend_count,
     .open_device = open_device,
     .sensor = &as_null_sensor,
+    .mpi_queries = mpi_queries,
     .on_request = true,
     .single = true,
 };

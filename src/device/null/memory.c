@@ -155,6 +155,7 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
 }
 
 const struct as_memory_ops as_null_memory_ops = {
+    .address = as_null_address,
     .alloc = null_memory_alloc,
     .free = memory_release,
     .part = memory_part,
