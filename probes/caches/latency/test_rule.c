@@ -440,12 +440,42 @@ static void test_unknown_caches(void **state)
     }
 }
 
+/* A GPU's first cache, which no driver reports, ends somewhere between sizes far apart: the reported L2 is the level
+ * behind it. */
+static void test_coarse_curve_before_the_only_reported_cache(void **state)
+{
+    static const struct {
+        double size, ns;
+    } points[] = {{KiB, 16.2},       {32 * KiB, 16.2},   {MiB, 136},      {16 * MiB, 143},
+                  {64 * MiB, 298.5}, {128 * MiB, 333.4}, {256 * MiB, 333}};
+    struct made m;
+    size_t named = 0;
+    (void)state;
+    made_cpu(&m);
+    m.info.caches[0] = (struct as_cache){.kind = 'u', .level = 2, .size = 60 << 20};
+    m.info.caches_n = 1;
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        char axes[160];
+        snprintf(axes, sizeof axes, "size=%.0f pattern=random allocator=thp stride=64", points[i].size);
+        made_add(&m, "latency", "ns", points[i].ns, axes)->lower_is_better = 1;
+    }
+    made_derive(&m);
+    for (size_t i = 0; i < m.facts_n; i++)
+        named += strcmp(m.facts[i].id, "cache.L2.latency") == 0;
+    assert_int_equal(named, 1);
+    made_near(&m, "cache.L2.latency", 139.5, 0.05);
+    const struct as_fact *size = made_get(&m, "cache.L2.size");
+    assert_true(size->ci.lo <= 60 * MiB && size->ci.hi >= 60 * MiB);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undecided_by_medians),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_unknown_caches),
+        cmocka_unit_test(test_coarse_curve_before_the_only_reported_cache),
         cmocka_unit_test(test_cache_claims),
         cmocka_unit_test(test_memory_side),
         cmocka_unit_test(test_pages),
