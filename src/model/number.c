@@ -377,7 +377,10 @@ static bool number_is_seen(const struct as_number *n)
 void as_number_prose(const struct as_number *n, const char *per, const char *note, struct as_buf *out)
 {
     const enum as_number_form form = as_number_form(n);
-    const bool seen = form == AS_NUMBER_VALUE && number_is_seen(n);
+    struct as_buf ends = AS_BUF_INIT;
+    if (form == AS_NUMBER_VALUE && number_is_seen(n))
+        number_add_ends(n, number_last_place(number_half(n)), DIGITS, &ends);
+    const bool seen = strstr(as_buf_get(&ends), " to "); /* ends that are printed alike add nothing */
     as_number_text(n, out);
     as_buf_str(out, per);
     if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
@@ -385,9 +388,11 @@ void as_number_prose(const struct as_number *n, const char *per, const char *not
     if (form == AS_NUMBER_ONE_TRIAL)
         number_add_trials(n, out);
     else if (seen)
-        number_add_ends(n, number_last_place(number_half(n)), DIGITS, out);
+        as_buf_str(out, as_buf_get(&ends));
     if (note[0])
         as_buf_printf(out, "%s%s", form == AS_NUMBER_ONE_TRIAL || seen ? "; " : "", note);
     if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
         as_buf_char(out, ')');
+    out->failed |= ends.failed;
+    as_buf_finish(&ends);
 }

@@ -63,6 +63,17 @@ def test_printed_ratios(assay):
     expect(seen > 100 and not wrong, f"ratios with an interval, of {seen}", "\n".join(map(str, wrong)))
 
 
+def test_numbers_lie_in_their_intervals(assay):
+    wrong = []
+    for store in sorted(glob.glob(os.path.join(ROOT, "samples", "*.db"))):
+        for f in facts_of(assay, store):
+            for name, (v, low, high) in (("value", (f["value"], f["ci_low"], f["ci_high"])),
+                                         ("gain", (f["gain"], f["gain_low"], f["gain_high"]))):
+                if None not in (v, low, high) and not low - 1e-9 * abs(low) <= v <= high + 1e-9 * abs(high):
+                    wrong.append((os.path.basename(store), f["id"], name, low, v, high))
+    expect(not wrong, "a value outside its interval", "\n".join(map(str, wrong)))
+
+
 def test_no_ratio_by_hand(_assay):
     """Also of sentences that no sample has."""
     wrong = []

@@ -103,9 +103,9 @@ static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *
     if (pair->relation == AS_PIPES_SEPARATE) { /* the share tells how much of the shorter one adds to the longer */
         const double one = s->count[a] * p->alone[a], other = s->count[b] * p->alone[b];
         const double longer = fmax(one, other), shorter = fmin(one, other), apart = one + other;
-        as_fact_gain(f, apart / s->cost,
-                     (struct as_interval){apart / (longer + shorter * f->ci.hi),
-                                          apart / (longer + shorter * fmax(f->ci.lo, 0))});
+        as_fact_gain(
+            f, apart / s->cost,
+            (struct as_interval){apart / (longer + shorter * f->ci.hi), apart / (longer + shorter * f->ci.lo)});
         if (as_fact_side(f) > 0)
             as_fact_act(f,
                         "Mix operations of different pipes: interleaved, %s and %s run {gain} as fast as in sequence",
