@@ -74,6 +74,15 @@ def test_numbers_lie_in_their_intervals(assay):
     expect(not wrong, "a value outside its interval", "\n".join(map(str, wrong)))
 
 
+def test_clocks_are_compared_as_they_are(assay):
+    """Numbers that scale with the core's clock are compared at one clock, but not the clock itself."""
+    base, checked = (os.path.join(ROOT, "samples", name) for name in ("h100-quick.db", "h100-pair.db"))
+    lines = map(json.loads, assay.run("check", "--json", "--against", base, "--store", checked).out.splitlines())
+    clocks = [line for line in lines if line.get("unit") == "Hz" and line.get("base") and line.get("checked")]
+    expect(len(clocks) >= 2, "clocks of CPU and GPU", clocks)
+    expect(all(abs(line["ratio"] * line["base"] / line["checked"] - 1) < 1e-6 for line in clocks), "their ratios", clocks)
+
+
 def test_no_ratio_by_hand(_assay):
     """Also of sentences that no sample has."""
     wrong = []

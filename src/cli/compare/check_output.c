@@ -308,9 +308,27 @@ static void open_text(const struct as_checked *c, struct as_buf *out)
         c->not_again);
 }
 
-static void again_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+/* The numbers stand at the clock of their side, ratios and verdicts are at one. */
+static void clock_text(const struct as_checked *c, struct as_buf *out)
 {
-    static void (*const texts[])(const struct as_checked *c, struct as_buf *out) = {repeated_text, open_text};
+    const double hz[] = {c->base->clock_hz, c->now->clock_hz};
+    bool differs = false;
+    for (size_t i = 0; i < c->check.n && !c->base->bounds; i++) {
+        const struct as_check_line *l = &c->check.v[i];
+        differs |= l->base && l->now && as_machine_sheet_is_carried(l->now, hz[1], hz[0]);
+    }
+    if (!differs)
+        return;
+    as_buf_str(out, "Ratios of numbers that scale with the core clock are at the same clock; the base ran at ");
+    as_format_value(out, hz[0], "Hz");
+    as_buf_str(out, ", the checked run at ");
+    as_format_value(out, hz[1], "Hz");
+}
+
+static void sentences_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+{
+    static void (*const texts[])(const struct as_checked *c, struct as_buf *out) = {repeated_text, open_text,
+                                                                                    clock_text};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct as_buf text = AS_BUF_INIT, safe = AS_BUF_INIT;
         texts[i](c, &text);
@@ -364,7 +382,7 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
             100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
-    again_text(c, style, out);
+    sentences_text(c, style, out);
     as_check_verdict_text(c, out);
     as_buf_char(out, '\n');
     return st;

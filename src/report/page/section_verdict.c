@@ -3,12 +3,8 @@
 #include "report/page/page.h"
 #include "report/sheet/runs_compare.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Relative: less does not change a number of three digits. */
-static const double CLOCKS_APART = 0.0005;
 
 /* The words of 'assay compare'. */
 static void verdict_add_counts(struct as_page *p, const struct as_pairs *pairs)
@@ -62,7 +58,7 @@ static bool verdict_add_line(struct as_buf *b, const struct as_check_line *line,
     as_html_cell(b, line->verdict == AS_CHECK_WORSE ? "worse" : "better", as_check_verdict_word(line->verdict, false));
     as_buf_char(b, '\n');
     as_buf_finish(&name);
-    return fabs(carry - 1) > CLOCKS_APART;
+    return as_machine_sheet_is_carried(line->now, from->clock_hz, to->clock_hz);
 }
 
 /* The probe of a measurement that differs, for the pictures. */

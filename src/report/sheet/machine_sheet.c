@@ -117,6 +117,12 @@ double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, do
     return as_clock_carry(row->clock_exponent, as_sheet_more_is_better(row->unit), from_hz, to_hz);
 }
 
+bool as_machine_sheet_is_carried(const struct as_sheet_row *row, double from_hz, double to_hz)
+{
+    static const double SEEN = 0.0005;
+    return fabs(as_machine_sheet_carry(row, from_hz, to_hz) - 1) > SEEN;
+}
+
 double as_clock_carry(double exponent, bool more_is_better, double from_hz, double to_hz)
 {
     if (!(from_hz > 0) || !(to_hz > 0) || !isfinite(exponent))

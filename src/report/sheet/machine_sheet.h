@@ -103,6 +103,8 @@ struct as_between as_machine_prior(const struct as_machine_priors *priors, const
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz);
 /* The same of any number: time is proportional to 1 / clock ^ exponent; NAN: not, or not known. */
 double as_clock_carry(double exponent, bool more_is_better, double from_hz, double to_hz);
+/* Does carrying over change a number of the row that is printed with three digits? */
+bool as_machine_sheet_is_carried(const struct as_sheet_row *row, double from_hz, double to_hz);
 /* Was the run measured in a virtual machine? */
 bool as_machine_is_virtual(const struct as_run *run);
 /* Does it go to and fro between states on some hosts, as core to core does with the pair of cores? */

@@ -159,8 +159,8 @@ static double exponent_of(const struct as_report_run *run, const struct as_quant
 {
     const int64_t id = n->cell ? n->cell : n->fact && n->fact->evidence_n ? n->fact->evidence[0] : 0;
     const struct as_cell *cell = as_report_cell(run, id);
-    const bool is_counted = isfinite(n->counted);
-    return cell && !is_counted && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
+    const bool is_counted = isfinite(n->counted), is_clock = strcmp(n->unit, "Hz") == 0;
+    return cell && !is_counted && !is_clock && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
 }
 
 /* "52 GB/s in 53% of samples, 82 GB/s in 47%" */
