@@ -103,6 +103,15 @@ static const char *alike_clock_text(const struct alike_line *l, char out[80])
     return out;
 }
 
+static const char *percent_text(double percent, char out[16])
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_format_number(&b, percent, 2);
+    as_copy_text(out, 16, as_buf_get(&b));
+    as_buf_finish(&b);
+    return out;
+}
+
 static void add_worse(struct as_rule_context *c, const struct alike_line *l)
 {
     const bool below = l->own.effect < 0;
@@ -110,7 +119,7 @@ static void add_worse(struct as_rule_context *c, const struct alike_line *l)
     const double least = 100 * (below ? 1 - ratio.hi : ratio.lo - 1),
                  most = 100 * (below ? 1 - ratio.lo : ratio.hi - 1);
     const struct as_quantity_subject s = as_rule_subject(c);
-    char others[24], clock[80], label[80];
+    char others[24], clock[80], label[80], percent[3][16];
     struct as_fact *f = as_fact_add(c, AS_FACT_ALIKE, l->cell[0],
                                     AS_BY(.what = l->of->name, .object = l->of->level[0] ? l->of->level : "core"));
     if (!f)
@@ -119,8 +128,9 @@ static void add_worse(struct as_rule_context *c, const struct alike_line *l)
     for (size_t i = 0; i < l->n; i++)
         as_fact_evidence(f, l->cell[i]);
     as_quantity_expand(&s, l->of->label, label, sizeof label);
-    as_fact_say(f, "%s: %s %s is %.2g%% (%.2g to %.2g%%) %s the other %s%s", c->device, l->of->group, label,
-                100 * fabs(expm1(l->own.effect)), least, most, below ? "below" : "above", others_text(l->n - 1, others),
+    as_fact_say(f, "%s: %s %s is %s%% (%s to %s%%) %s the other %s%s", c->device, l->of->group, label,
+                percent_text(100 * fabs(expm1(l->own.effect)), percent[0]), percent_text(least, percent[1]),
+                percent_text(most, percent[2]), below ? "below" : "above", others_text(l->n - 1, others),
                 alike_clock_text(l, clock));
 }
 

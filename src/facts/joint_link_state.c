@@ -8,12 +8,12 @@
 static const struct link_counter {
     const char *note, *note_new, *name, *act;
 } counters[] = {
-    {"link_errors", "link_errors_new", "Errors of links to other devices (CRC errors and recoveries)",
+    {"link_errors", "link_errors_new", "Link errors between GPUs (CRC errors and recoveries)",
      "Look for the failing link: nvidia-smi nvlink -e"},
-    {"link_replays", "link_replays_new", "Replays on links to other devices",
+    {"link_replays", "link_replays_new", "Link replays between GPUs",
      "Look for the failing link: nvidia-smi nvlink -e"},
     {"pcie_replays", "pcie_replays_new", "PCIe replays",
-     "Reseat the device or its riser: packets on its PCIe link are sent again"},
+     "Check slot and riser of the device if its copies are slow: packets on its PCIe link are sent again"},
 };
 
 /* The counter before the first and after the last of the device's cells that note it; false where none does. */

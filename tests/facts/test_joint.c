@@ -162,7 +162,7 @@ static void test_link_counters(void **state)
     made_add(&m, "link", "GB/s", 390, "peer=1 direction=both how=engine size=64");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "link.counter.link_replays", 6, 1e-9);
-    made_says(f, "Replays on links to other devices grew by 6 during the run, from 3 to 9");
+    made_says(f, "Link replays between GPUs grew by 6 during the run, from 3 to 9");
     made_acts(&m, f->id, "Look for the failing link");
     assert_int_equal(f->evidence_n, 2);
     assert_null(made_find(&m, "link.counter.link_errors"));

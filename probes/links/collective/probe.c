@@ -62,7 +62,7 @@ static enum as_applies collective_applies(const struct as_device_info *info, con
     if (info->collectives[0])
         return AS_APPLIES;
     if (!info->collectives_why[0])
-        return as_pruned(err, "no library of collectives is known for backend '%s'", info->backend);
+        return as_pruned(err, "backend '%s' has no collective communication library", info->backend);
     as_fail(err, AS_UNSUPPORTED, "%s", info->collectives_why);
     return says ? AS_INAPPLICABLE : AS_PRUNED;
 }
@@ -221,7 +221,7 @@ static enum as_status collective_prepare(struct as_trial_context *tc, void *stat
     while (strcmp(op_words[what], s->op) != 0)
         what++;
     if (!dev->collective)
-        return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no library of collectives", dev->info.backend);
+        return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no collective communication library", dev->info.backend);
     enum as_status st = dev->collective->join(dev, &s->ranks, err);
     if (!st && s->ranks.n > RANKS_MAX)
         st = as_fail(err, AS_UNSUPPORTED, "%zu devices are more than the %d that a collective joins", s->ranks.n,

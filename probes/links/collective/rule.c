@@ -39,10 +39,10 @@ static bool is_smaller(const struct as_cell *a, const struct as_cell *b)
 /* Bytes of bus bandwidth per call: by them the cell's value is a time. */
 static double bus_bytes(const struct as_cell *cell, double ranks)
 {
-    const double bytes = as_cell_size(cell), share = (ranks - 1) / ranks;
+    const double bytes = as_cell_size(cell), part = floor(bytes / sizeof(float) / ranks) * sizeof(float);
     return as_cell_is(cell, "op", "broadcast")    ? bytes
-           : as_cell_is(cell, "op", "all_reduce") ? 2 * share * bytes
-                                                  : share * bytes;
+           : as_cell_is(cell, "op", "all_reduce") ? 2 * (ranks - 1) / ranks * bytes
+                                                  : (ranks - 1) * part;
 }
 
 static void add_bandwidth(struct as_rule_context *c, const struct as_cell *cell, const struct collective_name *name)
@@ -51,7 +51,8 @@ static void add_bandwidth(struct as_rule_context *c, const struct as_cell *cell,
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_COLLECTIVE, cell, AS_BY(.op = name->op));
     if (!f)
         return;
-    snprintf(note, sizeof note, "%s per device, %.40s", size_of(cell, size), c->info->collectives);
+    snprintf(note, sizeof note, "%s per device%s%.40s", size_of(cell, size), c->info ? ", " : "",
+             c->info ? c->info->collectives : "");
     as_fact_noted_text(f, " of bus bandwidth", note, value, sizeof value);
     as_fact_say(f, "%s over %.0f devices: %s", name->name, as_cell_note(cell, "ranks"), value);
 }

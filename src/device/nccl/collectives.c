@@ -65,6 +65,8 @@ static const struct collective {
 static ncclResult_t put_group(const struct as_gpu_collectives *c, const struct as_collective_call *call)
 {
     ncclResult_t code = c->api.ncclGroupStart();
+    if (code)
+        return code;
     for (size_t i = 0; i < c->n && !code; i++) {
         const struct as_gpu *gpu = c->device[i]->ctx;
         const struct rank_call r = {.api = &c->api,
@@ -76,7 +78,9 @@ static ncclResult_t put_group(const struct as_gpu_collectives *c, const struct a
                                     .stream = gpu->stream};
         code = collectives[call->what].put(&r);
     }
-    return code ? code : c->api.ncclGroupEnd();
+    const ncclResult_t ended =
+        c->api.ncclGroupEnd(); /* also after an error: groups nest, and this one would stay open */
+    return code ? code : ended;
 }
 
 static enum as_status nccl_wait(const struct as_gpu_collectives *c, const char *name, struct as_error *err)

@@ -53,7 +53,7 @@ void as_nccl_describe(struct as_device *dev)
     if (gpu->here.device != gpu->backend->found[0].id)
         return;
     if (gpu->backend->found_n < 2)
-        as_fail(&err, AS_UNSUPPORTED, "%s joins two devices or more, and backend '%s' has only one", c->source->name,
+        as_fail(&err, AS_UNSUPPORTED, "%s needs at least two devices; backend '%s' has one", c->source->name,
                 gpu->api->name);
     else if (!nccl_load(c, &err))
         as_copy_text(info->collectives, sizeof info->collectives, c->version);
@@ -89,7 +89,7 @@ void as_nccl_close(struct as_device *dev)
 {
     const struct as_gpu *gpu = dev->ctx;
     struct as_gpu_collectives *c = gpu->backend->collectives;
-    if (!c->n || c->device[0]->ctx != gpu)
+    if (!c->n || !c->device || !c->device[0] || c->device[0]->ctx != gpu)
         return;
     as_nccl_leave(c, gpu->sticky != 0);
     nccl_close_others(c);
@@ -104,6 +104,8 @@ static enum as_status nccl_open_others(struct as_device *dev, struct as_gpu_coll
     c->device = calloc(n, sizeof(struct as_device *));
     c->comm = calloc(n, sizeof(ncclComm_t));
     enum as_status st = c->others && c->device && c->comm ? AS_OK : as_nomem(err, n * sizeof *c->others, "ranks");
+    if (!st)
+        c->device[0] = dev; /* a device that fails to open asks as_nccl_close whether it is this one */
     for (size_t i = 1; i < n && !st; i++) {
         c->device[i] = &c->others[i - 1];
         st = c->source->open_device(gpu->backend, i, c->device[i], err);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char as_pairs_caption[] = "Every pair of GPUs: the row's GPU with the memory of the column's. Medians, of each "
-                                "pair of the largest size, of latencies of the smallest; the probes' tables have the "
-                                "intervals.";
+const char as_pairs_caption[] =
+    "The row's GPU accesses the column's memory. Medians: bandwidth at the largest size, latency "
+    "at the smallest; the probes' tables have the intervals. Blank: not measured.";
 
 enum { PAIR_DEVICES = 16 }; /* more columns than these do not fit any page */
 
@@ -155,7 +155,7 @@ void as_pairs_summary(const struct as_report_run *run, struct as_buf *out)
     as_buf_str(out, " by copy engine");
     if (peak > 0)
         as_buf_printf(out, ", %.0f%% of %s", 100 * median / peak, p.device[0]->peer_bus);
-    if (lowest->sum.median < LOWER * median)
+    if (lowest->sum.ci.hi < LOWER * median)
         say_lowest(&p, lowest, out);
 }
 

@@ -89,6 +89,7 @@ static void test_errors(void **state)
     } faults[] = {{"refuses", "ncclCommInitAll: unhandled system error (2); NCCL_DEBUG=WARN"},
                   {"fails", "ncclAllReduce: some error (1)"},
                   {"late", "ncclAllReduce: some error (6)"},
+                  {"denies", "ncclAllReduce: unhandled system error (2)"},
                   {"fails silent", "ncclAllReduce: no description (1)"}};
     char why[sizeof((struct as_error *)0)->text];
     bool right;
@@ -134,7 +135,7 @@ static void test_single_device(void **state)
     (void)state;
     setenv(stand_in.visible, "1", 1);
     open_gpu(&o, 0);
-    assert_non_null(strstr(o.dev.info.collectives_why, "has only one"));
+    assert_non_null(strstr(o.dev.info.collectives_why, "has one"));
     close_gpu(&o);
     unsetenv(stand_in.visible);
 }

@@ -28,7 +28,7 @@ static struct call {
     ncclComm_t comm;
 } calls[CALLS_MAX];
 static size_t calls_n;
-static bool in_group;
+static int depth; /* groups nest */
 static int live;
 
 /* Communicators that are neither destroyed nor aborted. */
@@ -59,6 +59,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t *comm, int n, const int *devices)
 {
     if (asked("refuses"))
         return SYSTEM;
+    if (depth)
+        return USAGE;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < i; k++)
             if (devices[i] == devices[k])
@@ -73,6 +75,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t *comm, int n, const int *devices)
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
 {
+    if (depth)
+        return USAGE;
     live--;
     free(comm);
     return ncclSuccess;
@@ -91,14 +95,15 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *result)
 
 ncclResult_t ncclGroupStart(void)
 {
-    calls_n = 0;
-    in_group = true;
+    calls_n = depth++ ? calls_n : 0;
     return ncclSuccess;
 }
 
 static ncclResult_t add(struct call call, ncclDataType_t type, const struct as_gpu_stream *stream)
 {
-    if (!in_group || calls_n == CALLS_MAX || type != ncclFloat32 || !stream)
+    if (asked("denies") && call.comm->rank == 1)
+        return SYSTEM;
+    if (!depth || calls_n == CALLS_MAX || type != ncclFloat32 || !stream)
         return USAGE;
     calls[calls_n++] = call;
     return ncclSuccess;
@@ -189,7 +194,10 @@ static void hang(void)
 ncclResult_t ncclGroupEnd(void)
 {
     const size_t ranks = calls_n ? (size_t)calls[0].comm->ranks : 0;
-    in_group = false;
+    if (--depth)
+        return ncclSuccess;
+    if (asked("denies"))
+        return SYSTEM;
     if (asked("fails"))
         return UNHANDLED;
     if (asked("hang"))
