@@ -60,9 +60,15 @@ static void link_hosts(const struct as_cell *cell, struct as_fleet_link *link)
     json_decref(detail);
 }
 
+/* Ranks from a store: no launch has more. */
+enum { RANKS_MAX = 1 << 20 };
+
 enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell *cell, struct as_error *err)
 {
+    const double from = as_axes_number(&cell->axes, "from"), to = as_axes_number(&cell->axes, "to");
     size_t kind = 0;
+    if (!(from >= 0 && from < to && to < RANKS_MAX))
+        return AS_OK;
     enum as_status st = link_kind_of(l, cell, &kind, err);
     if (!st)
         st = as_grow((void **)&l->v, &l->cap, l->n + 1, sizeof *l->v, err);

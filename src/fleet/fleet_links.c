@@ -168,7 +168,11 @@ static double link_time_block(struct as_link_rank *r, const struct as_link_task 
     const double took = as_now() - start;
     if (t->pairs)
         return took;
-    return t->what == AS_LINK_ALLREDUCE ? as_mpi_sum(r->mpi, took) / r->mpi->size : as_mpi_max(r->mpi, took);
+    if (t->what != AS_LINK_ALLREDUCE)
+        return as_mpi_max(r->mpi, took);
+    double mean = as_mpi_sum(r->mpi, took) / r->mpi->size;
+    as_mpi_broadcast(r->mpi, &mean, sizeof mean); /* a sum may differ in its last bit from rank to rank */
+    return mean;
 }
 
 static double value_of(const struct as_link_rank *r, const struct as_link_task *t, double seconds, uint64_t reps)

@@ -189,6 +189,13 @@ def test_wrong_use(assay):
     expect(wrong.code in (USAGE, FAILED, NOTHING) and "fleet links" in wrong.err + wrong.out, "no single machine measures it", wrong)
 
 
+def test_ranks_that_are_none(assay):
+    """A rank that waits for itself would wait forever, and one beyond the last is none."""
+    for wrong in ("to=1", "to=99"):
+        done = launch(assay, "Open MPI", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--set", wrong)
+        expect("'from' is below 'to'" in done.err and done.code != OK, wrong, done)
+
+
 def test_nothing_to_measure(assay):
     """Rank 0 refuses; the others end as well."""
     done = launch(assay, "MPICH", 2, "--folder", "fleet", "--set", "what=allreduce", "--set", "size=4")

@@ -177,11 +177,22 @@ struct as_link_task as_links_job_task(const struct as_cell *c)
                                  .sample_s = SAMPLE_S};
 }
 
+enum { MESSAGE_MAX = 1 << 26 }; /* bytes, as the probe's axis has them */
+
 enum as_status as_links_job_check_memory(const struct as_links_job *l, const struct as_cell *cells, size_t n,
                                          struct as_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        const int32_t memory = as_links_job_task(&cells[i]).memory;
+        const double from = as_axes_number(&cells[i].axes, "from"), to = as_axes_number(&cells[i].axes, "to");
+        const struct as_link_task t = as_links_job_task(&cells[i]);
+        const int32_t memory = t.memory;
+        if (!(from >= 0 && from < to && to < l->mpi.size) || t.what >= AS_LINK_WHATS || memory >= AS_LINK_MEMORIES ||
+            t.size == 0 || t.size > MESSAGE_MAX)
+            return as_fail(
+                err, AS_USAGE,
+                "no message of %llu B from rank %.0f to rank %.0f: 'from' is below 'to', and both are ranks of "
+                "this launch, 0 to %d",
+                (unsigned long long)t.size, from, to, l->mpi.size - 1);
         if (l->why[memory][0])
             return as_fail(err, AS_UNSUPPORTED, "%s memory cannot be sent: %s", as_axes_text(&cells[i].axes, "memory"),
                            l->why[memory]);

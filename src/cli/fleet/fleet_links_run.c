@@ -200,8 +200,9 @@ static enum as_status print_links(struct as_links_job *l, const char *store, str
         print_extent(l, &links, &out);
     if (!st)
         st = as_fleet_links_text(&links, LISTED_MAX, &style, &out, err);
-    as_buf_str(&out, *l->stop ? "Interrupted; to continue, the same command with --resume\n"
-                              : "Every trial:  assay show last node_link");
+    as_buf_str(&out, *l->stop
+                         ? "Interrupted; to continue: 'assay fleet links --resume' with the same launcher and folder\n"
+                         : "Every trial:  assay show last node_link");
     if (!*l->stop) {
         as_args_add_store(store, &out);
         as_buf_char(&out, '\n');
