@@ -265,6 +265,19 @@ void as_format_range(struct as_buf *b, double lo, double hi, double v, const cha
     as_format_range_to(b, lo, hi, v, unit, each);
 }
 
+void as_format_ends(struct as_buf *b, struct as_buf ends[2])
+{
+    const char *const from = as_buf_get(&ends[0]), *const to = as_buf_get(&ends[1]);
+    if (strcmp(from, to) == 0)
+        as_buf_str(b, from);
+    else
+        as_buf_printf(b, "%s to %s", from, to);
+    for (int i = 0; i < 2; i++) {
+        b->failed |= ends[i].failed;
+        as_buf_finish(&ends[i]);
+    }
+}
+
 void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const char *unit, const int digits[2])
 {
     lo = as_range_end(lo, unit);
@@ -280,16 +293,8 @@ void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const 
     struct as_buf ends[2] = {AS_BUF_INIT, AS_BUF_INIT};
     format_add_number(&ends[0], lo, unit, scale, digits[0]);
     format_add_number(&ends[1], hi, unit, scale, digits[1]);
-    const char *const from = as_buf_get(&ends[0]), *const to = as_buf_get(&ends[1]);
-    if (strcmp(from, to) == 0)
-        as_buf_str(b, from);
-    else
-        as_buf_printf(b, "%s to %s", from, to);
+    as_format_ends(b, ends);
     format_add_unit(b, unit, scale);
-    for (int i = 0; i < 2; i++) {
-        b->failed |= ends[i].failed;
-        as_buf_finish(&ends[i]);
-    }
 }
 
 void as_format_duration(struct as_buf *b, double seconds)

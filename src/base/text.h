@@ -30,7 +30,7 @@ struct as_scale {
 };
 /* NULL for a unit displayed without scaling. */
 const struct as_scale *as_scale_of(double v, const char *unit);
-/* What a number in unit `from` is multiplied by to be in `to`: both are a prefix and the same base; 0: they are not. */
+/* The factor that converts `from` to `to`, which may differ only in their prefix ("MB/s", "GB/s"); 0 otherwise. */
 double as_unit_factor(const char *from, const char *to);
 /* The unit of a probe whose cells are rates of float or integer operations, depending on their axes. */
 #define AS_UNIT_RATE "ops/s"
@@ -48,6 +48,8 @@ double as_range_end(double v, const char *unit);
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits);
 /* The same with as many digits for each end. */
 void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const char *unit, const int digits[2]);
+/* "8.80 to 9.30", or one of two texts that are the same; finishes both. */
+void as_format_ends(struct as_buf *b, struct as_buf ends[2]);
 /* Digits for a number in a unit without a larger one: 4096 operations per cycle are not 4100. */
 int as_unscaled_digits(double v, int digits);
 /* 3548974; a median of counts as 12.5, or with three digits */

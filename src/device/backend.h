@@ -33,8 +33,8 @@ struct as_backend {
     /* (optional) Environment variables that decide how its runtime manages and copies memory, or what kernels
      * read; ends with NULL. */
     const char *const *environment;
-    /* (optional) Functions without arguments by which an MPI library tells that it sends memory of these devices by its
-     * address; ends with NULL. */
+    /* (optional) Names of the functions by which an MPI library reports that it accepts device pointers of this API;
+     * ends with NULL. */
     const char *const *mpi_queries;
     const char *unbuilt; /* why this backend is not built in (all slots are NULL); NULL if it is */
 };

@@ -53,8 +53,8 @@ static void gather_line(const struct as_rule_context *c, const struct as_quantit
     }
 }
 
-/* Adds the p of every device. The interval is that of a t with few degrees of freedom, so the error is not too small.
- */
+/* Adds the p of every device. A Student t interval divided by 1.96 overestimates the error, which costs power but adds
+ * no false findings. */
 static enum as_status judge_alike(struct alike_line *l, double *p, size_t *tests, struct as_error *err)
 {
     struct as_observation obs[ALIKE_MAX];
@@ -162,8 +162,8 @@ static void derive_alike(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_alike[] = {
     {"like devices", derive_alike,
-     "a device against the others of its model in the run, by a robust scale; at most 0.5% of findings are expected to "
-     "be chance, over all quantities and devices; deviations up to 1% do not count",
+     "robust z-score against the other devices of its model in the run; false discovery rate 0.5% over all quantities "
+     "and devices; deviations up to 1% are ignored",
      "the same quantity of the same devices in another run, without the deviation"},
     {0},
 };

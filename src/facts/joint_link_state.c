@@ -13,7 +13,7 @@ static const struct link_counter {
     {"link_replays", "link_replays_new", "Link replays between GPUs",
      "Look for the failing link: nvidia-smi nvlink -e"},
     {"pcie_replays", "pcie_replays_new", "PCIe replays",
-     "Check slot and riser of the device if its copies are slow: packets on its PCIe link are sent again"},
+     "Check the GPU's slot and riser if its copies are slow: PCIe packets are retransmitted"},
 };
 
 /* The counter before the first and after the last of the device's cells that note it; false where none does. */
@@ -53,7 +53,7 @@ static void derive_link_state(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_joint_link_state[] = {
-    {"counters of links", derive_link_state,
+    {"link error counters", derive_link_state,
      "the driver's counters after each measurement over a link, against the lowest before one",
      "counters that stay the same while the same measurements run"},
     {0},

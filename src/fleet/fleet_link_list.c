@@ -88,7 +88,7 @@ enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell
 
 static const char *link_word(const char *what)
 {
-    static const char *const words[][2] = {{"both", "bandwidth in both directions"}, {"allreduce", "all-reduce"}};
+    static const char *const words[][2] = {{"both", "bidirectional bandwidth"}, {"allreduce", "all-reduce"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(what, words[i][0]) == 0)
             return words[i][1];
@@ -102,7 +102,7 @@ void as_link_kind_text(const struct as_link_kind *kind, struct as_buf *out)
     if (kind->memory[0] && strcmp(kind->memory, "pageable") != 0)
         as_buf_printf(out, ", %s memory", kind->memory);
     if (kind->together)
-        as_buf_str(out, ", pairs at once");
+        as_buf_str(out, ", concurrent pairs");
 }
 
 void as_fleet_link_ends(const struct as_fleet_link *link, struct as_buf *out)

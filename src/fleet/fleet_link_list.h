@@ -33,7 +33,7 @@ void as_fleet_links_finish(struct as_fleet_links *l);
 enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell *cell, struct as_error *err);
 /* The hosts of a trial as JSON, which become the cell's detail. */
 void as_fleet_link_detail(const char *from, const char *to, struct as_buf *out);
-/* "latency, 8 B", "bandwidth, 256 KiB, pairs at once" */
+/* "latency, 8 B", "bandwidth, 256 KiB, concurrent pairs" */
 void as_link_kind_text(const struct as_link_kind *kind, struct as_buf *out);
 /* "rank 0 (node01) and 1 (node02)" */
 void as_fleet_link_ends(const struct as_fleet_link *link, struct as_buf *out);

@@ -59,12 +59,12 @@ static void link_fill(struct as_link_rank *r, const struct as_link_task *t)
     r->out = out->address;
     r->in = in->address;
     memset(r->image, 0, t->size);
-    (void)as_link_memory_put(r->memory, in, r->image, t->size, NULL);
+    (void)as_link_memory_write(r->memory, in, r->image, t->size, NULL);
     for (size_t i = 0; i < t->size; i++)
         r->image[i] = link_byte_at(t, r->mpi->rank, i);
     for (size_t i = 0; t->what == AS_LINK_ALLREDUCE && i < t->size / sizeof(double); i++)
         ((double *)(void *)r->image)[i] = (double)(i % 1000);
-    (void)as_link_memory_put(r->memory, out, r->image, t->size, NULL);
+    (void)as_link_memory_write(r->memory, out, r->image, t->size, NULL);
 }
 
 static int32_t wrong_bytes(const struct as_link_rank *r, const struct as_link_task *t, int from)
@@ -197,7 +197,7 @@ static double value_of(const struct as_link_rank *r, const struct as_link_task *
 static int32_t link_wrong(const struct as_link_rank *r, const struct as_link_task *t, int peer)
 {
     const struct as_link_buffer *const in = &r->memory->in[t->memory];
-    if (as_link_memory_get(r->memory, in, r->image, t->size, NULL))
+    if (as_link_memory_read(r->memory, in, r->image, t->size, NULL))
         return (int32_t)t->size;
     if (t->what == AS_LINK_ALLREDUCE)
         return wrong_sums(r, t);

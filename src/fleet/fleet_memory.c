@@ -72,7 +72,7 @@ void as_link_memory_open(struct as_link_memory *m, const char *device, int local
     as_buf_finish(&why);
 }
 
-void as_link_memory_ask_mpi(struct as_link_memory *m, const struct as_mpi *mpi)
+void as_link_memory_check_gpu_aware(struct as_link_memory *m, const struct as_mpi *mpi)
 {
     const char *const id = m->opened.device.info.id;
     char *why = m->why[AS_LINK_DEVICE];
@@ -80,15 +80,15 @@ void as_link_memory_ask_mpi(struct as_link_memory *m, const struct as_mpi *mpi)
     if (!m->is_open || why[0])
         return;
     if (!m->opened.device.memory->address || !m->opened.backend->mpi_queries) {
-        snprintf(why, size, "memory of %s has no address that MPI could use", id);
+        snprintf(why, size, "%s memory has no address to pass to MPI", id);
         return;
     }
     const char *asked = NULL;
     const int answer = as_mpi_query(mpi, m->opened.backend->mpi_queries, &asked);
     if (answer < 0)
-        snprintf(why, size, "%s does not say whether it sends memory of %s: it has no %s", mpi->version, id, asked);
+        snprintf(why, size, "%s may not be GPU-aware for %s: it does not export %s", mpi->version, id, asked);
     else if (answer == 0)
-        snprintf(why, size, "%s is built without it or it is switched off: %s says no", mpi->version, asked);
+        snprintf(why, size, "%s is not GPU-aware, or GPU support is disabled: %s() returns 0", mpi->version, asked);
 }
 
 static enum as_status alloc_pageable(struct as_link_buffer *b, uint64_t bytes, struct as_error *err)
@@ -121,8 +121,8 @@ enum as_status as_link_memory_alloc(struct as_link_memory *m, enum as_link_memor
     return st;
 }
 
-enum as_status as_link_memory_put(struct as_link_memory *m, const struct as_link_buffer *to, const void *from,
-                                  uint64_t bytes, struct as_error *err)
+enum as_status as_link_memory_write(struct as_link_memory *m, const struct as_link_buffer *to, const void *from,
+                                    uint64_t bytes, struct as_error *err)
 {
     struct as_device *dev = &m->opened.device;
     if (to->memory)
@@ -131,8 +131,8 @@ enum as_status as_link_memory_put(struct as_link_memory *m, const struct as_link
     return AS_OK;
 }
 
-enum as_status as_link_memory_get(struct as_link_memory *m, const struct as_link_buffer *from, void *to, uint64_t bytes,
-                                  struct as_error *err)
+enum as_status as_link_memory_read(struct as_link_memory *m, const struct as_link_buffer *from, void *to,
+                                   uint64_t bytes, struct as_error *err)
 {
     struct as_device *dev = &m->opened.device;
     if (from->memory)

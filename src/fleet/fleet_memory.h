@@ -27,15 +27,15 @@ struct as_link_memory {
  * number on the host, or "cuda:1"; NULL: the first API that has GPUs. What cannot be used has a reason. */
 void as_link_memory_open(struct as_link_memory *m, const char *device, int local);
 /* Whether this MPI sends the device's memory. */
-void as_link_memory_ask_mpi(struct as_link_memory *m, const struct as_mpi *mpi);
+void as_link_memory_check_gpu_aware(struct as_link_memory *m, const struct as_mpi *mpi);
 /* Buffers of both directions. */
 enum as_status as_link_memory_alloc(struct as_link_memory *m, enum as_link_memory_kind kind, uint64_t bytes,
                                     struct as_error *err);
 /* Between a buffer and the host's memory. */
-enum as_status as_link_memory_put(struct as_link_memory *m, const struct as_link_buffer *to, const void *from,
-                                  uint64_t bytes, struct as_error *err);
-enum as_status as_link_memory_get(struct as_link_memory *m, const struct as_link_buffer *from, void *to, uint64_t bytes,
-                                  struct as_error *err);
+enum as_status as_link_memory_write(struct as_link_memory *m, const struct as_link_buffer *to, const void *from,
+                                    uint64_t bytes, struct as_error *err);
+enum as_status as_link_memory_read(struct as_link_memory *m, const struct as_link_buffer *from, void *to,
+                                   uint64_t bytes, struct as_error *err);
 void as_link_memory_close(struct as_link_memory *m);
 
 #endif

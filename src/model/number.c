@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-static const double BELIEVED = 0.25;   /* half an interval that ± may stand for */
-static const double FACTOR = 4;        /* between the ends of a ratio, or of another run, that still tell something */
-static const double DECADE = 10;       /* between the ends of a range that still tells something */
-static const double BYTES_APART = 100; /* the same of bytes: capacities lie between two sizes of a coarse grid */
+static const double HALF_WIDTH_MAX = 0.25; /* half an interval that ± may stand for */
+static const double RATIO_SPAN_MAX = 4;  /* between the ends of a ratio, or of another run, that still tell something */
+static const double RANGE_SPAN_MAX = 10; /* between the ends of a range that still tells something */
+static const double SIZE_SPAN_MAX = 100; /* the same of bytes: capacities lie between two sizes of a coarse grid */
 /* The interval of so few trials is mostly what is usual for such cells: it does not tell that they scatter. */
 enum { FEW_TRIALS = 2 };
-/* Where so few trials differ by more than BELIEVED, their median is no number, and what they saw is all there is. */
+/* Where so few trials differ by more than HALF_WIDTH_MAX, their median is no number, and what they saw is all there is.
+ */
 enum { SEEN_TRIALS = 3 };
 enum { DIGITS = 3, ENDS = 4, NO_LIMIT = 17 };
 
@@ -61,7 +62,7 @@ static bool number_has_interval(const struct as_number *n)
 
 static bool number_trials_differ(const struct as_number *n)
 {
-    return n->trials && n->trials <= SEEN_TRIALS && n->seen.lo > 0 && n->seen.hi > (1 + BELIEVED) * n->seen.lo;
+    return n->trials && n->trials <= SEEN_TRIALS && n->seen.lo > 0 && n->seen.hi > (1 + HALF_WIDTH_MAX) * n->seen.lo;
 }
 
 enum as_number_form as_number_form(const struct as_number *n)
@@ -72,8 +73,8 @@ enum as_number_form as_number_form(const struct as_number *n)
         return n->trials == 1 && isfinite(n->value) && strcmp(n->unit, "B") != 0 ? AS_NUMBER_ONE_TRIAL
                                                                                  : AS_NUMBER_VALUE;
     if (strcmp(n->unit, "B") == 0)
-        return n->trials && ci.lo > 0 && ci.hi > BYTES_APART * ci.lo ? AS_NUMBER_NOISY : AS_NUMBER_RANGE;
-    const bool is_narrow = as_number_width(n->value, ci) <= BELIEVED;
+        return n->trials && ci.lo > 0 && ci.hi > SIZE_SPAN_MAX * ci.lo ? AS_NUMBER_NOISY : AS_NUMBER_RANGE;
+    const bool is_narrow = as_number_width(n->value, ci) <= HALF_WIDTH_MAX;
     if (n->bound && !is_narrow)
         return AS_NUMBER_BOUND;
     const bool differ = number_trials_differ(n);
@@ -85,7 +86,7 @@ enum as_number_form as_number_form(const struct as_number *n)
         return AS_NUMBER_MODES;
     if (is_ratio && !as_number_predicts(ci))
         return ci.lo > 1 || ci.hi < 1 ? AS_NUMBER_BOUND : AS_NUMBER_INCONCLUSIVE;
-    if (n->trials && ci.lo > 0 && ci.hi > DECADE * ci.lo)
+    if (n->trials && ci.lo > 0 && ci.hi > RANGE_SPAN_MAX * ci.lo)
         return differ ? AS_NUMBER_TRIALS : AS_NUMBER_NOISY;
     return AS_NUMBER_RANGE;
 }
@@ -185,9 +186,10 @@ static void number_add_ends(const struct as_number *n, int place, int most, stru
         as_format_range_to(out, n->ci.lo, n->ci.hi, n->value, n->unit, digits);
         return;
     }
-    as_format_number(out, n->ci.lo, digits[0]);
-    as_buf_str(out, " to ");
-    as_format_number(out, n->ci.hi, digits[1]);
+    struct as_buf texts[2] = {AS_BUF_INIT, AS_BUF_INIT};
+    for (int i = 0; i < 2; i++)
+        as_format_number(&texts[i], ends[i], digits[i]);
+    as_format_ends(out, texts);
     as_buf_printf(out, " %s", n->unit);
 }
 
@@ -318,7 +320,7 @@ void as_number_precision(const struct as_number *n, struct as_buf *out)
 
 bool as_number_predicts(struct as_interval another)
 {
-    return another.lo > 0 && another.hi <= FACTOR * another.lo;
+    return another.lo > 0 && another.hi <= RATIO_SPAN_MAX * another.lo;
 }
 
 bool as_number_has_interval(const struct as_number *n)

@@ -112,7 +112,7 @@ enum as_status as_direct_run_resume(struct as_store *store, const struct as_run_
     return st;
 }
 
-const struct as_run *as_direct_run_run(const struct as_direct_run *c)
+const struct as_run *as_direct_run_record(const struct as_direct_run *c)
 {
     return &c->run;
 }

@@ -20,7 +20,7 @@ enum as_status as_direct_run_begin(struct as_store *store, const struct as_run_o
 enum as_status as_direct_run_resume(struct as_store *store, const struct as_run_options *options,
                                     const struct as_device_info *info, struct as_direct_run **out,
                                     struct as_error *err);
-const struct as_run *as_direct_run_run(const struct as_direct_run *c);
+const struct as_run *as_direct_run_record(const struct as_direct_run *c);
 double as_direct_run_deadline(const struct as_direct_run *c);         /* as_now() time; INFINITY: no budget */
 int as_direct_run_trials(const struct as_direct_run *c, size_t cell); /* that the cell has */
 /* As they are now, in the plan's order. */

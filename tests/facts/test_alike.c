@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { GPUS = 8, NONE = -1 };
-static const double SCATTER = 0.002; /* of a device's number */
+static double scatter = 0.002; /* of a device's number, and its standard error */
 #define STREAM(op)                                                                                                     \
     "op=" op                                                                                                           \
     ";level=memory;size=4294967296;threads=0;store=regular;width=best;way=best;touch=device;allocator=cuMemAlloc"
@@ -44,7 +44,7 @@ static void make_node(struct node *node, uint64_t seed, size_t gpus, int slow, s
     as_rng_seed(&rng, seed);
     *node = (struct node){.facts = NULL};
     made_gpu_minimal(&node->m);
-    node->m.share = 1.96 * SCATTER;
+    node->m.share = 1.96 * scatter;
     for (size_t i = 0; i < gpus; i++) {
         node->devices[i] = node->m.info;
         snprintf(node->devices[i].id, sizeof node->devices[i].id, "cuda:%zu", i);
@@ -54,7 +54,7 @@ static void make_node(struct node *node, uint64_t seed, size_t gpus, int slow, s
     for (size_t i = 0; i < gpus; i++)
         for (size_t q = 0; q < QUANTITIES; q++) {
             const double worse = (int)i == slow && q == quantity ? factor : 1;
-            const double value = quantities[q].value * exp(SCATTER * as_rng_normal(&rng));
+            const double value = quantities[q].value * exp(scatter * as_rng_normal(&rng));
             node->m.info = node->devices[i];
             node->m.clock_hz = (int)i == slow ? clock : 1.98e9;
             made_add(&node->m, quantities[q].probe, quantities[q].unit,
@@ -118,17 +118,23 @@ UNIT_TEST(test_slow_latency_at_another_clock)
     end_node(&node);
 }
 
-/* Fifty nodes without a slow device, each with new scatter. */
+/* Fifty nodes without a slow device, each with new scatter: far below the deviation that counts, and twice that, where
+ * only the rate of false discoveries keeps the worst of 56 numbers from being named. */
 UNIT_TEST(test_none_is_slow)
 {
-    for (uint64_t seed = 100; seed < 150; seed++) {
-        struct node node;
-        make_node(&node, seed, GPUS, NONE, READ, 1, 1.98e9);
-        derive(&node, GPUS);
-        if (finding(&node))
-            fail_msg("node %ju: %s", (uintmax_t)seed, finding(&node)->sentence);
-        end_node(&node);
+    static const double each[] = {0.002, 0.02};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        scatter = each[i];
+        for (uint64_t seed = 100; seed < 150; seed++) {
+            struct node node;
+            make_node(&node, seed, GPUS, NONE, READ, 1, 1.98e9);
+            derive(&node, GPUS);
+            if (finding(&node))
+                fail_msg("node %ju: %s", (uintmax_t)seed, finding(&node)->sentence);
+            end_node(&node);
+        }
     }
+    scatter = each[0];
 }
 
 /* A better one, less than 1%, too few others, and devices of another model are no findings. */

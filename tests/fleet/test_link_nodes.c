@@ -69,7 +69,7 @@ UNIT_TEST(test_a_slow_node)
     assert_int_equal(j.worse, 1);
     assert_string_equal(f.nodes[j.v[0].node].name, "n7");
     as_fleet_say(&f, &j.v[0], &said);
-    assert_non_null(strstr(as_buf_get(&said), "Message latency, 8 B, pairs at once, over its links is 50% ("));
+    assert_non_null(strstr(as_buf_get(&said), "Message latency, 8 B, concurrent pairs, over its links is 50% ("));
     as_buf_clear(&said);
     as_fleet_summary(&f, &j, &said);
     assert_null(strstr(as_buf_get(&said), "x links")); /* no device */
@@ -105,10 +105,10 @@ UNIT_TEST(test_the_slowest_pair)
     assert_int_equal(f.links.v[s.worst_at].rank[1], 3);
     assert_true(s.best >= 1000 && s.best < s.median && s.median < s.worst);
     assert_int_equal(as_fleet_links_text(&f.links, 1, &style, &out, NULL), AS_OK);
-    assert_non_null(strstr(as_buf_get(&out), "latency, 8 B, pairs at once, 66 pairs: median 1.00 µs"));
+    assert_non_null(strstr(as_buf_get(&out), "latency, 8 B, concurrent pairs, 66 pairs: median 1.00 µs"));
     assert_non_null(strstr(as_buf_get(&out), "slowest: rank 2 (n2) and 3 (n3), 3.0"));
     assert_non_null(
-        strstr(as_buf_get(&out), "bandwidth in both directions, 8 B, pairs at once, 66 pairs: median 20.0 GB/s"));
+        strstr(as_buf_get(&out), "bidirectional bandwidth, 8 B, concurrent pairs, 66 pairs: median 20.0 GB/s"));
     as_buf_finish(&out);
     as_fleet_finish(&f);
 }

@@ -101,13 +101,13 @@ static void summaries(void **state)
     begin("hip", 2);
     devices[1].peer_bandwidth = 0;
     add("hip:0", "1", 50, write_engine, LARGE);
-    check_summary("GPU to GPU, 1 pair: 50.0 GB/s by copy engine");
+    check_summary("GPU to GPU (write, copy engine, 1 pair): 50.0 GB/s");
     add("hip:1", "0", 40, write_engine, LARGE);
-    check_summary("GPU to GPU, 2 pairs: 45.0 GB/s by copy engine; lowest 40.0 GB/s, hip:1 to hip:0");
+    check_summary("GPU to GPU (write, copy engine, 2 pairs): median 45.0 GB/s; lowest 40.0 GB/s, hip:1 to hip:0");
     begin("hip", 2);
     add("hip:0", "1", 50, write_engine, LARGE);
     add("hip:1", "0", 49.9, write_engine, LARGE);
-    check_summary("GPU to GPU, 2 pairs: 50.0 GB/s by copy engine, 11% of NVLink 4 x18");
+    check_summary("GPU to GPU (write, copy engine, 2 pairs): median 50.0 GB/s, 11% of NVLink 4 x18");
     begin("hip", 2);
     add("hip:0", "1", 700, load, SMALL);
     assert_true(as_pairs_any(&run));

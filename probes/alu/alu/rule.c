@@ -346,11 +346,10 @@ static void alu_add_length(struct as_rule_context *c, const struct curve *curve,
                  over = as_cell_axis_number(curve->v[last], "steps");
     as_fact_number(f, sqrt(one->lo / over * one->hi / to), (struct as_interval){one->lo / over, one->hi / to});
     f->verdict = AS_SUPPORTED;
-    as_fact_say(
-        f,
-        "The code of {op} is {value} as long as that of ffma32: loops of %.0f operations run at full speed, loops of "
-        "%.0f do not",
-        to, over);
+    as_fact_say(f,
+                "{op} takes {value} the code size of ffma32: a loop of %.0f operations runs at full speed, one of %.0f "
+                "does not",
+                to, over);
     as_fact_evidence(f, curve->v[last - 1]);
     as_fact_evidence(f, curve->v[last]);
 }

@@ -191,7 +191,7 @@ UNIT_TEST(test_lengths)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "alu.length.imul64");
     assert_true(f->ci.lo == 1440 / 480.0 && f->ci.hi == 2880 / 240.0 && f->value == 6);
-    made_says(f, "loops of 240 operations run at full speed, loops of 480 do not");
+    made_says(f, "a loop of 240 operations runs at full speed, one of 480 does not");
     assert_null(made_find(&m, "alu.length.ffma32"));
     f = made_near(&m, "alu.repetitions.imul64", 240, 1e-9);
     assert_true(f->ci.lo == 48 && f->ci.hi == 240);

@@ -49,8 +49,8 @@ static void derive_loop(struct as_rule_context *c)
         const double steps = as_cell_note(cell, "steps");
         as_fact_number(f, v.value, (struct as_interval){fmax(v.ci.lo, 0), v.ci.hi});
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "The loop around %.0f dependent %s costs {value} per iteration beside them, which is subtracted",
-                    steps, as_cell_axis(cell, "op"));
+        as_fact_say(f, "Loop overhead is {value} per iteration of %.0f dependent %s; it is subtracted", steps,
+                    as_cell_axis(cell, "op"));
         as_fact_evidence(f, cell);
     }
     free(cells);

@@ -105,20 +105,14 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
     f->verdict = same || apart ? AS_SUPPORTED : AS_UNDECIDED; /* either is an answer */
     as_fact_say(
         f,
-        same ? "%s and %s use the same ports: interleaved, they take {value} of the shorter one's time more than the "
-               "longer one alone"
-        : apart
-            ? "%s and %s do not compete for ports: interleaved, they take {value} of the shorter one's time more than "
-              "the longer one alone"
+        same    ? "%s and %s use the same ports: interleaving adds {value} of the shorter loop's time"
+        : apart ? "%s and %s do not compete for ports: interleaving adds {value} of the shorter loop's time"
         : dense
-            ? "%s and %s together reach the highest instruction rate of all mixtures, and take {value} of the shorter "
-              "one's time more than the longer one alone"
-        : part
-            ? "%s and %s share some of their ports: interleaved, they take {value} of the shorter one's time more than "
-              "the longer one alone"
-            : "Whether %s and %s share ports is inconclusive: {wide}interleaved, they take {value} of the shorter "
-              "one's time "
-              "more than the longer one alone",
+            ? "%s and %s reach the highest instruction rate of all mixtures: interleaving adds {value} of the shorter "
+              "loop's time"
+        : part ? "%s and %s share some ports: interleaving adds {value} of the shorter loop's time"
+               : "Whether %s and %s share ports is inconclusive: {wide}interleaving adds {value} of the shorter loop's "
+                 "time",
         a, b);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, one);

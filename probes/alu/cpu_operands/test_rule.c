@@ -73,7 +73,7 @@ UNIT_TEST(test_some_ports)
     m.cells[1].sum.ci = m.cells[2].sum.ci = (struct as_interval){0.99, 1.01};
     made_derive(&m);
     made_says(made_get(&m, "operands.latency.mul.raxtordx"), "mul: 4.00 cycles from rax to rdx");
-    made_says(made_get(&m, "operands.ports.imul.pdep"), "imul and pdep share some of their ports");
+    made_says(made_get(&m, "operands.ports.imul.pdep"), "imul and pdep share some ports");
     made_holds(made_get(&m, "operands.ports.imul.pdep"), 0.5);
     m.cells[2].sum.ci = (struct as_interval){0.7, 1.3};
     m.cells[1].sum.ci = (struct as_interval){0.7, 1.3};

@@ -6,8 +6,8 @@
 
 enum { AS_SLICES_MAX = 9 };
 
-/* Of 8-bit slices product t is of t + 1 slices concatenated along K, whose sums have one significance; of f64 (slices
- * 0) there is one product. The memory is the owner's. */
+/* GEMM t multiplies t + 1 slice pairs of equal significance, concatenated along K, so their sums need no scaling; f64
+ * (slices 0) has one GEMM. The memory is the owner's. */
 struct as_products {
     struct as_gemm gemm[AS_SLICES_MAX];
     unsigned n;

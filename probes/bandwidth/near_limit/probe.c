@@ -40,7 +40,7 @@ static enum as_status near_limit_fits(double bytes, double free_bytes, struct as
 {
     return bytes <= free_bytes
                ? AS_OK
-               : as_too_large(bytes, "of the recommended working set only", free_bytes, " are free", err);
+               : as_too_large(bytes, "only", free_bytes, " of the recommended working set are free", err);
 }
 
 static enum as_applies near_limit_applies(const struct as_device_info *info, const struct as_axes *a,

@@ -52,7 +52,7 @@ UNIT_TEST(test_which_shares)
     t.dev.info.memory_free = 6 << 20;
     assert_int_equal(toy_applies(&t, probe, "share=50 allocator=toy", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&t, probe, "share=90 allocator=toy", &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "7 MiB requested, but of the recommended working set only 6 MiB are free");
+    assert_string_equal(err.text, "7 MiB requested, but only 6 MiB of the recommended working set are free");
     t.dev.info.max_alloc = 1 << 16;
     assert_int_equal(toy_applies(&t, probe, "share=50 allocator=toy", &err), AS_INAPPLICABLE);
     t.dev.info.capabilities = AS_CAP_SOURCE;
@@ -68,7 +68,7 @@ UNIT_TEST(test_taken_since)
     open_toy(&t);
     t.free_bytes = 1 << 20;
     assert_int_equal(toy_prepare(&t, probe, "share=50 allocator=toy", &v, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "4 MiB requested, but of the recommended working set only 1 MiB are free"));
+    assert_non_null(strstr(err.text, "4 MiB requested, but only 1 MiB of the recommended working set are free"));
     toy_finish(probe, &v);
     assert_int_equal(t.live, 0);
 }

@@ -169,11 +169,10 @@ static void pair_ends(const struct level *levels, size_t n, const struct as_cach
         pair[at[i]] = paired[i];
 }
 
-/* The cache of a level whose end does not tell it, by its sizes; none where the end of another level tells that cache.
- */
-static const struct as_cache *cache_of_vague(const struct as_curve *curve, const struct as_plateau *p,
-                                             const struct as_cache *const *caches, size_t caches_n, const size_t *pair,
-                                             size_t own, size_t n)
+/* The cache whose size range holds an unresolved level; NULL if another level already ends at that cache. */
+static const struct as_cache *cache_of_unresolved(const struct as_curve *curve, const struct as_plateau *p,
+                                                  const struct as_cache *const *caches, size_t caches_n,
+                                                  const size_t *pair, size_t own, size_t n)
 {
     const struct as_cache *cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
     for (size_t i = 0; i + 1 < n; i++)
@@ -219,7 +218,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
                           p->knee_ci.hi > VAGUE * p->knee_ci.lo;
         levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
         if (levels[i].vague)
-            levels[i].cache = cache_of_vague(curve, p, caches, caches_n, pair, i, n);
+            levels[i].cache = cache_of_unresolved(curve, p, caches, caches_n, pair, i, n);
         uncounted |= caches_n == 0 && levels[i].vague;
         if (levels[i].ends == AS_END_NONE && caches_n && levels[i].cache == caches[caches_n - 1])
             levels[i].cache = NULL; /* others may use the last one, so its size does not tell that loads hit it */

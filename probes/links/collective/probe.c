@@ -312,7 +312,7 @@ static bool collective_check(void *state, char *why, size_t size)
     for (size_t k = 0; k < s->ranks.n; k++)
         if (!rank_is_right(s, k, &rng, why, size))
             return false;
-    snprintf(why, size, "each device has received what was expected (%s)",
+    snprintf(why, size, "every device received the expected data (%s)",
              s->whole || s->received <= WHOLE_MAX ? "every element" : "64 blocks of 4 KiB");
     return true;
 }
@@ -332,17 +332,17 @@ static void collective_finish(void *state)
 
 static const struct as_metric further[] = {
     {"time", "ns", true, "of one call, from its first launch to the end of the last device", NULL},
-    {"algorithm_bandwidth", "GB/s", false, "size over time, whatever a device moves for it", NULL},
+    {"algorithm_bandwidth", "GB/s", false, "size divided by time per call", NULL},
     {0},
 };
 
 const struct as_probe as_probe_collective = {
     .name = "collective",
     .title = "Collectives",
-    .question = "How fast do all devices of a backend exchange and sum data by the vendor's library?",
+    .question = "How fast are the vendor library's collectives (NCCL, RCCL) over all devices?",
     .metric = "bus bandwidth",
     .unit = "GB/s",
-    .counts = "bytes each device must send and receive at least, as nccl-tests count bus bandwidth; decimal GB",
+    .counts = "algorithm bandwidth times the bus factor of nccl-tests; decimal GB",
     .further = further,
     .varies_by_process = true,
     .not_ahead = true,

@@ -31,7 +31,7 @@ static enum as_applies node_link_applies(const struct as_device_info *info, cons
         return as_pruned(err, "links between nodes are measured by 'assay fleet links' under mpirun or srun");
     const bool of_all = as_word_is(a, "what", "bisection") || as_word_is(a, "what", "allreduce");
     if (of_all && as_word_is(a, "pairs", "together"))
-        return as_pruned(err, "all ranks take part in a bisection or an all-reduce: no pair is beside it");
+        return as_pruned(err, "pairs=together does not apply to bisection and all-reduce, which use all ranks");
     return as_word_is(a, "what", "allreduce") && as_axes_u64(a, "size") % sizeof(double) ? AS_PRUNED : AS_APPLIES;
 }
 

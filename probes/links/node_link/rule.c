@@ -8,7 +8,7 @@ enum { FACTS_MAX = 32 }; /* keeps a run with many sizes readable */
 
 static const char *const words[][2] = {{"latency", "latency"},
                                        {"bandwidth", "bandwidth"},
-                                       {"both", "bandwidth in both directions"},
+                                       {"both", "bidirectional bandwidth"},
                                        {"bisection", "bisection bandwidth"},
                                        {"allreduce", "all-reduce time"}};
 

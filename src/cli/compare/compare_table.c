@@ -176,7 +176,7 @@ static void compare_table_add_group(struct as_table *t, const struct as_pairs *p
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err)
 {
-    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">interval", "b is", NULL};
+    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">interval", "verdict", NULL};
     const unsigned room = style->width > NUMBERS + AXES_MIN ? style->width - NUMBERS : AXES_MIN;
     enum as_status st = AS_OK;
     struct as_table t;

@@ -54,7 +54,7 @@ static const struct term {
     {"of trials", "disturbed",
      "the number rests on the undisturbed trials only: 'N of M trials' says how many; in the others something else "
      "used the CPU or the device"},
-    {"at least", "at most", "of a fact: the best of the forms measured; others that may be better have no number"},
+    {"at least", "at most", "of a fact: the best variant measured; variants that may be better have no number"},
     {"not yet known", NULL, "too few trials or runs to say where another run of the machine would lie"},
     {"not in this suite", NULL, "the suite does not measure this line; others may: 'assay list suites'"},
     {"specified", NULL, "the figure of the vendor's data sheet; not measured"},
@@ -88,7 +88,8 @@ static const struct term {
     {"MLC", NULL,
      "Intel's Memory Latency Checker; the probes latency, bandwidth, loaded_latency and c2c answer its questions"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
-    {"too noisy", NULL, "the ends of the 95% interval are more than a factor of ten apart"},
+    {"too noisy", NULL,
+     "the upper end of the 95% interval is more than 10 times the lower one (100 times for sizes in bytes)"},
     {"±", "+-", "the farther end of the 95% interval, relative to the number"},
     {"~", NULL, "beside an interval: it is wider than requested; 'assay explain imprecise' says why that may be"},
     {"one trial", NULL, "the number of a single usable trial, which has no interval"},
@@ -99,6 +100,11 @@ static const struct term {
     {"share", "of spec", "the measured number relative to what is reported or specified"},
     {"by the neighbours' load", NULL,
      "other guests of the same host use the same cache, so the number depends on what they do"},
+    {"bus bandwidth", NULL,
+     "of a collective, as in nccl-tests: algorithm bandwidth times a factor per operation, comparable with one-way "
+     "link "
+     "bandwidth for any number of devices; in-network reduction can exceed it"},
+    {"algorithm bandwidth", NULL, "of a collective, as in nccl-tests: the size divided by the time"},
     {"another run", NULL, "where 95% of further runs of this machine lie, if they are as precise"},
 };
 

@@ -190,8 +190,8 @@ enum as_status as_links_job_check_memory(const struct as_links_job *l, const str
             t.size == 0 || t.size > MESSAGE_MAX)
             return as_fail(
                 err, AS_USAGE,
-                "no message of %llu B from rank %.0f to rank %.0f: 'from' is below 'to', and both are ranks of "
-                "this launch, 0 to %d",
+                "cannot send %llu B from rank %.0f to rank %.0f: 'from' must be below 'to', both ranks 0 to %d, and a "
+                "message at most 64 MiB",
                 (unsigned long long)t.size, from, to, l->mpi.size - 1);
         if (l->why[memory][0])
             return as_fail(err, AS_UNSUPPORTED, "%s memory cannot be sent: %s", as_axes_text(&cells[i].axes, "memory"),

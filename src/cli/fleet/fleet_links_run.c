@@ -117,7 +117,7 @@ static enum as_status measure_round(struct as_links_job *l, int round, size_t *o
         if (l->quiet || as_now() - said < SAY_S)
             continue;
         said = as_now();
-        as_cli_note("links: trial %d of %d, step %zu of %zu", round + 1, as_direct_run_run(l->run)->trials, i + 1,
+        as_cli_note("links: trial %d of %d, step %zu of %zu", round + 1, as_direct_run_record(l->run)->trials, i + 1,
                     l->steps.n);
     }
     return st;
@@ -138,7 +138,7 @@ static enum as_status measure_all(struct as_links_job *l, struct as_error *err)
     as_rng_seed(&rng, l->request.options.seed);
     for (size_t i = 0; i < l->steps.n && !st; i++)
         order[i] = i;
-    for (int round = 0; round < as_direct_run_run(l->run)->trials && !st && !*l->stop && !l->is_short; round++)
+    for (int round = 0; round < as_direct_run_record(l->run)->trials && !st && !*l->stop && !l->is_short; round++)
         st = measure_round(l, round, order, &rng, &b, &longest, err);
     free(order);
     free(b.cells);
@@ -183,7 +183,7 @@ static void print_extent(const struct as_links_job *l, const struct as_fleet_lin
     print_unused(l, out);
     if (l->is_short)
         as_buf_printf(out, "The budget covered %zu of %zu measurements, some with fewer trials than %d.\n", measured,
-                      cells, as_direct_run_run(l->run)->trials);
+                      cells, as_direct_run_record(l->run)->trials);
 }
 
 static enum as_status print_links(struct as_links_job *l, const char *store, struct as_error *err)
@@ -317,7 +317,7 @@ static enum as_status links_begin(struct as_links_job *l, struct as_error *err)
     if (!st)
         st = as_mpi_start(&l->mpi, job.size, err);
     if (!st)
-        as_link_memory_ask_mpi(&l->memory, &l->mpi);
+        as_link_memory_check_gpu_aware(&l->memory, &l->mpi);
     l->info = (struct as_device_info){
         .id = AS_DIRECT_DEVICE, .backend = AS_DIRECT_DEVICE, .threads = 1, .memory_free = as_host_memory_available()};
     as_copy_text(l->info.name, sizeof l->info.name, l->mpi.version);

@@ -13,8 +13,8 @@ enum as_status as_nccl_check(const struct as_gpu *gpu, ncclResult_t code, const 
     if (code == ncclSuccess)
         return AS_OK;
     const char *words = c->api.ncclGetErrorString(code);
-    return as_fail(err, AS_FAILED, "%s: %s: %.120s (%d); %s=WARN in the environment makes %s say why", gpu->api->name,
-                   what, words && words[0] ? words : "no description", code, c->source->debugger, c->source->name);
+    return as_fail(err, AS_FAILED, "%s: %s: %.120s (%d); set %s=WARN to see why", gpu->api->name, what,
+                   words && words[0] ? words : "no description", code, c->source->debugger);
 }
 
 static enum as_status nccl_load(struct as_gpu_collectives *c, struct as_error *err)
@@ -35,7 +35,7 @@ static enum as_status nccl_load(struct as_gpu_collectives *c, struct as_error *e
     if (missing)
         return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs version 2.7 or later", found, missing);
     if (api.ncclGetVersion(&v))
-        return as_fail(err, AS_UNSUPPORTED, "%s does not tell its version; install it again", found);
+        return as_fail(err, AS_UNSUPPORTED, "%s: ncclGetVersion failed; reinstall the library", found);
     /* 2708 is 2.7.8, 22703 is 2.27.3 */
     const int major = v < 10000 ? v / 1000 : v / 10000, minor = v < 10000 ? v % 1000 / 100 : v % 10000 / 100;
     snprintf(c->version, sizeof c->version, "%s %d.%d.%d", source->name, major, minor, v % 100);
@@ -138,7 +138,7 @@ enum as_status as_nccl_join(struct as_device *dev, struct as_ranks *out, struct 
     const size_t n = gpu->backend->found_n;
     *out = (struct as_ranks){0};
     if (n < 2 || gpu->here.device != gpu->backend->found[0].id)
-        return as_fail(err, AS_UNSUPPORTED, "%s joins the devices of a backend, two or more, from its first one",
+        return as_fail(err, AS_UNSUPPORTED, "%s needs two or more devices, and is started on the backend's first one",
                        c->source->name);
     enum as_status st = nccl_load(c, err);
     if (!st && !c->n)

@@ -27,10 +27,10 @@ static const struct pair_kind {
     {"write, copy kernel, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "kernel"}, {"direction", "to"}}, false},
     {"read, copy engine, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "engine"}, {"direction", "from"}}, false},
     {"read, copy kernel, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "kernel"}, {"direction", "from"}}, false},
-    {"both directions, copy engine, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "engine"}, {"direction", "both"}}, false},
-    {"both directions, copy kernel, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "kernel"}, {"direction", "both"}}, false},
-    {"latency of a load, ns", AS_VIEW_LINK_LATENCY, {{"what", "load"}}, true},
-    {"latency of an atomic add, ns", AS_VIEW_LINK_LATENCY, {{"what", "atomic"}}, true},
+    {"bidirectional, copy engine, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "engine"}, {"direction", "both"}}, false},
+    {"bidirectional, copy kernel, GB/s", AS_VIEW_LINK_BANDWIDTH, {{"how", "kernel"}, {"direction", "both"}}, false},
+    {"load latency, ns", AS_VIEW_LINK_LATENCY, {{"what", "load"}}, true},
+    {"atomic add latency, ns", AS_VIEW_LINK_LATENCY, {{"what", "atomic"}}, true},
 };
 enum { PAIR_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -150,9 +150,9 @@ void as_pairs_summary(const struct as_report_run *run, struct as_buf *out)
     if (n == 0)
         return;
     const double median = as_median(values, n), peak = 1e-9 * p.device[0]->peer_bandwidth;
-    as_buf_printf(out, "GPU to GPU, %zu pair%s: ", n, n == 1 ? "" : "s");
+    as_buf_printf(out, "GPU to GPU (write, copy engine, %zu pair%s): %s", n, n == 1 ? "" : "s",
+                  n == 1 ? "" : "median ");
     as_format_value(out, median, lowest->unit);
-    as_buf_str(out, " by copy engine");
     if (peak > 0)
         as_buf_printf(out, ", %.0f%% of %s", 100 * median / peak, p.device[0]->peer_bus);
     if (lowest->sum.ci.hi < LOWER * median)

@@ -86,7 +86,7 @@ static void test_errors(void **state)
 {
     static const struct {
         const char *words, *part;
-    } faults[] = {{"refuses", "ncclCommInitAll: unhandled system error (2); NCCL_DEBUG=WARN"},
+    } faults[] = {{"refuses", "ncclCommInitAll: unhandled system error (2); set NCCL_DEBUG=WARN"},
                   {"fails", "ncclAllReduce: some error (1)"},
                   {"late", "ncclAllReduce: some error (6)"},
                   {"denies", "ncclAllReduce: unhandled system error (2)"},
