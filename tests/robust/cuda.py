@@ -327,7 +327,7 @@ def test_collectives(assay):
     done = assay.run("run", *args, env=env)
     rejected = [c for c in assay.cells(2) if c["status"] == "rejected"]
     expect([c["axes"]["op"] for c in rejected] == ["all_reduce"], "the wrong sum", done)
-    for more, part in (({"CUDA_VISIBLE_DEVICES": "0"}, "has only one"),
+    for more, part in (({"CUDA_VISIBLE_DEVICES": "0"}, "has one"),
                        ({"LD_LIBRARY_PATH": f"{NO_COLLECTIVES}:{DRIVER}:{COMPILER}"}, "LD_LIBRARY_PATH")):
         args, env = collectives(assay, **more)
         expect_refused(assay.run("run", *args, env=env), USAGE, part)
