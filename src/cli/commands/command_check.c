@@ -234,14 +234,11 @@ static int check_run_check(const struct as_command *command, const struct as_arg
 static const struct as_option options[] = {
     {"against", 0, "BASE",
      "a run, a store, an export, an exported data sheet, h100 or h200; required without --policy; may be given several "
-     "times: all of "
-     "them "
-     "form the base",
+     "times: all of them form the base",
      true},
     {"policy", 0, "POLICY", "check against the bounds of this INI file instead", false},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
-    {"complete", 0, NULL, "no effect; accepted for compatibility", false},
     {"budget", 0, "TIME", "time limit for measuring again what looks worse, 1s to 1h (default: 30s)", false},
     {"no-measure", 0, NULL, "measure nothing: give the verdict of stored runs and repeats", false},
     {"no-wait", 0, NULL, "where another run is measuring, do not wait to measure again", false},
