@@ -330,6 +330,10 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
         cell->sum.ci.lo = fmax(cell->sum.ci.lo, e->min / BEYOND_SAMPLES);
         cell->sum.ci.hi = fmin(cell->sum.ci.hi, e->max * BEYOND_SAMPLES);
     }
+    if (e->trials == 1 && cell->trials_done > 1) { /* what the trials left out saw; fmin and fmax pass over NAN */
+        cell->sum.ci.lo = fmin(cell->sum.ci.lo, e->raw_lo);
+        cell->sum.ci.hi = fmax(cell->sum.ci.hi, e->raw_hi);
+    }
     cell->raw_low = e->raw_lo;
     cell->raw_high = e->raw_hi;
     cell->exponent = exponent;

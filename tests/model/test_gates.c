@@ -21,6 +21,24 @@ static void test_interval_that_reaches_the_bound(void **state)
     assert_int_equal(s->cells[0].status, AS_CELL_WIDE);
 }
 
+/* The bound of one trial, whose clock others disturbed, is not held against what all trials measured. */
+static void test_bound_of_a_disturbed_clock(void **state)
+{
+    static const double loose[] = {25, 19}, strict[] = {0.2, 2500}; /* of a rate, of a time */
+    struct scene *s = *state;
+    for (int time = 0; time < 2; time++)
+        for (int disturbed = 0; disturbed < TRIALS; disturbed++) {
+            scene_finish(s);
+            scene_set_up(s);
+            s->cells[0].lower_is_better = time;
+            for (int t = 0; t < TRIALS; t++)
+                s->trials[0].v[t].limit = t == disturbed ? strict[time] : loose[time];
+            scene_judge(s);
+            assert_int_equal(s->cells[0].gates[AS_GATE_LIMIT].state, AS_GATE_PASS);
+            assert_true(s->cells[0].limit == loose[time]);
+        }
+}
+
 static void plant_wrong_result(struct scene *s)
 {
     s->trials[0].v[1].checksum = AS_GATE_FAIL;
@@ -152,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(test_interval_that_reaches_the_bound),
+        SCENE_TEST(test_bound_of_a_disturbed_clock),
         SCENE_TEST(test_gates),
         SCENE_TEST(test_cache_behind_the_last),
         cmocka_unit_test(test_expectations),

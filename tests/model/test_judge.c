@@ -126,6 +126,22 @@ static void test_contended_samples(void **state)
 }
 
 /* Other work in every trial leaves a bound: the interval is open on the better side, and the number is no evidence. */
+/* Where one trial is left of several, its interval does not leave out what most of the others saw. */
+static void test_one_trial_left_of_several(void **state)
+{
+    struct scene *s = *state;
+    for (int t = 1; t < TRIALS; t++)
+        for (int i = 0; i < N; i++) {
+            s->trials[0].v[t].samples[i] /= 3;
+            s->trials[0].v[t].weight[i] = 0;
+        }
+    scene_judge(s);
+    const struct as_cell *c = &s->cells[0];
+    assert_int_equal(c->sum.trials, 1);
+    assert_true(c->sum.ci.lo <= c->raw_low && c->raw_low < 8);
+    assert_true(c->sum.ci.hi >= c->raw_high);
+}
+
 static void test_contended_throughout(void **state)
 {
     struct scene *s = *state;
@@ -254,6 +270,7 @@ int main(void)
         SCENE_TEST(test_clock_of_a_core),
         SCENE_TEST(test_clock_beside_memory),
         SCENE_TEST(test_contended_samples),
+        SCENE_TEST(test_one_trial_left_of_several),
         SCENE_TEST(test_contended_throughout),
         SCENE_TEST(test_throttled),
         SCENE_TEST(test_shared_device),

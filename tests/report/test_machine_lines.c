@@ -77,7 +77,7 @@ UNIT_TEST(test_counted_at_other_clocks)
 UNIT_TEST(test_counted_by_some)
 {
     struct as_machine_sheet m = made(4, 4e9), more = made(4, 4e9);
-    more.v->runs[0].counted[0] = NAN;
+    more.v->runs[0].of[0].counted = NAN;
     assert_int_equal(as_machine_sheet_merge(&m, &more, NULL), AS_OK);
     assert_int_equal(as_machine_sheet_join(&m, NULL), AS_OK);
     assert_true(fabs(m.v->sheet.rows[0].counted - 16) < 0.02);

@@ -80,7 +80,10 @@ static void what_text(const struct as_history_run *r, struct as_buf *out)
 static void add_history_row(struct as_table *t, const struct as_history *h, const struct as_history_run *r,
                             const struct range *range, unsigned width, const struct as_table_style *style)
 {
-    const struct as_number number = history_number(h, r->number.value, r->number.ci);
+    struct as_number number = history_number(h, r->number.value, r->number.ci);
+    number.trials = r->of.trials;
+    number.tried = r->of.tried;
+    number.seen = r->of.seen;
     struct as_buf text = AS_BUF_INIT;
     char started[32];
     as_format_wall(r->run->started_at, started, sizeof started);

@@ -184,7 +184,7 @@ static enum as_status make_history(const struct as_machine_runs *m, const struct
         if (!run)
             continue;
         struct as_history_run *r = &h->v[h->n];
-        *r = (struct as_history_run){.run = run, .number = runs->v[i - 1]};
+        *r = (struct as_history_run){.run = run, .number = runs->v[i - 1], .of = runs->of[i - 1]};
         r->place = runs->place ? runs->place[i - 1] : AS_RUN_STEADY;
         find_state(m, d->id, h->n ? h->v[h->n - 1].run : NULL, r);
         h->alone += r->place == AS_RUN_ALONE;

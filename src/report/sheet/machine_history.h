@@ -9,6 +9,7 @@ enum { AS_HISTORY_RUNS_MIN = 3 }; /* fewer show no change */
 struct as_history_run {
     const struct as_machine_run *run;
     struct as_estimated number; /* at the clock of the machine's latest run */
+    struct as_line_run of;
     enum as_run_place place;
     bool is_state;   /* cause: host, the line's device or assay changed, rather than load, clock or a neighbour */
     char cause[600]; /* what is recorded of it since the line's run before: "kernel 6.1, then 6.2"; "" nothing */

@@ -318,12 +318,14 @@ static void set_counted_of_runs(const struct as_line_runs *runs, struct as_sheet
     double sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < runs->n; i++)
-        if (isfinite(runs->counted[i])) {
-            sum += runs->counted[i] / runs->v[i].value;
+        if (isfinite(runs->of[i].counted)) {
+            sum += runs->of[i].counted / runs->v[i].value;
             n++;
         }
     row->counted = n ? row->value * sum / (double)n : NAN;
 }
+
+static const struct as_interval NOT_YET_KNOWN = {0, INFINITY}; /* of a number that is what few trials saw */
 
 static void join_value(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)
 {
@@ -333,6 +335,9 @@ static void join_value(struct as_line_runs *runs, double between, struct as_betw
         joined = join_line(runs->v, runs->n, between, scatter, &runs->states);
     runs->another = joined.another;
     set_modes(runs, row);
+    const struct as_number number = as_sheet_number(row);
+    if (as_number_form(&number) == AS_NUMBER_TRIALS)
+        runs->another = NOT_YET_KNOWN;
     if (!isfinite(joined.value)) {
         range_of_runs(runs, row);
         return;

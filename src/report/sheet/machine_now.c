@@ -67,7 +67,7 @@ static void keep_same_state(struct as_line_runs *line, const bool same[AS_MACHIN
         if (!same[line->run[i]])
             continue;
         line->v[n] = line->v[i];
-        line->counted[n] = line->counted[i];
+        line->of[n] = line->of[i];
         line->run[n] = line->run[i];
         if (line->place)
             line->place[n] = line->place[i];
@@ -122,7 +122,7 @@ static struct alone take_out_alone(struct as_line_runs *line)
     for (size_t i = 0; i < line->n; i++) {
         if (line->place[i] != AS_RUN_ALONE) {
             line->v[n] = line->v[i];
-            line->counted[n] = line->counted[i];
+            line->of[n] = line->of[i];
             line->run[n++] = line->run[i];
             continue;
         }

@@ -18,7 +18,7 @@ void as_device_sheet_finish(struct as_device_sheet *d)
 void as_line_runs_finish(struct as_line_runs *line)
 {
     free(line->v);
-    free(line->counted);
+    free(line->of);
     free(line->run);
     free(line->place);
     *line = (struct as_line_runs){0};
@@ -41,23 +41,23 @@ enum as_status as_machine_sheet_reserve(struct as_machine_sheet *m, size_t devic
     return m->v && m->run ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
 }
 
-static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, double counted, size_t index,
-                              struct as_error *err)
+static enum as_status add_run(struct as_line_runs *runs, const struct as_estimated *run, const struct as_line_run *of,
+                              size_t index, struct as_error *err)
 {
     struct as_estimated *v = realloc(runs->v, (runs->n + 1) * sizeof *v);
     if (v)
         runs->v = v;
-    double *all_counted = realloc(runs->counted, (runs->n + 1) * sizeof *all_counted);
-    if (all_counted)
-        runs->counted = all_counted;
-    size_t *of = realloc(runs->run, (runs->n + 1) * sizeof *of);
-    if (of)
-        runs->run = of;
-    if (!v || !all_counted || !of)
+    struct as_line_run *all = realloc(runs->of, (runs->n + 1) * sizeof *all);
+    if (all)
+        runs->of = all;
+    size_t *indices = realloc(runs->run, (runs->n + 1) * sizeof *indices);
+    if (indices)
+        runs->run = indices;
+    if (!v || !all || !indices)
         return as_nomem(err, (runs->n + 1) * sizeof *v, "runs of a line");
     v[runs->n] = *run;
-    all_counted[runs->n] = counted;
-    of[runs->n++] = index;
+    all[runs->n] = *of;
+    indices[runs->n++] = index;
     runs->another = (struct as_interval){NAN, NAN};
     return AS_OK;
 }
@@ -70,7 +70,8 @@ enum as_status as_device_sheet_add_run(struct as_device_sheet *d, struct as_erro
         return as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
     for (size_t i = 0; i < d->sheet.n && !st; i++) {
         const struct as_sheet_row *row = &d->sheet.rows[i];
-        st = add_run(&d->runs[i], &(struct as_estimated){row->value, row->ci}, row->counted, 0, err);
+        const struct as_line_run of = {row->counted, row->trials, row->tried, row->seen};
+        st = add_run(&d->runs[i], &(struct as_estimated){row->value, row->ci}, &of, 0, err);
     }
     return st;
 }
@@ -187,8 +188,10 @@ static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *r
     old->tried = !runs->n ? row->tried : old->tried && row->tried ? old->tried + row->tried : 0;
     for (size_t i = 0; i < more->n && !st; i++) {
         const struct as_estimated *run = &more->v[i];
-        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}},
-                     more->counted[i], index + more->run[i], err);
+        struct as_line_run of = more->of[i];
+        of.seen = (struct as_interval){of.seen.lo * by, of.seen.hi * by};
+        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}}, &of,
+                     index + more->run[i], err);
     }
     return st;
 }

@@ -11,10 +11,16 @@ struct as_line_states {
     struct as_joined of[2];
     size_t runs[2];
 };
+/* What is shown of a run's number besides. */
+struct as_line_run {
+    double counted;          /* its value as it was counted; NAN: it was not */
+    size_t trials, tried;    /* as in as_number, as what follows */
+    struct as_interval seen; /* at the clock of the machine sheet */
+};
 /* What each run has of a row of the sheet. */
 struct as_line_runs {
     struct as_estimated *v;   /* owned; at the clock of the machine sheet */
-    double *counted;          /* owned: of each, its value as it was counted; NAN: it was not */
+    struct as_line_run *of;   /* owned: of each */
     size_t *run;              /* owned: of each, its index among the machine's runs */
     enum as_run_place *place; /* owned: of each, whether the line changed with it; NULL unless looked for */
     size_t n;
