@@ -146,6 +146,17 @@ bool fake_attribute(const struct fake_attribute *table, size_t n, int attribute,
 
 /* ---- memory ---- */
 
+/* Where CPU and device share one memory its blocks are as the driver of an APU makes them: of huge pages, and with the
+ * word "planted" also there from the start. */
+static void back(const struct block *b)
+{
+    if ((b->kind != DEVICE_MEMORY && b->kind != PINNED) || !fake_asked("mi300a"))
+        return;
+    (void)madvise(b->at, b->size, MADV_HUGEPAGE);
+    if (fake_asked("planted"))
+        (void)madvise(b->at, b->size, MADV_POPULATE_WRITE);
+}
+
 struct block *fake_block(void **at, size_t size, enum kind kind, void *owner, unsigned flags)
 {
     struct block *b = fake_asked("nomem") ? NULL : calloc(1, sizeof *b);
@@ -158,6 +169,7 @@ struct block *fake_block(void **at, size_t size, enum kind kind, void *owner, un
         free(b);
         return NULL;
     }
+    back(b);
     pthread_mutex_lock(&lock);
     b->next = blocks;
     blocks = b;

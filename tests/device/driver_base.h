@@ -63,6 +63,7 @@ struct block {
     size_t mapped;   /* RESERVED: bytes */
     unsigned access; /* RESERVED: bits of devices */
     unsigned flags;
+    bool device_maps; /* its pages, since a kernel touched them */
 };
 /* A block at *at, which is set for all kinds but REGISTERED; NULL: no memory. It is not the C library's, which fills
  * what it hands out in tests (MALLOC_PERTURB_): touching 2 MiB costs more than a test does. */

@@ -10,7 +10,9 @@
  *   equal      streams have no priorities
  *   fail=N     the N-th call for memory, streams or modules fails once with hipErrorNotSupported; see driver_base.c
  *   apu        devices and host have one memory
- *   mi300a     their name is that of an APU whose memory has a cache; they report an L2 cache of 4 MiB
+ *   mi300a     their name is that of an APU whose memory has a cache; they report an L2 cache of 4 MiB and 128 GiB
+ *   planted    latency, bandwidth, faults and atomics are those of planted.c
+ *   apart      what the host writes to the device's memory is not at that address for the host
  *   xnack      page faults are replayed, unless HSA_XNACK=0; HSA_XNACK=1 does the same without the word
  *   stateless  hipInit fails with HSA_XNACK=1
  *   sdma       copies of the runtime take a hundred times as long as by kernels, which HSA_ENABLE_SDMA=0 makes it use
@@ -23,7 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const size_t total_bytes = (size_t)4 << 30, free_bytes = (size_t)3 << 30;
+static const size_t total_bytes = (size_t)4 << 30, free_bytes = (size_t)3 << 30, apu_bytes = (size_t)128 << 30;
 
 const char fake_words[] = "FAKE_HIP", fake_visible[] = "HIP_VISIBLE_DEVICES";
 static int lost;
@@ -129,14 +131,14 @@ API hipError_t hipDeviceGetPCIBusId(char *id, int size, int device)
 
 API hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 {
-    *bytes = total_bytes;
+    *bytes = fake_asked("mi300a") ? apu_bytes : total_bytes;
     return fake_real(device) < 0 ? hipErrorInvalidDevice : hipSuccess;
 }
 
 API hipError_t hipMemGetInfo(size_t *free, size_t *total)
 {
     *free = free_bytes;
-    *total = total_bytes;
+    *total = fake_asked("mi300a") ? apu_bytes : total_bytes;
     return fake_is_lost() ? hipErrorIllegalAddress : hipSuccess;
 }
 

@@ -26,6 +26,8 @@ enum { UNITS = 2, GROUP_MOST = 1024, LOCAL_BYTES = 64 << 10 };
 struct fake_item {
     uint32_t thread, threads, group, workgroups;
     void (*barrier)(void);
+    double step_ns; /* of a chase, 0: as long as it takes */
+    uint32_t loses; /* additions */
 };
 struct fake_entry {
     const char *name; /* NULL ends the table */
@@ -53,6 +55,15 @@ struct launch {
 };
 
 extern __thread int fake_current;
+/* What is planted in a launch; see planted.c. */
+struct fake_planted {
+    double step_ns, factor, began;
+    long faults;
+    bool skipped, touches, loses;
+};
+void fake_plant(const struct launch *l, struct fake_planted *p);
+/* Waits as long as the launch is to take yet. */
+void fake_planted_ends(const struct launch *l, const struct fake_planted *p);
 /* Runs all groups, UNITS of them at a time. */
 void fake_run(struct launch *l);
 /* From here on every call for a device fails. */

@@ -17,6 +17,8 @@
 struct fake_item {
     uint32_t thread, threads, group, workgroups;
     void (*barrier)(void);
+    double step_ns; /* of a chase, 0: as long as it takes */
+    u32 loses;      /* additions */
 };
 static thread_local const fake_item *fake_at;
 alignas(64) static thread_local unsigned char fake_dynamic[65536];
@@ -41,6 +43,33 @@ static u64 fake_nanos(void)
 #define NANOS() fake_nanos()
 #define HAVE_CYCLES 1
 #define CYCLES() (fake_nanos() * 3 / 2)
+
+/* ---- what is planted; see planted.c ---- */
+
+/* Steps wait for a clock that runs ahead by each step's time, so that what the host takes for one does not add up; one
+ * that is far behind starts anew: a chase that was interrupted does not hurry. */
+static thread_local double fake_due;
+static u64 fake_follow(u64 at)
+{
+    const u64 next = *(const volatile u64 *)at;
+    if (fake_at->step_ns == 0)
+        return next;
+    double now = (double)fake_nanos();
+    fake_due = (fake_due < now - 2e3 ? now : fake_due) + fake_at->step_ns;
+    while (now < fake_due)
+        now = (double)fake_nanos();
+    return next;
+}
+#undef FOLLOW
+#define FOLLOW(a) fake_follow(a)
+
+static bool fake_loses(void)
+{
+    static thread_local u32 additions;
+    return fake_at->loses && ++additions % 1024 == 0;
+}
+#undef ATOMIC_ADD_U64
+#define ATOMIC_ADD_U64(p, v, order, scope) (fake_loses() ? *(p) : __atomic_fetch_add(p, v, order))
 
 /* ---- the table ---- */
 

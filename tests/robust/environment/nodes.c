@@ -1,0 +1,132 @@
+/* A host with memory nodes of its own, preloaded into assay. What files say of nodes and of devices' CPUs is found
+ * below ASSAY_HOST_ROOT. Memory is where it is bound to, new memory where the thread's policy has it, and everything
+ * else on the node ASSAY_HOST_NODE: a driver that places its memory there. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* ---- files ---- */
+
+static const char *place_of(const char *path, char *out, size_t size)
+{
+    static const char *const moved[] = {"/sys/devices/system/node", "/sys/bus/pci/devices/"};
+    const char *root = getenv("ASSAY_HOST_ROOT");
+    for (size_t i = 0; root && path && i < sizeof moved / sizeof *moved; i++)
+        if (strncmp(path, moved[i], strlen(moved[i])) == 0) {
+            snprintf(out, size, "%s%s", root, path);
+            return out;
+        }
+    return path;
+}
+
+/* With offsets of 64 bits, as assay is built, it is open64 for the linker, and mmap below is mmap64. */
+EXPORT int open(const char *path, int flags, ...)
+{
+    char place[4096];
+    va_list rest;
+    va_start(rest, flags);
+    const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, unsigned) : 0;
+    va_end(rest);
+    return openat(AT_FDCWD, place_of(path, place, sizeof place), flags, mode);
+}
+
+EXPORT DIR *opendir(const char *path)
+{
+    char place[4096];
+    const int fd = openat(AT_FDCWD, place_of(path, place, sizeof place), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? NULL : fdopendir(fd);
+}
+
+/* ---- memory ---- */
+
+enum { BOUND_MAX = 256, WORD_BITS = 8 * sizeof(unsigned long) };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct bound {
+    uintptr_t from, to;
+    int node;
+} bound[BOUND_MAX];
+static size_t bound_n;
+static _Thread_local int policy = -1;
+
+static int node_in(const unsigned long *mask)
+{
+    return mask && mask[0] ? __builtin_ctzl(mask[0]) : -1;
+}
+
+/* The latest wins. */
+static long bind_range(uintptr_t from, size_t bytes, int node)
+{
+    pthread_mutex_lock(&lock);
+    bound[bound_n++ % BOUND_MAX] = (struct bound){from, from + bytes, node};
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+static int node_of(uintptr_t at)
+{
+    const char *other = getenv("ASSAY_HOST_NODE");
+    int node = other ? atoi(other) : 0;
+    pthread_mutex_lock(&lock);
+    const size_t n = bound_n < BOUND_MAX ? bound_n : BOUND_MAX;
+    for (size_t i = 1; i <= n; i++) {
+        const struct bound *b = &bound[(bound_n - i) % BOUND_MAX];
+        if (at >= b->from && at < b->to) {
+            node = b->node;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return node;
+}
+
+/* What a thread with a policy maps is bound by it. */
+EXPORT void *mmap(void *wanted, size_t bytes, int access, int flags, int fd, off_t offset)
+{
+    const long at = syscall(SYS_mmap, wanted, bytes, access, flags, fd, offset);
+    if (at != -1 && policy >= 0)
+        bind_range((uintptr_t)at, bytes, policy);
+    return (void *)(uintptr_t)at;
+}
+
+EXPORT long syscall(long number, ...)
+{
+    static long (*next)(long, ...);
+    long a[6];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(rest, long);
+    va_end(rest);
+    if (number == SYS_mbind)
+        return bind_range((uintptr_t)a[0], (size_t)a[1], node_in((const unsigned long *)a[3]));
+    if (number == SYS_set_mempolicy) {
+        policy = node_in((const unsigned long *)a[1]);
+        return 0;
+    }
+    if (number == SYS_get_mempolicy) {
+        *(int *)a[0] = policy >= 0;
+        return 0;
+    }
+    if (number == SYS_move_pages && a[3] == 0) {
+        for (long i = 0; i < a[1]; i++)
+            ((int *)a[4])[i] = node_of(((uintptr_t *)a[2])[i]);
+        return 0;
+    }
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, "syscall");
+        memcpy(&next, &found, sizeof next);
+    }
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
