@@ -52,8 +52,10 @@ static double pipes_fit_need(const struct fitting *f, const struct item *t, size
 static double predict(const struct fitting *f, const struct item *t)
 {
     double most = t->issue;
-    for (size_t r = 0; r < f->resources; r++)
-        most = fmax(most, pipes_fit_need(f, t, r));
+    for (size_t r = 0; r < f->resources; r++) {
+        const double need = pipes_fit_need(f, t, r);
+        most = need > most ? need : most;
+    }
     return most;
 }
 
@@ -65,14 +67,14 @@ static double pipes_fit_loss(const struct fitting *f, const struct item *t)
     return t->weight * (off < KNEE ? off : KNEE + BEYOND * (off - KNEE));
 }
 
-/* Loss of the sequences with this operation, plus the cost of its loads. */
-static double loss_of(const struct fitting *f, size_t op)
+/* Loss of the sequences with this operation, plus the cost of its loads; if it exceeds a limit, a part that does. */
+static double loss_of(const struct fitting *f, size_t op, double limit)
 {
     double sum = 0;
-    for (size_t i = 0; i < f->of[op][1]; i++)
-        sum += pipes_fit_loss(f, &f->item[f->list[f->of[op][0] + i]]);
     for (size_t r = 0; r < f->resources; r++)
         sum += LOAD_WORTH * (f->load[op][r] > 0);
+    for (size_t i = 0; i < f->of[op][1] && sum <= limit; i++)
+        sum += pipes_fit_loss(f, &f->item[f->list[f->of[op][0] + i]]);
     return sum;
 }
 
@@ -82,7 +84,7 @@ static double loss_of(const struct fitting *f, size_t op)
  * resource needs for it. */
 static void improve_load(struct fitting *f, size_t op, size_t resource)
 {
-    double *load = &f->load[op][resource], best = *load, least = loss_of(f, op);
+    double *load = &f->load[op][resource], best = *load, least = loss_of(f, op, INFINITY);
     const double old = *load;
     for (size_t i = 0; i <= f->of[op][1]; i++) {
         double value = 0;
@@ -94,7 +96,7 @@ static void improve_load(struct fitting *f, size_t op, size_t resource)
         if (value < 0)
             continue;
         *load = value;
-        double sum = loss_of(f, op);
+        double sum = loss_of(f, op, least);
         if (sum < least - 1e-9) {
             least = sum;
             best = value;
@@ -135,13 +137,13 @@ static void pipes_fit_sweep(struct fitting *f)
 /* Changing one load at a time cannot move an operation between resources, so each is first tried as the only one. */
 static void move_operation(struct fitting *f, size_t op, double alone)
 {
-    double best[AS_PIPES_RESOURCES], least = loss_of(f, op);
+    double best[AS_PIPES_RESOURCES], least = loss_of(f, op, INFINITY);
     memcpy(best, f->load[op], sizeof best);
     for (size_t home = 0; home < f->resources; home++) {
         memset(f->load[op], 0, sizeof best);
         f->load[op][home] = alone;
         improve_operation(f, op);
-        double sum = loss_of(f, op);
+        double sum = loss_of(f, op, least);
         if (sum < least - 1e-9) {
             least = sum;
             memcpy(best, f->load[op], sizeof best);
