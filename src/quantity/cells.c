@@ -157,11 +157,25 @@ static size_t place_of(const struct as_quantity *q)
     return (size_t)(q - as_quantities) + (strcmp(q->group, "Matrix") == 0 ? AFTER_ALL : 0);
 }
 
+const char *const as_main_operations[] = {"ffma32", "ffma64", "ffma2_f16",      "fadd32", "fmul32",
+                                          "fdiv32", "iadd32", "sqrt32_precise", "imul32", "imad32",
+                                          "imul64", "idiv32", "xor32",          "popc32", NULL};
+
+/* Their curves over warps and code size are further results. */
+static bool is_main_operation(const struct as_quantity_subject *s, const struct as_cell *cell)
+{
+    const char *const *op = as_main_operations;
+    while (*op && strcmp(*op, as_axes_text(&cell->axes, "op")) != 0)
+        op++;
+    return *op && (as_quantity_is_cell_of(s, cell, "alu_latency") ||
+                   as_quantity_is_cell_of(s, cell, "alu warps=0 operands=0 steps=0"));
+}
+
 enum as_quantity_order as_quantity_order_of(const struct as_device_info *info, const struct as_probe *probe,
                                             const struct as_cell *cell, unsigned coarse, size_t *place)
 {
     const struct as_quantity_subject s = {.device = cell->device, .info = info};
-    enum as_quantity_order best = AS_QUANTITY_OF_NONE;
+    enum as_quantity_order best = is_main_operation(&s, cell) ? AS_QUANTITY_MAIN : AS_QUANTITY_OF_NONE;
     *place = 0;
     for (const struct as_quantity *q = as_quantities; q->name && best < AS_QUANTITY_FIRST; q++) {
         const enum as_quantity_order order = order_of_size(info, q, cell);

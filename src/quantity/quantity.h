@@ -110,9 +110,13 @@ bool as_quantity_is_cell_of(const struct as_quantity_subject *s, const struct as
 /* Why the device cannot have memory of the role that such cells name; "" where it can. */
 const char *as_quantity_why_no_memory(const struct as_quantity_subject *s, const char *filter);
 
+/* The operations of a run's main results, in their order; ends with NULL. */
+extern const char *const as_main_operations[];
+
 /* In what order a plan measures its cells where the budget is small: the highest first. */
 enum as_quantity_order {
     AS_QUANTITY_OF_NONE,
+    AS_QUANTITY_MAIN,  /* of no quantity, but of an operation among the main results */
     AS_QUANTITY_OTHER, /* of a quantity */
     AS_QUANTITY_FIRST, /* of one whose section says `first = yes` */
 };

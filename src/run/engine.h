@@ -26,6 +26,15 @@ struct as_slot {                /* one device of the run, in one process state; 
     int trials;        /* that need_s is of */
 };
 
+/* Groups of cells that share the time of a run, each inside the one before it. */
+enum { AS_FAIR_ALL, AS_FAIR_PROBE, AS_FAIR_MEMORY, AS_FAIR_KIND, AS_FAIR_LEVELS };
+struct as_fair {
+    size_t group; /* the first cell of its group, which has the following */
+    bool has_next;
+    size_t next;            /* the place of its next cell in the order */
+    double spent_s, next_s; /* time of all trials; what decided for the next cell */
+};
+
 struct as_progress {              /* of one cell, beside the cell itself */
     struct as_slot *slot;         /* NULL: its device is gone */
     double prepare_s;             /* all but samples, of its last trial; 0 unknown */
@@ -40,8 +49,8 @@ struct as_progress {              /* of one cell, beside the cell itself */
     size_t place;                 /* among the first: of its quantity in the data sheet */
     unsigned coarse;              /* bit of each axis: a coarse point of the grid, or the first allocator */
     enum as_quantity_order first; /* the table of quantities names it: before others */
-    bool large;                   /* takes long to prepare */
     uint64_t arena;               /* cells of one arena follow one another */
+    struct as_fair fair[AS_FAIR_LEVELS];
 };
 
 /* Trials that were measured and not yet stored (commits.c): no more than a second's. */
@@ -177,11 +186,18 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
 
 /* Levels and arenas of all cells. (order.c) */
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
-/* Puts cells into a random order in which those of one arena follow one another. By level: lower levels and small cells
- * first, but for a large one of each probe and device. In the first round, before these, those that a data sheet quotes
- * come by their place. */
-enum as_order { AS_ORDER_RANDOM, AS_ORDER_BY_LEVEL, AS_ORDER_FIRST_ROUND };
+/* Puts cells into a random order in which those of one arena follow one another. By share: cells that a data sheet
+ * quotes first, in the first round by their place; the others at lower levels and smaller ones first, which
+ * as_engine_fair_next is to choose from. */
+enum as_order { AS_ORDER_RANDOM, AS_ORDER_BY_SHARE, AS_ORDER_FIRST_ROUND };
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, enum as_order by);
+/* The groups of all cells. (fair_order.c) */
+enum as_status as_engine_group(struct as_engine *e, struct as_error *err);
+/* Moves the cell whose turn it is to the front: of the probe with the least time so far, there of the memory with the
+ * least, there of the kind; memories without any trial first. */
+void as_engine_fair_next(const struct as_engine *e, size_t *order, size_t n);
+/* The most that an axis of the cell says; 0 where the memory is not filled. */
+double as_engine_bytes_of(const struct as_cell *cell);
 /* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
 void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);
 

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grids of fewer values are not thinned. A cell over so many bytes takes seconds to prepare, others milliseconds. */
+/* Grids of fewer values are not thinned. */
 enum { THINNED_FROM = 5 };
-static const double LARGE_FROM = 64 << 20;
-/* Cells over so many bytes can take half a minute on slow memory, so they go last. */
-static const double HUGE_FROM = 1.5 * 0x1p30;
 /* Widths are capped here: a cell that never gets precise must not starve the others. */
 static const double WIDTH_MAX = 0.5;
 static const double CONFIDENCE = 0.95;
@@ -84,21 +81,17 @@ static void rank_axis(const struct group *g, const struct as_axis *axis, unsigne
         p->coarse |= !isfinite(v) || is_coarse(axis, values, unique, v) ? bit : 0;
         if (unique < THINNED_FROM)
             continue;
-        const int level = isfinite(v) ? 2 * density(values, unique, v) : 0;
+        const int level = isfinite(v) ? density(values, unique, v) : 0;
         p->level = level > p->level ? level : p->level;
     }
 }
 
-/* Allocators other than the plan's first are left out right after the denser points of grids. */
 static void rank_allocators(const struct group *g, const char *name, unsigned bit)
 {
     const char *first = as_axes_text(&g->e->cells[g->cell[0]].axes, name);
-    for (size_t k = 0; k < g->n; k++) {
-        struct as_progress *p = &g->e->progress[g->cell[k]];
-        const bool is_first = strcmp(as_axes_text(&g->e->cells[g->cell[k]].axes, name), first) == 0;
-        p->level |= !is_first;
-        p->coarse |= is_first ? bit : 0;
-    }
+    for (size_t k = 0; k < g->n; k++)
+        if (strcmp(as_axes_text(&g->e->cells[g->cell[k]].axes, name), first) == 0)
+            g->e->progress[g->cell[k]].coarse |= bit;
 }
 
 static void rank_group(const struct group *g, double *values)
@@ -126,27 +119,6 @@ static uint64_t order_arena_of(const struct as_cell *cell)
     return h;
 }
 
-/* Axes that count what takes memory, with the least bytes of each. */
-static const struct {
-    const char *axis;
-    double bytes;
-} counted[] = {{"pages", 4096}, {"elements", 4}};
-
-/* The most that an axis of the cell says; 0 where the memory is not filled. */
-static double bytes_of(const struct as_cell *cell)
-{
-    const struct as_probe *probe = as_probe_find(cell->probe);
-    double bytes = 0;
-    if (probe && probe->untouched && probe->untouched(&cell->axes))
-        return 0;
-    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->type == AS_AXIS_SIZE)
-            bytes = fmax(bytes, as_axes_number(&cell->axes, a->name));
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        bytes = fmax(bytes, counted[i].bytes * as_axes_number(&cell->axes, counted[i].axis));
-    return bytes;
-}
-
 static void rank_first(const struct as_engine *e, const struct as_cell *cell, struct as_progress *p)
 {
     const struct as_slot *slot = as_engine_slot(e, cell);
@@ -165,7 +137,6 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
         e->progress[i].level = 0;
         e->progress[i].coarse = 0;
         e->progress[i].arena = order_arena_of(&e->cells[i]);
-        e->progress[i].large = bytes_of(&e->cells[i]) >= LARGE_FROM;
     }
     if (order && values) {
         sorted_engine = e;
@@ -181,85 +152,29 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     const bool failed = !order || !values;
     free(order);
     free(values);
-    return failed ? as_nomem(err, n * sizeof *order, "the order of measurements") : AS_OK;
+    return failed ? as_nomem(err, n * sizeof *order, "the order of measurements") : as_engine_group(e, err);
 }
-
-/* By level: cells of quantities, those first that are marked so, small ones that are last to be left out, the smallest
- * large cell of each probe and device, the other small ones, the other large ones a few of each probe in turn, so that
- * a budget too small for all is not spent on large cells of one probe. */
-enum { IN_TURN = 2 };
-enum stage { FIRST, OF_QUANTITY, SMALL, LARGE, SMALL_REST, LARGE_REST };
 
 struct place {
     size_t cell;
-    enum stage stage;
+    enum as_quantity_order first;
     size_t place; /* among the first */
-    size_t turn;  /* of its probe, among the other large ones */
     double bytes;
     int level;
-    uint64_t probe, group, own; /* probe: and device; group, own: random */
+    uint64_t group, own; /* random */
 };
-
-static int by_probe_and_level(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    const bool x_is_huge = x->bytes >= HUGE_FROM, y_is_huge = y->bytes >= HUGE_FROM;
-    if (x->probe != y->probe)
-        return x->probe < y->probe ? -1 : 1;
-    if (x_is_huge != y_is_huge)
-        return y_is_huge ? -1 : 1;
-    if (x->level != y->level)
-        return x->level < y->level ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->own > y->own) - (x->own < y->own);
-}
-
-/* The stages of one probe's cells. */
-static void find_stages_of(const struct as_engine *e, struct place *t, size_t n)
-{
-    struct place *least = NULL;
-    bool begun = false; /* is a large cell of it among the first? */
-    size_t rest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct as_progress *p = &e->progress[t[i].cell];
-        t[i].stage = p->first == AS_QUANTITY_FIRST ? FIRST
-                     : p->first                    ? OF_QUANTITY
-                     : p->large                    ? LARGE_REST
-                     : t[i].level                  ? SMALL_REST
-                                                   : SMALL;
-        begun |= p->first && p->large;
-        if (t[i].stage == LARGE_REST && (!least || t[i].bytes < least->bytes))
-            least = &t[i];
-    }
-    if (least && !begun)
-        least->stage = LARGE;
-    for (size_t i = 0; i < n; i++)
-        if (t[i].stage == LARGE_REST)
-            t[i].turn = rest++ / IN_TURN;
-}
-
-static void find_stages(const struct as_engine *e, struct place *t, size_t n)
-{
-    qsort(t, n, sizeof *t, by_probe_and_level);
-    for (size_t i = 0, k; i < n; i = k) {
-        for (k = i + 1; k < n && t[k].probe == t[i].probe; k++)
-            ;
-        find_stages_of(e, t + i, k - i);
-    }
-}
 
 static int order_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->stage != y->stage)
-        return x->stage < y->stage ? -1 : 1;
+    if (x->first != y->first)
+        return x->first > y->first ? -1 : 1;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
-    if (x->turn != y->turn)
-        return x->turn < y->turn ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->own > y->own) - (x->own < y->own);
@@ -271,17 +186,15 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
     for (size_t i = 0; t && i < n; i++) {
         const struct as_progress *p = &e->progress[order[i]];
         const struct as_cell *c = &e->cells[order[i]];
-        const uint64_t names[] = {as_hash(c->probe, strlen(c->probe)), as_hash(c->device, strlen(c->device))};
+        const bool is_other = by != AS_ORDER_RANDOM && !p->first;
         t[i] = (struct place){.cell = order[i],
+                              .first = by != AS_ORDER_RANDOM ? p->first : AS_QUANTITY_OF_NONE,
                               .place = by == AS_ORDER_FIRST_ROUND ? p->place : 0,
-                              .bytes = bytes_of(c),
-                              .level = by != AS_ORDER_RANDOM ? p->level : 0,
-                              .probe = as_hash(names, sizeof names),
+                              .level = is_other ? p->level : 0,
+                              .bytes = is_other ? as_engine_bytes_of(c) : 0,
                               .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
                               .own = as_hash(&(uint64_t[]){seed, c->key, order[i]}, 3 * sizeof(uint64_t))};
     }
-    if (t && by != AS_ORDER_RANDOM)
-        find_stages(e, t, n);
     if (t) { /* out of memory: keep the order of the plan */
         qsort(t, n, sizeof *t, order_by_place);
         for (size_t i = 0; i < n; i++)

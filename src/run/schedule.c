@@ -100,15 +100,18 @@ static double schedule_share_of(const struct as_engine *e, size_t index, const s
     return fmax(SHARE_MIN_S, fmin(p->fewest_s + spare, round == 1 ? PILOT_SHARE_S : SHARE_MAX_S));
 }
 
-/* A trial for each of the first `end` cells of order[0..n), as long as there is time; the n divide it. */
-static enum as_status part_of_pass(struct as_engine *e, int round, const size_t *order, size_t n, size_t end,
-                                   struct as_error *err)
+/* A trial for each of the first `end` cells of order[0..n), as long as there is time; the n divide it. By share: cells
+ * of no quantity take turns. */
+static enum as_status part_of_pass(struct as_engine *e, int round, size_t *order, size_t n, size_t end,
+                                   enum as_order by, struct as_error *err)
 {
     enum as_status st = AS_OK;
     e->round = round;
     if (round > 1)
         as_engine_renew_workers(e, order, n);
     for (size_t k = 0; k < end && !st && !as_engine_stopped(e) && time_left(e) > 0; k++) {
+        if (by != AS_ORDER_RANDOM && !e->progress[order[k]].first)
+            as_engine_fair_next(e, order + k, n - k);
         struct as_progress *p = &e->progress[order[k]];
         if (p->over || (round == 1 && p->trials)) /* the opening may have measured it */
             continue;
@@ -172,7 +175,7 @@ static enum as_status three_trials(struct as_engine *e, size_t *order, size_t n,
     e->is_tight = !trials_fit(e, trials);
     for (int round = 2; round <= trials && e->is_tight && !st && !as_engine_stopped(e); round++) {
         as_engine_shuffle(e, order, n, schedule_round_seed(e, round), AS_ORDER_RANDOM);
-        st = part_of_pass(e, round, order, n, n, err);
+        st = part_of_pass(e, round, order, n, n, AS_ORDER_RANDOM, err);
     }
     e->is_tight = false;
     return st;
@@ -190,7 +193,7 @@ static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, s
         marked++;
     enum as_status st = open_and_compile(e, order, *first_n, n, &compiled, err);
     if (!st && *first_n)
-        st = part_of_pass(e, 1, order, n, *first_n, err);
+        st = part_of_pass(e, 1, order, n, *first_n, AS_ORDER_FIRST_ROUND, err);
     e->first_done = true;
     if (!st && marked)
         st = three_trials(e, order, marked, err);
@@ -209,15 +212,15 @@ static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error
         for (size_t i = 0; i < e->sentinels_first; i++)
             if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
                 order[n++] = i;
-        as_engine_shuffle(e, order, n, schedule_round_seed(e, round),
-                          round == 1                 ? AS_ORDER_FIRST_ROUND
-                          : trials_fit(e, e->rounds) ? AS_ORDER_RANDOM
-                                                     : AS_ORDER_BY_LEVEL);
+        const enum as_order by = round == 1                 ? AS_ORDER_FIRST_ROUND
+                                 : trials_fit(e, e->rounds) ? AS_ORDER_RANDOM
+                                                            : AS_ORDER_BY_SHARE;
+        as_engine_shuffle(e, order, n, schedule_round_seed(e, round), by);
         if (n && round == 1)
             st = pass_first(e, order, n, &first_n, err);
         e->first_done = true; /* also where a resumed run had no first trials left */
         if (n > first_n && !st)
-            st = part_of_pass(e, round, order + first_n, n - first_n, n - first_n, err);
+            st = part_of_pass(e, round, order + first_n, n - first_n, n - first_n, by, err);
     }
     return st;
 }
@@ -236,7 +239,7 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
             n = (n + 1) / 2;
         as_engine_shuffle(e, order, n, schedule_round_seed(e, e->rounds + pass), AS_ORDER_RANDOM);
         const double before = as_now();
-        st = part_of_pass(e, e->rounds + pass, order, n, n, err);
+        st = part_of_pass(e, e->rounds + pass, order, n, n, AS_ORDER_RANDOM, err);
         if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */
             break;
     }

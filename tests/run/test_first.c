@@ -129,79 +129,9 @@ UNIT_TEST(test_shared_memory)
     suffices("h200-upm");
 }
 
-/* Of a run's cells in the order of its first round: memory that is only allocated does not wait behind large memory
- * that is filled, which is what a small budget leaves out. */
-UNIT_TEST(test_untouched_memory)
-{
-    static const char *const kinds[] = {"alloc", "free"};
-    struct as_report_run run;
-    struct as_error err = {0};
-    size_t begun = 0, large_seen = 0, sizes = 0;
-    load_run("h200-upm", &run);
-    struct as_engine e = {.cells = run.cells, .cells_n = run.cells_n, .sentinels_first = run.cells_n};
-    e.progress = calloc(run.cells_n, sizeof *e.progress);
-    size_t *order = calloc(run.cells_n, sizeof *order);
-    assert_non_null(e.progress);
-    assert_non_null(order);
-    require_ok(as_engine_rank(&e, &err), &err);
-    for (size_t i = 0; i < run.cells_n; i++)
-        order[i] = i;
-    as_engine_shuffle(&e, order, run.cells_n, 1, AS_ORDER_FIRST_ROUND);
-    for (size_t k = 0; k < run.cells_n; k++) {
-        const struct as_cell *c = &run.cells[order[k]];
-        const char *op = as_axes_text(&c->axes, "op");
-        const bool allocates = strcmp(c->probe, "alloc") == 0 && (!strcmp(op, kinds[0]) || !strcmp(op, kinds[1]));
-        large_seen += e.progress[order[k]].large;
-        begun = e.progress[order[k]].large && large_seen > 50 ? k : begun;
-        sizes += allocates && as_axes_number(&c->axes, "size") >= 0x1p27;
-        if (allocates && (begun || e.progress[order[k]].large))
-            fail_msg("cell %zu of %zu allocates and waits for large ones", k, run.cells_n);
-    }
-    assert_true(sizes > 20 && begun);
-    free(order);
-    free(e.progress);
-    as_report_run_finish(&run);
-}
-
-enum { ORDERED_MAX = 128 };
-
-/* A budget that ends anywhere has measured something of each probe, the cheaper first. */
-UNIT_TEST(test_large_in_turn)
-{
-    static struct as_cell cells[ORDERED_MAX];
-    static struct as_progress progress[ORDERED_MAX];
-    size_t order[ORDERED_MAX], n = 0, seen[2] = {0};
-    struct as_error err = {0};
-    for (; n < ORDERED_MAX; n++) {
-        const bool events = n % 2;
-        struct as_cell *c = &cells[n];
-        *c = (struct as_cell){.id = (int64_t)n, .status = AS_CELL_PLANNED};
-        as_copy_text(c->device, sizeof c->device, "opencl:0");
-        as_copy_text(c->probe, sizeof c->probe, events ? "page_events" : "host_bandwidth");
-        as_axes_add(&c->axes, events ? "what" : "op", events ? n < 32 ? "triads" : "faults" : "add", &err);
-        as_axes_add(&c->axes, events ? "pages" : "size", events ? n < 32 ? "468480" : "16384" : "1073741824", &err);
-        as_axes_add(&c->axes, "allocator", n < 8 ? "first" : "further", &err);
-        order[n] = n;
-    }
-    struct as_engine e = {.cells = cells, .cells_n = n, .sentinels_first = n, .progress = progress};
-    require_ok(as_engine_rank(&e, &err), &err);
-    as_engine_shuffle(&e, order, n, 7, AS_ORDER_FIRST_ROUND);
-    size_t triads = n, last_fault = 0;
-    for (size_t k = 0; k < n; k++) {
-        const bool is_triad = strcmp(as_axes_text(&cells[order[k]].axes, "what"), "triads") == 0;
-        seen[order[k] % 2]++;
-        if (seen[0] > seen[1] + 4 || seen[1] > seen[0] + 4)
-            fail_msg("after %zu measurements %zu of one probe and %zu of the other", k + 1, seen[0], seen[1]);
-        triads = is_triad && k < triads ? k : triads;
-        last_fault = strcmp(as_axes_text(&cells[order[k]].axes, "what"), "faults") == 0 ? k : last_fault;
-    }
-    assert_true(last_fault < triads + 4); /* those of one turn */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_quick), cmocka_unit_test(test_full),
-                                       cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_untouched_memory),
-                                       cmocka_unit_test(test_large_in_turn)};
+                                       cmocka_unit_test(test_shared_memory)};
     return cmocka_run_group_tests_name("run: what comes first", tests, NULL, NULL);
 }

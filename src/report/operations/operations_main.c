@@ -1,14 +1,11 @@
 /* The dozen operations that a short view tells of, one row each over all forms. */
 #include "base/text.h"
+#include "quantity/quantity.h"
 #include "report/operations/operations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const main_operations[] = {"ffma32", "ffma64", "ffma2_f16",      "fadd32", "fmul32",
-                                              "fdiv32", "iadd32", "sqrt32_precise", "imul32", "imad32",
-                                              "imul64", "idiv32", "xor32",          "popc32"};
 
 /* The better of two forms; where neither is measured, neither is. */
 static const struct as_operation *better_form(const struct as_operation *a, const struct as_operation *b, bool latency)
@@ -47,14 +44,15 @@ static bool join_forms(const struct as_operation *rows, size_t n, const char *de
 enum as_status as_operations_main(const struct as_report_run *run, const char *device, struct as_operation **out,
                                   size_t *n, struct as_error *err)
 {
-    enum { ROWS = sizeof main_operations / sizeof *main_operations };
     struct as_operation *rows = NULL;
-    size_t all = 0;
+    size_t all = 0, main_n = 0;
+    while (as_main_operations[main_n])
+        main_n++;
     *n = 0;
-    *out = calloc(ROWS, sizeof **out);
+    *out = calloc(main_n, sizeof **out);
     enum as_status st = *out ? as_operations_make(run, &rows, &all, err) : as_nomem(err, sizeof **out, "operations");
-    for (size_t i = 0; i < ROWS && !st; i++)
-        *n += join_forms(rows, all, device, main_operations[i], *out + *n);
+    for (size_t i = 0; i < main_n && !st; i++)
+        *n += join_forms(rows, all, device, as_main_operations[i], *out + *n);
     free(rows);
     return st;
 }

@@ -1,0 +1,261 @@
+/* How first trials share a budget that does not suffice, on planned cells whose costs are made up: whatever a cell
+ * costs, no probe and no memory goes without. */
+#include "../facts/planned.h"
+#include "base/text.h"
+#include "run/engine.h"
+#include "tests/unit_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require_ok(enum as_status st, const struct as_error *err)
+{
+    if (st)
+        fail_msg("%s", err->text);
+}
+
+/* What a trial of a cell takes: filling its memory, and more where other costs are behind it. */
+static double cost_of(const struct as_cell *cell)
+{
+    static const struct {
+        const char *probe;
+        double times;
+    } dear[] = {{"host_bandwidth", 4}, {"atomics", 3}, {"page_events", 20}, {"alloc", 2}};
+    double cost = 0.05 + 1e-9 * as_engine_bytes_of(cell);
+    for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
+        if (strcmp(cell->probe, dear[i].probe) == 0)
+            cost *= dear[i].times;
+    return cost;
+}
+
+struct bench {
+    struct as_engine e;
+    size_t *order, n; /* possible cells */
+    size_t quoted;    /* of these cells of quantities */
+    double all_s;     /* for a trial of each */
+};
+
+static void set_up_bench(struct bench *b, struct as_cell *cells, size_t n, struct as_slot *slot)
+{
+    struct as_error err = {0};
+    *b = (struct bench){.e = {.cells = cells, .cells_n = n, .sentinels_first = n, .slots = slot, .slots_n = !!slot}};
+    b->e.progress = calloc(n, sizeof *b->e.progress);
+    b->order = calloc(n, sizeof *b->order);
+    assert_non_null(b->e.progress);
+    assert_non_null(b->order);
+    require_ok(as_engine_rank(&b->e, &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        if (cells[i].status != AS_CELL_PLANNED)
+            continue;
+        b->order[b->n++] = i;
+        b->quoted += b->e.progress[i].first != AS_QUANTITY_OF_NONE;
+        b->all_s += cost_of(&cells[i]);
+    }
+    as_engine_shuffle(&b->e, b->order, b->n, 1, AS_ORDER_FIRST_ROUND);
+}
+
+static void tear_down_bench(struct bench *b)
+{
+    free(b->e.progress);
+    free(b->order);
+}
+
+/* The k-th cell of the first round, measured. */
+static const struct as_cell *measure_next(struct bench *b, size_t k)
+{
+    if (!b->e.progress[b->order[k]].first)
+        as_engine_fair_next(&b->e, b->order + k, b->n - k);
+    struct as_cell *cell = &b->e.cells[b->order[k]];
+    assert_int_equal(cell->status, AS_CELL_PLANNED); /* never twice */
+    cell->status = AS_CELL_OK;
+    cell->duration_s = cost_of(cell);
+    return cell;
+}
+
+static size_t measure_for(struct bench *b, double budget_s)
+{
+    size_t k = 0;
+    for (double spent = 0; k < b->n && spent < budget_s; k++)
+        spent += measure_next(b, k)->duration_s;
+    return k;
+}
+
+/* Groups of a level with possible cells; *without: those of which none was measured, each named once. */
+static size_t count_groups(const struct bench *b, int level, size_t *without)
+{
+    size_t n = 0;
+    *without = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const size_t cell = b->order[i], group = b->e.progress[cell].fair[level].group;
+        bool is_first = true, has = false;
+        for (size_t k = 0; k < b->n; k++)
+            if (b->e.progress[b->order[k]].fair[level].group == group) {
+                is_first &= k >= i;
+                has |= b->e.cells[b->order[k]].status == AS_CELL_OK;
+            }
+        n += is_first;
+        *without += is_first && !has;
+        if (is_first && !has)
+            print_message("none of %s '%s'\n", b->e.cells[cell].probe,
+                          as_axes_text(&b->e.cells[cell].axes, "allocator"));
+    }
+    return n;
+}
+
+struct planned {
+    struct as_slot slot;
+    struct as_plan plan;
+    struct bench bench;
+};
+
+static void plan_suite(const char *name, const struct planned_machine *m, struct as_slot *slot, struct as_plan *plan)
+{
+    struct as_error err = {0};
+    *plan = (struct as_plan){0};
+    *slot = (struct as_slot){.worker = AS_WORKER_INIT};
+    require_ok(planned_open(m, &slot->info, &err), &err);
+    for (size_t i = 0; as_suite_texts[i].name; i++)
+        if (strcmp(as_suite_texts[i].name, name) == 0)
+            require_ok(planned_add(plan, name, as_suite_texts[i].text, &slot->info, &err), &err);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->cells[i].id = (int64_t)i + 1;
+}
+
+static void set_up_suite(const char *name, const char *device, struct planned *p)
+{
+    const struct planned_machine *m = planned_machines;
+    while (strcmp(m->device, device) != 0)
+        m++;
+    plan_suite(name, m, &p->slot, &p->plan);
+    set_up_bench(&p->bench, p->plan.cells, p->plan.n, &p->slot);
+}
+
+static void tear_down_suite(struct planned *p)
+{
+    tear_down_bench(&p->bench);
+    as_plan_finish(&p->plan);
+}
+
+/* All memories of all probes in a fraction of the time for all cells, and no cell is lost where there is time for all.
+ */
+static void part_of_the_time(const char *suite, const char *device, double part)
+{
+    struct planned p;
+    size_t without;
+    set_up_suite(suite, device, &p);
+    const struct bench *b = &p.bench;
+    const size_t done = measure_for(&p.bench, part * b->all_s), probes = count_groups(b, AS_FAIR_PROBE, &without);
+    assert_true(b->quoted < done && done < b->n);
+    assert_int_equal(without, 0);
+    const size_t memories = count_groups(b, AS_FAIR_MEMORY, &without);
+    print_message("%s on %s, %.0f%% of the time: %zu of %zu cells, %zu probes, %zu memories\n", suite, device,
+                  100 * part, done, b->n, probes, memories);
+    assert_true(memories > probes);
+    assert_int_equal(without, 0);
+    for (size_t k = done; k < b->n; k++)
+        measure_next(&p.bench, k);
+    for (size_t i = 0; i < p.plan.n; i++)
+        assert_true(p.plan.cells[i].status != AS_CELL_PLANNED);
+    tear_down_suite(&p);
+}
+
+UNIT_TEST(test_memories)
+{
+    part_of_the_time("upm", "hip:0", 0.1);
+    part_of_the_time("upm", "hip:0", 1 / 3.0);
+    part_of_the_time("upm", "cpu", 0.1);
+    part_of_the_time("upm", "cpu", 1 / 3.0);
+    part_of_the_time("full", "hip:0", 0.1);
+    part_of_the_time("full", "hip:0", 1 / 3.0);
+}
+
+static bool is_main(const struct as_cell *cell)
+{
+    const char *const *op = as_main_operations;
+    while (*op && strcmp(*op, as_axes_text(&cell->axes, "op")) != 0)
+        op++;
+    return *op && !(as_axes_number(&cell->axes, "warps") > 0) && !(as_axes_number(&cell->axes, "operands") > 0) &&
+           !(as_axes_number(&cell->axes, "steps") > 0) && strncmp(cell->probe, "alu", 3) == 0;
+}
+
+/* What the main results of a run of operations rest on does not wait for the other operations. */
+static void main_operations(const char *device)
+{
+    struct planned p;
+    size_t n = 0;
+    set_up_suite("alu", device, &p);
+    measure_for(&p.bench, p.bench.all_s / 4);
+    for (size_t i = 0; i < p.bench.n; i++) {
+        const struct as_cell *cell = &p.plan.cells[p.bench.order[i]];
+        if (!is_main(cell))
+            continue;
+        n++;
+        if (cell->status != AS_CELL_OK)
+            fail_msg("no %s %s", cell->probe, as_axes_text(&cell->axes, "op"));
+    }
+    assert_true(n >= 20 && n < p.bench.n / 4);
+    tear_down_suite(&p);
+}
+
+UNIT_TEST(test_main_operations)
+{
+    main_operations("hip:0");
+    main_operations("cpu");
+}
+
+/* ---- cells of two probes, alike or not ---- */
+
+enum { OF_EACH = 32 };
+
+static void make_cells(struct as_cell cells[2 * OF_EACH], size_t triads)
+{
+    struct as_error err = {0};
+    for (size_t n = 0; n < (size_t)2 * OF_EACH; n++) {
+        const bool events = n % 2;
+        struct as_cell *c = &cells[n];
+        *c = (struct as_cell){.id = (int64_t)n, .status = AS_CELL_PLANNED};
+        as_copy_text(c->device, sizeof c->device, "opencl:0");
+        as_copy_text(c->probe, sizeof c->probe, events ? "page_events" : "host_bandwidth");
+        as_axes_add(&c->axes, events ? "what" : "op", !events ? "add" : n < 2 * triads ? "triads" : "faults", &err);
+        as_axes_add(&c->axes, events ? "pages" : "size",
+                    !events          ? "1073741824"
+                    : n < 2 * triads ? "468480"
+                                     : "16384",
+                    &err);
+        as_axes_add(&c->axes, "allocator", n < 8 ? "first" : n % 3 ? "second" : "third", &err);
+    }
+}
+
+/* A budget that ends anywhere has been spent on both in equal parts, as far as single cells allow; a probe begins with
+ * what is cheap. */
+UNIT_TEST(test_equal_parts)
+{
+    static struct as_cell cells[2 * OF_EACH];
+    double spent[2] = {0}, largest = 0;
+    size_t left[2] = {OF_EACH, OF_EACH};
+    bool begun = false;
+    struct bench b;
+    make_cells(cells, 8);
+    set_up_bench(&b, cells, (size_t)2 * OF_EACH, NULL);
+    for (size_t k = 0; k < b.n; k++) {
+        const struct as_cell *c = measure_next(&b, k);
+        const bool events = c->probe[0] == 'p';
+        assert_true(begun || !events || strcmp(as_axes_text(&c->axes, "what"), "faults") == 0);
+        begun |= events;
+        spent[events] += c->duration_s;
+        left[events]--;
+        largest = c->duration_s > largest ? c->duration_s : largest;
+        const double apart = spent[0] > spent[1] ? spent[0] - spent[1] : spent[1] - spent[0];
+        if (left[0] && left[1] && apart > 2 * largest)
+            fail_msg("after %zu measurements %.1f s of one probe and %.1f s of the other", k + 1, spent[0], spent[1]);
+    }
+    tear_down_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memories), cmocka_unit_test(test_main_operations),
+                                       cmocka_unit_test(test_equal_parts)};
+    return cmocka_run_group_tests_name("run: a share of the budget", tests, NULL, NULL);
+}
