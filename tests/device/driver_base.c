@@ -147,13 +147,13 @@ bool fake_attribute(const struct fake_attribute *table, size_t n, int attribute,
 /* ---- memory ---- */
 
 /* Where CPU and device share one memory its blocks are as the driver of an APU makes them: of huge pages, and with the
- * word "planted" also there from the start. */
+ * word "planted" also there from the start, up to a size that a host has in no time. */
 static void back(const struct block *b)
 {
     if ((b->kind != DEVICE_MEMORY && b->kind != PINNED) || !fake_asked("mi300a"))
         return;
     (void)madvise(b->at, b->size, MADV_HUGEPAGE);
-    if (fake_asked("planted"))
+    if (fake_asked("planted") && b->size <= (size_t)64 << 20)
         (void)madvise(b->at, b->size, MADV_POPULATE_WRITE);
 }
 

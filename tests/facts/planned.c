@@ -146,10 +146,10 @@ enum as_status planned_add_all(struct as_plan *plan, const struct as_device_info
 /* What the probe measures besides. */
 static void measure_further(struct as_cell *c, double value)
 {
-    struct as_metric_value v[16];
+    struct as_metric_value v[AS_METRICS_MAX];
     size_t n = 0;
     const struct as_probe *probe = as_probe_find(c->probe);
-    for (const struct as_metric *m = probe ? probe->further : NULL; m && m->name && n < 16; m++) {
+    for (const struct as_metric *m = probe ? probe->further : NULL; m && m->name && n < AS_METRICS_MAX; m++) {
         v[n] = (struct as_metric_value){
             .lower_is_better = m->lower_is_better, .value = value, .ci = {0.99 * value, 1.01 * value}, .trials = 3};
         as_copy_text(v[n].name, sizeof v[n].name, m->name);
@@ -216,15 +216,8 @@ enum as_status planned_derive(const struct as_plan *plan, const struct as_device
     return as_facts_derive(&in, facts, n, err);
 }
 
-/* A further metric is one of the probe's: the cell alone decides. */
 bool planned_has(const struct as_ref_cells *cells, const struct as_ref *ref)
 {
-    struct as_ref plain = *ref;
     struct as_ref_cell found;
-    char *further = strstr(plain.axes, "further=");
-    if (further) {
-        const char *rest = strchr(further, ' ');
-        memmove(further, rest ? rest + 1 : "", rest ? strlen(rest + 1) + 1 : 1);
-    }
-    return as_ref_cells_find(cells, &plain, &found);
+    return as_ref_cells_find(cells, ref, &found);
 }

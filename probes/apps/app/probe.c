@@ -69,9 +69,9 @@ enum arm {
     ARMS
 };
 static const struct {
-    const char *time, *peak; /* notes of the ratio of this cell to it */
-} arm_notes[ARMS] = {
-    [ARM_APART] = {"against_explicit", "peak_against_explicit"}, [ARM_PLAIN] = {"against_plain", "peak_against_plain"}};
+    const char *time, *compute, *peak; /* notes of the ratio of this cell to it; NULL: none */
+} arm_notes[ARMS] = {[ARM_APART] = {"against_explicit", "compute_against_explicit", "peak_against_explicit"},
+                     [ARM_PLAIN] = {"against_plain", NULL, "peak_against_plain"}};
 
 struct trial {
     struct as_buffers own;
@@ -81,7 +81,7 @@ struct trial {
     struct as_trial_context *tc;
     bool by_host;
     struct counter_peaks peaks[ARMS]; /* of a run before those that are timed */
-    double spent[APP_PHASES][SAMPLES_MAX], ratio[ARMS][SAMPLES_MAX];
+    double spent[APP_PHASES][SAMPLES_MAX], ratio[ARMS][SAMPLES_MAX], compute[ARMS][SAMPLES_MAX];
     size_t n;
 };
 
@@ -236,8 +236,11 @@ static enum as_status app_sample(void *state, uint64_t reps, struct as_sample *o
     out->seconds = 0;
     for (size_t i = 0; i < t->arms; i++) {
         out->seconds += seconds[i];
-        if (t->n < SAMPLES_MAX)
+        if (t->n < SAMPLES_MAX) {
+            const struct app_run *r = &t->run[t->arm[i]];
             t->ratio[t->arm[i]][t->n] = seconds[0] / seconds[i];
+            t->compute[t->arm[i]][t->n] = t->run[ARM_OWN].spent[APP_COMPUTE] / r->spent[APP_COMPUTE];
+        }
     }
     for (size_t p = 0; p < APP_PHASES && t->n < SAMPLES_MAX; p++)
         t->spent[p][t->n] = t->run[ARM_OWN].spent[p];
@@ -256,6 +259,8 @@ static void app_note_ratios(struct trial *t)
     for (size_t i = 1; i < t->arms && t->n; i++) {
         const size_t arm = t->arm[i];
         as_note_number(t->tc, arm_notes[arm].time, as_median(t->ratio[arm], t->n));
+        if (arm_notes[arm].compute)
+            as_note_number(t->tc, arm_notes[arm].compute, as_median(t->compute[arm], t->n));
         app_note_peak(t, arm_notes[arm].peak, t->peaks[ARM_OWN].in_use / t->peaks[arm].in_use);
     }
 }
@@ -313,6 +318,8 @@ static const struct as_metric further[] = {
     {"output", "ns", true, "the host reads the output", NULL},
     {"free", "ns", true, "freeing all arrays", NULL},
     {"against_explicit", "x", true, "total time over that of the explicit version, run back to back in each sample",
+     NULL},
+    {"compute_against_explicit", "x", true, "the time from the input to the output over that of the explicit version",
      NULL},
     {"against_plain", "x", true, "total time over that without the strategy, run back to back in each sample", NULL},
     {"peak_against_explicit", "x", true, "peak memory over that of the explicit version", NULL},

@@ -26,6 +26,14 @@ static const struct as_cell *app_explicit(const struct as_cell *const *cells, si
     return best;
 }
 
+/* "", or ", 0.65x from input to output", where that interval and the total's lie apart. */
+static void say_compute(const struct as_cell *cell, const struct as_fact *f, struct as_buf *out)
+{
+    struct as_metric_value v;
+    if (as_cell_metric(cell, "compute_against_explicit", &v) && (v.ci.hi < f->ci.lo || v.ci.lo > f->ci.hi))
+        as_buf_printf(out, ", %.2gx from input to output", v.value);
+}
+
 /* "", or ", with 40% less peak memory" by this metric, where several trials decide it: system counters see others too.
  */
 static void say_memory(const struct as_cell *cell, const char *metric, struct as_buf *out)
@@ -87,6 +95,7 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
     struct as_buf text = AS_BUF_INIT;
     if (!f)
         return;
+    say_compute(unified, f, &text);
     say_memory(unified, "peak_against_explicit", &text);
     say_phases(unified, apart, &text);
     as_fact_say(f,
