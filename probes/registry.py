@@ -13,8 +13,8 @@ import os
 import sys
 
 # What views look for: enum as_view_role (src/probe/view_role.h), in lower case.
-ROLES = ("operation_throughput", "operation_latency", "operation_sequences", "roofline", "matrix_instructions", "gemm",
-         "matrix_arithmetic", "operand_layout", "fused_epilogues", "attention",
+ROLES = ("operation_throughput", "operation_latency", "operation_sequences", "instruction_operands", "roofline",
+         "matrix_instructions", "gemm", "matrix_arithmetic", "operand_layout", "fused_epilogues", "attention",
          "link_bandwidth", "link_latency", "latency", "bandwidth", "host_latency", "host_bandwidth")
 
 

@@ -10,9 +10,10 @@
 enum as_view_role {
     AS_VIEW_OPERATION_THROUGHPUT,
     AS_VIEW_OPERATION_LATENCY,
-    AS_VIEW_OPERATION_SEQUENCES, /* several operations in one loop, which reveal the pipes */
-    AS_VIEW_ROOFLINE,            /* rate over arithmetic intensity */
-    AS_VIEW_MATRIX_INSTRUCTIONS, /* their rate with operands in place */
+    AS_VIEW_OPERATION_SEQUENCES,  /* several operations in one loop, which reveal the pipes */
+    AS_VIEW_INSTRUCTION_OPERANDS, /* CPU instructions from each operand to each */
+    AS_VIEW_ROOFLINE,             /* rate over arithmetic intensity */
+    AS_VIEW_MATRIX_INSTRUCTIONS,  /* their rate with operands in place */
     AS_VIEW_GEMM,
     AS_VIEW_MATRIX_ARITHMETIC, /* how matrix units round and add */
     AS_VIEW_OPERAND_LAYOUT,    /* which lane holds which element */

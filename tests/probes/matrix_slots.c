@@ -139,7 +139,7 @@ UNIT_TEST(test_wrong_documents)
         swap(&tables[which][places[which][0]], &tables[which][places[which][N + 1]]);
         differences(&s, &u, &doc, &diff);
         assert_true(diff.unequal[which] >= 2);
-        assert_non_null(strstr(diff.first, "documented: row"));
+        assert_non_null(strstr(diff.first, "expected: row"));
     }
 }
 

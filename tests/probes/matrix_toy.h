@@ -14,6 +14,8 @@ extern struct matrix_toy {
     struct as_arithmetic how;
     unsigned skipped_k; /* planted: this much of K is left out */
     bool swapped;       /* planted: the first two words of A's image are exchanged */
+    bool unloaded;      /* planted: loading leaves out the first element of B */
+    bool loaded_twice;  /* planted: loading puts every element of B into its second place */
 } matrix_toy;
 /* Without planted faults. n: 0 is the instruction's own. */
 void matrix_toy_start(const char *instruction, unsigned n, const struct as_arithmetic *how);

@@ -148,6 +148,7 @@ const char *const as_view_probes[] = {
     [AS_VIEW_OPERATION_THROUGHPUT] = "alu",
     [AS_VIEW_OPERATION_LATENCY] = "alu_latency",
     [AS_VIEW_OPERATION_SEQUENCES] = "mix",
+    [AS_VIEW_INSTRUCTION_OPERANDS] = "cpu_operands",
     [AS_VIEW_ROOFLINE] = "roofline",
     [AS_VIEW_MATRIX_INSTRUCTIONS] = "matmul_peak",
     [AS_VIEW_GEMM] = "matmul",

@@ -34,6 +34,23 @@ static void tables_are_as_they_were(void **state)
     as_buf_finish(&b);
 }
 
+/* The chart's marks of documented rates need them in its data. */
+static void charts_have_documented_rates(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("matrix");
+    struct as_buf page = AS_BUF_INIT;
+    assert_non_null(s);
+    assert_int_equal(as_report_html(s->runs, s->n, &page, &err), AS_OK);
+    const char *data = strstr(as_buf_get(&page), "\"matmul_peak\":{\"id\"");
+    assert_non_null(data);
+    const char *limits = strstr(data, "\"limit\":{\"");
+    assert_non_null(limits);
+    assert_true(limits < strstr(data, "\"further\":"));
+    as_buf_finish(&page);
+    synth_free(s);
+}
+
 static void products_have_a_picture_for_each_type(void **state)
 {
     (void)state;
@@ -155,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_as_they_were),
+        cmocka_unit_test(charts_have_documented_rates),
         cmocka_unit_test(products_have_a_picture_for_each_type),
         cmocka_unit_test(slow_products_have_an_axis),
         cmocka_unit_test(extremes_are_no_coordinates),

@@ -66,6 +66,9 @@ operation = bias_gelu
 [numerics]
 instruction = matmul2d_m16n32k16_e4m3_f32
 property = accumulator
+[layout]
+instruction = matmul2d_m16n32k16_f16_f32,matmul2d_m16n32k16_s8_s32
+operand = all
 [conversion]
 op = f32_e4m3
 property = overflow
@@ -263,7 +266,9 @@ def test_near_the_limit(assay):
 
 
 def test_metal_4(assay):
-    check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + TENSORS, "apple10 metal41")
+    cells = check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + TENSORS, "apple10 metal41")
+    layouts = [c for c in cells if c["probe"] == "layout" and c["axes"]["instruction"].startswith("matmul2d")]
+    expect(len(layouts) == 6 and not any(c["median"] for c in layouts), "products are as the tensors say", layouts)
 
 
 def test_no_performance_shaders(assay):

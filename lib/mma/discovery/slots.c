@@ -307,7 +307,7 @@ static void slots_compare(const char *operand, struct as_slot *found, const stru
         (*unequal)++;
         if (!out->first[0])
             snprintf(out->first, sizeof out->first,
-                     "place %zu of %s holds row %d, column %d, documented: row %d, column %d", i, operand,
+                     "place %zu of %s holds row %d, column %d, expected: row %d, column %d", i, operand,
                      found[i].row == AS_SLOT_NONE ? -1 : found[i].row,
                      found[i].column == AS_SLOT_NONE ? -1 : found[i].column,
                      doc[i].row == AS_SLOT_NONE ? -1 : doc[i].row, doc[i].column == AS_SLOT_NONE ? -1 : doc[i].column);

@@ -24,14 +24,23 @@ static void layout_place_of(const struct layout_unit *u, enum as_matrix_operand 
                                     .element = (unsigned)(slot % each)};
 }
 
-/* Is the slot a copy of one in another lane whose number differs in these bits? The other lane's slot represents all
- * copies. */
-static bool layout_is_copy(const struct layout_unit *u, enum as_matrix_operand which, unsigned copies, size_t slot)
+/* Documented copies: slots of lanes that differ only in some bits. */
+static enum as_status find_copies(struct layout_unit *u, enum as_matrix_operand which, struct as_error *err)
 {
-    struct as_layout_place p = {0};
-    if (copies)
-        layout_place_of(u, which, slot, &p);
-    return p.lane & copies;
+    const struct as_matrix *m = u->fragments.matrix;
+    const size_t slots = layout_slots_of(u, which), each = m->held[which].register_bits / layout_bits_of(u, which);
+    const unsigned copies = as_layout_copies(m, which);
+    uint32_t *first = malloc(slots * sizeof *first);
+    u->first[which] = first;
+    if (!first)
+        return as_nomem(err, slots * sizeof *first, "places of an operand");
+    for (size_t i = 0; i < slots; i++) {
+        struct as_layout_place p = {0};
+        if (copies)
+            layout_place_of(u, which, i, &p);
+        first[i] = (uint32_t)(i - (p.lane & copies) * each);
+    }
+    return AS_OK;
 }
 
 /* ---- codes by slot in images, packed from the lowest bit up ---- */
@@ -54,18 +63,10 @@ static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_
 {
     const struct as_fragments *f = &u->fragments;
     const unsigned bits = layout_bits_of(u, which);
-    const size_t slots = layout_slots_of(u, which), each = f->matrix->held[which].register_bits / bits;
-    const unsigned copies = as_layout_copies(f->matrix, which);
+    const size_t slots = layout_slots_of(u, which);
     for (size_t p = 0; p < count; p++)
-        for (size_t i = 0; i < slots; i++) {
-            if (!codes[p * slots + i] || layout_is_copy(u, which, copies, i))
-                continue;
-            unsigned copy = 0;
-            do {
-                put_code(f->image[which] + p * f->bytes[which], i + copy * each, bits, codes[p * slots + i]);
-                copy = (copy - copies) & copies; /* the next combination of those bits */
-            } while (copy);
-        }
+        for (size_t i = 0; i < slots; i++)
+            put_code(f->image[which] + p * f->bytes[which], i, bits, codes[p * slots + u->first[which][i]]);
 }
 
 static enum as_status layout_multiply_some(struct layout_unit *u, size_t count, const uint64_t *a, const uint64_t *b,
@@ -81,7 +82,8 @@ static enum as_status layout_multiply_some(struct layout_unit *u, size_t count, 
     const unsigned bits = layout_bits_of(u, AS_MATRIX_C);
     for (size_t p = 0; p < count && !st; p++)
         for (size_t i = 0; i < slots; i++)
-            d[p * slots + i] = code_in(f->image[AS_MATRIX_C] + p * f->bytes[AS_MATRIX_C], i, bits);
+            d[p * slots + i] =
+                u->first[AS_MATRIX_C][i] == i ? code_in(f->image[AS_MATRIX_C] + p * f->bytes[AS_MATRIX_C], i, bits) : 0;
     return st;
 }
 
@@ -107,10 +109,25 @@ static unsigned held_k(const struct as_matrix *m)
     return n;
 }
 
+/* The instruction itself, or one whose registers are filled one by one: nothing tells their layout yet. */
+static const struct as_matrix *by_register(struct layout_unit *u, const struct as_matrix *matrix)
+{
+    if (matrix->held[AS_MATRIX_C].held != AS_HELD_LOADED)
+        return matrix;
+    u->in_registers = *matrix;
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
+        struct as_matrix_held *held = &u->in_registers.held[which];
+        held->held = AS_HELD_REGISTERS;
+        held->row = held->column = "";
+    }
+    return &u->in_registers;
+}
+
 enum as_status as_layout_open(struct layout_unit *u, struct as_device *dev, const struct as_matrix *matrix, unsigned n,
                               struct as_error *err)
 {
-    enum as_status st = as_fragments_open(&u->fragments, dev, matrix, n, err);
+    *u = (struct layout_unit){.fragments = {.n = 0}};
+    enum as_status st = as_fragments_open(&u->fragments, dev, by_register(u, matrix), n, err);
     if (st)
         return st;
     const struct as_matrix_unit *f = &u->fragments.unit;
@@ -125,12 +142,21 @@ enum as_status as_layout_open(struct layout_unit *u, struct as_device *dev, cons
                                     .k = held_k(matrix),
                                     .multiply = layout_multiply,
                                     .ctx = u};
-    return AS_OK;
+    if (u->fragments.matrix != matrix)
+        return as_layout_load(u, dev, matrix, err);
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !st; which++)
+        st = find_copies(u, (enum as_matrix_operand)which, err);
+    return st;
 }
 
 void as_layout_close(struct layout_unit *u)
 {
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
+        free(u->first[which]);
+        free(u->loaded[which]);
+    }
     as_fragments_close(&u->fragments);
+    *u = (struct layout_unit){.fragments = {.n = 0}};
 }
 
 /* ---- the documented layout ---- */
@@ -147,7 +173,6 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
 {
     const struct as_fragments *f = &u->fragments;
     unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
-    const unsigned copies = as_layout_copies(f->matrix, which);
     size_t slots = layout_slots_of(u, which), numbers = (size_t)rows * columns;
     uint64_t *one = calloc(numbers, sizeof *one);
     unsigned char *image = calloc(1, f->bytes[which]);
@@ -164,7 +189,7 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
         as_image_pack(f->matrix, which, f->n, 0, one, image);
         one[i] = 0;
         for (size_t s = 0; s < slots; s++)
-            if (code_in(image, s, layout_bits_of(u, which)) && !layout_is_copy(u, which, copies, s)) {
+            if (code_in(image, s, layout_bits_of(u, which)) && u->first[which][s] == s) {
                 (*out)[s] = (struct as_slot){(uint16_t)(i / columns), (uint16_t)(i % columns)};
                 places++;
             }
@@ -177,15 +202,27 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
     return st;
 }
 
+static enum as_status copy_loaded(const struct layout_unit *u, enum as_matrix_operand which, struct as_slot **out,
+                                  struct as_error *err)
+{
+    const size_t bytes = layout_slots_of(u, which) * sizeof **out;
+    *out = malloc(bytes);
+    if (!*out)
+        return as_nomem(err, bytes, "loaded places");
+    memcpy(*out, u->loaded[which], bytes);
+    return AS_OK;
+}
+
 enum as_status as_layout_documented(const struct layout_unit *u, struct as_slots *out, struct as_error *err)
 {
     const struct as_slot_unit *s = &u->unit;
     *out = (struct as_slots){NULL, NULL, NULL, s->slots_a, s->slots_b, s->slots_c, s->m, s->n, s->k};
-    enum as_status st = document(u, AS_MATRIX_A, &out->a, err);
-    if (!st)
-        st = document(u, AS_MATRIX_B, &out->b, err);
-    if (!st)
-        st = document(u, AS_MATRIX_C, &out->c, err);
+    struct as_slot **const slots[] = {&out->a, &out->b, &out->c};
+    enum as_status st = AS_OK;
+    for (int w = AS_MATRIX_A; w < AS_MATRIX_OPERANDS && !st; w++) {
+        const enum as_matrix_operand which = (enum as_matrix_operand)w;
+        st = u->loaded[w] ? copy_loaded(u, which, slots[w], err) : document(u, which, slots[w], err);
+    }
     if (st)
         as_slots_finish(out);
     return st;

@@ -34,6 +34,12 @@ static enum as_matrix_operand operand_of(const struct as_axes *a)
     return (enum as_matrix_operand)as_word_index(a, "operand", operand_words);
 }
 
+/* Metal's 8-bit floats, of which no lane can hold a tensor. */
+static bool is_in_memory(const struct as_matrix *m)
+{
+    return m->needs & AS_CAP_TENSOR_FP8;
+}
+
 static enum as_applies layout_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     unsigned n;
@@ -43,11 +49,9 @@ static enum as_applies layout_applies(const struct as_device_info *info, const s
     enum as_applies can = as_matrix_applies(m, info, err);
     if (can != AS_APPLIES)
         return can;
-    if (m->held[AS_MATRIX_A].held == AS_HELD_LOADED || m->held[AS_MATRIX_B].held == AS_HELD_LOADED ||
-        m->held[AS_MATRIX_C].held == AS_HELD_LOADED)
-        as_fail(err, AS_UNSUPPORTED, "operands are loaded by an instruction with an unspecified layout");
-    else
+    if (!is_in_memory(m))
         return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "A and B are read from memory: no lane holds their elements");
     return AS_INAPPLICABLE;
 }
 
@@ -55,6 +59,14 @@ static void note_text(struct as_trial_context *tc, const char *name, struct as_b
 {
     as_note(tc, name, as_buf_get(text));
     as_buf_clear(text);
+}
+
+/* What the places of an unspecified layout are compared with; nothing if the layout is documented. */
+static void note_comparison(const struct state *s, struct as_trial_context *tc)
+{
+    if (s->unit.loaded[s->which])
+        as_note(tc, "compared_with",
+                s->unit.fragments.matrix->load ? "its load instruction" : "get_multidimensional_index");
 }
 
 /* operands in memory have no lanes */
@@ -67,6 +79,7 @@ static enum as_status layout_note(struct state *s, struct as_trial_context *tc, 
     static const char *const held[] = {
         [AS_HELD_REGISTERS] = "registers", [AS_HELD_SHARED] = "shared memory", [AS_HELD_SPREAD] = "one broadcast word"};
     as_note(tc, "held", held[m->held[s->which].held]);
+    note_comparison(s, tc);
     if (s->difference.first[0])
         as_note(tc, "first", s->difference.first);
     unsigned rows, columns;
@@ -140,7 +153,8 @@ const struct as_probe as_probe_layout = {
     .metric = "numbers elsewhere",
     .unit = "numbers",
     .lower_is_better = true,
-    .counts = "elements of the operand whose place differs from the documentation",
+    .counts = "elements of the operand whose place differs from the documentation, or from where its load instruction "
+              "puts them",
     AS_CELLS(axes, quick, full, layout_applies),
     .about = as_matrix_about,
     .patience_s = 60, /* the driver compiles the kernel first; large operands have thousands of slots */

@@ -1,4 +1,4 @@
-/* Whether the elements of operands lie where the documentation puts them. */
+/* Whether the elements of operands lie where the documentation, or their load instruction, puts them. */
 #include "facts/rule.h"
 
 #include <stdlib.h>
@@ -6,7 +6,14 @@
 static bool is_documented(const struct as_cell *cell, const void *what)
 {
     (void)what;
-    return cell->sum.median == 0;
+    return cell->sum.median == 0 && !as_cell_has_note(cell, "compared_with");
+}
+
+/* Of an unspecified layout: multiplied as loaded. */
+static bool is_loaded(const struct as_cell *cell, const void *what)
+{
+    (void)what;
+    return cell->sum.median == 0 && as_cell_has_note(cell, "compared_with");
 }
 
 static bool is_elsewhere(const struct as_cell *cell, const void *what)
@@ -46,8 +53,14 @@ static void derive_layout(struct as_rule_context *c)
                                      "The elements of these matrix fragments lie where they are documented");
     if (f)
         f->verdict = AS_SUPPORTED;
+    f = as_fact_list(
+        c, cells, n, as_instruction_name, NULL, is_loaded, AS_FACT_LAYOUT_LOADED,
+        "The elements of these matrix fragments, whose layout is unspecified, are multiplied where loading "
+        "puts them");
+    if (f)
+        f->verdict = AS_SUPPORTED;
     f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_elsewhere, AS_FACT_LAYOUT_ELSEWHERE,
-                     "The elements of these matrix fragments do NOT lie where they are documented");
+                     "The elements of these matrix fragments do NOT lie where they are documented or loaded");
     if (f)
         f->verdict = AS_REFUTED;
     for (size_t i = 0; i < n; i++)
@@ -58,7 +71,8 @@ static void derive_layout(struct as_rule_context *c)
 const struct as_rule as_rules_layout[] = {
     {"fragments of matrix instructions", derive_layout,
      "products of one element with ones, and with the binary-numbered positions of the other operand: they show which "
-     "positions are multiplied; rows, columns and k are named as documented, then each position is compared",
+     "positions are multiplied; rows, columns and k are named as documented, or as loaded, then each position is "
+     "compared",
      "a correct product with another operand layout"},
     {0},
 };

@@ -13,8 +13,11 @@ UNIT_TEST(test_layouts)
     made_add(&m, "layout", "numbers", 4, "instruction=mma_m8n8k4_f64 n=8 operand=b");
     made_add(&m, "layout", "numbers", 0, "instruction=mma_m16n8k16_f16_f32 n=8 operand=c")->detail =
         strdup("{\"base_rows\":8,\"base_columns\":8}");
+    made_add(&m, "layout", "numbers", 0, "instruction=wmma_m16n16k16_f16_f32 n=0 operand=a")->detail =
+        strdup("{\"compared_with\":\"its load instruction\"}");
     made_derive(&m);
-    assert_int_equal(m.facts_n, 4);
+    assert_int_equal(m.facts_n, 5);
+    made_says(made_get(&m, "layout.loaded"), ": wmma_m16n16k16_f16_f32");
     made_says(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.rows"),
               "The lane mapping of operand c of mma_m16n8k16_f16_f32 n=8 repeats every 8 rows");
     assert_true(made_get(&m, "layout.base.mma_m16n8k16_f16_f32_n_8.c.columns")->value == 8);

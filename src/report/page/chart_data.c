@@ -160,6 +160,22 @@ static void exceptions(struct as_buf *b, const struct as_columns *c)
     as_buf_char(b, '}');
 }
 
+/* By row number: physical bounds, of matrix instructions the documented rate. */
+static void chart_data_limits(struct as_buf *b, const struct as_columns *c)
+{
+    const char *lead = "";
+    as_buf_str(b, ",\"limit\":{");
+    for (size_t i = 0; i < c->rows_n; i++) {
+        const double limit = c->rows[i].cell->limit;
+        if (!isfinite(limit) || limit <= 0)
+            continue;
+        as_buf_printf(b, "%s\"%zu\":", lead, i);
+        chart_data_number(b, limit);
+        lead = ",";
+    }
+    as_buf_char(b, '}');
+}
+
 /* Further metrics by name: a value per row, null where the cell has none. */
 static void further_measures(struct as_buf *b, const struct as_columns *c)
 {
@@ -212,6 +228,7 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     measures(b, &c, "lo", LOW);
     measures(b, &c, "hi", HIGH);
     numbers_said(b, &c);
+    chart_data_limits(b, &c);
     further_measures(b, &c);
     chart_data_bins(b, &c);
     exceptions(b, &c);

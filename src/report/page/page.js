@@ -36,7 +36,7 @@
     return d.id.map((id, i) => {
       const row = { id, run: data.runs[d.run[i]], value: d.value[i], lo: d.lo[i] ?? d.value[i], hi: d.hi[i] ?? d.value[i],
         unit: d.units[i] ?? d.unit, said: d.said[i], valid: !(i in d.rejected), status: i in d.rejected ? 'rejected' : 'ok',
-        gates: d.rejected[i] ?? '', interval: d.lo[i] !== null, ...readBins(d.bins[i]) };
+        gates: d.rejected[i] ?? '', limit: d.limit[i] ?? null, interval: d.lo[i] !== null, ...readBins(d.bins[i]) };
       for (const [field, c] of fields) row[field] = c.v[c.i ? c.i[i] : 0];
       for (const [metric, v] of Object.entries(d.further)) row[`further_${metric}`] = v[i];
       return row;

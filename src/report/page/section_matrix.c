@@ -376,7 +376,8 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
             as_html_open(p->b, "details", NULL);
         as_html_open(p->b, "summary", NULL);
         as_buf_html(p->b, as_buf_get(&name));
-        as_buf_str(p->b, c->sum.median > 0 ? " (NOT as documented)" : " (as documented)");
+        const char *where = json_object_get(detail, "compared_with") ? "loaded" : "documented";
+        as_buf_printf(p->b, c->sum.median > 0 ? " (NOT as %s)" : " (as %s)", where);
         if (bits) {
             as_html_open(p->b, "br", NULL);
             as_html_text(p->b, "code", NULL, bits);

@@ -1,5 +1,6 @@
 /* One probe's section, and the main curves: the first picture of each probe that leads, near the top of the page. */
 #include "probe/view_role.h"
+#include "report/operations/instructions.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
@@ -196,6 +197,27 @@ static void led_elsewhere(struct as_page *p, const char *name)
 }
 
 /* Safe as it is: made from the build's own texts (tools/markdown.py). */
+/* A row per CPU instruction, of each run. */
+static void section_probe_instructions(struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++) {
+        struct as_view_table table;
+        as_instructions_view(&p->runs[r], &table);
+        if (table.rows_n) {
+            as_html_text(p->out, "h3", NULL, "Latency and throughput of each instruction");
+            as_html_open(p->out, "p", "meta");
+            if (p->n > 1)
+                as_page_run_name(p->out, &p->runs[r].run);
+            as_buf_str(p->out, p->n > 1 ? ": in" : "In");
+            as_buf_str(p->out, " cycles. Latency is that of all pairs of operands, below it that of each where they "
+                               "differ (2to1: from operand 2 to operand 1); cycles each, of independent instructions.");
+            as_html_close(p->out, "p");
+            as_view_page(&table, "scroll tall", "CPU instructions", p->out);
+        }
+        as_view_finish(&table);
+    }
+}
+
 static void method(struct as_buf *b, const struct as_probe *probe)
 {
     for (size_t i = 0; as_probes[i]; i++)
@@ -220,6 +242,8 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     else if (is_drawn)
         as_page_roofline(p);
     picture(p, probe, name, leads && !is_drawn ? "rest" : "all");
+    if (as_instructions_is_of(name))
+        section_probe_instructions(p);
     if (p->n > 1)
         as_html_paragraph(b, "meta",
                           "The ratio to the first run has the verdict of 'assay compare'; ≈ is inconclusive.");

@@ -118,6 +118,9 @@ enum as_status as_view_terminal(const struct as_view_table *t, const struct as_t
 /* The operations of a run under a title; op: NULL all. Nothing where the run has none. */
 enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,
                                   struct as_buf *out, struct as_error *err);
+/* CPU instructions of a run under a title; nothing where it has none. */
+enum as_status as_text_instructions(const struct as_report_run *run, const struct as_table_style *style,
+                                    struct as_buf *out, struct as_error *err);
 /* Latency and bandwidth of each agent in each memory; nothing where there is one of either. */
 enum as_status as_text_access(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);

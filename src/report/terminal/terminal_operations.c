@@ -1,4 +1,5 @@
 /* Operations in the terminal: one table per device, a row each, by kind. */
+#include "report/operations/instructions.h"
 #include "report/operations/operations.h"
 #include "report/terminal/terminal.h"
 
@@ -38,5 +39,23 @@ enum as_status as_text_operations(const struct as_report_run *run, const char *o
         st = write_operations(rows + i, end - i, style, out, err);
     }
     free(rows);
+    return st;
+}
+
+enum as_status as_text_instructions(const struct as_report_run *run, const struct as_table_style *style,
+                                    struct as_buf *out, struct as_error *err)
+{
+    struct as_view_table table;
+    enum as_status st = AS_OK;
+    as_instructions_view(run, &table);
+    if (table.rows_n) {
+        as_text_title(out, "CPU instructions", style);
+        as_text_fill(out,
+                     "latency in cycles, of all pairs of operands, and of each where they differ (2to1: from operand 2 "
+                     "to operand 1); cycles each, of independent instructions",
+                     style->width, 0, 0);
+        st = as_view_terminal(&table, style, out, err);
+    }
+    as_view_finish(&table);
     return st;
 }

@@ -3,6 +3,7 @@
 #include "report/model/access.h"
 #include "report/model/pairs.h"
 #include "report/model/probe_table.h"
+#include "report/operations/instructions.h"
 #include "report/operations/operations.h"
 #include "report/terminal/terminal.h"
 
@@ -250,6 +251,8 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
         st = write_plot(&v, out, err);
     if (!st && v.probe && v.probe->about)
         st = as_text_operations(run, NULL, style, out, err);
+    if (!st && as_instructions_is_of(probe))
+        st = as_text_instructions(run, style, out, err);
     if (!st && as_access_is_of(probe))
         st = as_text_access(run, style, out, err);
     if (!st && as_pairs_is_of(probe))

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_record[];
+extern const char as_kernel_record[], as_kernel_loaded[];
 
 /* Two accumulators of each, in as few steps as can be halved. */
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
-static const char *const names[] = {"multiply",   "half_body",  "whole_body", "fragment_a",
-                                    "fragment_b", "fragment_c", "where"};
+static const char *const names[] = {"multiply",   "half_body",  "whole_body", "loaded",
+                                    "fragment_a", "fragment_b", "fragment_c", "where"};
 
 /* Several instructions in one program, which compiles faster than separate ones. */
 enum { TOGETHER = 16 };
@@ -43,6 +43,8 @@ static void add_source(const struct part *p, size_t i, struct as_buf *out)
     struct as_buf text = AS_BUF_INIT;
     const struct as_matrix_body b = body_of(p);
     as_matrix_source(p->matrix, p->n, &b, &text);
+    if (p->matrix->held[AS_MATRIX_C].held == AS_HELD_LOADED)
+        as_buf_str(&text, as_kernel_loaded);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         as_buf_printf(out, "#undef %s\n#define %s %s_%zu\n", names[k], names[k], names[k], i);
     as_buf_str(out, as_buf_get(&text));

@@ -78,7 +78,7 @@ class Program:
                 k = i
                 while self.tokens[k].text not in (";", ""):
                     k += 1
-                    if self.tokens[k].text in (",", ";") and self.tokens[k - 1].text not in (")", "]"):
+                    if self.tokens[k].text in (",", ";") and re.match(r"[A-Za-z_]", self.tokens[k - 1].text):
                         self.types.add(self.tokens[k - 1].text)
             elif t.text in ("struct", "typename", "class") and re.match(r"\w", self.tokens[i + 1].text):
                 self.types.add(self.tokens[i + 1].text)
