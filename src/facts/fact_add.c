@@ -42,7 +42,10 @@ struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation rel
     struct as_fact *f = as_fact_add(c, relation, cell, by);
     if (f) {
         as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-        f->bound = as_number_of_cell(cell).bound;
+        const struct as_number n = as_number_of_cell(cell);
+        f->bound = n.bound;
+        f->trials = n.trials;
+        f->tried = n.tried;
         as_fact_evidence(f, cell);
     }
     return f;
@@ -76,7 +79,12 @@ static bool is_named(const char *name, size_t len, const char *is)
 
 static struct as_number number_of_fact(const struct as_fact *f)
 {
-    return (struct as_number){.value = f->value, .ci = f->ci, .unit = f->unit, .bound = f->bound};
+    return (struct as_number){.value = f->value,
+                              .ci = f->ci,
+                              .unit = f->unit,
+                              .trials = f->trials,
+                              .tried = f->tried,
+                              .bound = f->bound};
 }
 
 /* What a name in braces stands for. */

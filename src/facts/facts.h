@@ -35,6 +35,7 @@ struct as_fact {
     double value; /* NAN when the fact is no number */
     struct as_interval ci;
     int bound;                         /* as as_number.bound */
+    size_t trials, tried;              /* as in as_number; 0: it is not the number of one cell */
     char unit[16];                     /* "B", "ns", "GB/s", "FLOP/s", "Hz", "x" (ratio) */
     double claimed;                    /* what the OS or driver says, NAN when it says nothing */
     const char *rule;                  /* how it was derived */

@@ -16,7 +16,7 @@
 static const double MOSTLY_MEMORY = 0.5;
 /* Student's t for two distant trials is useless, so the interval is clipped at this factor beyond the extreme samples.
  */
-static const double BEYOND_SAMPLES = 4;
+static const double BEYOND_SAMPLES = 2;
 
 enum behaviour {
     OWN_WORK,   /* independent of the host's clock: other devices, or counts of cycles */

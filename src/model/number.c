@@ -11,10 +11,7 @@ static const double RATIO_SPAN_MAX = 4;  /* between the ends of a ratio, or of a
 static const double RANGE_SPAN_MAX = 10; /* between the ends of a range that still tells something */
 static const double SIZE_SPAN_MAX = 100; /* the same of bytes: capacities lie between two sizes of a coarse grid */
 /* The interval of so few trials is mostly what is usual for such cells: it does not tell that they scatter. */
-enum { FEW_TRIALS = 2 };
-/* Where so few trials differ by more than HALF_WIDTH_MAX, their median is no number, and what they saw is all there is.
- */
-enum { SEEN_TRIALS = 3 };
+enum { FEW_TRIALS = 3 };
 enum { DIGITS = 3, ENDS = 4, NO_LIMIT = 17 };
 
 double as_number_width(double v, struct as_interval ci)
@@ -60,11 +57,6 @@ static bool number_has_interval(const struct as_number *n)
     return isfinite(n->ci.lo) && isfinite(n->ci.hi) && n->ci.hi > n->ci.lo;
 }
 
-static bool number_trials_differ(const struct as_number *n)
-{
-    return n->trials && n->trials <= SEEN_TRIALS && n->seen.lo > 0 && n->seen.hi > (1 + HALF_WIDTH_MAX) * n->seen.lo;
-}
-
 enum as_number_form as_number_form(const struct as_number *n)
 {
     const struct as_interval ci = n->ci;
@@ -77,9 +69,8 @@ enum as_number_form as_number_form(const struct as_number *n)
     const bool is_narrow = as_number_width(n->value, ci) <= HALF_WIDTH_MAX;
     if (n->bound && !is_narrow)
         return AS_NUMBER_BOUND;
-    const bool differ = number_trials_differ(n);
-    if (n->trials == 1)
-        return differ ? AS_NUMBER_TRIALS : is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
+    if (n->trials == 1 && (is_narrow || n->tried <= 1)) /* its interval is what is usual for such cells */
+        return is_narrow ? AS_NUMBER_ONE_TRIAL : AS_NUMBER_NOISY;
     if (is_narrow)
         return AS_NUMBER_VALUE;
     if (n->modes == 2)
@@ -87,21 +78,13 @@ enum as_number_form as_number_form(const struct as_number *n)
     if (is_ratio && !as_number_predicts(ci))
         return ci.lo > 1 || ci.hi < 1 ? AS_NUMBER_BOUND : AS_NUMBER_INCONCLUSIVE;
     if (n->trials && ci.lo > 0 && ci.hi > RANGE_SPAN_MAX * ci.lo)
-        return differ ? AS_NUMBER_TRIALS : AS_NUMBER_NOISY;
+        return AS_NUMBER_NOISY;
     return AS_NUMBER_RANGE;
 }
 
 double as_number_point(const struct as_number *n)
 {
     return strcmp(n->unit, "B") == 0 && number_has_interval(n) ? NAN : n->value;
-}
-
-struct as_interval as_cell_seen(const struct as_cell *c)
-{
-    struct as_interval seen = {c->sum.min, c->sum.max};
-    if (c->sum.trials == 1 && c->trials_done > 1) /* fmin and fmax pass over NAN */
-        seen = (struct as_interval){fmin(seen.lo, c->raw_low), fmax(seen.hi, c->raw_high)};
-    return seen;
 }
 
 static int number_bound_of(const struct as_cell *c)
@@ -122,7 +105,6 @@ struct as_number as_number_of_cell(const struct as_cell *c)
                               .mode = {c->sum.mode[0], c->sum.mode[1]},
                               .share0 = c->sum.mode_share0,
                               .modes = c->sum.modes,
-                              .seen = as_cell_seen(c),
                               .bound = number_bound_of(c)};
 }
 
@@ -134,7 +116,6 @@ struct as_number as_number_counted(const struct as_number *n, double counted, co
     out.ci = (struct as_interval){n->ci.lo * by, n->ci.hi * by};
     out.mode[0] *= by;
     out.mode[1] *= by;
-    out.seen = (struct as_interval){n->seen.lo * by, n->seen.hi * by};
     out.unit = unit;
     return out;
 }
@@ -227,13 +208,6 @@ static void number_add_trials(const struct as_number *n, struct as_buf *out)
         as_buf_printf(out, "%zu trials", n->trials);
 }
 
-static void number_add_seen(const struct as_number *n, struct as_buf *out)
-{
-    struct as_number seen = *n;
-    seen.ci = n->seen;
-    number_add_ends(&seen, number_place(0.5 * (n->seen.hi - n->seen.lo)) - 1, DIGITS, out);
-}
-
 static void number_add_bound(const struct as_number *n, struct as_buf *out)
 {
     if (n->bound)
@@ -250,7 +224,19 @@ static void number_add_end(const struct as_number *n, struct as_buf *out)
     as_format_value_to(out, is_least ? n->ci.lo : n->ci.hi, n->unit, 2);
 }
 
-void as_number_text(const struct as_number *n, struct as_buf *out)
+static void number_add_brief_modes(const struct as_number *n, struct as_buf *out)
+{
+    const struct as_scale *scale = as_scale_of(n->mode[0], n->unit);
+    const int digits = number_mode_digits(n);
+    if (scale == as_scale_of(n->mode[1], n->unit))
+        as_format_number(out, scale ? n->mode[0] * scale->factor : n->mode[0], digits);
+    else
+        as_format_value_to(out, n->mode[0], n->unit, digits);
+    as_buf_str(out, " or ");
+    as_format_value_to(out, n->mode[1], n->unit, digits);
+}
+
+void as_number_brief(const struct as_number *n, struct as_buf *out)
 {
     switch (as_number_form(n)) {
     case AS_NUMBER_VALUE:
@@ -262,16 +248,12 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
         number_add_range(n, out);
         break;
     case AS_NUMBER_MODES:
-        number_add_modes(n, out);
-        break;
-    case AS_NUMBER_TRIALS:
-        number_add_seen(n, out);
-        as_buf_str(out, ", ");
-        number_add_trials(n, out);
+        number_add_brief_modes(n, out);
         break;
     case AS_NUMBER_NOISY:
-        as_buf_str(out, "too noisy: ");
-        number_add_trials(n, out);
+        as_buf_str(out, n->trials <= FEW_TRIALS ? "about " : "too noisy");
+        if (n->trials <= FEW_TRIALS)
+            as_format_value_to(out, n->value, n->unit, DIGITS - 1);
         break;
     case AS_NUMBER_BOUND:
         number_add_end(n, out);
@@ -281,36 +263,32 @@ void as_number_text(const struct as_number *n, struct as_buf *out)
     }
 }
 
-void as_number_brief(const struct as_number *n, struct as_buf *out)
+/* Does the number of trials say how well it is known? */
+static bool number_is_of_trials(const struct as_number *n)
 {
     const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_MODES) {
-        const struct as_scale *scale = as_scale_of(n->mode[0], n->unit);
-        const int digits = number_mode_digits(n);
-        if (scale == as_scale_of(n->mode[1], n->unit))
-            as_format_number(out, scale ? n->mode[0] * scale->factor : n->mode[0], digits);
-        else
-            as_format_value_to(out, n->mode[0], n->unit, digits);
-        as_buf_str(out, " or ");
-        as_format_value_to(out, n->mode[1], n->unit, digits);
-    } else if (form == AS_NUMBER_TRIALS) {
-        number_add_seen(n, out);
-    } else if (form == AS_NUMBER_NOISY && n->trials <= FEW_TRIALS) {
-        as_buf_str(out, "about ");
-        as_format_value_to(out, n->value, n->unit, DIGITS - 1);
-    } else if (form == AS_NUMBER_NOISY)
-        as_buf_str(out, "too noisy");
+    return form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_NOISY || (form == AS_NUMBER_RANGE && n->trials == 1);
+}
+
+void as_number_text(const struct as_number *n, struct as_buf *out)
+{
+    const enum as_number_form form = as_number_form(n);
+    if (form == AS_NUMBER_MODES)
+        number_add_modes(n, out);
     else
-        as_number_text(n, out);
+        as_number_brief(n, out);
+    if (number_is_of_trials(n) && form != AS_NUMBER_ONE_TRIAL) {
+        as_buf_str(out, ", ");
+        number_add_trials(n, out);
+    }
 }
 
 void as_number_precision(const struct as_number *n, struct as_buf *out)
 {
     const double percent = 100 * as_number_width(n->value, n->ci);
-    const enum as_number_form form = as_number_form(n);
-    if (form == AS_NUMBER_ONE_TRIAL || form == AS_NUMBER_TRIALS || form == AS_NUMBER_NOISY)
+    if (number_is_of_trials(n))
         number_add_trials(n, out);
-    else if (form != AS_NUMBER_VALUE || n->bound || !isfinite(percent) || as_unit_is_count(n->unit))
+    else if (as_number_form(n) != AS_NUMBER_VALUE || n->bound || !isfinite(percent) || as_unit_is_count(n->unit))
         return;
     else if (percent < 0.05)
         as_buf_str(out, "<0.1%");
@@ -378,22 +356,25 @@ static bool number_is_seen(const struct as_number *n)
 
 void as_number_prose(const struct as_number *n, const char *per, const char *note, struct as_buf *out)
 {
-    const enum as_number_form form = as_number_form(n);
+    const bool of_trials = number_is_of_trials(n);
     struct as_buf ends = AS_BUF_INIT;
-    if (form == AS_NUMBER_VALUE && number_is_seen(n))
+    if (as_number_form(n) == AS_NUMBER_VALUE && number_is_seen(n))
         number_add_ends(n, number_last_place(number_half(n)), DIGITS, &ends);
     const bool seen = strstr(as_buf_get(&ends), " to "); /* ends that are printed alike add nothing */
-    as_number_text(n, out);
+    if (of_trials)
+        as_number_brief(n, out);
+    else
+        as_number_text(n, out);
     as_buf_str(out, per);
-    if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
+    if (of_trials || seen || note[0])
         as_buf_str(out, " (");
-    if (form == AS_NUMBER_ONE_TRIAL)
+    if (of_trials)
         number_add_trials(n, out);
     else if (seen)
         as_buf_str(out, as_buf_get(&ends));
     if (note[0])
-        as_buf_printf(out, "%s%s", form == AS_NUMBER_ONE_TRIAL || seen ? "; " : "", note);
-    if (form == AS_NUMBER_ONE_TRIAL || seen || note[0])
+        as_buf_printf(out, "%s%s", of_trials || seen ? "; " : "", note);
+    if (of_trials || seen || note[0])
         as_buf_char(out, ')');
     out->failed |= ends.failed;
     as_buf_finish(&ends);

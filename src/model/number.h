@@ -16,25 +16,20 @@ struct as_number {
     double share0;  /* of mode[0] */
     size_t modes;
     bool of_runs; /* the modes are states of whole runs, not of samples */
-    struct as_interval
-        seen;  /* of the samples that count; of one trial with the quartiles of all; lo not above 0: unknown */
     int bound; /* 1: the value may be larger than the interval says ("at least"), -1: smaller ("at most"); 0: neither */
 };
 enum as_number_form {
     AS_NUMBER_VALUE,     /* "59 GB/s"; its interval, if it has one, is at most 25% to each side */
     AS_NUMBER_ONE_TRIAL, /* the same, of one trial: the interval is only what is usual for such cells */
-    AS_NUMBER_RANGE,     /* "27 to 121 ns", and any capacity with an interval */
+    AS_NUMBER_RANGE,     /* "27 to 121 ns", "27 to 121 ns, 1 of 5 trials", and any capacity with an interval */
     AS_NUMBER_MODES,     /* "27 ns in 60% of samples, 121 ns in 40%", or of runs */
-    AS_NUMBER_TRIALS,    /* "17 to 114 GFLOP/s, 2 of 3 trials": what so few trials saw, where they do not agree */
-    AS_NUMBER_NOISY,     /* "too noisy: one trial", "too noisy: 2 of 5 trials" */
+    AS_NUMBER_NOISY,     /* "about 41 GB/s, 2 of 5 trials" of few trials, "too noisy, 12 trials" of more */
     AS_NUMBER_BOUND,     /* the end of a wide interval: "at least 13 GB/s"; of a ratio that is no bound: "over 1.1x" */
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
 };
 enum as_number_form as_number_form(const struct as_number *n);
 /* A bound where the cell was measured in contention, or notes AS_NOTE_AT_MOST. */
 struct as_number as_number_of_cell(const struct as_cell *c);
-/* What its samples saw: as_number.seen. */
-struct as_interval as_cell_seen(const struct as_cell *c);
 /* The value for programs; NAN where only a range is known, as of a capacity. */
 double as_number_point(const struct as_number *n);
 /* The same number in what the clock made it of: 500 cycles of 136 ns. */
@@ -47,10 +42,10 @@ bool as_number_is_said(const struct as_number *n);
 void as_number_plain(const struct as_number *n, struct as_buf *out);
 /* A cell's number in a table, or its answer. */
 void as_cell_number(const struct as_cell *c, struct as_buf *out);
-/* "59 GB/s", "27 to 121 ns", "too noisy: one trial", "inconclusive" */
+/* "59 GB/s", "27 to 121 ns", "about 41 GB/s, one trial", "inconclusive" */
 void as_number_text(const struct as_number *n, struct as_buf *out);
-/* The same for a table: "27 or 121 ns", "about 41 GB/s" of one or two trials that agree, "too noisy" of more; the
- * precision says of how many trials. */
+/* The same for a table: "27 or 121 ns", "about 41 GB/s" of few trials, "too noisy" of more; the precision
+ * says of how many trials. */
 void as_number_brief(const struct as_number *n, struct as_buf *out);
 /* What stands behind ±: "10%", "<0.1%", "one trial", "1 of 5 trials", "2 trials" of what is too noisy; "" where the
  * text says it, and without an interval. */

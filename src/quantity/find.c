@@ -134,7 +134,6 @@ static void take_cell(const struct as_quantity_subject *s, const struct as_cell 
                                       .modes = c->sum.modes,
                                       .mode = {c->sum.mode[0], c->sum.mode[1]},
                                       .mode_share0 = c->sum.mode_share0,
-                                      .seen = as_cell_seen(c),
                                       .cell = c->id,
                                       .on_small_pages = is_on_small_pages(s, c)};
     as_copy_text(out->unit, sizeof out->unit, c->unit);
@@ -202,8 +201,6 @@ static bool from_fact(const struct as_quantity_subject *s, const struct as_quant
                 ((cell && cell->status == AS_CELL_WIDE) || f->ci.hi - f->ci.lo > WIDE * fabs(f->value)),
         .decided = decided,
         .refuted = f->verdict == AS_REFUTED,
-        .seen = cell && f->evidence_n == 1 && strcmp(cell->unit, f->unit) == 0 ? as_cell_seen(cell)
-                                                                               : (struct as_interval){0, 0},
         .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
     count_trials(s, f, &out->trials, &out->tried);
     as_copy_text(out->unit, sizeof out->unit, f->unit);
@@ -251,7 +248,6 @@ static void scale_value(struct as_quantity_value *n, double by, const char *unit
     n->value *= by;
     n->ci.lo *= by;
     n->ci.hi *= by;
-    n->seen = (struct as_interval){n->seen.lo * by, n->seen.hi * by};
     n->claimed = NAN;
     as_copy_text(n->unit, sizeof n->unit, unit);
 }
@@ -310,7 +306,6 @@ static enum as_quantity_found take_joined(const struct as_quantity_subject *s, c
     v->mode[0] = j->mode[0];
     v->mode[1] = j->mode[1];
     v->mode_share0 = j->mode_share0;
-    v->seen = j->seen;
     return AS_QUANTITY_FOUND;
 }
 
@@ -402,8 +397,7 @@ struct as_number as_quantity_number(const struct as_quantity_value *v)
                               .modes = v->modes,
                               .of_runs = v->of_runs,
                               .mode = {v->mode[0], v->mode[1]},
-                              .share0 = v->mode_share0,
-                              .seen = v->seen};
+                              .share0 = v->mode_share0};
 }
 
 bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out)

@@ -81,7 +81,6 @@ struct as_quantity_joined {
     size_t trials, tried, modes;
     bool of_runs;
     double mode[2], mode_share0;
-    struct as_interval seen; /* as in as_number */
 };
 /* The device whose numbers are sought, and where. */
 struct as_quantity_subject {
@@ -147,7 +146,6 @@ struct as_quantity_value {
     size_t modes;  /* 2: of its cell's samples, or of_runs */
     bool of_runs;  /* the modes are states of whole runs */
     double mode[2], mode_share0;
-    struct as_interval seen;    /* as in as_number */
     int64_t cell;               /* that it rests on; 0: several */
     const struct as_fact *fact; /* that gave it, with the evidence; NULL: the cell did */
     char named[64];             /* the value of the axis that the source names; "" none */

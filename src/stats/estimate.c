@@ -151,6 +151,9 @@ static void take_trial(struct cell *c, size_t kept, int process)
 /* Above this contended share the rest of the trial is not trusted either, since detection misses some contention. */
 static const double CONTENDED_MAX = 0.75;
 
+/* A contended trial that is better by so much, more than clocks differ, shows that those that count were disturbed. */
+static const double BETTER = 0.1;
+
 static bool is_contended(const struct as_trial_samples *t)
 {
     size_t weighed = 0;
@@ -159,8 +162,30 @@ static bool is_contended(const struct as_trial_samples *t)
     return weighed < t->n && (weighed < FEW_SAMPLES || (double)weighed < (1 - CONTENDED_MAX) * (double)t->n);
 }
 
+static double median_of_trial(struct cell *c, const struct as_trial_samples *t)
+{
+    struct as_weighted *p = c->p + c->n;
+    const size_t kept = estimate_pick(p, t, NULL, true);
+    as_weighted_sort(p, kept, c->scratch);
+    return as_weighted_quantile(p, kept, 0.5);
+}
+
+/* Other work makes no number better: a contended trial that is better than all that count was disturbed less than they
+ * were. Its clock is not known well, so that it counts as measured. */
+static void take_better(struct cell *c, const struct as_trial_samples *t, size_t n, int better)
+{
+    const size_t plain = c->trials;
+    double best = c->median[0];
+    for (size_t k = 1; k < plain; k++)
+        best = better > 0 ? fmax(best, c->median[k]) : fmin(best, c->median[k]);
+    for (size_t k = 0; k < n; k++)
+        if (t[k].n && is_contended(&t[k]) && better * (median_of_trial(c, &t[k]) - best) > BETTER * fabs(best))
+            take_trial(c, estimate_pick(c->p + c->n, &t[k], NULL, true), t[k].process);
+}
+
 /* Drops trials with few uncontended samples if others remain; otherwise all samples count. */
-static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t n, const struct as_norm *norm)
+static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t n, const struct as_norm *norm,
+                        int better)
 {
     c->positive = true;
     for (int all = 0; all < 2 && c->trials == 0; all++) {
@@ -173,6 +198,8 @@ static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t
             c->contended = c->contended || contended;
         }
     }
+    if (c->trials && !c->forced && better)
+        take_better(c, t, n, better);
     c->within /= (double)c->measured; /* NAN if there is none, as intended */
     c->sample_var /= (double)c->measured;
     as_weighted_sort(c->p, c->n, c->scratch);
@@ -427,7 +454,7 @@ enum as_status as_estimate_cell(const struct as_trial_samples *trials, size_t n,
         st = as_nomem(err, c.total * 5 * sizeof *x, "samples");
     } else {
         look_at_clock(&c, trials, n);
-        take_trials(&c, trials, n, norm);
+        take_trials(&c, trials, n, norm, aim ? aim->better : 0);
         estimate_cell(&c, norm, prior, aim, x, out);
         describe_raw(trials, n, x, c.total, out);
     }

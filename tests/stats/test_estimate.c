@@ -213,6 +213,28 @@ static void test_weights(void **state)
     assert_true(isfinite(estimate_of(far, 2, NULL).ci.hi));
 }
 
+/* Other work makes no number better: a contended trial counts if it is better than those that seemed undisturbed. */
+static void test_better_though_contended(void **state)
+{
+    (void)state;
+    const double slow[] = {21}, fast[] = {203}, contended[] = {0};
+    const struct {
+        const double *seemed_clean, *contended;
+        int better;
+        size_t trials;
+    } rows[] = {{slow, fast, 1, 2}, {fast, slow, 1, 1}, {fast, slow, -1, 2}, {slow, fast, -1, 1}, {slow, fast, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct as_trial_samples t[] = {{rows[i].seemed_clean, NULL, NULL, 1, 0},
+                                             {rows[i].contended, NULL, contended, 1, 0}};
+        const struct as_aim aim = {.better = rows[i].better};
+        struct as_estimate e;
+        assert_int_equal(as_estimate_cell(t, 2, NULL, NULL, &aim, &e, NULL), AS_OK);
+        assert_int_equal(e.trials, rows[i].trials);
+        if (e.trials == 2)
+            assert_true(e.ci.lo <= 21 && e.ci.hi >= 203 && !(e.causes & AS_WIDE_BUSY));
+    }
+}
+
 /* A long trial does not outweigh a short one. */
 static void test_balance(void **state)
 {
@@ -458,6 +480,7 @@ int main(void)
                                        cmocka_unit_test(test_exact),
                                        cmocka_unit_test(test_clock),
                                        cmocka_unit_test(test_weights),
+                                       cmocka_unit_test(test_better_though_contended),
                                        cmocka_unit_test(test_balance),
                                        cmocka_unit_test(test_processes),
                                        cmocka_unit_test(test_refused),

@@ -26,12 +26,13 @@ static const struct as_cell *app_explicit(const struct as_cell *const *cells, si
     return best;
 }
 
-/* "", or ", 0.65x from input to output", where that interval and the total's lie apart. */
+/* "", or ", 0.65x from input to output (0.60 to 0.70x)", where that interval and the total's lie apart. */
 static void say_compute(const struct as_cell *cell, const struct as_fact *f, struct as_buf *out)
 {
     struct as_metric_value v;
+    char text[64];
     if (as_cell_metric(cell, "compute_against_explicit", &v) && (v.ci.hi < f->ci.lo || v.ci.lo > f->ci.hi))
-        as_buf_printf(out, ", %.2gx from input to output", v.value);
+        as_buf_printf(out, ", %s", as_noted_text(v.value, v.ci, "x", " from input to output", "", text, sizeof text));
 }
 
 /* "", or ", with 40% less peak memory" by this metric, where several trials decide it: system counters see others too.

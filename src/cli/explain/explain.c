@@ -109,8 +109,7 @@ static void explain_add_number(const struct as_number *n, const struct as_table_
     }
     if (width.len && as_number_has_interval(n))
         as_buf_printf(b, style->unicode ? " (±%s)" : " (+-%s)", as_buf_get(&width));
-    else if (width.len && as_number_form(n) != AS_NUMBER_NOISY &&
-             as_number_form(n) != AS_NUMBER_TRIALS) /* their text has it */
+    else if (width.len && as_number_form(n) == AS_NUMBER_ONE_TRIAL) /* the others' text has it */
         as_buf_printf(b, ", %s", as_buf_get(&width));
     as_buf_finish(&width);
 }

@@ -92,7 +92,9 @@ static const struct term {
      "the upper end of the 95% interval is more than 10 times the lower one (100 times for sizes in bytes)"},
     {"±", "+-", "the farther end of the 95% interval, relative to the number"},
     {"~", NULL, "beside an interval: it is wider than requested; 'assay explain imprecise' says why that may be"},
-    {"one trial", NULL, "the number of a single usable trial, which has no interval"},
+    {"one trial", NULL,
+     "a single trial was undisturbed, so that its interval is what is usual for such measurements; of one of several "
+     "('1 of 5 trials') it also holds what most samples of the others were"},
     {"seen once", NULL, "a fact of a single run; further runs show whether it is reproduced"},
     {"withdrawn", NULL, "a number that the running sheet showed, but that further trials do not support"},
     {"left out", "left out by the budget", "not measured, or not often enough, since the run's time was used up"},

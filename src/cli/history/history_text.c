@@ -83,7 +83,6 @@ static void add_history_row(struct as_table *t, const struct as_history *h, cons
     struct as_number number = history_number(h, r->number.value, r->number.ci);
     number.trials = r->of.trials;
     number.tried = r->of.tried;
-    number.seen = r->of.seen;
     struct as_buf text = AS_BUF_INIT;
     char started[32];
     as_format_wall(r->run->started_at, started, sizeof started);

@@ -297,15 +297,13 @@ static void range_of_runs(struct as_line_runs *runs, struct as_sheet_row *row)
     runs->df = as_trials_df(row->trials);
 }
 
-/* Two modes of the samples, and what they saw, are those of one run. */
+/* Two modes of the samples are those of one run. */
 static void set_modes(const struct as_line_runs *runs, struct as_sheet_row *row)
 {
     const struct as_line_states *s = &runs->states;
     row->of_runs = s->n == 2;
-    if (runs->n > 1) {
+    if (runs->n > 1)
         row->modes = s->n;
-        row->seen = (struct as_interval){0, 0};
-    }
     for (size_t i = 0; i < s->n; i++)
         row->mode[i] = s->of[i].value;
     if (s->n)
@@ -325,8 +323,6 @@ static void set_counted_of_runs(const struct as_line_runs *runs, struct as_sheet
     row->counted = n ? row->value * sum / (double)n : NAN;
 }
 
-static const struct as_interval NOT_YET_KNOWN = {0, INFINITY}; /* of a number that is what few trials saw */
-
 static void join_value(struct as_line_runs *runs, double between, struct as_between scatter, struct as_sheet_row *row)
 {
     struct as_joined joined = {.value = NAN, .another = {NAN, NAN}};
@@ -335,9 +331,6 @@ static void join_value(struct as_line_runs *runs, double between, struct as_betw
         joined = join_line(runs->v, runs->n, between, scatter, &runs->states);
     runs->another = joined.another;
     set_modes(runs, row);
-    const struct as_number number = as_sheet_number(row);
-    if (as_number_form(&number) == AS_NUMBER_TRIALS)
-        runs->another = NOT_YET_KNOWN;
     if (!isfinite(joined.value)) {
         range_of_runs(runs, row);
         return;

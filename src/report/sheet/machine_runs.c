@@ -268,8 +268,7 @@ static enum as_status list_joined(struct as_machine_runs *m, struct as_error *er
                                                                    .modes = row->modes,
                                                                    .of_runs = row->of_runs,
                                                                    .mode = {row->mode[0], row->mode[1]},
-                                                                   .mode_share0 = row->mode_share0,
-                                                                   .seen = row->seen};
+                                                                   .mode_share0 = row->mode_share0};
         }
     return AS_OK;
 }

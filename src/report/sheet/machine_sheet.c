@@ -70,7 +70,7 @@ enum as_status as_device_sheet_add_run(struct as_device_sheet *d, struct as_erro
         return as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
     for (size_t i = 0; i < d->sheet.n && !st; i++) {
         const struct as_sheet_row *row = &d->sheet.rows[i];
-        const struct as_line_run of = {row->counted, row->trials, row->tried, row->seen};
+        const struct as_line_run of = {row->counted, row->trials, row->tried};
         st = add_run(&d->runs[i], &(struct as_estimated){row->value, row->ci}, &of, 0, err);
     }
     return st;
@@ -188,9 +188,7 @@ static enum as_status merge_row(struct as_sheet_row *old, struct as_line_runs *r
     old->tried = !runs->n ? row->tried : old->tried && row->tried ? old->tried + row->tried : 0;
     for (size_t i = 0; i < more->n && !st; i++) {
         const struct as_estimated *run = &more->v[i];
-        struct as_line_run of = more->of[i];
-        of.seen = (struct as_interval){of.seen.lo * by, of.seen.hi * by};
-        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}}, &of,
+        st = add_run(runs, &(struct as_estimated){run->value * by, {run->ci.lo * by, run->ci.hi * by}}, &more->of[i],
                      index + more->run[i], err);
     }
     return st;

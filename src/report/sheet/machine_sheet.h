@@ -13,9 +13,8 @@ struct as_line_states {
 };
 /* What is shown of a run's number besides. */
 struct as_line_run {
-    double counted;          /* its value as it was counted; NAN: it was not */
-    size_t trials, tried;    /* as in as_number, as what follows */
-    struct as_interval seen; /* at the clock of the machine sheet */
+    double counted;       /* its value as it was counted; NAN: it was not */
+    size_t trials, tried; /* as in as_number */
 };
 /* What each run has of a row of the sheet. */
 struct as_line_runs {

@@ -179,8 +179,7 @@ static void sheet_say_neighbours(const struct as_quantity_subject *s, struct as_
 {
     const struct as_number n = as_sheet_number(row);
     const enum as_number_form form = as_number_form(&n);
-    const bool is_wide =
-        form == AS_NUMBER_RANGE || form == AS_NUMBER_MODES || form == AS_NUMBER_TRIALS || form == AS_NUMBER_NOISY;
+    const bool is_wide = form == AS_NUMBER_RANGE || form == AS_NUMBER_MODES || form == AS_NUMBER_NOISY;
     if (strcmp(row->of->level, "L3") == 0 && row->of->kind != AS_KIND_CAPACITY && s->info && is_wide &&
         (s->info->virtual_machine || s->info->hypervisor[0]) && as_quantity_is_of_side(s, AS_SIDE_CPU))
         sheet_add_word(row->further, "by the neighbours' load");
@@ -220,7 +219,6 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->mode[0] = n->mode[0];
     row->mode[1] = n->mode[1];
     row->mode_share0 = n->mode_share0;
-    row->seen = n->seen;
     row->clock_exponent = exponent_of(run, s, n);
     row->specified = n->claimed;
     row->cell = n->cell;

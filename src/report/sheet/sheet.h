@@ -24,9 +24,8 @@ struct as_sheet_row {
     size_t modes;  /* 2: of the samples, or of_runs */
     bool of_runs;  /* the modes are states, one of which each run shows */
     double mode[2], mode_share0;
-    struct as_interval seen; /* as in as_number */
-    double clock_exponent;   /* time goes with 1 / clock^this, a rate with clock^this; NAN: unknown, or not the CPU's */
-    double specified;        /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
+    double clock_exponent; /* time goes with 1 / clock^this, a rate with clock^this; NAN: unknown, or not the CPU's */
+    double specified;      /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
     double counted;                    /* the value as it was counted, in that unit; NAN: it was not counted */

@@ -31,7 +31,6 @@ struct as_number as_sheet_number(const struct as_sheet_row *row)
                               .tried = row->tried,
                               .modes = row->modes,
                               .of_runs = row->of_runs,
-                              .seen = row->seen,
                               .mode = {row->mode[0], row->mode[1]},
                               .share0 = row->mode_share0};
 }
