@@ -194,7 +194,7 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
 /* The groups of all cells. (fair_order.c) */
 enum as_status as_engine_group(struct as_engine *e, struct as_error *err);
 /* Moves the cell whose turn it is to the front: of the probe with the least time so far, there of the memory with the
- * least, there of the kind; memories without any trial first. */
+ * least, there of the kind. */
 void as_engine_fair_next(const struct as_engine *e, size_t *order, size_t n);
 /* The most that an axis of the cell says; 0 where the memory is not filled. */
 double as_engine_bytes_of(const struct as_cell *cell);
