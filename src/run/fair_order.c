@@ -1,5 +1,5 @@
-/* Where a budget may end before every cell has a trial, groups of cells share the time: the probes of a device, the
- * memories of a probe, and the kinds of measurement in a memory. The group that has had the least goes next. */
+/* Where a budget may end before every cell has a trial, groups of cells share the time: the memories of each probe and
+ * device, and in each the kinds of measurement. The group that has had the least goes next. */
 #include "run/engine.h"
 
 #include <math.h>
@@ -43,8 +43,7 @@ static void name_groups(const struct as_cell *cell, uint64_t name[AS_FAIR_LEVELS
     const struct as_probe *probe = as_probe_find(cell->probe);
     const struct as_axis none = {0}, *axes = probe ? probe->axes : &none;
     name[AS_FAIR_ALL] = 0;
-    name[AS_FAIR_PROBE] = hash_more(as_hash(cell->device, strlen(cell->device)), cell->probe);
-    name[AS_FAIR_MEMORY] = name[AS_FAIR_PROBE];
+    name[AS_FAIR_MEMORY] = hash_more(as_hash(cell->device, strlen(cell->device)), cell->probe);
     for (const struct as_axis *a = axes; a->name; a++)
         if (a->domain == AS_DOMAIN_ALLOCATOR)
             name[AS_FAIR_MEMORY] = hash_more(name[AS_FAIR_MEMORY], as_axes_text(&cell->axes, a->name));
