@@ -132,7 +132,7 @@ struct advice_list {
 static void lacking(const struct as_advice_topic *t, struct as_advice *a)
 {
     struct as_buf command = AS_BUF_INIT;
-    a->numbers_n = 0;
+    a->numbers_n = a->of_one_trial = 0;
     a->sentence[0] = '\0';
     as_advice_say(a, "Unknown: needs more measurements (%s)", t->lacks);
     as_buf_printf(&command, "assay run %s --device %s", t->run, a->device);
@@ -210,6 +210,9 @@ static enum as_status advise_device(struct as_rule_context *c, void *user)
         a->known = t->advise(c, t, a);
         if (!a->known)
             lacking(t, a);
+        else if (a->of_one_trial && a->effect > 1)
+            as_advice_say(a, ". %zu of %zu numbers rest%s on one trial", a->of_one_trial, a->numbers_n,
+                          a->of_one_trial == 1 ? "s" : "");
         cite_quantities(values, values_n, a);
     }
     free(values);

@@ -27,7 +27,7 @@ struct as_advice {
     char sentence[1536]; /* what to do and why, or what is lacking */
     char command[192];   /* what would measure it; "" when it is known */
     struct as_advice_number numbers[AS_ADVICE_NUMBERS_MAX];
-    size_t numbers_n;
+    size_t numbers_n, of_one_trial; /* how many there are; of these from cells with one trial */
 };
 /* *advice is the caller's (free). facts: those of the same input. Order: warnings, then by effect, then what is not
  * known; equals by device, then by topic. */

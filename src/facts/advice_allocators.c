@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,13 +104,14 @@ static void say_device_first(struct as_advice *a, const struct as_advice_choice 
         }
     if (!most)
         return;
-    char value[96], ratio[96];
+    char value[96], ratio[96], pass[64];
     as_fact_value_text(most->value, most->ci, most->cell->unit, value, sizeof value);
     as_noted_text(most->value / before->value, as_ratio_interval(most->value, most->ci, before->value, before->ci), "x",
                   " as fast", "", ratio, sizeof ratio);
     as_advice_say(a, ". If you need '%s', let the device touch it first: the CPU then streams at %s, %s",
                   most->allocator, value, ratio);
-    as_advice_add_number(a, most->cell, "triad by the CPU, '%s', the device first", most->allocator);
+    as_advice_add_number(a, most->cell, "%s, '%s', the device first",
+                         as_advice_pass_text(most->cell, pass, sizeof pass), most->allocator);
 }
 
 /* The latency of CPU loads in the chosen memory, of the largest buffer. */
@@ -143,10 +145,11 @@ bool as_advise_cpu_on_device(struct as_rule_context *c, const struct as_advice_t
     free(cells);
     if (cpu_n < 2)
         return false;
-    char pass[64];
+    char pass[96], size[32];
+    as_fact_value_text(as_cell_size(cpu[0].cell), AS_NO_INTERVAL, "B", size, sizeof size);
+    snprintf(pass, sizeof pass, "triad over %s, each at its best number of threads", size);
     as_advice_say(a, "Of %zu allocators measured that the CPU can access, ", cpu_n);
-    say_choice(a, cpu, as_choices_best(cpu, cpu_n, false), t->does,
-               as_advice_pass_text(cpu[0].cell, pass, sizeof pass));
+    say_choice(a, cpu, as_choices_best(cpu, cpu_n, false), t->does, pass);
     say_others(a, cpu, cpu_n, as_choices_best(cpu, cpu_n, false));
     add_numbers(a, cpu, cpu_n);
     say_device_first(a, cpu, cpu_n, device, device_n);

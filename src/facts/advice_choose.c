@@ -150,6 +150,8 @@ const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t si
                       : as_cell_is(cell, "store", "nt") ? ", non-temporal stores"
                       : as_cell_axis(cell, "store")[0]  ? ", regular stores"
                                                         : "");
+    else if (strcmp(cell->probe, "host_bandwidth") == 0)
+        as_buf_str(&text, ", all threads");
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
     return out;
@@ -180,6 +182,7 @@ void as_advice_add_number(struct as_advice *a, const struct as_cell *cell, const
     if (a->numbers_n == AS_ADVICE_NUMBERS_MAX)
         return;
     struct as_advice_number *number = &a->numbers[a->numbers_n++];
+    a->of_one_trial += cell->sum.trials == 1;
     struct as_buf text = AS_BUF_INIT;
     va_list ap;
     va_start(ap, fmt);

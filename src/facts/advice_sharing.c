@@ -51,14 +51,27 @@ static const struct as_pair *largest_by(double (*of)(const struct as_pair *), co
     return largest;
 }
 
-/* Keeps the pairs whose memory the CPU can touch, as far as is known. */
+/* Memory that has its place from elsewhere: from advice to the driver or a prefetch, or since it is pinned. Its first
+ * touch decides nothing, and what the advice costs is no effect of the touch. */
+static bool is_placed(enum as_role role)
+{
+    static const enum as_role placed[] = {AS_ROLE_MANAGED_DEVICE,   AS_ROLE_MANAGED_HOST,
+                                          AS_ROLE_MANAGED_ACCESSED, AS_ROLE_MANAGED_READ_MOSTLY,
+                                          AS_ROLE_MANAGED_PREFETCH, AS_ROLE_MANAGED_PREFETCH_HOST};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (role == placed[i])
+            return true;
+    return as_role_is_pinned(role);
+}
+
+/* Keeps the pairs whose memory the first touch may place, and that the CPU can touch, as far as is known. */
 static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pairs, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct as_allocator *of =
-            c->info ? as_info_allocator(c->info, as_cell_axis(pairs[i].a, "allocator")) : NULL;
-        if (!of || of->host_access)
+        const char *name = as_cell_axis(pairs[i].a, "allocator");
+        const struct as_allocator *of = c->info ? as_info_allocator(c->info, name) : NULL;
+        if ((!of || of->host_access) && !is_placed(of ? of->role : as_allocator_role(c->device, name)))
             pairs[kept++] = pairs[i];
     }
     return kept;
@@ -317,6 +330,7 @@ static struct sources find_sources(const struct as_rule_context *c, const char *
 
 enum { COPIES_MAX = (AS_ADVICE_NUMBERS_MAX - 1) / 2 }; /* the device's own memory is the same for most */
 struct copies {
+    const char *op;
     const struct as_cell *copy[COPIES_MAX], *direct[COPIES_MAX], *own[COPIES_MAX];
     size_t n;
 };
@@ -370,6 +384,8 @@ static double slower_at_most(const struct copies *all, size_t i)
 
 static void say_copies(struct as_advice *a, const struct copies *all)
 {
+    const bool reads = strcmp(all->op, "read") == 0; /* else triads, which write too */
+    const char *does = reads ? "read" : "stream over", *passes_of = reads ? "reads" : "triads";
     size_t vain[COPIES_MAX] = {0}, vain_n = 0, open[COPIES_MAX] = {0}, open_n = 0;
     double most = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -388,24 +404,23 @@ static void say_copies(struct as_advice *a, const struct copies *all)
         }
         as_advice_gain(a, as_cells_ratio(all->own[i], all->direct[i]));
         if (ci.hi < 1)
-            as_advice_say(a, "%s '%s' copy even if you read the data once", a->sentence[0] ? "; from" : "From",
-                          as_cell_axis(all->copy[i], "from"));
+            as_advice_say(a, "%s '%s' copy even if you %s the data once", a->sentence[0] ? "; from" : "From",
+                          as_cell_axis(all->copy[i], "from"), does);
         else
-            as_advice_say(a, "%s '%s' copy if you read the data %s times or more", a->sentence[0] ? "; from" : "From",
-                          as_cell_axis(all->copy[i], "from"),
+            as_advice_say(a, "%s '%s' copy if you %s the data %s times or more", a->sentence[0] ? "; from" : "From",
+                          as_cell_axis(all->copy[i], "from"), does,
                           as_fact_value_text(passes, ci, "", number, sizeof number));
     }
     say_sources(a, all, vain, vain_n);
     if (vain_n)
-        as_advice_say(
-            a,
-            " do not copy data that is read repeatedly: reads in place are at most %.0f%% slower than from '%s' "
-            "(first pass excluded: it may migrate pages)",
-            100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
+        as_advice_say(a,
+                      " do not copy data that you %s repeatedly: %s in place are at most %.0f%% slower than in '%s' "
+                      "(first pass excluded: it may migrate pages)",
+                      does, passes_of, 100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
     say_sources(a, all, open, open_n);
     if (open_n)
-        as_advice_say(a, " it is inconclusive: reads in place may be up to %.*f%% slower than from '%s'", most < 0.1,
-                      100 * most, as_cell_axis(all->own[open[0]], "allocator"));
+        as_advice_say(a, " it is inconclusive: %s in place may be up to %.*f%% slower than in '%s'", passes_of,
+                      most < 0.1, 100 * most, as_cell_axis(all->own[open[0]], "allocator"));
 }
 
 bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -414,8 +429,10 @@ bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t
     const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
     struct copies all = {.n = 0};
     (void)t;
-    for (size_t k = 0; k < sizeof ops / sizeof *ops && !all.n; k++)
+    for (size_t k = 0; k < sizeof ops / sizeof *ops && !all.n; k++) {
+        all.op = ops[k];
         find_copies(c, ops[k], own, &all);
+    }
     say_copies(a, &all);
     return all.n > 0;
 }

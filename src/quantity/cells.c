@@ -69,6 +69,16 @@ static double all_threads(const struct as_quantity_subject *s)
     return as_quantity_is_of_side(s, AS_SIDE_CPU) ? s->info->threads : 0;
 }
 
+/* Is the text one of "a,b"? */
+static bool is_one_of(const char *list, const char *text)
+{
+    const size_t n = strlen(text);
+    for (const char *at = list; n && (at = strstr(at, text)); at += n)
+        if ((at == list || at[-1] == ',') && (!at[n] || at[n] == ','))
+            return true;
+    return strcmp(list, text) == 0;
+}
+
 static bool is_condition_met(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
 {
     const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
@@ -82,8 +92,10 @@ static bool is_condition_met(const struct as_quantity_subject *s, const struct a
         return have->number == all_threads(s);
     if (strcmp(want->value, "@peer") == 0) /* another device, by its number */
         return have->text[0] && !have->text[strspn(have->text, "0123456789")];
+    if (s->info && s->info->is_host_cpu && strcmp(want->axis, "touch") == 0)
+        return true; /* the CPU touches its memory whoever is asked to */
     if (want->value[0] != '@')
-        return strcmp(have->text, want->value) == 0;
+        return is_one_of(want->value, have->text);
     const char *name = as_role_allocator(s->device, as_role_find(want->value + 1));
     return name[0] && strcmp(have->text, name) == 0;
 }

@@ -46,6 +46,16 @@ static bool can_be(const struct as_axis *axis, const char *value)
                                       : value[0] && !value[strspn(value, "0123456789")];
 }
 
+/* Can it have each of them ("touch-again,touch-mapped")? */
+static bool can_be_each(const struct as_axis *axis, char *values)
+{
+    char *save = NULL;
+    for (const char *value = strtok_r(values, ",", &save); value; value = strtok_r(NULL, ",", &save))
+        if (!can_be(axis, value))
+            return false;
+    return values[0];
+}
+
 /* What names the cells, for messages. */
 struct namer {
     const char *kind, *name;
@@ -65,7 +75,7 @@ static enum as_status check_axis(const struct namer *of, const struct as_probe *
     if (!axis)
         return as_fail(err, AS_FAILED, "%s '%s': probe '%s' has no axis '%s'", of->kind, of->name, probe->name, name);
     as_copy_text(values, sizeof values, value);
-    if (!(of->is_bound ? can_be_bound(axis, values) : can_be(axis, value)))
+    if (!(of->is_bound ? can_be_bound(axis, values) : can_be_each(axis, values)))
         return as_fail(err, AS_FAILED, "%s '%s': axis '%s' of probe '%s' has no value '%s'", of->kind, of->name, name,
                        probe->name, value);
     return AS_OK;

@@ -106,6 +106,7 @@ struct tally {
     size_t all, about, valid;    /* all that the device can have; of the level; valid ones of these */
     size_t like_worst;           /* of the level, with the status of the worst */
     const struct as_cell *busy;  /* valid, but measured under contention, which makes it no evidence */
+    size_t contended;            /* how many of these */
     size_t evidence;             /* of the level */
     size_t other_level;          /* of the evidence: a cache may hold what is called memory */
     double size[CURVE_MIN];      /* different ones of all */
@@ -139,6 +140,7 @@ static void count_cell(const struct as_quantity_subject *s, const struct as_quan
     t->is_above |= can && !(size <= own);
     t->evidence += as_cell_is_evidence(c);
     t->other_level += as_cell_is_evidence(c) && !as_quantity_is_of_level(s, c, q->level);
+    t->contended += is_valid && as_cell_is_busy(c);
     if (is_valid && as_cell_is_busy(c) && (!t->busy || as_quantity_is_preferred(c, t->busy)))
         t->busy = c;
     if (is_valid)
@@ -179,7 +181,8 @@ static const char *say_not_asked(const struct as_quantity *q, const struct as_qu
 static void say_undecided(const struct as_quantity *q, const struct as_quantity_source *source, const struct tally *t,
                           struct as_buf *out)
 {
-    if (t->busy && !t->evidence) {
+    const bool is_number_of_cell = strchr(source->from, ' '); /* else a fact, of several */
+    if (t->busy && !t->evidence && is_number_of_cell) {
         as_buf_str(out, "contended: ");
         as_cell_number(t->busy, out);
         return;
@@ -191,6 +194,8 @@ static void say_undecided(const struct as_quantity *q, const struct as_quantity_
         as_buf_str(out, q->kind == AS_KIND_CAPACITY ? "no clear step in latency" : "no plateau of its own in latency");
     else if (!strchr(source->from, ' ') && q->kind == AS_KIND_BANDWIDTH && t->sizes)
         as_buf_str(out, "no clear step in bandwidth");
+    else if (t->contended)
+        as_buf_printf(out, "%zu of %zu contended", t->contended, t->about);
     else
         as_buf_str(out, "measurements do not agree");
     if (t->worst && t->worst->status != AS_CELL_UNSUPPORTED)

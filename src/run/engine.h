@@ -27,7 +27,7 @@ struct as_slot {                /* one device of the run, in one process state; 
 };
 
 /* Groups of cells that share the time of a run, each inside the one before it. */
-enum { AS_FAIR_ALL, AS_FAIR_PROBE, AS_FAIR_MEMORY, AS_FAIR_KIND, AS_FAIR_LEVELS };
+enum { AS_FAIR_ALL, AS_FAIR_MEMORY, AS_FAIR_KIND, AS_FAIR_LEVELS };
 struct as_fair {
     size_t group; /* the first cell of its group, which has the following */
     bool has_next;
@@ -193,8 +193,8 @@ enum as_order { AS_ORDER_RANDOM, AS_ORDER_BY_SHARE, AS_ORDER_FIRST_ROUND };
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, enum as_order by);
 /* The groups of all cells. (fair_order.c) */
 enum as_status as_engine_group(struct as_engine *e, struct as_error *err);
-/* Moves the cell whose turn it is to the front: of the probe with the least time so far, there of the memory with the
- * least, there of the kind; memories without any trial first. */
+/* Moves the cell whose turn it is to the front: of the probe's memory (its allocators) with the least time so far, and
+ * there of the kind (values of all its word axes) with the least. A probe without allocators counts as one memory. */
 void as_engine_fair_next(const struct as_engine *e, size_t *order, size_t n);
 /* The most that an axis of the cell says; 0 where the memory is not filled. */
 double as_engine_bytes_of(const struct as_cell *cell);

@@ -1,6 +1,5 @@
-/* Where a budget may end before every cell has a trial, groups of cells share the time: the probes of a device, the
- * memories of a probe, and the kinds of measurement in a memory. The group that has had the least goes next; memories
- * without any trial go before the others. */
+/* Where a budget may end before every cell has a trial, groups of cells share the time: the memories of each probe and
+ * device, and in each the kinds of measurement. The group that has had the least goes next. */
 #include "run/engine.h"
 
 #include <math.h>
@@ -44,8 +43,7 @@ static void name_groups(const struct as_cell *cell, uint64_t name[AS_FAIR_LEVELS
     const struct as_probe *probe = as_probe_find(cell->probe);
     const struct as_axis none = {0}, *axes = probe ? probe->axes : &none;
     name[AS_FAIR_ALL] = 0;
-    name[AS_FAIR_PROBE] = hash_more(as_hash(cell->device, strlen(cell->device)), cell->probe);
-    name[AS_FAIR_MEMORY] = name[AS_FAIR_PROBE];
+    name[AS_FAIR_MEMORY] = hash_more(as_hash(cell->device, strlen(cell->device)), cell->probe);
     for (const struct as_axis *a = axes; a->name; a++)
         if (a->domain == AS_DOMAIN_ALLOCATOR)
             name[AS_FAIR_MEMORY] = hash_more(name[AS_FAIR_MEMORY], as_axes_text(&cell->axes, a->name));
@@ -109,20 +107,15 @@ static void add_up_time(const struct as_engine *e)
             group_of(e, i, level)->spent_s += e->cells[i].duration_s;
 }
 
-static bool is_new_memory(const struct as_engine *e, size_t cell)
-{
-    return group_of(e, cell, AS_FAIR_MEMORY)->spent_s == 0;
-}
-
 /* Of each group of this level the next of order[0..n): from the group inside it that would have had the least time
  * afterwards; inside the innermost groups, and of equals, the first in the order. */
-static void find_next(const struct as_engine *e, const size_t *order, size_t n, int level, bool only_new)
+static void find_next(const struct as_engine *e, const size_t *order, size_t n, int level)
 {
     const bool is_innermost = level + 1 == AS_FAIR_LEVELS;
     for (size_t k = 0; k < n; k++) {
         const struct as_fair *inside = is_innermost ? NULL : group_of(e, order[k], level + 1);
         struct as_fair *group = group_of(e, order[k], level);
-        if ((inside && !(inside->has_next && inside->next == k)) || (only_new && !is_new_memory(e, order[k])))
+        if (inside && inside->next != k)
             continue;
         const double then = inside ? inside->spent_s + SECONDS_PER_BYTE * as_engine_bytes_of(&e->cells[order[k]]) : 0;
         if (group->has_next && group->next_s <= then)
@@ -137,11 +130,8 @@ void as_engine_fair_next(const struct as_engine *e, size_t *order, size_t n)
     if (n < 2)
         return;
     add_up_time(e);
-    bool any_new = false;
-    for (size_t k = 0; k < n; k++)
-        any_new |= is_new_memory(e, order[k]);
     for (int level = AS_FAIR_LEVELS; level-- > 0;)
-        find_next(e, order, n, level, any_new);
+        find_next(e, order, n, level);
     const size_t at = group_of(e, order[0], AS_FAIR_ALL)->next, cell = order[at];
     memmove(order + 1, order, at * sizeof *order); /* the others keep their order */
     order[0] = cell;

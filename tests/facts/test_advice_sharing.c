@@ -34,6 +34,33 @@ UNIT_TEST(test_only_memory_that_both_touch)
     assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
 }
 
+/* What advice to the driver costs is no effect of the first touch, and pinned memory is placed when it is allocated. */
+UNIT_TEST(test_first_touch_of_memory_that_advice_places)
+{
+    static const enum as_role placed[] = {AS_ROLE_MANAGED_READ_MOSTLY, AS_ROLE_MANAGED_PREFETCH, AS_ROLE_PINNED};
+    triad("hip:0", 4200, "managed", 0, "cpu");
+    triad("hip:0", 4201, "managed", 0, "device");
+    triad("hip:0", 2, "shared", 0, "cpu")->sum.ci = (struct as_interval){1, 3};
+    triad("hip:0", 3, "shared", 0, "device")->sum.ci = (struct as_interval){2.9, 3.1};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++) {
+        infos[1].allocators[3].role = placed[i];
+        forget_advice();
+        says(get_advice("hip:0", "first-touch"), "First touch by CPU or device makes no difference");
+        assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
+    }
+}
+
+/* A recommendation says that it rests on single trials. */
+UNIT_TEST(test_one_trial)
+{
+    triad("hip:0", 2000, "managed", 0, "cpu");
+    triad("hip:0", 3000, "managed", 0, "device");
+    assert_null(strstr(get_advice("hip:0", "first-touch")->sentence, "one trial"));
+    m.cells[1].sum.trials = 1;
+    forget_advice();
+    says(get_advice("hip:0", "first-touch"), ". 1 of 2 numbers rests on one trial");
+}
+
 /* Intervals that allow more than the threshold decide nothing; the widest pair is quoted. */
 UNIT_TEST(test_undecided_first_touch)
 {
@@ -113,10 +140,10 @@ UNIT_TEST(test_copies)
     add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
     const struct as_advice *a = get_advice("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
-    says(a, "From 'pinned' copy if you read the data 1.01 (");
-    says(a,
-         "; from 'managed' and 'shared' do not copy data that is read repeatedly: reads in place are at most 2% slower "
-         "than from 'own'");
+    says(a, "From 'pinned' copy if you stream over the data 1.01 (");
+    says(a, "; from 'managed' and 'shared' do not copy data that you stream over repeatedly: triads in place are at "
+            "most 2% slower "
+            "than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* device memory read once */
 }
 
@@ -125,7 +152,7 @@ UNIT_TEST(test_undecided_copies)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive: reads in place may be up to 25% slower");
+    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive: triads in place may be up to 25% slower");
 }
 
 /* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
@@ -140,7 +167,7 @@ UNIT_TEST(test_copies_that_do_not_cross)
     forget_advice();
     copy->sum.median = 60;
     copy->sum.ci = (struct as_interval){59, 61};
-    says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
+    says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that you stream over repeatedly");
 }
 
 UNIT_TEST(test_counters)
@@ -210,7 +237,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADVICE_TEST(test_only_memory_that_both_touch),
+        ADVICE_TEST(test_one_trial),
         ADVICE_TEST(test_undecided_first_touch),
+        ADVICE_TEST(test_first_touch_of_memory_that_advice_places),
         ADVICE_TEST(test_what_is_named_is_printed_first),
         ADVICE_TEST(test_atomics_where_plain_accesses_are_not_coherent),
         ADVICE_TEST(test_undecided_copies),

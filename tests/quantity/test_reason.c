@@ -131,11 +131,53 @@ UNIT_TEST(test_unknown_cache)
     as_buf_finish(&reason);
 }
 
+static void add_alloc(const char *op, unsigned causes)
+{
+    char axes[96];
+    snprintf(axes, sizeof axes, "{\"op\":\"%s\",\"allocator\":\"mmap\",\"size\":16777216}", op);
+    add_chase(0, AS_CELL_WIDE, "");
+    struct as_cell *c = &cells[n - 1];
+    as_copy_text(c->probe, sizeof c->probe, "alloc");
+    c->axes.n = 0;
+    assert_int_equal(as_axes_from_json(axes, &c->axes, NULL), AS_OK);
+    c->causes = causes;
+}
+
+/* Of a fact of several measurements, contention of one is the reason; those that it does not rest on are none. */
+UNIT_TEST(test_contended_fact)
+{
+    n = 0;
+    add_alloc("touch-again", AS_WIDE_BUSY);
+    add_alloc("touch-mapped", 0);
+    add_alloc("free", 0);
+    assert_reason(NULL, 0, "fault.first_touch", AS_QUANTITY_UNDECIDED, "inconclusive: 1 of 2 contended");
+    cells[1].causes = AS_WIDE_BUSY;
+    assert_reason(NULL, 0, "fault.first_touch", AS_QUANTITY_UNDECIDED, "inconclusive: 2 of 2 contended");
+    cells[0].status = cells[1].status = AS_CELL_SKIPPED;
+    as_copy_text(cells[0].reason, sizeof cells[0].reason, "left out: the budget does not suffice for it");
+    assert_reason(NULL, 0, "fault.first_touch", AS_QUANTITY_MISSING, "left out by the budget");
+}
+
+/* The CPU touches the memory of its own OpenCL device first, whoever a line asks for. */
+UNIT_TEST(test_touch_on_host_cpu)
+{
+    struct as_device_info info = {.id = "opencl:0", .backend = "opencl", .is_host_cpu = true};
+    struct as_cell cell = {.device = "opencl:0", .probe = "bandwidth"};
+    const struct as_quantity_subject s = {.device = "opencl:0", .info = &info};
+    assert_int_equal(as_axes_from_json("{\"op\":\"triad\",\"touch\":\"cpu\"}", &cell.axes, NULL), AS_OK);
+    assert_true(as_quantity_is_cell_of(&s, &cell, "bandwidth op=read,triad touch=device"));
+    assert_false(as_quantity_is_cell_of(&s, &cell, "bandwidth op=read,tri touch=device"));
+    info.is_host_cpu = false;
+    assert_false(as_quantity_is_cell_of(&s, &cell, "bandwidth op=triad touch=device"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown_cache), cmocka_unit_test(test_not_asked), cmocka_unit_test(test_measured),
-        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_crashed),   cmocka_unit_test(test_vague),
+        cmocka_unit_test(test_contended_fact), cmocka_unit_test(test_touch_on_host_cpu),
+        cmocka_unit_test(test_unknown_cache),  cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_measured),       cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_crashed),        cmocka_unit_test(test_vague),
     };
     return cmocka_run_group_tests_name("reasons of quantities", tests, NULL, NULL);
 }
