@@ -117,7 +117,11 @@ UNIT_TEST(test_threads_and_totals)
     fault("device-major", "fault", "managed", 10000, 909);
     fault("cpu-then-device", "fault", "managed", 10000, 1818);
     add_p95(fault("device-minor", "fault", "malloc", 1, 16000), 20000);
+    fault("cpu-one", "fault", "malloc", 1, 9000);
     made_derive(&m);
+    made_says(made_near(&m, "fault.device.device-minor.malloc", 16. / 9, 1e-9),
+              "A single page fault of the device takes 1.78x");
+    assert_null(made_find(&m, "fault.device.cpu-one.malloc"));
     made_near(&m, "fault.threads.cpu-12.malloc", 1147. / 270, 1e-9);
     made_says(made_get(&m, "fault.threads.cpu-12.malloc"), "12 CPU threads together fault pages 4.25x");
     made_near(&m, "fault.throughput.cpu-12.malloc", 3.7037e6, 1e-4);
