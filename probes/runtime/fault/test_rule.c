@@ -135,6 +135,19 @@ UNIT_TEST(test_threads_and_totals)
     made_says(made_get(&m, "fault.p95.device-minor.malloc"), "One page fault in 20 takes 20.0 µs");
 }
 
+/* Of the process, by a device: the names are those of its API. */
+UNIT_TEST(test_huge_pages_of_a_device)
+{
+    struct made gpu = {.info = {.id = "hip:0", .backend = "hip"}, .share = 0.01};
+    made_add(&gpu, "fault", "ns", 909, "scenario=device-major;what=fault;allocator=malloc;pages=10240;access=store");
+    made_add(&gpu, "fault", "ns", 90.9,
+             "scenario=device-major;what=fault;allocator=malloc huge pages;pages=10240;access=store");
+    made_derive(&gpu);
+    made_says(made_near(&gpu, "fault.huge_pages.device-major.malloc_huge_pages", 10, 1e-9),
+              "Transparent huge pages make first touches 10.0x");
+    made_end(&gpu);
+}
+
 /* Memory requested on a node has a fact of its own, and is not taken for that of the nearest one. */
 UNIT_TEST(test_nodes)
 {
@@ -211,7 +224,7 @@ int main(void)
         made_test(test_tied, &m),  made_test(test_ceiling, &m),
         made_test(test_curve, &m), made_test(test_acts, &m),
         made_test(test_gains, &m), made_test(test_threads_and_totals, &m),
-        made_test(test_nodes, &m),
+        made_test(test_nodes, &m), cmocka_unit_test(test_huge_pages_of_a_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
