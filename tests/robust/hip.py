@@ -93,7 +93,7 @@ def small_suite(path):
         section.pop("precision", None)
         section.update({axis: values for axis, values in SMALL.items() if axis in section})
         section.update(SMALLEST.get(name, SMALLEST.get(name.split(".")[0], {})))
-        if section.pop("grids", None):
+        if name == "atomics" and section.pop("grids", None):
             section.update(SMALL_GRIDS)
     with open(path, "w", encoding="utf-8") as f:
         suite.write(f)
@@ -127,6 +127,8 @@ def of_sections(assay, cells):
     suite, roles = read_suite(), roles_of_hip(assay)
     for name in suite.sections()[1:]:
         wanted = asked_for(suite[name])
+        if not suite[name].get("state", "HSA_").startswith("HSA_"):
+            continue  # of another runtime
         if not wanted or wanted & {"all", "first", *roles}:
             yield name, [c for c in cells if c["probe"] == name.split(".")[0] and is_of(suite[name], roles, c)]
 
