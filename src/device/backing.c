@@ -82,12 +82,28 @@ uint64_t as_backing_page(const void *at, uint64_t bytes)
     return huge_page && huge >= resident - resident / 10 ? huge_page : as_host_page();
 }
 
-void as_backing_want_base_pages(void *at, uint64_t bytes)
+/* Of the whole pages in the range. */
+static void advise_whole(void *at, uint64_t bytes, enum as_page_advice pages)
 {
     const uint64_t page = as_host_page();
     const uintptr_t first = ((uintptr_t)at + page - 1) / page * page, end = ((uintptr_t)at + bytes) / page * page;
     if (end > first)
-        (void)as_advise_pages((char *)at + (first - (uintptr_t)at), end - first, AS_PAGES_SMALL);
+        (void)as_advise_pages((char *)at + (first - (uintptr_t)at), end - first, pages);
+}
+
+void as_backing_want_base_pages(void *at, uint64_t bytes)
+{
+    advise_whole(at, bytes, AS_PAGES_SMALL);
+}
+
+uint64_t as_backing_huge_page(void)
+{
+    return as_transparent_allowed() == AS_TRANSPARENT_NO ? 0 : as_transparent_page();
+}
+
+void as_backing_want_huge_pages(void *at, uint64_t bytes)
+{
+    advise_whole(at, bytes, AS_PAGES_HUGE);
 }
 
 void as_backing_want_near(void *at, uint64_t bytes, const char *near_cpus)

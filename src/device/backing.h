@@ -9,6 +9,10 @@ uint64_t as_backing_page(const void *at, uint64_t bytes);
 /* Asks for base pages in the whole pages of a range before their first touch, whatever the system's policy. A system
  * without huge pages refuses, and needs no advice. */
 void as_backing_want_base_pages(void *at, uint64_t bytes);
+/* Bytes of the transparent huge pages that this process may have; 0: none. */
+uint64_t as_backing_huge_page(void);
+/* Asks for them in a range before its first touch. */
+void as_backing_want_huge_pages(void *at, uint64_t bytes);
 /* Before the first touch: has its pages come from the memory node of these CPUs (as_device_info.near_cpus), whichever
  * CPU touches, unless nodes are chosen for the calling thread. Without effect where the node is unknown or the only
  * one. */

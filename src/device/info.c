@@ -165,6 +165,7 @@ static bool is_hosts(const struct as_device_info *info, const char *allocator)
     case AS_ROLE_PINNED_NONCOHERENT:
     case AS_ROLE_REGISTERED:
     case AS_ROLE_PAGEABLE:
+    case AS_ROLE_PAGEABLE_HUGE:
     case AS_ROLE_BASE_PAGES:
     case AS_ROLE_HUGE_PAGES:
     case AS_ROLE_RESERVED_HUGE_PAGES:

@@ -28,6 +28,7 @@ static const struct {
     [AS_ROLE_PINNED_NONCOHERENT] = {"pinned_noncoherent", "page-locked host memory that the device may cache"},
     [AS_ROLE_REGISTERED] = {"registered", "host memory of the process, registered with the driver"},
     [AS_ROLE_PAGEABLE] = {"pageable", "pageable host memory"},
+    [AS_ROLE_PAGEABLE_HUGE] = {"pageable_huge", "the same with transparent huge pages requested"},
     [AS_ROLE_BASE_PAGES] = {"base_pages", "memory of the process on pages of the base size"},
     [AS_ROLE_HUGE_PAGES] = {"huge_pages", "memory of the process with transparent huge pages requested"},
     [AS_ROLE_RESERVED_HUGE_PAGES] = {"reserved_huge_pages", "memory of the process from the pool of huge pages"},

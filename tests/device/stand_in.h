@@ -57,7 +57,7 @@ struct stand_in {
     const struct size_limit *limits;
     const struct driver_fault *faults;
     const char *no_memory;                  /* message of a failed allocation under "nomem" */
-    const char *not_from_driver;            /* an allocator that does not need the driver */
+    const char *not_from_driver;            /* how allocators that do not need the driver begin */
     const char *allocators[2];              /* two that can be on another device, the first the plain one */
     const char *pinned;                     /* one that cannot */
     const char *managed;                    /* one of which not all free memory may be used */

@@ -25,7 +25,7 @@ CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency
 PLANS = ["mi300a", "metal_benchmarks", "metal_benchmarks_early", "rigel"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Minimum number of figures of each file that have a counterpart.
-BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 58, "metal_benchmarks": 1069, "metal_benchmarks_early": 447,
+BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 65, "metal_benchmarks": 1069, "metal_benchmarks_early": 447,
           "rigel": 14, "m4pro": 4, "zen4": 124, "golden_cove": 124, "ice_lake": 124, "cascade_lake": 124}
 
 

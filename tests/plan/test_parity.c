@@ -1,6 +1,8 @@
 /* What a suite plans for one GPU backend it plans for the others too, unless the backend gives a reason. The devices
  * are those of the stand-ins for the driver libraries. */
+#include "base/text.h"
 #include "device/device.h"
+#include "device/process_state.h"
 #include "plan/plan.h"
 #include "tests/unit_test.h"
 
@@ -268,12 +270,50 @@ UNIT_TEST(test_every_allocator_has_a_role)
                 assert_string_not_equal(other->allocator, r->allocator);
 }
 
+static bool has_state_of(const struct as_plan *plan, const char *variable)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (strstr(as_axes_text(&plan->cells[i].axes, AS_STATE_AXIS), variable))
+            return true;
+    return false;
+}
+
+/* What a runtime reads of its environment is measured by suite upm, with the variable set. */
+UNIT_TEST(test_every_state_is_in_upm)
+{
+    struct as_suite upm;
+    struct as_error err = {0};
+    if (as_suite_find("upm", &upm, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < gpus_n; i++) {
+        const char *const *variables = as_backend_find(gpus[i].id)->environment;
+        struct as_state_list states = {0};
+        if (as_plan_states(&upm, &gpus[i], NULL, 0, &states, &err))
+            fail_msg("%s", err.text);
+        for (; variables && *variables; variables++) {
+            size_t planned = 0;
+            for (size_t k = 0; k < states.n; k++) {
+                struct as_device_info info = gpus[i];
+                struct as_plan plan = {0};
+                as_copy_text(info.state, sizeof info.state, states.v[k]);
+                if (as_plan_add(&plan, &upm, &info, NULL, 0, &err))
+                    fail_msg("%s", err.text);
+                planned += has_state_of(&plan, *variables);
+                as_plan_finish(&plan);
+            }
+            if (!planned && strncmp(*variables, "ASSAY_", 6) != 0) /* assay's own compares its ways */
+                fail_msg("suite upm has no state of %s", *variables);
+        }
+    }
+    as_suite_finish(&upm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suites_are_alike),           cmocka_unit_test(test_planted_gaps),
-        cmocka_unit_test(test_foreign_allocator),          cmocka_unit_test(test_nothing_names_an_api),
-        cmocka_unit_test(test_every_allocator_has_a_role),
+        cmocka_unit_test(test_every_state_is_in_upm), cmocka_unit_test(test_suites_are_alike),
+        cmocka_unit_test(test_planted_gaps),          cmocka_unit_test(test_foreign_allocator),
+        cmocka_unit_test(test_nothing_names_an_api),  cmocka_unit_test(test_every_allocator_has_a_role),
     };
     return cmocka_run_group_tests(tests, open_all, NULL);
 }

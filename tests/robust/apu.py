@@ -87,6 +87,28 @@ def test_what_is_planted_comes_back(assay):
     expect(all(f["verdict"] == "supported" and f["value"] == 0 for f in kept), "others lose none", kept)
 
 
+IN_MEMORY = """[suite]
+title = Main memory
+budget = 0
+trials = 1
+precision = 100%
+[bandwidth]
+op = triad
+level = memory
+threads = 0
+touch = cpu
+allocator = device,__managed__
+"""
+
+
+@harness.thorough
+def test_slow_statics_are_a_fact(assay):
+    """At the size of the machine's main memory."""
+    run(assay, IN_MEMORY, apu(assay, "planted"))
+    cost = facts(assay)["bandwidth_cost.triad.__managed__.cpu"]
+    expect(cost["value"] < 1, "against hipMalloc", cost)
+
+
 NODES = """[suite]
 title = Nodes
 budget = 0

@@ -14,7 +14,7 @@ SDMA, XNACK = ("HSA_ENABLE_SDMA=0", "HSA_ENABLE_SDMA=1"), ("HSA_XNACK=0", "HSA_X
 SUITE = f"""[suite]
 title = States
 budget = 0
-trials = 2
+trials = 5
 precision = 100%
 [copy]
 from = host

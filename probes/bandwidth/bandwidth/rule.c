@@ -290,6 +290,65 @@ static void derive_nontemporal(struct as_rule_context *c)
     free(pairs);
 }
 
+/* ---- a device in its allocators ---- */
+
+enum { COSTS_MAX = 64 };
+
+static bool is_of_role(const struct as_rule_context *c, const struct as_cell *cell, enum as_role role)
+{
+    return as_allocator_role(c->device, as_cell_axis(cell, "allocator")) == role;
+}
+
+static const struct as_cell *best_on_device(const struct as_rule_context *c, const struct as_cell *const *cells,
+                                            size_t n, const char *op)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "op", op) && is_of_role(c, cells[i], AS_ROLE_DEVICE) &&
+            (!best || as_cell_is_better(cells[i], best)))
+            best = cells[i];
+    return best;
+}
+
+static void add_cost(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *own)
+{
+    char object[64];
+    as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_BANDWIDTH_COST, cell, own, AS_BY(.object = object));
+    if (!f)
+        return;
+    as_fact_say(f,
+                as_fact_is_open(f)
+                    ? "Kernels in '%s' memory that the %s touched first, {op}, against '%s': inconclusive"
+                    : "Kernels in '%s' memory that the %s touched first, {op}: {value} of the bandwidth in '%s'",
+                as_cell_axis(cell, "allocator"), as_cell_is(cell, "touch", "device") ? "device" : "CPU",
+                as_cell_axis(own, "allocator"));
+}
+
+/* Of each allocator and first touch the best cell in memory, against the best in the device's own. */
+static void derive_costs(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"op", "allocator", "touch", NULL};
+    const struct as_cell **cells;
+    size_t n = 0, kept;
+    if (c->info && as_info_has_host_kernels(c->info))
+        return;
+    const size_t all = as_cells_of(c, "bandwidth", &cells);
+    for (size_t i = 0; i < all; i++)
+        if (bandwidth_is_memory(cells[i]))
+            cells[n++] = cells[i];
+    kept = as_cells_keep_best(cells, n, kind, as_cell_is_better);
+    for (size_t i = 0, added = 0; i < kept && added < COSTS_MAX; i++) {
+        const struct as_cell *own = is_of_role(c, cells[i], AS_ROLE_DEVICE)
+                                        ? NULL
+                                        : best_on_device(c, cells, kept, as_cell_axis(cells[i], "op"));
+        if (own)
+            add_cost(c, cells[i], own);
+        added += own != NULL;
+    }
+    free(cells);
+}
+
 const struct as_rule as_rules_bandwidth[] = {
     {"memory bandwidth", derive_memory_bandwidth,
      "the cell of the data sheet; where it has no line for these threads, the best valid cell of the operation in "
@@ -304,5 +363,8 @@ const struct as_rule as_rules_bandwidth[] = {
      "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "
      "when all of it lies above 1",
      "an interleaved comparison in one run with the opposite result"},
+    {"bandwidth of a device by allocator", derive_costs,
+     "the best cell in main memory of each allocator and first touch over the best in the device's own memory",
+     "a stream of that size in that memory with another bandwidth"},
     {0},
 };

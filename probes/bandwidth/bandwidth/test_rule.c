@@ -170,12 +170,40 @@ static void test_unproved_memory(void **state)
     made_end(&m);
 }
 
+/* What the study of the MI300A found of its GPU. */
+UNIT_TEST(test_allocators_of_a_device)
+{
+    static const struct {
+        const char *allocator, *touch;
+        double gbs;
+    } cells[] = {{"hipMalloc", "cpu", 3500}, {"hipMalloc", "device", 3600},  {"hipHostMalloc", "cpu", 2160},
+                 {"malloc", "cpu", 1800},    {"__managed__", "device", 103}, {"__managed__", "cpu", 90}};
+    struct made m = {.info = {.id = "hip:0", .backend = "hip"}, .share = 0.01};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char axes[160];
+        snprintf(axes, sizeof axes, "op=triad level=memory size=%.0f threads=0 store=regular allocator=%s touch=%s",
+                 1024 * MiB, cells[i].allocator, cells[i].touch);
+        made_add(&m, "bandwidth", "GB/s", cells[i].gbs, axes);
+    }
+    made_derive(&m);
+    made_says(made_near(&m, "bandwidth_cost.triad.__managed__.device", 103. / 3600, 1e-9),
+              "Kernels in '__managed__' memory that the device touched first, triad: 0.0286x");
+    made_near(&m, "bandwidth_cost.triad.hipHostMalloc.cpu", 0.6, 1e-9);
+    made_near(&m, "bandwidth_cost.triad.malloc.cpu", 0.5, 1e-9);
+    assert_null(made_find(&m, "bandwidth_cost.triad.hipMalloc.cpu"));
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bandwidth),        cmocka_unit_test(test_cache_of_unknown_sharing),
-        cmocka_unit_test(test_memory_side),      cmocka_unit_test(test_untold_caches),
-        cmocka_unit_test(test_share_of_a_cache), cmocka_unit_test(test_unproved_memory),
+        cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_cache_of_unknown_sharing),
+        cmocka_unit_test(test_memory_side),
+        cmocka_unit_test(test_untold_caches),
+        cmocka_unit_test(test_share_of_a_cache),
+        cmocka_unit_test(test_unproved_memory),
+        cmocka_unit_test(test_allocators_of_a_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,9 @@
 /* What bandwidth CPU threads reach in other NUMA nodes and in a device's allocators. */
 #include "facts/rule.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static void derive_bandwidths(struct as_rule_context *c)
 {
     static const struct as_ends ends = {.probe = "host_bandwidth",
@@ -14,6 +17,61 @@ static void derive_bandwidths(struct as_rule_context *c)
     as_facts_of_ends(c, &ends);
 }
 
+enum { FACTS_MAX = 64 };
+
+/* NAN: all CPUs of a node, and stores of earlier versions do not tell how many. */
+static double host_threads(const struct as_cell *cell)
+{
+    const double asked = as_cell_axis_number(cell, "threads");
+    return asked > 0 ? asked : as_cell_note(cell, "threads");
+}
+
+/* With how many threads the best bandwidth is reached: the fewest that are not surely below it. */
+static void add_threads(struct as_rule_context *c, const struct as_curve *curve)
+{
+    size_t best = 0, fewest;
+    double most = 0;
+    for (size_t i = 1; i < curve->n; i++)
+        best = curve->y[i] > curve->y[best] ? i : best;
+    fewest = best;
+    for (size_t i = 0; i < curve->n; i++) {
+        const double threads = host_threads(curve->cells[i]);
+        most = threads > most ? threads : most;
+        if (threads < host_threads(curve->cells[fewest]) &&
+            as_verdict_above(as_cells_ratio(curve->cells[best], curve->cells[i]), 1) != AS_SUPPORTED)
+            fewest = i;
+    }
+    const struct as_cell *cell = curve->cells[fewest];
+    char object[64];
+    as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
+    struct as_fact *f =
+        host_threads(cell) >= 1 ? as_fact_add(c, AS_FACT_HOST_BANDWIDTH_THREADS, cell, AS_BY(.object = object)) : NULL;
+    if (!f)
+        return;
+    as_fact_number(f, host_threads(cell), AS_NO_INTERVAL);
+    f->verdict = AS_SUPPORTED;
+    as_fact_say(f, "%.0f of %.0f CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first",
+                f->value, most, as_cell_axis(cell, "allocator"),
+                as_cell_is(cell, "touch", "device") ? "device" : "CPU");
+    as_curve_evidence(f, curve, 0, curve->n - 1);
+}
+
+/* Of a device's allocators: on CPUs of several nodes the numbers of threads differ from node to node. */
+static void derive_threads(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    if (c->info && as_info_has_host_kernels(c->info))
+        return;
+    as_curves_make(c, "host_bandwidth", "threads", &curves, &n);
+    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++)
+        if (curves[i].n > 1) {
+            add_threads(c, &curves[i]);
+            added++;
+        }
+    as_curves_free(curves, n);
+}
+
 const struct as_rule as_rules_host_bandwidth[] = {
     {"CPU bandwidth in each kind of memory", derive_bandwidths,
      "the largest arrays of each pair of ends and operation, at the best number of threads; of nodes the median within "
@@ -22,5 +80,8 @@ const struct as_rule as_rules_host_bandwidth[] = {
      "it "
      "is surely beyond 5%",
      "a stream of the same size in the same memory with another bandwidth"},
+    {"threads of the best CPU bandwidth", derive_threads,
+     "the fewest of the measured numbers of threads whose bandwidth is not surely below the best",
+     "fewer threads that reach as much"},
     {0},
 };

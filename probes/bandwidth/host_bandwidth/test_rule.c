@@ -63,6 +63,9 @@ UNIT_TEST(test_against_device_memory)
     assert_non_null(
         strstr(made_get(&m, id)->act, "Use 'hipMalloc' for memory that the CPU uses heavily: triad is 1.15x"));
     made_near(&m, "host.bandwidth_cost.triad.malloc.device", 208. / 181, 1e-9);
+    made_says(made_near(&m, "host.bandwidth_threads.triad.malloc.cpu", 9, 0),
+              "9 of 24 CPU threads reach the best triad bandwidth in 'malloc' memory that the CPU touched first");
+    assert_null(made_find(&m, "host.bandwidth_threads.triad.hipMalloc.cpu")); /* one number of threads */
     made_add(&m, "page_events", "events", 472000, "what=triads pages=468480 stride=4096 allocator=malloc touch=cpu");
     made_add(&m, "page_events", "events", 4100, "what=triads pages=468480 stride=4096 allocator=hipMalloc touch=cpu");
     made_derive(&m);

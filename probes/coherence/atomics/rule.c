@@ -54,6 +54,34 @@ static const struct as_cell *best_alone(const struct as_cell *const *cells, size
     return best;
 }
 
+/* The fastest of the other type by the same agent on as many elements. */
+static const struct as_cell *best_of_type(const struct as_cell *const *cells, size_t n, const struct as_cell *like,
+                                          const char *type)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!as_cell_both_work(cells[i]) && as_cell_is(cells[i], "type", type) &&
+            as_cells_same(cells[i], like, "agent") && as_cells_same(cells[i], like, "elements") &&
+            (!best || cells[i]->sum.median > best->sum.median))
+            best = cells[i];
+    return best;
+}
+
+/* Integers against floating point of the same width. */
+static void atomics_add_types(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                              const struct as_cell *integers)
+{
+    const struct as_cell *floats = as_cell_is(integers, "type", "u64") ? best_of_type(cells, n, integers, "f64") : NULL;
+    struct as_fact *f = floats ? as_fact_add_ratio(c, AS_FACT_ATOMICS_TYPES, integers, floats, NULL) : NULL;
+    const char *elements = as_cell_axis(integers, "elements");
+    if (f)
+        as_fact_say(f,
+                    as_fact_is_open(f)
+                        ? "Atomic additions by the %s of u64 against f64 are inconclusive (%s element%s)"
+                        : "Atomic additions by the %s of u64 run at {value} the rate of f64 (%s element%s)",
+                    atomics_by_cpu(integers) ? "CPU" : "device", elements, strcmp(elements, "1") == 0 ? "" : "s");
+}
+
 /* ---- together ---- */
 
 /* The cell of the same agent alone, otherwise equal; a CPU has no scope. */
@@ -204,8 +232,10 @@ static void derive_atomics(struct as_rule_context *c)
     size_t n = keep_near(cells, all), added = 0;
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
         const struct as_cell *best = best_alone(cells, n, i);
-        if (best)
+        if (best) {
             atomics_add_rate(c, best);
+            atomics_add_types(c, cells, n, best);
+        }
         added += best != NULL;
     }
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
@@ -224,7 +254,7 @@ static void derive_atomics(struct as_rule_context *c)
 const struct as_rule as_rules_atomics[] = {
     {"atomic updates", derive_atomics,
      "the best valid cell of an agent alone, by elements and type; the fraction it keeps is the minimum ratio of a "
-     "valid cell with the other agent active to the one without, all else equal",
+     "valid cell with the other agent active to the one without, all else equal; the best cell of u64 over that of f64",
      "a faster cell, or a pair of concurrent agents that keeps less"},
     {0},
 };

@@ -19,6 +19,23 @@ static void rate(struct made *m, double value, const char *agent, int cpu, int d
     made_add(m, "atomics", "updates/s", value, axes);
 }
 
+/* What the study of the MI300A found of the CPU: a native addition, and a loop. */
+UNIT_TEST(test_types)
+{
+    struct made m;
+    start(&m);
+    made_add(&m, "atomics", "updates/s", 3e7, "agent=cpu elements=1 type=u64 cpu_threads=1 device_threads=0 node=near");
+    made_add(&m, "atomics", "updates/s", 2e7, "agent=cpu elements=1 type=u64 cpu_threads=6 device_threads=0 node=near");
+    made_add(&m, "atomics", "updates/s", 1e7, "agent=cpu elements=1 type=f64 cpu_threads=1 device_threads=0 node=near");
+    made_add(&m, "atomics", "updates/s", 5e9,
+             "agent=device elements=1 type=u64 cpu_threads=0 device_threads=64 node=near");
+    made_derive(&m);
+    made_says(made_near(&m, "atomics.types.cpu.1", 3, 1e-9),
+              "Atomic additions by the CPU of u64 run at 3.00x (2.96 to 3.04x) the rate of f64 (1 element)");
+    assert_null(made_find(&m, "atomics.types.device.1"));
+    made_end(&m);
+}
+
 UNIT_TEST(test_rates_and_what_is_kept)
 {
     struct made m;
@@ -123,6 +140,7 @@ UNIT_TEST(test_nodes)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
         cmocka_unit_test(test_what_is_kept_for_certain_goes_first),
         cmocka_unit_test(test_what_is_kept_may_be_all),
         cmocka_unit_test(test_rates_and_what_is_kept),

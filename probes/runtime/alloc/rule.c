@@ -154,6 +154,53 @@ static void derive_allocators(struct as_rule_context *c)
     as_curves_free(curves, n);
 }
 
+/* ---- freeing against allocating ---- */
+
+/* Of the sizes of one allocator, where freeing takes longest against allocating. */
+static void add_free_over_alloc(struct as_rule_context *c, const struct as_pair *pairs, size_t n, size_t first)
+{
+    const struct as_pair *most = &pairs[first];
+    const char *allocator = alloc_allocator_of(most);
+    char object[64], size[32];
+    size_t of = 0;
+    for (size_t i = first; i < n; i++) {
+        if (strcmp(alloc_allocator_of(&pairs[i]), allocator) != 0)
+            continue;
+        of++;
+        if (pairs[i].a->sum.median / pairs[i].b->sum.median > most->a->sum.median / most->b->sum.median)
+            most = &pairs[i];
+    }
+    as_allocator_object(allocator, object, sizeof object);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_ALLOC_FREE, most->a, most->b,
+                                          AS_BY(.object = object, .allocator = allocator[0] ? allocator : "any"));
+    if (!f)
+        return;
+    f->matter = "the cost of allocators";
+    as_fact_value_text(size_of(most), AS_NO_INTERVAL, "B", size, sizeof size);
+    if (as_fact_is_open(f))
+        as_fact_say(f, "%s: freeing %s against allocating it is inconclusive", allocator, size);
+    else
+        as_fact_say(f, "%s: freeing %s takes {value} as long as allocating it, the highest ratio of %zu size%s",
+                    allocator, size, of, of == 1 ? "" : "s");
+}
+
+static void derive_free_over_alloc(struct as_rule_context *c)
+{
+    struct as_pair *pairs;
+    size_t n, added = 0;
+    as_pairs_make(c, "alloc", "op", "free", "alloc", &pairs, &n);
+    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+        size_t before = 0;
+        while (before < i && strcmp(alloc_allocator_of(&pairs[before]), alloc_allocator_of(&pairs[i])) != 0)
+            before++;
+        if (before < i)
+            continue;
+        add_free_over_alloc(c, pairs, n, i);
+        added++;
+    }
+    free(pairs);
+}
+
 const struct as_rule as_rules_alloc[] = {
     {"first touch", derive_first_touch,
      "first touch of fresh memory compared with that of reused memory of the same kind: the host backs fresh memory",
@@ -161,5 +208,8 @@ const struct as_rule as_rules_alloc[] = {
     {"allocation cost", derive_allocators,
      "median time of one call, memory untouched, at the smallest and largest size",
      "the same call timed alone in a loop of another length"},
+    {"freeing against allocating", derive_free_over_alloc,
+     "median time of freeing over that of allocating, memory untouched, at the size where that ratio is highest",
+     "a size at which freeing takes longer against allocating"},
     {0},
 };

@@ -145,6 +145,37 @@ static bool is_near_fault(const struct as_cell *cell)
     return as_cell_is(cell, "what", "fault") && as_cell_is(cell, "node", "near");
 }
 
+/* The single fault of one CPU thread in the same memory. */
+static const struct as_cell *fault_by_cpu(const struct as_rule_context *c, const struct as_cell *device)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "fault") == 0 && as_cell_is(c->cells[i], "scenario", "cpu-one") &&
+            as_cells_alike(c->cells[i], device, "scenario"))
+            return c->cells[i];
+    return NULL;
+}
+
+/* What a single fault of the device takes against one of a CPU thread. */
+static void fault_add_device(struct as_rule_context *c, const struct as_cell *device)
+{
+    char text[96], object[64];
+    const char *access = as_cell_axis(device, "access");
+    const bool by_device =
+        as_cell_is(device, "scenario", "device-major") || as_cell_is(device, "scenario", "device-minor");
+    const struct as_cell *cpu = by_device ? fault_by_cpu(c, device) : NULL;
+    if (!cpu || as_fault_is_drowned(c, device) || as_fault_is_drowned(c, cpu))
+        return;
+    as_allocator_object(as_cell_axis(device, "allocator"), object, sizeof object);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_FAULT_DEVICE, device, cpu,
+                                          AS_BY(.object = object, .access = strcmp(access, "load") == 0 ? access : ""));
+    if (f)
+        as_fact_say(f,
+                    as_fact_is_open(f)
+                        ? "A single page fault of the device against one of a CPU thread is inconclusive (%s)"
+                        : "A single page fault of the device takes {value} as long as one of a CPU thread (%s)",
+                    fault_who(device, text, sizeof text));
+}
+
 static void curves(struct as_rule_context *c)
 {
     struct as_curve *curves;
@@ -156,6 +187,7 @@ static void curves(struct as_rule_context *c)
         if (curves[i].x[0] == 1) {
             fault_add_latency(c, curves[i].cells[0]);
             fault_add_p95(c, curves[i].cells[0]);
+            fault_add_device(c, curves[i].cells[0]);
         }
         if (curves[i].n > 1 || curves[i].x[0] > 1)
             add_ceiling(c, &curves[i]);
@@ -176,6 +208,16 @@ static const struct comparison {
     {"allocator",
      "base_pages",
      "huge_pages",
+     AS_FACT_FAULT_HUGE_PAGES,
+     "Transparent huge pages make first touches ",
+     " as fast",
+     " slower",
+     "First touches of transparent huge pages and of base pages",
+     {"Touch fresh memory on huge pages: first touches run", "as fast as on base pages"},
+     {"Touch fresh memory on base pages: first touches of huge pages are", "slower"}},
+    {"allocator",
+     "pageable",
+     "pageable_huge",
      AS_FACT_FAULT_HUGE_PAGES,
      "Transparent huge pages make first touches ",
      " as fast",

@@ -117,7 +117,11 @@ UNIT_TEST(test_threads_and_totals)
     fault("device-major", "fault", "managed", 10000, 909);
     fault("cpu-then-device", "fault", "managed", 10000, 1818);
     add_p95(fault("device-minor", "fault", "malloc", 1, 16000), 20000);
+    fault("cpu-one", "fault", "malloc", 1, 9000);
     made_derive(&m);
+    made_says(made_near(&m, "fault.device.device-minor.malloc", 16. / 9, 1e-9),
+              "A single page fault of the device takes 1.78x");
+    assert_null(made_find(&m, "fault.device.cpu-one.malloc"));
     made_near(&m, "fault.threads.cpu-12.malloc", 1147. / 270, 1e-9);
     made_says(made_get(&m, "fault.threads.cpu-12.malloc"), "12 CPU threads together fault pages 4.25x");
     made_near(&m, "fault.throughput.cpu-12.malloc", 3.7037e6, 1e-4);
@@ -129,6 +133,19 @@ UNIT_TEST(test_threads_and_totals)
                            "only where that overlaps other work: both in turn are 2.00x"));
     made_near(&m, "fault.p95.device-minor.malloc", 20000, 1e-9);
     made_says(made_get(&m, "fault.p95.device-minor.malloc"), "One page fault in 20 takes 20.0 µs");
+}
+
+/* Of the process, by a device: the names are those of its API. */
+UNIT_TEST(test_huge_pages_of_a_device)
+{
+    struct made gpu = {.info = {.id = "hip:0", .backend = "hip"}, .share = 0.01};
+    made_add(&gpu, "fault", "ns", 909, "scenario=device-major;what=fault;allocator=malloc;pages=10240;access=store");
+    made_add(&gpu, "fault", "ns", 90.9,
+             "scenario=device-major;what=fault;allocator=malloc huge pages;pages=10240;access=store");
+    made_derive(&gpu);
+    made_says(made_near(&gpu, "fault.huge_pages.device-major.malloc_huge_pages", 10, 1e-9),
+              "Transparent huge pages make first touches 10.0x");
+    made_end(&gpu);
 }
 
 /* Memory requested on a node has a fact of its own, and is not taken for that of the nearest one. */
@@ -207,7 +224,7 @@ int main(void)
         made_test(test_tied, &m),  made_test(test_ceiling, &m),
         made_test(test_curve, &m), made_test(test_acts, &m),
         made_test(test_gains, &m), made_test(test_threads_and_totals, &m),
-        made_test(test_nodes, &m),
+        made_test(test_nodes, &m), cmocka_unit_test(test_huge_pages_of_a_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,13 +302,18 @@ static enum as_status check_stores(struct trials *t, bool *good, char *why, size
     return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
 }
 
-/* A device's memory has base pages as far as anyone knows: one fault of a larger page would count as many. Faults of
- * the CPU on memory whose pages are known are counted as on the CPU's own; those of the device are no fault of a
- * thread. */
+/* A device's memory has base pages as far as anyone knows, unless others were requested: one fault of a larger page
+ * would count as many. Faults of the CPU on memory whose pages are known are counted as on the CPU's own; those of the
+ * device are no fault of a thread. */
 static bool faults_fit_device(const struct trials *t, double page_size, char *why, size_t why_size)
 {
-    const double faults = as_faults_total(&t->faults), pages = (double)t->n * (double)t->pages;
-    if (page_size > (double)t->toucher.page)
+    const struct as_allocator *a = as_info_allocator(&t->dev->info, as_axes_text(t->tc->axes, "allocator"));
+    const bool huge = a && a->role == AS_ROLE_PAGEABLE_HUGE;
+    const double base = (double)t->toucher.page, faults = as_faults_total(&t->faults);
+    const double pages = (double)t->n * floor(fmax(1, (double)t->pages * base / fmax(page_size, base)));
+    if (huge && page_size > 0 && page_size <= base)
+        snprintf(why, why_size, "huge pages were requested, and the memory has base pages");
+    else if (!huge && page_size > base)
         snprintf(why, why_size, "the memory has pages of %.0f B, and one fault would count as several", page_size);
     else if (page_size > 0 && !t->by_device && t->what != FAULT_CONTROL && t->n < KEPT_MAX && faults < 0.9 * pages &&
              t->scenario != FAULT_CPU_AFTER_DEVICE)

@@ -172,6 +172,9 @@ const struct as_gpu_allocator as_cu_allocators[] = {
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
      .why_not = "its kernels cannot access malloc memory", .sources = AS_GPU_FROM_HOST, .on_demand = true,
      .plain = true},
+    {"malloc huge pages", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
+     .why_not = "its kernels cannot access malloc memory", .sources = AS_GPU_FROM_HOST, .on_demand = true,
+     .plain = true, .huge = true},
     {"__managed__", cuda_allocators_get_static, as_gpu_release_static, NEEDS(MANAGED_MEMORY),
      .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MAX,
      .on_demand = true, .is_static = true},
@@ -212,5 +215,6 @@ void as_cu_list_allocators(struct as_device *dev)
         say_sharing(gpu, a, out);
         if (a->needs && as_cu_attribute(gpu, a->needs) <= 0)
             snprintf(out->why_not, sizeof out->why_not, "the device has 0 for %s: %s", a->needs_name, a->why_not);
+        as_gpu_say_no_pages(a, out);
     }
 }

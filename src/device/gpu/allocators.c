@@ -2,6 +2,7 @@
 #include "device/gpu/memory.h"
 
 #include "base/host.h"
+#include "device/backing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ int as_gpu_release_pinned(const struct as_gpu *gpu, struct as_gpu_block *b)
 enum as_status as_gpu_get_malloc(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     (void)gpu;
-    uint64_t page = as_host_page();
+    const uint64_t huge = b->how->huge ? as_backing_huge_page() : 0, page = huge ? huge : as_host_page();
     if (posix_memalign(&b->host, page, as_gpu_round_up(b->bytes, page))) {
         b->host = NULL;
         return as_nomem(err, b->bytes, "host memory for a device");

@@ -2,6 +2,7 @@
 #include "device/gpu/memory.h"
 
 #include "base/text.h"
+#include "device/backing.h"
 #include "device/host.h"
 #include "device/host_limits.h"
 
@@ -13,6 +14,12 @@
 uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
+}
+
+void as_gpu_say_no_pages(const struct as_gpu_allocator *how, struct as_allocator *out)
+{
+    if (how->huge && !out->why_not[0] && !as_backing_huge_page())
+        as_copy_text(out->why_not, sizeof out->why_not, "this process gets no transparent huge pages");
 }
 
 /* s with "<api>: requested 200 GiB<before>139 GiB<after>" */

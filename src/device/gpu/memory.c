@@ -93,10 +93,12 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
 }
 
 /* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
- * another is chosen; process memory gets base pages. Not part of the allocation that is timed. */
+ * another is chosen; process memory gets the pages of its allocator. Not part of the allocation that is timed. */
 static void place_pages(const struct as_device *dev, const struct as_gpu_block *b)
 {
-    if (b->how->plain)
+    if (b->how->huge)
+        as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
+    else if (b->how->plain)
         as_backing_want_base_pages(b->host, b->bytes);
     if (b->host && (b->how->plain || (b->how->on_demand && dev->info.is_host_memory)))
         as_backing_want_near(b->host, b->bytes, dev->info.near_cpus);

@@ -52,6 +52,7 @@ struct as_gpu_allocator {
     bool coherent;  /* the host and a running kernel use it in place */
     bool in_order;  /* in stream order: done only when the stream is */
     bool plain;     /* process memory unknown to the library */
+    bool huge;      /* the same, on transparent huge pages */
     bool is_static; /* not allocated at run time */
 };
 
@@ -97,6 +98,8 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err);
 /* AS_NOMEM if bytes exceed half of the available host memory. */
 enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_error *err);
+/* Writes why this process has no memory of the allocator, where that is known of its pages; else leaves it. */
+void as_gpu_say_no_pages(const struct as_gpu_allocator *how, struct as_allocator *out);
 /* In bytes; unit must not be 0. */
 uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit);
 

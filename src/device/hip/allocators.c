@@ -250,6 +250,9 @@ const struct as_gpu_allocator as_hip_allocators[] = {
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PageableMemoryAccess),
      .why_not = "its kernels cannot access malloc memory; HSA_XNACK=1 allows it on chips with XNACK",
      .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
+    {"malloc huge pages", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PageableMemoryAccess),
+     .why_not = "its kernels cannot access malloc memory; HSA_XNACK=1 allows it on chips with XNACK",
+     .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true, .huge = true},
     {"__managed__", hip_allocators_get_static, as_gpu_release_static, NEEDS(ManagedMemory),
      .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MAX,
      .is_static = true},
@@ -288,6 +291,7 @@ void as_hip_list_allocators(struct as_device *dev)
         as_copy_text(out->name, sizeof out->name, a->name);
         out->role = as_role_in(as_hip_roles, a->name);
         say_why_not(hip, a, out);
+        as_gpu_say_no_pages(a, out);
         if (a->granted)
             as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host can access it only through a copy");
         else if (hip->gpu.in_host_memory && !out->host_access)

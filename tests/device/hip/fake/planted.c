@@ -19,6 +19,7 @@ static const struct level {
 } levels[] = {{32 * KIB, 57}, {4 * MIB, 104}, {256 * MIB, 210}, {UINT64_MAX, 340}};
 
 static const double MAJOR_S = 20e-6, MINOR_S = 5e-6; /* per page */
+static const double LONGEST_S = 3;                   /* of a launch: a run loses patience */
 
 /* Streams, by the kind of memory: how many times as long. */
 static const struct {
@@ -127,11 +128,13 @@ void fake_planted_ends(const struct launch *l, const struct fake_planted *p)
 {
     if (p->began == 0)
         return;
-    double end = p->began + p->factor * (fake_now() - p->began);
+    const double now = fake_now();
+    double more = (p->factor - 1) * (now - p->began);
     if (p->touches) {
         const double major = (double)(faults_now() - p->faults);
-        end += MAJOR_S * major + MINOR_S * minor_pages(l, major);
+        more += MAJOR_S * major + MINOR_S * minor_pages(l, major);
     }
-    while (fake_now() < end)
+    more = more < LONGEST_S ? more : LONGEST_S;
+    while (fake_now() < now + more)
         ;
 }
