@@ -78,6 +78,9 @@ static enum as_status has_operation(const struct as_device_info *info, const str
     if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < op->cuda_least)
         return as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name,
                        op->cuda_least, info->arch);
+    if (dialect == AS_DIALECT_CUDA && op->cuda_most && as_arch_number(info) > op->cuda_most)
+        return as_fail(err, AS_UNSUPPORTED, "%s is two instructions of other operations beyond sm_%u, this is %s",
+                       op->name, op->cuda_most, info->arch);
     if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch))
         return as_fail(err, AS_UNSUPPORTED, "only AMD's %s have %s, this is %s", op->amd_chips, op->name, info->arch);
     if (dialect == AS_DIALECT_OPENCL && has_subgroups(info, op, err))

@@ -23,6 +23,11 @@ const struct as_op *as_op_find(const char *name)
     return NULL;
 }
 
+bool as_op_on_nvidia(const struct as_op *op, unsigned architecture)
+{
+    return architecture >= op->cuda_least && (!op->cuda_most || architecture <= op->cuda_most);
+}
+
 bool as_op_on_amd(const struct as_op *op, const char *arch)
 {
     size_t n = 0;

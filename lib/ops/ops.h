@@ -74,6 +74,7 @@ struct as_op {
     double ulp[AS_DIALECT_N];  /* allowed error in ulp; 0: bit for bit */
     double abs[AS_DIALECT_N];  /* also allowed, absolute */
     unsigned cuda_least;       /* minimum CUDA architecture, 0 all */
+    unsigned cuda_most;        /* the last whose compiler has an instruction for it, 0 none */
     const char *sass;          /* each step must be one of these in NVIDIA's machine code; NULL: any instruction */
     const char *amd;           /* the same for AMD */
     const char *amd_chips;     /* prefixes of the AMD chips that have it: "gfx90a gfx94"; NULL: all */
@@ -88,6 +89,8 @@ extern const size_t as_ops_n;
 extern const char *const as_op_words[];    /* their names, NULL-terminated */
 extern const struct as_word as_op_about[]; /* their explanations, in the same order: about.py */
 
+/* Has an NVIDIA architecture, 90 of "sm_90a", an instruction for it? */
+bool as_op_on_nvidia(const struct as_op *op, unsigned architecture);
 /* Does an AMD chip of that architecture ("gfx90a") have the operation? */
 bool as_op_on_amd(const struct as_op *op, const char *arch);
 const struct as_op *as_op_find(const char *name); /* NULL: none */

@@ -49,8 +49,8 @@ DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse
 SUBGROUPS = {"sub_group_ballot": "AS_CAP_SUBGROUP_BALLOT", "sub_group_shuffle": "AS_CAP_SUBGROUP_SHUFFLE",
              "sub_group_non_uniform": "AS_CAP_SUBGROUP_ARITHMETIC", "sub_group_clustered": "AS_CAP_SUBGROUP_CLUSTERED"}
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
-        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda",
-        "group", "alone", "amd", "chips"}
+        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass",
+        "min.cuda", "max.cuda", "group", "alone", "amd", "chips"}
 
 
 def fail(where, what):
@@ -272,7 +272,8 @@ class Operation:
             ("head", self.quoted(self.head())), ("link", f'"{self.get("linkop")}"' if self.get("linkop") else "NULL"),
             ("dialects", " | ".join(f"1u << AS_DIALECT_{d.upper()}" for d in dialects) or "0"),
             ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", f"{{{abses}}}"),
-            ("cuda_least", self.get("min.cuda", "0")), ("sass", f'"{sass}"' if sass else "NULL"),
+            ("cuda_least", self.get("min.cuda", "0")), ("cuda_most", self.get("max.cuda", "0")),
+            ("sass", f'"{sass}"' if sass else "NULL"),
             ("amd", f'"{self.amd()}"' if self.amd() else "NULL"),
             ("amd_chips", f'"{self.get("chips")}"' if self.get("chips") else "NULL"),
             ("subgroups", self.subgroups()),
@@ -302,7 +303,7 @@ def read(path):
         section = parser[base]
         for key in section:
             head = key.split(".")[0]
-            if head not in KEYS and key not in KEYS and not key.startswith("min."):
+            if head not in KEYS and key not in KEYS and not key.startswith(("min.", "max.")):
                 fail(f"{path}, [{base}]", f"no key '{key}'")
         for name in section.get("types", "").split() or fail(base, "no types"):
             if name not in TYPES:

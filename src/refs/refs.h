@@ -41,7 +41,8 @@ struct as_refs {
 enum as_status as_refs_parse(const char *name, const char *text, size_t len, struct as_refs *out, struct as_error *err);
 /* Those that are built in, by name; else a chip's figures for the data sheet; else the file of this name. */
 enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err);
-/* The name of the built-in set that is about this chip, by the name that the driver reports; NULL: none is. */
+/* The name of the built-in set that is about this chip, by the name that the driver reports, or by a CPU's generation:
+ * virtual machines report less. NULL: none is. */
 const char *as_refs_about(const struct as_device_info *info);
 const char *as_refs_name(size_t i); /* of those that are built in; NULL after the last */
 void as_refs_finish(struct as_refs *refs);

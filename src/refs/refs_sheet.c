@@ -134,7 +134,7 @@ enum as_status as_refs_of_chip(const char *chip, struct as_refs *out, struct as_
     return st;
 }
 
-/* Sets beside facts, by names of devices; the first that fits counts. */
+/* Sets beside facts, by names or generations of devices; the first that fits counts. */
 static const struct {
     const char *match, *set;
 } studies[] = {
@@ -143,12 +143,16 @@ static const struct {
     {"Apple M[12]*|Apple A*", "metal_benchmarks"},
     {"*MI300A*", "mi300a"},
     {"*Zen 4*|AMD EPYC 9[0-6]?4 *", "zen4"},
+    {"*Sapphire Rapids*", "golden_cove"},
+    {"*Ice Lake*", "ice_lake"},
+    {"*Cascade Lake*", "cascade_lake"},
 };
 
 const char *as_refs_about(const struct as_device_info *info)
 {
     for (size_t i = 0; i < sizeof studies / sizeof *studies; i++)
-        if (refs_sheet_is_one_of(studies[i].match, info->name, true))
+        if (refs_sheet_is_one_of(studies[i].match, info->name, true) ||
+            refs_sheet_is_one_of(studies[i].match, info->generation, true))
             return studies[i].set;
     return NULL;
 }

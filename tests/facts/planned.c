@@ -59,6 +59,18 @@ static double made_resident(const struct as_cell *c)
     return floor(shared > 0 ? fmin(threads, 60.0 * KIB / shared) : threads);
 }
 
+/* One pipe executes all operations of a sequence ("recip32+4*ffma32"), one after the other. */
+static double made_sequence(const char *mix)
+{
+    double operations = 0;
+    for (const char *at = mix; *at; at += strcspn(at, "+"), at += *at == '+') {
+        char *end;
+        const double times = strtod(at, &end);
+        operations += end > at && *end == '*' ? times : 1;
+    }
+    return 250 * operations;
+}
+
 static double made_value(const struct as_cell *c)
 {
     const struct answer *a = answer_of(c);
@@ -66,6 +78,8 @@ static double made_value(const struct as_cell *c)
         return a->value;
     if (strcmp(c->probe, "occupancy") == 0)
         return made_resident(c);
+    if (strcmp(c->probe, "mix") == 0)
+        return made_sequence(as_axes_text(&c->axes, "mix"));
     if (strcmp(as_axes_text(&c->axes, "what"), "ifetch") == 0)
         return as_axes_number(&c->axes, "size") > 12 * KIB ? 10 : 1;
     if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "warps") > 0)

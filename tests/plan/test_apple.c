@@ -217,9 +217,33 @@ UNIT_TEST(test_references)
     assert_null(as_refs_about(&info));
 }
 
+/* A virtual machine reports "AMD EPYC"; its family and model tell the core. */
+UNIT_TEST(test_references_of_cores)
+{
+    static const struct {
+        const char *name, *generation, *set;
+    } rows[] = {
+        {"AMD EPYC", "AMD EPYC 9004 (Zen 4)", "zen4"},
+        {"AMD EPYC", "AMD EPYC 9005 (Zen 5)", NULL},
+        {"AMD Instinct MI300A Accelerator", "AMD Instinct MI300A (Zen 4)", "mi300a"},
+        {"Intel Xeon Processor", "Intel Xeon Scalable, 4th generation (Sapphire Rapids)", "golden_cove"},
+        {"Intel Xeon Processor", "Intel Xeon Scalable, 3rd generation (Ice Lake)", "ice_lake"},
+        {"Intel Xeon Processor", "Intel Xeon Scalable, 2nd generation (Cascade Lake)", "cascade_lake"},
+        {"Intel Xeon Processor", "", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_device_info info = {.compute_units = 1};
+        snprintf(info.name, sizeof info.name, "%s", rows[i].name);
+        snprintf(info.generation, sizeof info.generation, "%s", rows[i].generation);
+        const char *about = as_refs_about(&info);
+        if (rows[i].set ? !about || strcmp(about, rows[i].set) != 0 : about != NULL)
+            fail_msg("%s, %s: %s", rows[i].name, rows[i].generation, about ? about : "none");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_matrix_units),
-                                       cmocka_unit_test(test_references)};
+                                       cmocka_unit_test(test_references), cmocka_unit_test(test_references_of_cores)};
     return cmocka_run_group_tests_name("plans on Apple's chips", tests, open_stand_in, NULL);
 }

@@ -172,6 +172,48 @@ UNIT_TEST(test_planted_errors)
     assert_non_null(strstr(why, "short body"));
 }
 
+/* Another shift, lane, scan or reduction than the one that is named: in every form that this CPU has. */
+UNIT_TEST(test_planted_operations)
+{
+    static const char *const pairs[][2] = {
+        {"shl32", "shr32"},
+        {"shr32", "shl32"},
+        {"rotl32", "shl32"},
+        {"imin32", "imax32"},
+        {"shuffle_up32", "shuffle_down32"},
+        {"shuffle_xor32", "shuffle_up32"},
+        {"prefix_sum32", "prefix_esum32"},
+        {"prefix_esum32", "prefix_sum32"},
+        {"prefix_fsum32", "prefix_fesum32"},
+        {"reduce_and32", "reduce_or32"},
+        {"reduce_min32", "reduce_max32"},
+        {"quad_prefix_sum32", "quad_prefix_esum32"},
+        {"shuffle_rotate32", "shuffle_xor32"},
+        {"vote_all32", "vote_any32"},
+    };
+    size_t seen = 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (const struct as_native *n = as_natives; n->op; n++) {
+            char why[256] = "";
+            const struct as_op *other = as_op_find(pairs[i][1]);
+            if (strcmp(n->op, pairs[i][0]) != 0 || !can_run(n))
+                continue;
+            assert_non_null(other);
+            struct as_op named = *as_op_find(n->op);
+            named.reference = other->reference;
+            named.group_reference = other->group_reference;
+            if (as_native_check(n, &named, &n->bodies[0], 3, why, sizeof why))
+                fail_msg("%s in %s passes for %s", n->op, as_native_width_words[n->width], pairs[i][1]);
+            if (!strstr(why, "gave "))
+                fail_msg("%s for %s: %s", n->op, pairs[i][1], why);
+            seen++;
+        }
+    print_message("%zu planted\n", seen);
+    if (!as_natives[0].op)
+        skip();
+    assert_true(seen > 0);
+}
+
 /* SVE: the last lane of a result, or of the last chain, is another lane's, at any vector length. */
 static const struct as_native *sve;
 static const struct as_native_body *sve_body;
@@ -360,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_all_agree),
         cmocka_unit_test(test_all_code),
         cmocka_unit_test(test_planted_errors),
+        cmocka_unit_test(test_planted_operations),
         cmocka_unit_test(test_planted_code),
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_about),

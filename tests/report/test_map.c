@@ -64,6 +64,31 @@ static void map_draws_and_collapses(void **state)
     synth_free(s);
 }
 
+/* The tooltip of a row with many facts says how many it leaves out. */
+static void map_tooltips_are_short(void **state)
+{
+    enum { MANY = 40 };
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    struct as_report_run run = s->runs[0];
+    struct as_fact many[MANY];
+    assert_true(run.facts_n > 0);
+    for (size_t i = 0; i < MANY; i++) {
+        many[i] = run.facts[0];
+        as_copy_text(many[i].object, sizeof many[i].object, "core");
+        as_copy_text(many[i].device, sizeof many[i].device, run.devices[0].id);
+    }
+    run.facts = many;
+    run.facts_n = MANY;
+    assert_int_equal(as_map_svg(&run, 1040, "map", "map", &svg, &err), AS_OK);
+    assert_int_equal(count(as_buf_get(&svg), many[0].sentence), 16);
+    assert_has(&svg, "\nand 24 more facts</title>");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
 /* No driver's tree has a cache in front of memory: it is put between memory and the rest, under its name. */
 static void map_has_the_memory_side_cache(void **state)
 {
@@ -320,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_draws_and_collapses),
+        cmocka_unit_test(map_tooltips_are_short),
         cmocka_unit_test(map_has_the_memory_side_cache),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
         cmocka_unit_test(map_names_units_not_their_parts),

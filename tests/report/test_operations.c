@@ -54,6 +54,30 @@ static void cpus_have_a_scalar_form(void **state)
     synth_free(s);
 }
 
+static struct as_cell cell_of(double value, double lo, double hi, unsigned causes, bool lower_is_better)
+{
+    return (struct as_cell){
+        .status = causes ? AS_CELL_WIDE : AS_CELL_OK,
+        .causes = causes,
+        .lower_is_better = lower_is_better,
+        .sum = {.n = 9, .trials = 3, .median = value, .min = value, .max = value, .ci = {lo, hi}, .modes = 1}};
+}
+
+/* Contention makes a number a bound: a row shows it only where the bound itself beats what was measured undisturbed, so
+ * that the table names the number of the fact. */
+static void bounds_beat_only_what_they_exceed(void **state)
+{
+    (void)state;
+    const struct as_cell quiet = cell_of(0.249, 0.231, 0.269, 0, false),
+                         noisy = cell_of(0.507, 0.175, 57, AS_WIDE_BUSY, false),
+                         above = cell_of(0.507, 0.5, 57, AS_WIDE_BUSY, false), slow = cell_of(4, 3.9, 4.1, 0, true),
+                         below = cell_of(2, 0.1, 9, AS_WIDE_BUSY, true);
+    assert_true(as_operation_beats(&quiet, &noisy) && !as_operation_beats(&noisy, &quiet));
+    assert_true(as_operation_beats(&above, &quiet) && !as_operation_beats(&quiet, &above));
+    assert_true(as_operation_beats(&slow, &below) && !as_operation_beats(&below, &slow));
+    assert_true(as_operation_beats(&noisy, NULL) && !as_operation_beats(NULL, &noisy));
+}
+
 static void rows_join_both_probes(void **state)
 {
     (void)state;
@@ -239,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpus_have_a_scalar_form),
+        cmocka_unit_test(bounds_beat_only_what_they_exceed),
         cmocka_unit_test(rows_join_both_probes),
         cmocka_unit_test(main_operations_stand_below_a_short_sheet),
         cmocka_unit_test(rejected_counts_where_nothing_else_is),

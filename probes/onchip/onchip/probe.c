@@ -20,7 +20,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 enum { SHARED_SMALL = 4096 }; /* in one cell of both grids, where a device reports why it has no others */
-static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
+static const char *const quick[] = {"what=global size=2KiB,8KiB,32KiB,64KiB,128KiB", /* Apple's first level is 8 KiB */
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",
                                     "what=atomic size=4MiB..128MiB x1",

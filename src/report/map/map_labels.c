@@ -159,23 +159,29 @@ static void map_labels_number(struct as_map_drawing *d, const struct as_map_numb
     number_note(d, n, x, y + (share > 0 ? 44 : 36));
 }
 
-/* Tooltip: all facts about a row or link. */
+/* A tooltip is read at a glance; a core has hundreds of facts where its instructions were measured. */
+enum { TITLE_LINES = 16 };
+
+/* Tooltip: facts about a row or link. */
 static void map_labels_title(struct as_map_drawing *d, int row, const char *link)
 {
-    bool any = false;
+    size_t n = 0;
     for (size_t i = 0; i < d->run->facts_n; i++) {
         const struct as_fact *f = &d->run->facts[i];
         bool about = link ? strcmp(f->object, link) == 0 : as_map_row(f->object) == row;
         if (!about || strcmp(f->device, d->info->id) != 0)
             continue;
-        if (any)
+        if (n++ >= TITLE_LINES)
+            continue;
+        if (n > 1)
             as_buf_char(d->b, '\n');
         else
             as_html_open(d->b, "title", NULL);
         as_buf_html(d->b, f->sentence);
-        any = true;
     }
-    if (any)
+    if (n > TITLE_LINES)
+        as_buf_printf(d->b, "\nand %zu more facts", n - TITLE_LINES);
+    if (n)
         as_html_close(d->b, "title");
 }
 

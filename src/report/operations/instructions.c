@@ -131,7 +131,7 @@ static bool is_first_of_row(const struct as_report_run *run, size_t at)
 void as_instructions_view(const struct as_report_run *run, struct as_view_table *out)
 {
     static const struct as_view_column columns[] = {{.title = "instruction"},
-                                                    {.title = "latency", .number = true},
+                                                    {.title = "latency, cycles", .number = true},
                                                     {.title = "by operand", .under = true},
                                                     {.title = "cycles each", .number = true}};
     *out = (struct as_view_table){0};

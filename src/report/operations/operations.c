@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/process_state.h"
+#include "model/number.h"
 #include "probe/view_role.h"
 
 #include <jansson.h>
@@ -58,16 +59,25 @@ static double note_number(const struct as_cell *c, const char *name)
     return number;
 }
 
-/* Valid before rejected before none; then the better value. */
-static bool operations_beats(const struct as_cell *a, const struct as_cell *b)
+/* Of a bound its end: what is sure of it. */
+static double operations_sure(const struct as_cell *c)
 {
-    if (!b)
-        return true;
+    const double end = c->lower_is_better ? c->sum.ci.hi : c->sum.ci.lo;
+    return as_number_of_cell(c).bound && isfinite(end) ? end : c->sum.median;
+}
+
+/* Valid before rejected before none; then the better value, as facts choose it: they leave out what contention bounds.
+ */
+bool as_operation_beats(const struct as_cell *a, const struct as_cell *b)
+{
+    if (!a || !b)
+        return a;
     int rank_a = as_cell_is_valid(a) && operations_measured(a) ? 2 : operations_measured(a);
     int rank_b = as_cell_is_valid(b) && operations_measured(b) ? 2 : operations_measured(b);
     if (rank_a != rank_b || !rank_a)
         return rank_a > rank_b;
-    return as_cell_is_better(a, b);
+    const double x = operations_sure(a), y = operations_sure(b);
+    return a->lower_is_better ? x < y : x > y;
 }
 
 /* ---- rows ---- */
@@ -126,8 +136,8 @@ static const struct as_operation *operations_beside(const struct as_operation *r
     for (size_t i = 0; i < n; i++)
         if (strcmp(rows[i].device, o->device) == 0 && strcmp(rows[i].name, op) == 0 &&
             strcmp(width_of(any_of(&rows[i])), width_of(any_of(o))) == 0 &&
-            (!found || operations_beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
-                                        found->latency ? found->latency : found->throughput)))
+            (!found || as_operation_beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
+                                          found->latency ? found->latency : found->throughput)))
             found = &rows[i];
     return found;
 }
@@ -139,7 +149,7 @@ static struct as_measure fma_of(const struct as_operation *rows, size_t n, const
     for (size_t i = 0; i < n; i++)
         if (strcmp(rows[i].device, o->device) == 0 && strcmp(rows[i].name, "ffma32") == 0 && rows[i].throughput &&
             strcmp(width_of(rows[i].throughput), width_of(any_of(o))) == 0 &&
-            operations_beats(rows[i].throughput, best))
+            as_operation_beats(rows[i].throughput, best))
             best = rows[i].throughput;
     return measure_of(best);
 }
@@ -168,7 +178,8 @@ static const struct {
     const char *axis, *form;
 } forms[] = {{"0", "usual"}, {"1", "second = first"}, {"2", "third = second"}, {"3", "all differ"}};
 
-/* Newer runs note the details behind "usual". Beside a CPU's vectors the usual form is the scalar one. */
+/* Newer runs note the details behind "usual". On a CPU, by OpenCL too, the usual form is a thread's scalar instruction:
+ * peaks of the data sheet take vectors. */
 static void name_form(struct as_operation *o, const struct as_device_info *info)
 {
     const struct as_cell *c = any_of(o);
@@ -178,7 +189,7 @@ static void name_form(struct as_operation *o, const struct as_device_info *info)
         if (strcmp(axis, forms[i].axis) == 0)
             as_copy_text(o->form, sizeof o->form, forms[i].form);
     if (operations_is_scalar(c)) {
-        if (info && info->is_host_cpu && as_info_only_host_kernels(info) && strcmp(axis, "0") == 0)
+        if (info && info->is_host_cpu && strcmp(axis, "0") == 0)
             as_copy_text(o->form, sizeof o->form, "scalar");
         return;
     }
@@ -266,7 +277,7 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
             continue;
         struct as_operation *o = row_of(rows, n, c);
         const struct as_cell **slot = as_has_role(c, AS_VIEW_OPERATION_LATENCY) ? &o->latency : &o->throughput;
-        if (operations_beats(c, *slot))
+        if (as_operation_beats(c, *slot))
             *slot = c;
     }
     for (size_t i = 0; i < *n; i++)

@@ -26,6 +26,8 @@ struct as_operation {
 
 /* Is it a cell of one of these probes, of an operation? */
 bool as_operation_cell(const struct as_cell *c);
+/* Is `a` the one that a row shows? Either may be NULL. */
+bool as_operation_beats(const struct as_cell *a, const struct as_cell *b);
 /* Does the run have cells of these probes? */
 bool as_operations_any(const struct as_report_run *run);
 /* In order of devices, then of the table of operations. *out is the caller's (free). */

@@ -14,7 +14,7 @@ static const struct as_operation *better_form(const struct as_operation *a, cons
     const struct as_cell *of_b = b ? latency ? b->latency : b->throughput : NULL;
     if (!of_a || !as_cell_is_valid(of_a))
         return b;
-    return !of_b || as_cell_is_better(of_a, of_b) ? a : b;
+    return as_operation_beats(of_a, of_b) ? a : b;
 }
 
 /* Joins the forms of one operation on a device; false: none has a number. */

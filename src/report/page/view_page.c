@@ -36,7 +36,11 @@ static void write_number(struct as_buf *b, const struct as_view_cell *c, bool li
         as_page_cell_interval(b, c->cell);
     else if (c->cell && !c->unit)
         as_page_cell_value(b, c->cell);
-    else
+    else if (c->cell) {
+        struct as_number n = as_number_of_cell(c->cell);
+        n.unit = c->unit;
+        as_page_number(b, &n);
+    } else
         as_page_number(b, &(struct as_number){.value = m->value, .ci = m->ci, .unit = c->unit});
     if (link)
         as_html_close(b, "a");

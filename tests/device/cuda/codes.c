@@ -19,7 +19,7 @@ enum {
 static const struct chip {
     unsigned number;
     const char *arch;
-} chips[] = {{80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}};
+} chips[] = {{80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}, {120, "sm_120a"}};
 
 /* %0 is a register that the instruction changes, %1 another of its type, %2 the number of the copy times 16, %3 an
  * address of global memory, %4 one of shared memory. */
@@ -87,13 +87,13 @@ static const struct row {
     {"fma.f16", "fma.rn.f16x2 %0, %0, %1, %1;", U32, 0, 0},
     {"fma.f16", "fma.rn.bf16x2 %0, %0, %1, %1;", U32, 0, 0},
     {"fma.f32", "fma.rn.f32 %0, %0, %1, %1;", F32, 0, 0},
-    {"fma.f32", "fma.rn.f32x2 %0, %0, %1, %1;", U64, 100, 0},
+    {"fma.f32", "fma.rn.f32x2 %0, %0, %1, %1;", U64, 100, 100},
     {"fma.f64", "fma.rn.f64 %0, %0, %1, %1;", F64, 0, 0},
     {"add.f32", "add.rn.f32 %0, %0, %1;", F32, 0, 0},
-    {"add.f32", "add.rn.f32x2 %0, %0, %1;", U64, 100, 0},
+    {"add.f32", "add.rn.f32x2 %0, %0, %1;", U64, 100, 100},
     {"add.f64", "add.rn.f64 %0, %0, %1;", F64, 0, 0},
     {"mul.f32", "mul.rn.f32 %0, %0, %1;", F32, 0, 0},
-    {"mul.f32", "mul.rn.f32x2 %0, %0, %1;", U64, 100, 0},
+    {"mul.f32", "mul.rn.f32x2 %0, %0, %1;", U64, 100, 100},
     {"mul.f64", "mul.rn.f64 %0, %0, %1;", F64, 0, 0},
     {"mad.i32", "mad.lo.u32 %0, %0, %1, %1;", U32, 0, 0},
     {"mad.i32", "mul.hi.u32 %0, %0, %1;", U32, 0, 0},

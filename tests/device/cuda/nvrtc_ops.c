@@ -34,7 +34,7 @@ static void test_operations(void **state)
     need_nvrtc();
     for (const struct as_op *op = as_ops; op->name; op++) {
         const struct ops_batch_part part = {.sequence = as_op_alone(op, 0), .name = op->name, .ilp = 1};
-        if (ops_batch_has_all(&b, &part.sequence) && op->cuda_least <= number && known++ % step == 0)
+        if (ops_batch_has_all(&b, &part.sequence) && as_op_on_nvidia(op, number) && known++ % step == 0)
             ops_batch_add(&b, &part);
     }
     ops_batch_finish(&b, 100 / step);
@@ -56,8 +56,8 @@ static void test_bodies(void **state)
         const struct as_op_sequence alone = as_op_alone(op, 0);
         const struct ops_batch_part part = {
             .sequence = alone, .name = op->name, .ilp = ilp, .steps = as_op_sequence_steps(&alone, ilp, AS_OP_BODY)};
-        if (ops_batch_has_all(&b, &alone) && op->cuda_least <= number && as_op_sequence_weight(&alone) <= WEIGHT_MOST &&
-            known++ % ARCHITECTURES == 0)
+        if (ops_batch_has_all(&b, &alone) && as_op_on_nvidia(op, number) &&
+            as_op_sequence_weight(&alone) <= WEIGHT_MOST && known++ % ARCHITECTURES == 0)
             ops_batch_add(&b, &part);
     }
     ops_batch_finish(&b, 100 / ARCHITECTURES);
