@@ -29,6 +29,7 @@ struct as_links_job {
     struct as_link_steps steps;
     char why[AS_LINK_MEMORIES][480]; /* why a memory cannot be used on all ranks; "" it can */
     bool is_short;                   /* the budget left something out */
+    bool is_stopped;                 /* a signal stopped a rank */
     int code;                        /* exit code */
 };
 void as_links_job_finish(struct as_links_job *l);
