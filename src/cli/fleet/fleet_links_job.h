@@ -18,6 +18,7 @@ struct as_links_job {
     struct as_link_memory memory;
     struct as_link_rank rank;
     struct as_run_request request;
+    struct as_table_style style;
     const volatile sig_atomic_t *stop;
     bool quiet, is_resumed;
     /* of rank 0 */

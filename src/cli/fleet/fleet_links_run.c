@@ -198,17 +198,16 @@ static void print_extent(const struct as_links_job *l, const struct as_fleet_lin
 static enum as_status print_links(struct as_links_job *l, const char *store, struct as_error *err)
 {
     struct as_fleet_links links = {0};
-    struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     size_t n = 0;
     const struct as_cell *cells = as_direct_run_cells(l->run, &n);
-    enum as_status st = as_cli_style(l->args, &style, err);
+    enum as_status st = AS_OK;
     for (size_t i = 0; i < n && !st; i++)
         st = as_fleet_links_add(&links, &cells[i], err);
     if (!st && n)
         print_extent(l, &links, &out);
     if (!st)
-        st = as_fleet_links_text(&links, LISTED_MAX, &style, &out, err);
+        st = as_fleet_links_text(&links, LISTED_MAX, &l->style, &out, err);
     const bool stopped = links_are_stopped(l);
     as_buf_str(&out, stopped
                          ? "Interrupted; to continue: 'assay fleet links --resume' with the same launcher and folder\n"
@@ -274,15 +273,14 @@ static enum as_status links_lead(struct as_links_job *l, struct as_error *err)
     if (!st)
         st = as_links_job_schedule(l, err);
     st = links_measure(l, st, err);
-    if (!st)
-        st = print_links(l, as_buf_get(&path), err);
+    const enum as_status printed = st ? st : print_links(l, as_buf_get(&path), err); /* no reason against the run */
     st = as_direct_run_end(l->run, st, links_are_stopped(l), &result, err);
     as_store_close(store);
     if (lock >= 0)
         close(lock);
     as_buf_finish(&path);
     as_buf_finish(&command);
-    return st;
+    return st ? st : printed;
 }
 
 static enum as_status links_follow(struct as_links_job *l, struct as_error *err)
@@ -313,6 +311,8 @@ static enum as_status links_begin(struct as_links_job *l, struct as_error *err)
     as_fleet_job_find(&job);
     enum as_status st = l->folder ? links_check_resume(l, err)
                                   : as_fail(err, AS_USAGE, "links needs --folder FOLDER, e.g. that of 'fleet run'");
+    if (!st)
+        st = as_cli_style(l->args, &l->style, err);
     if (!st)
         st = as_run_request_read(&words, &l->request, err);
     struct as_run_options *o = &l->request.options;
