@@ -51,12 +51,18 @@ def link(assay, mpi):
     expect(fleet.code == OK and "Links between nodes" in fleet.out and "all-reduce, 8 B, all ranks" in fleet.out, "the fleet is shown", fleet)
     with open(pages, encoding="utf-8") as f:
         expect('"links":{"hosts":' in f.read(), "with its pairs on the page", fleet)
+    expect(words_of(links_of(fleet)).removeprefix("Links between nodes ") in words_of(done.out), "what was printed is what is stored", fleet)
     first, merged = assay.path("first.json"), assay.path("all.json")
     made = assay.run("fleet", "merge", "fleet", "-o", first)
     again = assay.run("fleet", "merge", first, first, "-o", merged)
     expect(made.code == OK and again.code == OK, "merged, and once more", again)
     again = assay.run("fleet", "show", merged)
     expect(links_of(again) == links_of(fleet), "a merged file has the same links", again)
+
+
+def words_of(text):
+    """Open MPI's stdout is a terminal, with lines of another width."""
+    return " ".join(text.replace("µ", "u").split())
 
 
 def links_of(done):

@@ -273,14 +273,16 @@ static enum as_status links_lead(struct as_links_job *l, struct as_error *err)
     if (!st)
         st = as_links_job_schedule(l, err);
     st = links_measure(l, st, err);
-    const enum as_status printed = st ? st : print_links(l, as_buf_get(&path), err); /* no reason against the run */
     st = as_direct_run_end(l->run, st, links_are_stopped(l), &result, err);
+    if (!st)
+        st = print_links(l, as_buf_get(&path), err);
+    as_direct_run_free(l->run);
     as_store_close(store);
     if (lock >= 0)
         close(lock);
     as_buf_finish(&path);
     as_buf_finish(&command);
-    return st ? st : printed;
+    return st;
 }
 
 static enum as_status links_follow(struct as_links_job *l, struct as_error *err)
