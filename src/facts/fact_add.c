@@ -178,11 +178,11 @@ void as_fact_gain_beside(struct as_fact *f, struct as_interval control)
         as_fact_gain(f, NAN, AS_NO_INTERVAL);
 }
 
-void as_fact_left_out(struct as_fact *f, size_t n)
+void as_fact_left_out(struct as_fact *f, const struct as_cell *best, size_t n)
 {
     if (!n)
         return;
-    f->bound = strchr(f->unit, '/') ? 1 : -1; /* of rates the best is the highest, of times the lowest */
+    f->bound = best->lower_is_better ? -1 : 1;
     f->verdict = AS_UNDECIDED;
 }
 

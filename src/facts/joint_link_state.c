@@ -1,60 +1,67 @@
 /* Counters of links that grew while the run measured: errors, recoveries and replays cost bandwidth, and tell of a
  * cable, a connector or a switch that fails. */
 #include "facts/engine.h"
+#include "model/counters.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 static const struct link_counter {
-    const char *note, *note_new, *name, *act;
+    const char *note, *name, *act;
 } counters[] = {
-    {"link_errors", "link_errors_new", "Link errors between GPUs (CRC errors and recoveries)",
+    {"link_errors", "Link errors between GPUs (CRC errors and recoveries)",
      "Look for the failing link: nvidia-smi nvlink -e"},
-    {"link_replays", "link_replays_new", "Link replays between GPUs",
-     "Look for the failing link: nvidia-smi nvlink -e"},
-    {"pcie_replays", "pcie_replays_new", "PCIe replays",
+    {"link_replays", "Link replays between GPUs", "Look for the failing link: nvidia-smi nvlink -e"},
+    {"pcie_replays", "PCIe replays",
      "Check the GPU's slot and riser if its copies are slow: PCIe packets are retransmitted"},
 };
 
-/* The counter before the first and after the last of the device's cells that note it; false where none does. */
-static bool counter_range(const struct as_rule_context *c, const struct link_counter *counter, double *least,
-                          double *most)
+static void say_growth(struct as_fact *f, const struct link_counter *counter, const struct as_counter_growth *g)
 {
-    *least = INFINITY;
-    *most = -INFINITY;
-    for (size_t i = 0; i < c->n; i++) {
-        const double after = as_cell_note(c->cells[i], counter->note);
-        const double grown = as_cell_note(c->cells[i], counter->note_new);
-        if (!isfinite(after))
-            continue;
-        *least = fmin(*least, after - (grown > 0 ? grown : 0));
-        *most = fmax(*most, after);
-    }
-    return *most > *least;
+    char reset[120] = "";
+    if (g->resets)
+        snprintf(reset, sizeof reset, "; the counter was reset%s, from %.0f to %.0f (reboot or driver reload)",
+                 g->resets > 1 ? " several times, last" : "", g->before, g->after);
+    if (g->resets || g->last - g->first > g->grown)
+        as_fact_say(f, "%s grew by %.0f during the run's trials%s", counter->name, g->grown, reset);
+    else
+        as_fact_say(f, "%s grew by %.0f during the run, from %.0f to %.0f", counter->name, g->grown, g->first, g->last);
+    if (g->grown > 0)
+        as_fact_act(f, "%s", counter->act);
+}
+
+static void derive_counter(struct as_rule_context *c, const struct link_counter *counter)
+{
+    struct as_counter_readings readings = {0};
+    struct as_counter_growth g;
+    for (size_t i = 0; i < c->n && !c->status; i++)
+        c->status = as_counters_of(c->cells[i], counter->note, &readings, c->err);
+    const bool is_known = !c->status && as_counters_grown(&readings, &g);
+    free(readings.v);
+    if (!is_known || !(g.grown > 0 || g.resets))
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_LINK_COUNTER, NULL, AS_BY(.what = counter->note));
+    if (!f)
+        return;
+    as_fact_number(f, g.grown, (struct as_interval){g.grown, g.grown});
+    for (size_t i = 0; i < c->n; i++)
+        if (isfinite(as_cell_note(c->cells[i], counter->note)))
+            as_fact_evidence(f, c->cells[i]);
+    say_growth(f, counter, &g);
 }
 
 static void derive_link_state(struct as_rule_context *c)
 {
-    for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) {
-        double least, most;
-        if (!counter_range(c, &counters[k], &least, &most))
-            continue;
-        struct as_fact *f = as_fact_add(c, AS_FACT_LINK_COUNTER, NULL, AS_BY(.what = counters[k].note));
-        if (!f)
-            return;
-        as_fact_number(f, most - least, (struct as_interval){most - least, most - least});
-        for (size_t i = 0; i < c->n; i++)
-            if (isfinite(as_cell_note(c->cells[i], counters[k].note)))
-                as_fact_evidence(f, c->cells[i]);
-        as_fact_say(f, "%s grew by %.0f during the run, from %.0f to %.0f", counters[k].name, most - least, least,
-                    most);
-        as_fact_act(f, "%s", counters[k].act);
-    }
+    for (size_t k = 0; k < sizeof counters / sizeof *counters; k++)
+        derive_counter(c, &counters[k]);
 }
 
 const struct as_rule as_rules_joint_link_state[] = {
     {"link error counters", derive_link_state,
-     "the driver's counters after each measurement over a link, against the lowest before one",
+     "the driver's counters before and after each trial over a link, compared within each worker process; one that "
+     "falls "
+     "was reset",
      "counters that stay the same while the same measurements run"},
     {0},
 };

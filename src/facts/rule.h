@@ -67,9 +67,9 @@ struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation re
  * tied", and "{wide}" ends the sentence with "the intervals are too wide", else for nothing. */
 void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
-/* The fact's number is the best of several cells, of which so many have no number: n > 0 makes it inconclusive, and
- * "{value}" a bound, "at least 4.01 ops/cycle". After as_fact_number, before as_fact_say. */
-void as_fact_left_out(struct as_fact *f, size_t n);
+/* The fact's number is that of the best of several cells, of which n others have no number: n > 0 makes it
+ * inconclusive, and "{value}" a bound, "at least 4.01 ops/cycle". After as_fact_number, before as_fact_say. */
+void as_fact_left_out(struct as_fact *f, const struct as_cell *best, size_t n);
 /* The first cell's median over the second's. */
 void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
 /* Each cell once; ignored beyond AS_EVIDENCE_MAX cells. */

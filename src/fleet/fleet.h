@@ -44,8 +44,7 @@ struct as_fleet {
     size_t kinds_n, kinds_cap;
     struct as_fleet_line *lines; /* owned */
     size_t lines_n, lines_cap;
-    struct as_fleet_links links; /* of the last run that measured some */
-    double links_at;             /* as_wall() of its start; 0: none */
+    struct as_fleet_links links; /* of one run: see as_fleet_links_prefer */
 };
 void as_fleet_finish(struct as_fleet *f);
 /* Adds a node with its numbers. */
@@ -55,7 +54,7 @@ enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct
 enum as_status as_fleet_add_missing(struct as_fleet *f, const char *source, const char *why, struct as_error *err);
 /* Adds the nodes of a file: a store, with the host of its last run, or data sheets as JSON, one after the other; of a
  * folder, all of its stores (*.db). What cannot be read becomes a node without numbers; AS_NOMEM is the only failure.
- * merged: gets the sheets, one a line; NULL.
+ * merged: gets the sheets, one a line; NULL. Links are added by as_fleet_links_write, once all is read.
  */
 enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err);
 /* Of a folder; nodes that left only their state there are without numbers, with the reason. */

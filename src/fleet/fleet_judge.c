@@ -1,6 +1,6 @@
 /* Who is slow: every line of the fleet, and all findings against chance together. */
 #include "fleet/fleet.h"
-#include "report/sheet/sheet.h"
+#include "quantity/quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static double median_of_node(const struct fleet_group *g, uint32_t node)
 static enum as_status collect_candidates(const struct as_fleet *f, size_t line, const struct fleet_group *g,
                                          struct fleet_candidates *c, struct as_fleet_judged *out, struct as_error *err)
 {
-    const bool more = as_sheet_more_is_better(f->lines[line].unit);
+    const bool lower = as_quantity_lower_is_better(f->lines[line].of);
     enum as_status st = AS_OK;
     for (size_t i = 0; i < g->n + f->nodes_n && !st; i++) {
         const bool whole = i >= g->n;
@@ -80,7 +80,7 @@ static enum as_status collect_candidates(const struct as_fleet *f, size_t line, 
                                                .deviation = *d,
                                                .value = exp(y),
                                                .others = exp(y - d->effect),
-                                               .worse = more == (d->effect < 0)};
+                                               .worse = lower == (d->effect > 0)};
         st = candidates_add(c, &found, err);
     }
     return st;

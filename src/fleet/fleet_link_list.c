@@ -1,6 +1,7 @@
 #include "fleet/fleet_link_list.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report/terminal/terminal.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -14,11 +15,13 @@ void as_fleet_links_finish(struct as_fleet_links *l)
     *l = (struct as_fleet_links){0};
 }
 
-void as_fleet_link_detail(const char *from, const char *to, struct as_buf *out)
+void as_fleet_link_detail(const char *from, const char *to, int window, struct as_buf *out)
 {
     as_buf_char(out, '{');
     as_json_add_text(out, "from", from);
     as_json_add_text(out, "to", to);
+    if (window)
+        as_json_add_int(out, "window", window);
     as_buf_char(out, '}');
 }
 
@@ -28,23 +31,48 @@ static bool is_same_kind(const struct as_link_kind *a, const struct as_link_kind
            a->together == b->together;
 }
 
-static enum as_status link_kind_of(struct as_fleet_links *l, const struct as_cell *cell, size_t *out,
+static size_t count_numbers(const struct as_fleet_links *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += isfinite(l->v[i].number.value);
+    return n;
+}
+
+static bool is_better_run(const struct as_fleet_links *a, const struct as_fleet_links *b)
+{
+    const size_t of_a = count_numbers(a), of_b = count_numbers(b);
+    if (!of_a != !of_b)
+        return of_a > 0;
+    if (a->is_complete != b->is_complete)
+        return a->is_complete;
+    return a->is_complete || of_a == of_b ? a->started_at > b->started_at : of_a > of_b;
+}
+
+void as_fleet_links_prefer(struct as_fleet_links *have, struct as_fleet_links *other)
+{
+    const bool is_better = is_better_run(other, have);
+    as_fleet_links_finish(is_better ? have : other);
+    if (is_better)
+        *have = *other;
+    *other = (struct as_fleet_links){0};
+}
+
+const char *as_link_unit(const char *unit)
+{
+    return strcmp(unit, "ns") == 0 ? "ns" : "GB/s";
+}
+
+static enum as_status link_kind_of(struct as_fleet_links *l, const struct as_link_kind *kind, size_t *out,
                                    struct as_error *err)
 {
-    const char *what = as_axes_text(&cell->axes, "what");
-    struct as_link_kind kind = {.size = as_axes_u64(&cell->axes, "size"),
-                                .together = strcmp(as_axes_text(&cell->axes, "pairs"), "together") == 0,
-                                .of_pair = strcmp(what, "bisection") != 0 && strcmp(what, "allreduce") != 0,
-                                .lower_is_better = cell->lower_is_better};
-    as_copy_text(kind.what, sizeof kind.what, what);
-    as_copy_text(kind.memory, sizeof kind.memory, as_axes_text(&cell->axes, "memory"));
-    for (*out = 0; *out < l->kinds_n && !is_same_kind(&l->kinds[*out], &kind); ++*out)
+    for (*out = 0; *out < l->kinds_n && !is_same_kind(&l->kinds[*out], kind); ++*out)
         ;
     if (*out < l->kinds_n)
         return AS_OK;
     const enum as_status st = as_grow((void **)&l->kinds, &l->kinds_cap, l->kinds_n + 1, sizeof *l->kinds, err);
     if (!st)
-        l->kinds[l->kinds_n++] = kind;
+        l->kinds[l->kinds_n++] = *kind;
     return st;
 }
 
@@ -54,36 +82,55 @@ static void link_hosts(const struct as_cell *cell, struct as_fleet_link *link)
     json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
     for (int i = 0; i < 2; i++) {
         const char *host = json_string_value(json_object_get(detail, members[i]));
-        link->rank[i] = (int)as_axes_u64(&cell->axes, members[i]);
         as_copy_text(link->host[i], sizeof link->host[i], host ? host : "");
     }
     json_decref(detail);
 }
 
-/* Ranks from a store: no launch has more. */
+/* Ranks from a file: no launch has more. */
 enum { RANKS_MAX = 1 << 20 };
 
-enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell *cell, struct as_error *err)
+enum as_status as_fleet_links_put(struct as_fleet_links *l, const struct as_link_kind *kind,
+                                  const struct as_fleet_link *link, struct as_error *err)
 {
-    const double from = as_axes_number(&cell->axes, "from"), to = as_axes_number(&cell->axes, "to");
-    size_t kind = 0;
-    if (!(from >= 0 && from < to && to < RANKS_MAX))
+    size_t of = 0;
+    if (!(link->rank[0] >= 0 && link->rank[0] < link->rank[1] && link->rank[1] < RANKS_MAX))
         return AS_OK;
-    enum as_status st = link_kind_of(l, cell, &kind, err);
+    enum as_status st = link_kind_of(l, kind, &of, err);
     if (!st)
         st = as_grow((void **)&l->v, &l->cap, l->n + 1, sizeof *l->v, err);
     if (st)
         return st;
-    struct as_fleet_link *link = &l->v[l->n++];
-    *link = (struct as_fleet_link){.kind = kind, .number = as_number_of_cell(cell)};
-    link->number.unit = strcmp(cell->unit, "ns") == 0 ? "ns" : "GB/s";
-    if (!as_cell_is_valid(cell)) {
-        link->number.value = NAN;
-        as_copy_text(link->why, sizeof link->why, cell->reason[0] ? cell->reason : "not measured");
-    }
-    link_hosts(cell, link);
+    l->v[l->n] = *link;
+    l->v[l->n++].kind = of;
     l->ranks = link->rank[1] >= l->ranks ? link->rank[1] + 1 : l->ranks;
     return AS_OK;
+}
+
+static int link_rank(const struct as_cell *cell, const char *name)
+{
+    const double rank = as_axes_number(&cell->axes, name);
+    return rank >= 0 && rank < RANKS_MAX ? (int)rank : -1;
+}
+
+enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell *cell, struct as_error *err)
+{
+    const char *what = as_axes_text(&cell->axes, "what");
+    struct as_link_kind kind = {.size = as_axes_u64(&cell->axes, "size"),
+                                .together = strcmp(as_axes_text(&cell->axes, "pairs"), "together") == 0,
+                                .of_pair = strcmp(what, "bisection") != 0 && strcmp(what, "allreduce") != 0,
+                                .lower_is_better = cell->lower_is_better};
+    struct as_fleet_link link = {.rank = {link_rank(cell, "from"), link_rank(cell, "to")},
+                                 .number = as_number_of_cell(cell)};
+    as_copy_text(kind.what, sizeof kind.what, what);
+    as_copy_text(kind.memory, sizeof kind.memory, as_axes_text(&cell->axes, "memory"));
+    link.number.unit = as_link_unit(cell->unit);
+    if (!as_cell_is_valid(cell)) {
+        link.number.value = NAN;
+        as_copy_text(link.why, sizeof link.why, cell->reason[0] ? cell->reason : "not measured");
+    }
+    link_hosts(cell, &link);
+    return as_fleet_links_put(l, &kind, &link, err);
 }
 
 static const char *link_word(const char *what)

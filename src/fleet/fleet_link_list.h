@@ -3,7 +3,8 @@
 #define AS_FLEET_FLEET_LINK_LIST_H
 
 #include "model/number.h"
-#include "report/terminal/terminal.h"
+
+struct as_table_style; /* report/terminal/terminal.h */
 
 /* What is measured of links: those of a kind are compared. */
 struct as_link_kind {
@@ -26,13 +27,28 @@ struct as_fleet_links {
     size_t kinds_n, kinds_cap;
     struct as_fleet_link *v; /* owned */
     size_t n, cap;
-    int ranks; /* as far as the cells tell */
+    int ranks;         /* as far as the cells tell */
+    double started_at; /* of their run, as_wall(); 0: none */
+    bool is_complete;  /* the run was neither killed nor interrupted, or it was resumed */
 };
 void as_fleet_links_finish(struct as_fleet_links *l);
+/* Keeps in *have the better of two runs and frees the other: one with numbers, a complete one, the later one; of two
+ * that were killed the one with more numbers. */
+void as_fleet_links_prefer(struct as_fleet_links *have, struct as_fleet_links *other);
+/* "ns" or "GB/s" */
+const char *as_link_unit(const char *unit);
+/* Adds a link of a kind; one between ranks that cannot be is left out. */
+enum as_status as_fleet_links_put(struct as_fleet_links *l, const struct as_link_kind *kind,
+                                  const struct as_fleet_link *link, struct as_error *err);
 /* Adds a cell of probe node_link; its hosts are in its detail. */
 enum as_status as_fleet_links_add(struct as_fleet_links *l, const struct as_cell *cell, struct as_error *err);
-/* The hosts of a trial as JSON, which become the cell's detail. */
-void as_fleet_link_detail(const char *from, const char *to, struct as_buf *out);
+/* The hosts of a trial, and how many messages were under way at once (0: one), as JSON: the cell's detail. */
+void as_fleet_link_detail(const char *from, const char *to, int window, struct as_buf *out);
+/* In a merged file: a line of JSON for each link. */
+enum as_status as_fleet_links_write(const struct as_fleet_links *l, struct as_buf *out, struct as_error *err);
+bool as_fleet_link_is_line(const char *line);
+/* Adds the link of a line: of several runs, the latest one's stay. */
+enum as_status as_fleet_links_read_line(struct as_fleet_links *l, const char *line, struct as_error *err);
 /* "latency, 8 B", "bandwidth, 256 KiB, concurrent pairs" */
 void as_link_kind_text(const struct as_link_kind *kind, struct as_buf *out);
 /* "rank 0 (node01) and 1 (node02)" */

@@ -96,7 +96,9 @@ static enum as_status add_kind(struct as_fleet *f, const size_t (*node)[2], size
     as_buf_str(&label, "Message ");
     as_link_kind_text(of, &label);
     for (size_t i = 0; i < f->nodes_n && q && !st; i++) {
-        collect_pairs(f, node, at, i, p);
+        p->n = 0;
+        if (!f->nodes[i].why[0]) /* one that failed is without numbers, and not slow because of it */
+            collect_pairs(f, node, at, i, p);
         if (!p->n)
             continue;
         st = links_device(f, i, kind, &device[i], err);

@@ -5,6 +5,7 @@
 
 #include "fleet/fleet_memory.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ struct as_link_task {
     int32_t pairs;   /* how many are measured at once; 0: all ranks take part */
     uint64_t size;   /* bytes of a message */
     double sample_s; /* target */
+    double left_s;   /* until the budget ends; INFINITY: none */
     int32_t seed;
     int32_t memory; /* enum as_link_memory_kind */
 };
@@ -34,8 +36,9 @@ struct as_link_result {
     double samples[AS_LINK_SAMPLES];
     double sample_s, took_s; /* seconds of the last sample, and of the trial */
     uint64_t reps;
-    int32_t n;
-    int32_t wrong; /* bytes that did not arrive as sent, in the last message of each side */
+    int32_t n;      /* 0: budget or interrupt came before the first sample */
+    int32_t window; /* messages under way at once; 0: one after the other */
+    int32_t wrong;  /* bytes that did not arrive as sent, in a message to each side over poison; all-reduce: sums */
 };
 /* What rank 0 tells all at the beginning. */
 struct as_link_extent {
@@ -46,13 +49,16 @@ struct as_link_extent {
 struct as_link_rank {
     const struct as_mpi *mpi;
     struct as_link_memory *memory;
-    unsigned char *out, *in; /* of the task's memory */
-    unsigned char *image;    /* owned; the host's view of a message */
-    int32_t *pairs;          /* owned; two ranks each, of up to half of all ranks */
+    const volatile sig_atomic_t *stop; /* this process's; a trial ends early where any of its ranks is stopped */
+    double deadline;                   /* of the trial, as_now() */
+    unsigned char *out, *in;           /* of the task's memory */
+    unsigned char *image;              /* owned; the host's view of a message */
+    int32_t *pairs;                    /* owned; two ranks each, of up to half of all ranks */
 };
 /* On all ranks: rank 0's extent reaches the others, and buffers are made. AS_FAILED: another rank has none. */
 enum as_status as_link_rank_make(struct as_link_rank *r, const struct as_mpi *m, struct as_link_memory *memory,
-                                 struct as_link_extent *extent, struct as_error *err);
+                                 const volatile sig_atomic_t *stop, struct as_link_extent *extent,
+                                 struct as_error *err);
 void as_link_rank_finish(struct as_link_rank *r);
 /* Of rank 0: trials of pairs that share no rank, all at once; pairs: task->pairs times two ranks, the lower first. out:
  * the result of each. Without pairs, of all ranks: one result. */

@@ -177,7 +177,7 @@ static void data_line(const struct as_fleet *f, const struct as_fleet_line *l, d
     const struct as_scale *scale = as_scale_of(exp(middle), l->unit);
     as_buf_json_str(out, scale ? scale->shown : l->unit);
     as_buf_printf(out, ",\"kind\":%u,\"more\":%s,\"median\":%.6g,\"share\":[", (unsigned)l->kind,
-                  as_sheet_more_is_better(l->unit) ? "true" : "false", exp(middle) * (scale ? scale->factor : 1));
+                  as_quantity_lower_is_better(l->of) ? "false" : "true", exp(middle) * (scale ? scale->factor : 1));
     for (size_t i = 0; i < f->devices_n; i++) {
         if (f->devices[i].kind != l->kind)
             continue;

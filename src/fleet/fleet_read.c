@@ -40,15 +40,19 @@ static enum as_status read_sheet(struct as_fleet *f, const char *path, const str
     return fleet_read_failed(f, path, st, err);
 }
 
-/* The next sheet of a file; false at its end. `line` holds the line that was read ahead, its length in *len. */
-static bool next_sheet(FILE *file, char **line, size_t *cap, ssize_t *len, struct as_buf *text)
+/* The next sheet of a file; false at its end. `line` holds the line that was read ahead, its length in *len. links:
+ * gets those on the way; what is damaged of them is no reason against a node's numbers. */
+static bool next_sheet(FILE *file, char **line, size_t *cap, ssize_t *len, struct as_buf *text,
+                       struct as_fleet_links *links)
 {
     as_buf_clear(text);
     while (*len >= 0) {
         const bool begins = strncmp(*line, sheet_begins, sizeof sheet_begins - 1) == 0;
         if (begins && text->len)
             return true;
-        if (text->len < SHEET_BYTES_MAX)
+        if (as_fleet_link_is_line(*line))
+            (void)as_fleet_links_read_line(links, *line, NULL);
+        else if (text->len < SHEET_BYTES_MAX)
             as_buf_add(text, *line, (size_t)*len);
         *len = getline(line, cap, file);
     }
@@ -59,16 +63,18 @@ static enum as_status read_sheets(struct as_fleet *f, const char *path, FILE *fi
                                   struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
+    struct as_fleet_links links = {0};
     char *line = NULL;
     size_t cap = 0, found = 0;
     enum as_status st = AS_OK;
     ssize_t len = getline(&line, &cap, file);
-    while (!st && next_sheet(file, &line, &cap, &len, &text)) {
+    while (!st && next_sheet(file, &line, &cap, &len, &text, &links)) {
         st = read_sheet(f, path, &text, merged, err);
         found++;
     }
     if (!st && (ferror(file) || !found))
         st = as_fleet_add_missing(f, path, ferror(file) ? strerror(errno) : "the file is empty", err);
+    as_fleet_links_prefer(&f->links, &links);
     free(line);
     as_buf_finish(&text);
     return st;
@@ -79,25 +85,27 @@ static enum as_status take_link(void *user, struct as_cell *cell, struct as_erro
     return as_fleet_links_add(user, cell, err);
 }
 
-/* Links that this store has of a later run than those read so far. */
+/* The best run of links that this store has. A run that was killed hides no earlier one: only where none is complete
+ * does it count. */
 static enum as_status read_links(struct as_fleet *f, struct as_store *store, struct as_error *err)
 {
-    struct as_fleet_links links = {0};
     struct as_run *runs = NULL;
-    size_t n = 0, cells = 0;
+    size_t n = 0;
     enum as_status st = as_store_runs(store, &runs, &n, err);
-    while (!st && n && !(st = as_store_count(store, runs[n - 1].id, "node_link", &cells, err)) && !cells)
-        as_run_finish(&runs[--n]);
-    const struct as_run *run = !st && n ? &runs[n - 1] : NULL;
-    if (run && run->started_at > f->links_at)
-        st = as_store_each_cell(store, &(struct as_cell_filter){.run_id = run->id, .probe = "node_link"}, take_link,
+    for (size_t i = n; i-- > 0 && !st;) {
+        struct as_fleet_links links = {.started_at = runs[i].started_at,
+                                       .is_complete = runs[i].state == AS_RUN_COMPLETE};
+        size_t cells = 0;
+        if ((st = as_store_count(store, runs[i].id, "node_link", &cells, err)) || !cells)
+            continue;
+        st = as_store_each_cell(store, &(struct as_cell_filter){.run_id = runs[i].id, .probe = "node_link"}, take_link,
                                 &links, err);
-    if (!st && links.n) {
-        as_fleet_links_finish(&f->links);
-        f->links = links;
-        f->links_at = run->started_at;
-    } else
+        if (!st)
+            as_fleet_links_prefer(&f->links, &links);
         as_fleet_links_finish(&links);
+        if (f->links.is_complete && f->links.started_at >= runs[i].started_at)
+            break; /* earlier ones are no better */
+    }
     as_runs_free(runs, n);
     return st;
 }

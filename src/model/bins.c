@@ -1,4 +1,5 @@
 #include "model/bins.h"
+#include "model/metrics.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -86,20 +87,6 @@ bool as_bins_of(const struct as_cell *cell, struct as_bins *out)
     return bins_add_notes(out, cell->detail) && as_bins_total(out) > 0;
 }
 
-static enum as_status bins_store_note(struct as_cell *cell, const char *text, struct as_error *err)
-{
-    json_t *notes = json_loads(cell->detail, 0, NULL);
-    char *detail = notes && json_object_set_new(notes, AS_BINS_NOTE, json_string(text)) == 0
-                       ? json_dumps(notes, JSON_COMPACT)
-                       : NULL;
-    json_decref(notes);
-    if (!detail)
-        return as_nomem(err, strlen(text), "a cell's bins");
-    free(cell->detail);
-    cell->detail = detail;
-    return AS_OK;
-}
-
 enum as_status as_bins_sum(struct as_cell *cell, const struct as_trials *trials, struct as_error *err)
 {
     struct as_bins sum;
@@ -113,7 +100,7 @@ enum as_status as_bins_sum(struct as_cell *cell, const struct as_trials *trials,
     as_bins_write(&sum, &text);
     enum as_status st = as_buf_check(&text, err);
     if (!st && text.len)
-        st = bins_store_note(cell, as_buf_get(&text), err);
+        st = as_cell_set_note(cell, AS_BINS_NOTE, as_buf_get(&text), err);
     as_buf_finish(&text);
     return st;
 }

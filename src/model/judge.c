@@ -1,5 +1,6 @@
 #include "model/judge.h"
 #include "model/bins.h"
+#include "model/counters.h"
 #include "model/gates.h"
 #include "model/judge_state.h"
 #include "model/metrics.h"
@@ -459,6 +460,8 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
                                          clock_off(cell, trials)};
         as_judge_set_state(cell, j->trials_asked, &e, &d, broken);
         st = as_bins_sum(cell, trials, err);
+        if (!st)
+            st = as_counters_gather(cell, trials, err);
         return st ? st : set_metrics(j, k, cell, trials, context->further, err);
     }
     if (broken) {

@@ -171,3 +171,25 @@ double as_detail_number(const char *detail, const char *name)
     json_decref(notes);
     return number;
 }
+
+char *as_cell_note_text(const struct as_cell *cell, const char *name)
+{
+    json_t *notes = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    const char *text = json_string_value(json_object_get(notes, name));
+    char *copy = text ? as_strdup(text) : NULL;
+    json_decref(notes);
+    return copy;
+}
+
+enum as_status as_cell_set_note(struct as_cell *cell, const char *name, const char *text, struct as_error *err)
+{
+    json_t *notes = json_loads(cell->detail, 0, NULL);
+    char *detail =
+        notes && json_object_set_new(notes, name, json_string(text)) == 0 ? json_dumps(notes, JSON_COMPACT) : NULL;
+    json_decref(notes);
+    if (!detail)
+        return as_nomem(err, strlen(text), "a cell's notes");
+    free(cell->detail);
+    cell->detail = detail;
+    return AS_OK;
+}

@@ -48,5 +48,9 @@ bool as_metrics_valid(const json_t *list);
 
 /* A number in the notes of a trial or cell; NAN if missing. */
 double as_detail_number(const char *detail, const char *name);
+/* The text under the name in a cell's notes, the caller's; NULL if missing. */
+char *as_cell_note_text(const struct as_cell *cell, const char *name);
+/* Adds or replaces it; the cell has notes. */
+enum as_status as_cell_set_note(struct as_cell *cell, const char *name, const char *text, struct as_error *err);
 
 #endif

@@ -114,7 +114,6 @@ static void find_all(void *library, struct as_mpi *m, const char **missing)
         {"MPI_Isend", (void *)&m->isend},
         {"MPI_Irecv", (void *)&m->irecv},
         {"MPI_Waitall", (void *)&m->wait_all},
-        {"MPI_Barrier", (void *)&m->barrier},
         {"MPI_Bcast", (void *)&m->broadcast},
         {"MPI_Allreduce", (void *)&m->all_reduce},
     };

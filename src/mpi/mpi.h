@@ -27,7 +27,6 @@ struct as_mpi {
     int (*isend)(const void *data, int n, as_mpi_handle type, int to, int tag, as_mpi_handle comm, void *request);
     int (*irecv)(void *data, int n, as_mpi_handle type, int from, int tag, as_mpi_handle comm, void *request);
     int (*wait_all)(int n, void *requests, void *statuses);
-    int (*barrier)(as_mpi_handle comm);
     int (*broadcast)(void *data, int n, as_mpi_handle type, int root, as_mpi_handle comm);
     int (*all_reduce)(const void *in, void *out, int n, as_mpi_handle type, as_mpi_handle op, as_mpi_handle comm);
     int (*library_version)(char *text, int *length);

@@ -14,6 +14,11 @@ const struct as_quantity *as_quantity_named(const char *name)
     return q->name ? q : NULL;
 }
 
+bool as_quantity_lower_is_better(const struct as_quantity *q)
+{
+    return q->kind == AS_KIND_LATENCY || q->kind == AS_KIND_TIME || q->kind == AS_KIND_RATIO;
+}
+
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit)
 {
     /* what stands for a unit where no clock is known, or where a type is no float */

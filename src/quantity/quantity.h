@@ -28,7 +28,7 @@ enum as_quantity_kind {
     AS_KIND_LATENCY,
     AS_KIND_TIME,
     AS_KIND_CAPACITY,
-    AS_KIND_RATIO,
+    AS_KIND_RATIO, /* how many times as long something takes */
 };
 
 /* The value in a source of an axis that may be "none": any other, of which the worst counts. */
@@ -63,6 +63,7 @@ const struct as_quantity *as_quantity_named(const char *name); /* or NULL */
 const struct as_quantity *as_quantity_of_line(const char *group, const char *label);
 /* Is text its name, label, or group and label, in the words of any device and in any case? */
 bool as_quantity_is_called(const struct as_quantity *q, const char *text);
+bool as_quantity_lower_is_better(const struct as_quantity *q);
 /* Can its numbers be in that unit? */
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
 /* Compares probes, axes and their words with the records of the probes that are built in. table ends with a NULL name,

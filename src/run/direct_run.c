@@ -155,9 +155,15 @@ enum as_status as_direct_run_end(struct as_direct_run *c, enum as_status st, boo
         st = as_engine_skip_unmeasured(&c->engine, err);
     if (!st && c->began)
         st = as_engine_end(&c->engine, result, err);
+    return st;
+}
+
+void as_direct_run_free(struct as_direct_run *c)
+{
+    if (!c)
+        return;
     as_engine_finish(&c->engine);
     as_plan_finish(&c->plan);
     as_run_finish(&c->run);
     free(c);
-    return st;
 }

@@ -11,7 +11,7 @@ struct as_direct_run;
 bool as_run_is_direct(const struct as_run *run);
 /* info: what the cells are measured on; plan: its cells, which the run takes over, also where this fails. options:
  * command, event, user, seed, trials, precision and budget count. *out is ended by as_direct_run_end, also where this
- * fails. */
+ * fails, and freed by as_direct_run_free. */
 enum as_status as_direct_run_begin(struct as_store *store, const struct as_run_options *options, const char *suite,
                                    const struct as_device_info *info, struct as_plan *plan, struct as_direct_run **out,
                                    struct as_error *err);
@@ -27,9 +27,10 @@ int as_direct_run_trials(const struct as_direct_run *c, size_t cell); /* that th
 const struct as_cell *as_direct_run_cells(const struct as_direct_run *c, size_t *n);
 /* Judges and stores a trial, whose samples, seconds, readings and detail are set; it is empty afterwards. */
 enum as_status as_direct_run_add(struct as_direct_run *c, size_t cell, struct as_trial *trial, struct as_error *err);
-/* Ends the run, as interrupted where it was stopped, and frees it. Cells without a trial of one that was not are
- * skipped for lack of budget. status: of what came before. */
+/* Ends the run, as interrupted where it was stopped, and judges its cells once more, which then are as they are stored.
+ * Cells without a trial of a run that was not stopped are skipped for lack of budget. status: of what came before. */
 enum as_status as_direct_run_end(struct as_direct_run *c, enum as_status status, bool is_stopped,
                                  struct as_run_result *result, struct as_error *err);
+void as_direct_run_free(struct as_direct_run *c); /* takes NULL */
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,23 @@ static void add_hostile(struct made *m, struct as_rng *r)
 }
 
 /* No cells, one cell, no devices, and values that are no numbers */
+/* Which way a number is bounded by cells that were left out, its cells say, not its unit. */
+UNIT_TEST(test_left_out_direction)
+{
+    static const char *const units[] = {"ns", "ns/access", "GB/s", "x"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        for (int lower = 0; lower < 2; lower++) {
+            struct as_fact f = {.verdict = AS_SUPPORTED};
+            const struct as_cell best = {.lower_is_better = lower};
+            as_copy_text(f.unit, sizeof f.unit, units[i]);
+            as_fact_left_out(&f, &best, 0);
+            assert_int_equal(f.bound, 0);
+            as_fact_left_out(&f, &best, 1);
+            assert_int_equal(f.bound, lower ? -1 : 1);
+            assert_int_equal(f.verdict, AS_UNDECIDED);
+        }
+}
+
 UNIT_TEST(test_hostile)
 {
     struct as_fact *facts;
@@ -141,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_left_out_direction),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_many),
     };

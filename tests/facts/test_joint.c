@@ -4,6 +4,8 @@
 #include "tests/unit_test.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 1/50 for the copy, against 1/40 - 1/4000 saved per pass */
@@ -149,16 +151,22 @@ UNIT_TEST(test_states)
     made_end(&m);
 }
 
-/* What grew is named, from before the first measurement to after the last, in whatever order they ran. */
+static void add_counters(struct made *m, const char *axes, const char *replays)
+{
+    char detail[200];
+    snprintf(detail, sizeof detail,
+             "{\"link_replays\":9,\"link_replays_readings\":\"%s\",\"pcie_replays_readings\":\"7:1:0\"}", replays);
+    made_add(m, "link", "GB/s", 390, axes)->detail = strdup(detail);
+}
+
+/* What grew is named, from before the first trial to after the last, in whatever order cells ran. */
 static void test_link_counters(void **state)
 {
     struct made m;
     (void)state;
     made_gpu_minimal(&m);
-    made_add(&m, "link", "GB/s", 390, "peer=1 direction=to how=engine size=64")->detail =
-        strdup("{\"link_replays\":9,\"link_errors\":4,\"pcie_replays\":0}");
-    made_add(&m, "link", "GB/s", 390, "peer=1 direction=from how=engine size=64")->detail =
-        strdup("{\"link_replays\":5,\"link_replays_new\":2,\"link_errors\":4,\"pcie_replays\":0}");
+    add_counters(&m, "peer=1 direction=to how=engine size=64", "7:40:9");
+    add_counters(&m, "peer=1 direction=from how=engine size=64", "7:10:3 7:20:5");
     made_add(&m, "link", "GB/s", 390, "peer=1 direction=both how=engine size=64");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "link.counter.link_replays", 6, 1e-9);
@@ -170,11 +178,33 @@ static void test_link_counters(void **state)
     made_end(&m);
 }
 
+/* A run that is resumed after a reboot. */
+static void test_link_counters_reset(void **state)
+{
+    struct made m;
+    (void)state;
+    made_gpu_minimal(&m);
+    add_counters(&m, "peer=1 direction=to how=engine size=64", "7:10:900 8:30:0 8:50:2");
+    add_counters(&m, "peer=1 direction=from how=engine size=64", "7:20:900 8:40:1");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "link.counter.link_replays", 2, 1e-9);
+    made_says(f, "grew by 2 during the run's trials; the counter was reset, from 900 to 0 (reboot");
+    made_end(&m);
+    made_gpu_minimal(&m);
+    add_counters(&m, "peer=1 direction=to how=engine size=64", "7:10:900 8:30:0");
+    made_derive(&m);
+    f = made_near(&m, "link.counter.link_replays", 0, 1e-9);
+    made_says(f, "grew by 0");
+    assert_string_equal(f->act, "");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_or_direct), cmocka_unit_test(test_ridges),        cmocka_unit_test(test_wrong_node),
-        cmocka_unit_test(test_states),         cmocka_unit_test(test_link_counters),
+        cmocka_unit_test(test_copy_or_direct), cmocka_unit_test(test_ridges),
+        cmocka_unit_test(test_wrong_node),     cmocka_unit_test(test_states),
+        cmocka_unit_test(test_link_counters),  cmocka_unit_test(test_link_counters_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "fleet/fleet.h"
 #include "unit_test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,23 @@ UNIT_TEST(test_a_slow_node)
     as_fleet_finish(&f);
 }
 
+/* A node without numbers of its own is not judged by its links. */
+UNIT_TEST(test_a_failed_node)
+{
+    struct as_fleet f = {0};
+    struct as_fleet_judged j;
+    const struct as_fleet_asked asked = {0.01, 0.005};
+    make_fleet(&f, 7);
+    strcpy(f.nodes[7].why, "failed: planted");
+    assert_int_equal(as_fleet_use_links(&f, NULL), AS_OK);
+    assert_int_equal(as_fleet_judge(&f, &asked, &j, NULL), AS_OK);
+    assert_int_equal(j.worse, 0);
+    assert_int_equal(f.nodes[7].numbers, 0);
+    assert_string_equal(as_fleet_verdict(&j, 7), "unknown");
+    as_fleet_judged_finish(&j);
+    as_fleet_finish(&f);
+}
+
 UNIT_TEST(test_no_slow_node)
 {
     struct as_fleet f = {0};
@@ -113,6 +131,76 @@ UNIT_TEST(test_the_slowest_pair)
     as_fleet_finish(&f);
 }
 
+/* What a merged file has of links is what a store has. */
+UNIT_TEST(test_merged)
+{
+    struct as_fleet f = {0};
+    struct as_fleet_links again = {0};
+    struct as_buf lines = AS_BUF_INIT, one = AS_BUF_INIT, other = AS_BUF_INIT;
+    const struct as_table_style style = {.width = 200};
+    make_fleet(&f, 7);
+    f.links.started_at = 5;
+    f.links.is_complete = true;
+    f.links.v[3].number.value = NAN;
+    strcpy(f.links.v[3].why, "\"a\" reason");
+    f.links.v[4].number.modes = 2;
+    f.links.v[4].number.mode[0] = 900;
+    f.links.v[4].number.mode[1] = 1900;
+    f.links.v[4].number.share0 = 0.4;
+    f.links.v[5].number.bound = -1;
+    assert_int_equal(as_fleet_links_write(&f.links, &lines, NULL), AS_OK);
+    char *rest = as_buf_take(&lines), *const text = rest;
+    for (char *line; (line = strsep(&rest, "\n")) && line[0];) {
+        assert_true(as_fleet_link_is_line(line));
+        assert_int_equal(as_fleet_links_read_line(&again, line, NULL), AS_OK);
+    }
+    assert_true(again.is_complete && again.started_at == 5 && again.ranks == f.links.ranks);
+    assert_int_equal(again.n, f.links.n);
+    assert_int_equal(as_fleet_links_text(&f.links, 999, &style, &one, NULL), AS_OK);
+    assert_int_equal(as_fleet_links_text(&again, 999, &style, &other, NULL), AS_OK);
+    assert_string_equal(as_buf_get(&one), as_buf_get(&other));
+    assert_false(as_fleet_link_is_line("{\"sheet_version\":1}"));
+    assert_int_not_equal(as_fleet_links_read_line(&again, "{\"link_version\":1,", NULL), AS_OK);
+    assert_int_not_equal(as_fleet_links_read_line(&again, "{\"link_version\":9}", NULL), AS_OK);
+    free(text);
+    as_buf_finish(&one);
+    as_buf_finish(&other);
+    as_fleet_links_finish(&again);
+    as_fleet_finish(&f);
+}
+
+/* Of several runs: with numbers before without, complete before killed, then the later; of killed ones the fuller. */
+UNIT_TEST(test_the_run_that_counts)
+{
+    static const struct {
+        size_t links;
+        double at;
+        bool complete, numbers;
+    } runs[] = {{1, 9, true, false}, {1, 1, false, true}, {3, 2, false, true},
+                {2, 3, false, true}, {1, 2, true, true},  {1, 4, true, true}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+            struct as_fleet_links l[2] = {{0}, {0}};
+            const size_t of[2] = {i, k};
+            for (int side = 0; side < 2; side++) {
+                for (size_t n = 0; n < runs[of[side]].links; n++)
+                    add_link(&l[side], "latency", (int)n, (int)n + 1, runs[of[side]].numbers ? 1000 : NAN, true);
+                l[side].started_at = runs[of[side]].at;
+                l[side].is_complete = runs[of[side]].complete;
+            }
+            as_fleet_links_prefer(&l[0], &l[1]);
+            const size_t order[] = {0, 1, 3, 2, 4, 5}; /* from worst to best */
+            size_t a = 0, b = 0;
+            while (order[a] != i)
+                a++;
+            while (order[b] != k)
+                b++;
+            assert_true(l[0].started_at == runs[a > b ? i : k].at || (i == k && l[0].n == runs[i].links));
+            assert_int_equal(l[1].n, 0);
+            as_fleet_links_finish(&l[0]);
+        }
+}
+
 UNIT_TEST(test_other_hosts)
 {
     struct as_fleet f = {0};
@@ -128,9 +216,9 @@ UNIT_TEST(test_other_hosts)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_slow_node),
-        cmocka_unit_test(test_no_slow_node),
-        cmocka_unit_test(test_the_slowest_pair),
+        cmocka_unit_test(test_a_slow_node),  cmocka_unit_test(test_a_failed_node),
+        cmocka_unit_test(test_no_slow_node), cmocka_unit_test(test_the_slowest_pair),
+        cmocka_unit_test(test_merged),       cmocka_unit_test(test_the_run_that_counts),
         cmocka_unit_test(test_other_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

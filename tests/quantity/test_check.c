@@ -89,6 +89,31 @@ UNIT_TEST(test_lines_by_label)
         }
 }
 
+/* A quantity is better in the direction in which its cells are. */
+UNIT_TEST(test_directions)
+{
+    size_t compared = 0;
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *s = q->sources; s->from; s++) {
+            struct as_axes axes = {.n = 0};
+            char text[256], *rest = text, *word;
+            as_copy_text(text, sizeof text, s->from);
+            const struct as_probe *probe = as_probe_find(strsep(&rest, " "));
+            while (probe && (word = strsep(&rest, " "))) {
+                const char *name = strsep(&word, "=");
+                assert_int_equal(as_axes_add(&axes, name, word, NULL), AS_OK);
+            }
+            const struct as_metric metric = probe ? as_probe_metric(probe, &axes) : (struct as_metric){.unit = ""};
+            if (!as_quantity_has_unit(q, metric.unit))
+                continue;
+            compared++;
+            if (metric.lower_is_better != as_quantity_lower_is_better(q))
+                fail_msg("%s: lower is better: %d, of its cells: %d", q->name, as_quantity_lower_is_better(q),
+                         metric.lower_is_better);
+        }
+    assert_true(compared > 50);
+}
+
 UNIT_TEST(test_own)
 {
     struct as_error err = {0};
@@ -100,6 +125,7 @@ UNIT_TEST(test_own)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_planted_bounds),
-                                       cmocka_unit_test(test_lines_by_label), cmocka_unit_test(test_own)};
+                                       cmocka_unit_test(test_lines_by_label), cmocka_unit_test(test_directions),
+                                       cmocka_unit_test(test_own)};
     return cmocka_run_group_tests_name("the table of quantities", tests, NULL, NULL);
 }

@@ -51,6 +51,22 @@ def link(assay, mpi):
     expect(fleet.code == OK and "Links between nodes" in fleet.out and "all-reduce, 8 B, all ranks" in fleet.out, "the fleet is shown", fleet)
     with open(pages, encoding="utf-8") as f:
         expect('"links":{"hosts":' in f.read(), "with its pairs on the page", fleet)
+    expect(words_of(links_of(fleet)).removeprefix("Links between nodes ") in words_of(done.out), "what was printed is what is stored", fleet)
+    first, merged = assay.path("first.json"), assay.path("all.json")
+    made = assay.run("fleet", "merge", "fleet", "-o", first)
+    again = assay.run("fleet", "merge", first, first, "-o", merged)
+    expect(made.code == OK and again.code == OK, "merged, and once more", again)
+    again = assay.run("fleet", "show", merged)
+    expect(links_of(again) == links_of(fleet), "a merged file has the same links", again)
+
+
+def words_of(text):
+    """Open MPI's stdout is a terminal, with lines of another width."""
+    return " ".join(text.replace("µ", "u").split())
+
+
+def links_of(done):
+    return done.out[done.out.index("Links between nodes"):]
 
 
 def test_open_mpi(assay):
@@ -113,6 +129,112 @@ def test_budget(assay):
     expect(again.code != OK and "no unfinished run" in again.err, "it is complete", again)
 
 
+# Each message of 4 KiB or more takes longer than a repetition may, as 64 MiB do over a slow network.
+SLOW_LIBRARY = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+typedef int send_fn(const void *, int, void *, int, int, void *, void *);
+int MPI_Isend(const void *data, int n, void *type, int to, int tag, void *comm, void *request)
+{
+    send_fn *const send = (send_fn *)dlsym(dlopen("libmpi.so.40", RTLD_NOW), "MPI_Isend");
+    if (n >= 4096)
+        nanosleep(&(struct timespec){0, 300000000}, 0);
+    return send(data, n, type, to, tag, comm, request);
+}
+"""
+
+
+def library_of(assay, name, source):
+    """A library beside MPI's, with functions in the place of its own."""
+    found = re.search(r"(/\S*/libmpi\.so\.40)$", os.popen("ldconfig -p").read(), re.M)
+    if not found or not shutil.which("cc"):
+        raise Skip("no libmpi.so.40, or no compiler")
+    path = assay.path(f"{name}.so")
+    made = subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", path, "-xnone", "-Wl,--no-as-needed", found[1]], input=source, text=True, check=False)
+    expect(made.returncode == 0, "the stand-in is built")
+    return path
+
+
+def slow_launch(assay, *args):
+    env = {"ASSAY_MPI": library_of(assay, "slow", SLOW_LIBRARY)}
+    return launch(assay, "Open MPI", 2, "--folder", "fleet", "--set", "what=bandwidth", "--set", "size=4KiB", *args, env=env)
+
+
+def test_a_slow_link(assay):
+    """One message after the other, and few of them; 64 in a row, in fourteen repetitions, would take five minutes."""
+    done = slow_launch(assay, "--trials", "1")
+    (cell,) = cells_of(assay, f"fleet/{HOST}.db")
+    expect(done.code == OK and cell["detail"]["window"] == 1 and cell["n"] == 3, "a trial that fits the link", done)
+    expect(cell["gates"]["checksum"]["state"] == "pass", "what arrived is what was sent", done)
+
+
+def test_a_budget_within_a_trial(assay):
+    done = slow_launch(assay, "--trials", "100", "--budget", "2s")
+    expect(done.code == OK and "The budget covered" in done.out, "the budget ends a trial, and says so", done)
+    (cell,) = cells_of(assay, f"fleet/{HOST}.db")
+    expect(cell["trials_done"] < 100, "the rest is left out", done)
+
+
+def test_interrupts(assay):
+    """A signal to any rank ends the trial on all of them, and what is stored is resumed."""
+    for victim in (0, 1):
+        folder = f"fleet{victim}"
+        ranks = host_of_each(assay, 2, "--folder", folder, "--trials", str(TRIALS), "--set", "size=8", "--set", "what=latency,allreduce", start=True)
+        assay.store = assay.path(f"{folder}/node0.db")
+        book = ledger.Ledger(assay)
+        ((leader,),) = harness.wait_for(lambda b=book: b.rows("SELECT worker FROM trials LIMIT 1"), "trials", ranks)
+        pids = {0: leader, 1: next(p for p in harness.children(ranks.pid) if p != leader)}
+        harness.kill(pids[victim], signal.SIGTERM)
+        done = assay.finish(ranks)
+        expect(done.code != OK and "Interrupted" in done.out and "--resume" in done.out, f"rank {victim} is stopped", done)
+        again = host_of_each(assay, 2, "--folder", folder, "--resume")
+        expect(again.code == OK, "the rest is measured", again)
+        book.check()
+        (uuid,) = book.states()
+        book.check_complete(uuid, TRIALS)
+
+
+def test_of_all_ranks(assay):
+    """What all ranks do together is measured once, not for each pair, and can be resumed."""
+    what = ("--set", "what=bisection,allreduce", "--set", "size=8")
+    done = host_of_each(assay, 3, "--folder", "fleet", "--trials", "2", *what)
+    cells = cells_of(assay, "fleet/node0.db")
+    expect(done.code == OK and sorted(c["axes"]["what"] for c in cells) == ["allreduce", "bisection"], "once each", done)
+    expect({(c["axes"]["from"], c["axes"]["to"]) for c in cells} == {(0, 2)}, "of all ranks", cells)
+    pairs = host_of_each(assay, 3, "--folder", "pairs", "--trials", "1", "--set", "what=latency", "--set", "size=8")
+    expect(pairs.code == OK and len(cells_of(assay, "pairs/node0.db")) == 3, "and pairs alone", pairs)
+    ranks = host_of_each(assay, 3, "--folder", "killed", "--trials", str(TRIALS), *what, start=True)
+    assay.store = assay.path("killed/node0.db")
+    book = ledger.Ledger(assay)
+    ((leader,),) = harness.wait_for(lambda: book.rows("SELECT worker FROM trials LIMIT 1"), "trials", ranks)
+    harness.kill(leader)
+    ranks.wait()
+    again = host_of_each(assay, 3, "--folder", "killed", "--resume")
+    expect(again.code == OK, "resumed", again)
+    (uuid,) = book.states()
+    book.check_complete(uuid, TRIALS)
+
+
+def test_a_killed_run_hides_no_other(assay):
+    what = ("--set", "size=8", "--set", "what=latency")
+    good = host_of_each(assay, 2, "--folder", "fleet", "--trials", "2", *what)
+    expect(good.code == OK, "a complete run", good)
+    shown = assay.run("fleet", "show", "fleet")
+    ranks = host_of_each(assay, 2, "--folder", "fleet", "--trials", str(TRIALS), "--set", "size=8", "--set", "what=allreduce", start=True)
+    assay.store = assay.path("fleet/node0.db")
+    book = ledger.Ledger(assay)
+    (_, (leader,)) = harness.wait_for(lambda: len(r := book.rows("SELECT DISTINCT worker FROM trials ORDER BY id")) == 2 and r, "trials", ranks)
+    harness.kill(leader)
+    ranks.wait()
+    after = assay.run("fleet", "show", "fleet")
+    expect(links_of(after) == links_of(shown), "the complete one is shown", after)
+    again = host_of_each(assay, 2, "--folder", "fleet", "--resume")
+    expect(again.code == OK, "resumed", again)
+    last = assay.run("fleet", "show", "fleet")
+    expect("all-reduce" in last.out and "latency" not in links_of(last), "then it is the last one", last)
+
+
 def test_resume(assay):
     """A killed rank 0 loses no stored trial, and the same launch continues."""
     ranks = host_of_each(assay, 2, "--folder", "fleet", "--trials", str(TRIALS), "--set", "size=8", "--set", "what=latency,allreduce", start=True)
@@ -161,15 +283,8 @@ def test_memory(assay):
 
 def test_device_memory(assay):
     """A library beside MPI's stands in for GPU-aware MPI."""
-    found = re.search(r"(/\S*/libmpi\.so\.40)$", os.popen("ldconfig -p").read(), re.M)
-    if not found or not shutil.which("cc"):
-        raise Skip("no libmpi.so.40, or no compiler")
     for answer, kinds in (("0", {"pageable", "pinned"}), ("1", {"pageable", "pinned", "device"})):
-        source, library = assay.path("stand_in.c"), assay.path(f"stand_in{answer}.so")
-        with open(source, "w", encoding="ascii") as f:
-            f.write(f"int assay_query_null_support(void) {{ return {answer}; }}\n")
-        made = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-Wl,--no-as-needed", found[1]], check=False)
-        expect(made.returncode == 0, "the stand-in is built")
+        library = library_of(assay, f"stand_in{answer}", f"int assay_query_null_support(void) {{ return {answer}; }}")
         done = with_memory(assay, ASSAY_MPI=library)
         expect(done.code == OK and ("is not GPU-aware, or GPU support is disabled" in " ".join(done.out.split())) == (answer == "0"), "measured", done)
         expect(kinds_of(assay) == kinds, "each arrives as sent", done)

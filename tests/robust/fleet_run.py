@@ -35,6 +35,14 @@ def device(ns=90, **more):
             "levels": [{"size": 0, "ns": ns, "gbs": 20}], **more}
 
 
+RUN = ("run", "--seed", "7")
+
+
+def judged(rank, ns=90):
+    """A device on simulated time, whose noise follows from its seed: the verdict does not depend on what else the machine does."""
+    return device(ns, seed=rank + 1, machine={"clocks": [3e9], "reading_sd": 0})
+
+
 def names():
     return [HOST + (f"-{i}" if i else "") for i in range(RANKS)]
 
@@ -53,7 +61,7 @@ def start_rank(assay, rank, launch, *args, script=None):
 
 def run_ranks(assay, launch, *args, slow=None):
     """All ranks to their ends; rank 0's result."""
-    ranks = [start_rank(assay, r, launch, *args, script=device(99 if r == slow else 90)) for r in range(RANKS)]
+    ranks = [start_rank(assay, r, launch, *args, script=judged(r, 99 if r == slow else 90)) for r in range(RANKS)]
     done = [assay.finish(p) for p in ranks]
     for result in done[1:]:
         expect(result.code == OK and not result.out, "other ranks say nothing and do not end the launch", result)
@@ -73,19 +81,19 @@ def verdicts(done):
 
 
 def test_a_slow_rank(assay):
-    done = run_ranks(assay, "1", "run", suite(assay), "--folder", "fleet", "--json", slow=2)
+    done = run_ranks(assay, "1", *RUN, suite(assay), "--folder", "fleet", "--json", slow=2)
     expect(done.code == REGRESSION, "a slow node gives exit code 3", done)
     expect(verdicts(done) == {n: "slow" if n.endswith("-2") else "ok" for n in names()}, "it alone is named", done)
     shown = assay.run("fleet", "show", "fleet")
     expect(shown.code == REGRESSION and f"{HOST}-2: Memory latency" in shown.out and "(" in shown.out, "with its interval", shown)
-    again = run_ranks(assay, "2", "run", suite(assay), "--folder", "fleet", slow=2)
+    again = run_ranks(assay, "2", *RUN, suite(assay), "--folder", "fleet", slow=2)
     expect(again.code == REGRESSION, "a second run into the folder joins the first", again)
     expect({len(runs(assay, n)) for n in names()} == {2}, "in each store", again)
 
 
 def test_none_slow(assay):
     for launch in range(3):
-        done = run_ranks(assay, str(launch), "run", suite(assay), "--folder", f"fleet{launch}")
+        done = run_ranks(assay, str(launch), *RUN, suite(assay), "--folder", f"fleet{launch}")
         expect(done.code == OK and "nothing slower than the others" in done.out, "none planted, none found", done)
         expect(all(f"{n}: complete" in done.err for n in names()), "each node's end is told", done)
 

@@ -1,7 +1,9 @@
 """Output that cannot be written: full disks, /dev/full, read-only places, no terminal, closed streams."""
 import contextlib
+import glob
 import json
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -45,6 +47,39 @@ def test_dry_run_writes_nothing(assay):
     expect(after == before, f"nothing is written: {after}, {before} before")
     measured(assay)
     expect([c["axes"] for c in cells] == [c["axes"] for c in assay.cells()], "the cells of a run")
+
+
+# A wrong value for each option with one, save those that name what is measured or read.
+WRONG = {"precision": "x", "budget": "x", "trials": "0", "seed": "x", "report": "-", "page": "-", "junit": "-", "summary": "-", "prometheus": "-",
+         "colour": "purple", "tolerance": "x", "min-deviation": "x", "fdr": "900%"}
+NAMES = {"device", "set", "store", "folder", "against", "policy", "output"}
+
+
+def test_options_are_checked_before_measuring(assay):
+    """An option of what comes after measuring, too: otherwise hours are lost."""
+    first = measured(assay)
+    cell = str(assay.cells()[0]["id"])
+    fleet = assay.run("fleet", "run", *CELLS, "--device", "null", "--folder", "fleet", env=assay.script(harness.FAST))
+    expect(fleet.code in MEASURED, "a fleet to resume", fleet)
+    stores = [assay.store, *glob.glob(assay.path("fleet/*.db"))]
+    before = [trials_of(s) for s in stores]
+    expect(len(before) == 2 and all(before), "trials in both", fleet)
+    commands = {"run": [*CELLS, "--device", "null"], "resume": [], "replay": [cell], "check": ["--against", "last"],
+                "fleet": ["run", *CELLS, "--device", "null", "--folder", "fleet"]}
+    more = {"fleet": [["resume", "fleet"], ["links", "--folder", "fleet"]]}
+    for command, words in commands.items():
+        options = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+) [A-Z]", assay.run("help", command).out, re.M)) - NAMES
+        expect(options <= WRONG.keys(), f"say what is a wrong value: {options - WRONG.keys()}")
+        for option in sorted(options):
+            for line in [words, *more.get(command, [])]:
+                done = assay.run(command, *line, f"--{option}={WRONG[option]}", env=assay.script(harness.FAST))
+                expect(done.code == harness.USAGE, f"{command} {line} --{option}={WRONG[option]}", done)
+    expect([trials_of(s) for s in stores] == before, "nothing is measured", first)
+
+
+def trials_of(store):
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        return db.execute("SELECT count(*) FROM trials").fetchone()[0]
 
 
 def test_completion(assay):

@@ -46,7 +46,7 @@ static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const 
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_THROUGHPUT, cell, NULL) : NULL;
     if (!f)
         return;
-    as_fact_left_out(f, alu_left_out(c, cell, op));
+    as_fact_left_out(f, cell, alu_left_out(c, cell, op));
     const bool sve = as_cell_is(cell, "width", "sve"), vectors = !sve && !as_cell_is(cell, "width", "scalar");
     as_fact_say(f, "Each %s executes {value} of {op}%s%.12s%s", as_unit_name(c),
                 sve       ? ", in SVE vectors"
@@ -74,7 +74,7 @@ static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const 
     const struct as_interval ci = as_cell_interval(cell);
     char rate[96], clock[48];
     as_fact_number(f, cell->sum.median * all, (struct as_interval){ci.lo * all, ci.hi * all});
-    as_fact_left_out(f, alu_left_out(c, cell, ops[0]) + (ops[1] ? alu_left_out(c, cell, ops[1]) : 0));
+    as_fact_left_out(f, cell, alu_left_out(c, cell, ops[0]) + (ops[1] ? alu_left_out(c, cell, ops[1]) : 0));
     as_fact_say(f,
                 twice ? "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two"
                       : "%u %s%s with %s of %s each at %s reach {value}",

@@ -38,7 +38,7 @@ static void roofline_add_peak(struct as_rule_context *c, const struct as_cell *c
     char clock[32], share[80] = "";
     if (!f)
         return;
-    as_fact_left_out(f, roofline_left_out(c, cell));
+    as_fact_left_out(f, cell, roofline_left_out(c, cell));
     f->claimed = bound_at_clock(c, cell);
     if (isfinite(f->claimed)) {
         as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock);

@@ -82,17 +82,22 @@ static uint32_t collective_mixed(uint64_t x)
     return (uint32_t)(x >> 32);
 }
 
-/* The first and the last element change from sample to sample, so that an earlier result fails. */
+/* Ends of the part of each rank. They change from call to call, so that an earlier result fails on every rank. */
+static bool is_mark(const struct state *s, uint64_t i)
+{
+    return i % s->call.elements == 0 || (i + 1) % s->call.elements == 0;
+}
+
 static unsigned value_of(const struct state *s, size_t rank, uint64_t i)
 {
     const unsigned base = s->values[rank * PERIOD + i % PERIOD];
-    return i == 0 || i + 1 == s->sent ? (base + s->sample) & UINT8_MAX : base;
+    return is_mark(s, i) ? (base + s->sample) & UINT8_MAX : base;
 }
 
 static unsigned sum_of(const struct state *s, uint64_t i)
 {
     unsigned sum = 0;
-    if (i != 0 && i + 1 != s->sent)
+    if (!is_mark(s, i))
         return s->sums[i % PERIOD];
     for (size_t k = 0; k < s->ranks.n; k++)
         sum += value_of(s, k, i);
@@ -145,33 +150,45 @@ static enum as_status write_all(struct as_device *dev, struct as_memory *to, con
     return st;
 }
 
-/* What is received is poisoned with bits that are no number. */
 static enum as_status fill_ranks(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
     for (size_t k = 0; k < s->ranks.n && !st; k++) {
-        struct as_device *dev = s->ranks.device[k];
         for (size_t i = 0; i < PERIOD; i++)
             s->piece[i] = s->values[k * PERIOD + i];
-        st = write_all(dev, s->send[k], s->piece, s->sent, err);
-        for (size_t i = 0; i < PERIOD; i++)
-            s->piece[i] = NAN;
-        if (!st)
-            st = write_all(dev, s->receive[k], s->piece, s->received, err);
+        st = write_all(s->ranks.device[k], s->send[k], s->piece, s->sent, err);
     }
     return st;
 }
 
+/* What is received is poisoned with bits that are no number. */
+static enum as_status poison_ranks(struct state *s, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < PERIOD; i++)
+        s->piece[i] = NAN;
+    for (size_t k = 0; k < s->ranks.n && !st; k++)
+        st = write_all(s->ranks.device[k], s->receive[k], s->piece, s->received, err);
+    return st;
+}
+
+static enum as_status write_mark(const struct state *s, size_t rank, uint64_t at, struct as_error *err)
+{
+    const float v = (float)value_of(s, rank, at);
+    struct as_device *dev = s->ranks.device[rank];
+    return dev->memory->write(dev, s->send[rank], at * sizeof v, &v, sizeof v, err);
+}
+
 static enum as_status mark_ranks(struct state *s, struct as_error *err)
 {
-    const uint64_t ends[] = {0, s->sent - 1};
+    const uint64_t part = s->call.elements;
     enum as_status st = AS_OK;
     s->sample++;
     for (size_t k = 0; k < s->ranks.n; k++)
-        for (size_t e = 0; e < 2 && !st; e++) {
-            const float v = (float)value_of(s, k, ends[e]);
-            struct as_device *dev = s->ranks.device[k];
-            st = dev->memory->write(dev, s->send[k], ends[e] * sizeof v, &v, sizeof v, err);
+        for (uint64_t at = 0; at < s->sent && !st; at += part) {
+            st = write_mark(s, k, at, err);
+            if (!st)
+                st = write_mark(s, k, at + part - 1, err);
         }
     return st;
 }
@@ -234,6 +251,8 @@ static enum as_status collective_prepare(struct as_trial_context *tc, void *stat
         st = make_values(s, err);
     if (!st)
         st = fill_ranks(s, err);
+    if (!st)
+        st = poison_ranks(s, err);
     tc->footprint = (s->sent + s->received) * sizeof(float);
     tc->max_reps = 1 << 20;
     tc->sample_s = 1e-2;
@@ -294,6 +313,38 @@ static bool rank_is_right(const struct state *s, size_t rank, struct as_rng *rng
     return true;
 }
 
+static bool marks_are_right(const struct state *s, size_t rank, char *why, size_t size)
+{
+    const uint64_t part = s->call.elements;
+    for (uint64_t at = 0; at < s->received; at += part)
+        if (!are_right(s, rank, at, 1, why, size) || !are_right(s, rank, at + part - 1, 1, why, size))
+            return false;
+    return true;
+}
+
+/* The last sample by what changes from call to call, and one more call over poison by all else. */
+static bool ranks_are_right(struct state *s, char *why, size_t size)
+{
+    struct as_rng rng;
+    struct as_timing t;
+    struct as_error err = {0};
+    as_rng_seed(&rng, s->seed + s->sample);
+    for (size_t k = 0; k < s->ranks.n; k++)
+        if (!marks_are_right(s, k, why, size))
+            return false;
+    s->call.reps = 1;
+    enum as_status st = poison_ranks(s, &err);
+    if (!st)
+        st = mark_ranks(s, &err);
+    if (!st)
+        st = s->dev->collective->run(s->dev, &s->call, &t, &err);
+    snprintf(why, size, "%s", err.text);
+    for (size_t k = 0; k < s->ranks.n && !st; k++)
+        if (!rank_is_right(s, k, &rng, why, size))
+            return false;
+    return !st;
+}
+
 /* The first samples of a trial warm up; the last ones outnumber them. */
 static void note_times(const struct state *s)
 {
@@ -306,12 +357,9 @@ static void note_times(const struct state *s)
 static bool collective_check(void *state, char *why, size_t size)
 {
     struct state *s = state;
-    struct as_rng rng;
-    as_rng_seed(&rng, s->seed + s->sample);
     note_times(s);
-    for (size_t k = 0; k < s->ranks.n; k++)
-        if (!rank_is_right(s, k, &rng, why, size))
-            return false;
+    if (!ranks_are_right(s, why, size))
+        return false;
     snprintf(why, size, "every device received the expected data (%s)",
              s->whole || s->received <= WHOLE_MAX ? "every element" : "64 blocks of 4 KiB");
     return true;

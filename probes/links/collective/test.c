@@ -64,6 +64,22 @@ UNIT_TEST(test_results)
         collective_is_right("{\"execute\":false," INFO(8) "}", "op=all_gather size=65536", &value, why, sizeof why));
 }
 
+/* A rank between the others that keeps an earlier result, from the second sample on or in the last call. */
+UNIT_TEST(test_stale)
+{
+    char axes[80], why[160], script[300];
+    double value;
+    for (size_t i = 0; i < OPS; i++)
+        for (int from = 2; from <= 4; from += 2) {
+            snprintf(axes, sizeof axes, "op=%s size=9000000", ops[i]);
+            snprintf(script, sizeof script, "{%s,\"faults\":[{\"do\":\"stale\",\"kernel\":\"%s\",\"from\":%d}]}",
+                     INFO(3), ops[i], from);
+            if (collective_is_right(script, axes, &value, why, sizeof why))
+                fail_msg("%s: a stale result from launch %d on is not seen", axes, from);
+            assert_non_null(strstr(why, "of device 1 is "));
+        }
+}
+
 /* Time and algorithm bandwidth by the definitions of nccl-tests, for eight devices. */
 UNIT_TEST(test_beside_the_number)
 {
@@ -116,10 +132,8 @@ UNIT_TEST(test_errors)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_beside_the_number),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_results), cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_beside_the_number), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cel
     if (!f)
         return;
     const bool reached = cell->limit > 0 && f->ci.lo >= REACHED * cell->limit;
-    as_fact_left_out(f, reached ? 0 : matmul_peak_left_out(c, cell, format));
+    as_fact_left_out(f, cell, reached ? 0 : matmul_peak_left_out(c, cell, format));
     if (!(cell->limit > 0)) {
         as_fact_say(f, "%s does {value} per %s, the maximum measured for %s; none are documented", name, unit, format);
         return;

@@ -18,7 +18,7 @@ static const struct verb {
     {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
     {"links",
      as_fleet_verb_links,
-     {"folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "resume"}},
+     {"folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "resume", "colour"}},
     {"show", as_fleet_verb_show, {SHOWING}},
     {"merge", as_fleet_verb_merge, {"output"}},
 };
@@ -108,7 +108,8 @@ const struct as_command as_command_fleet = {
         "all-reduce, as probe node_link in rank 0's store. From 17 ranks on, a random sample of pairs is measured, 16 "
         "or fewer per rank, and pairs that share no node at once; --set pairs=alone or pairs=together chooses. "
         "Where each rank has a GPU, or the device of --device, messages are also sent from pinned memory, and from "
-        "device memory if MPI is GPU-aware. --budget ends it in time; --resume continues what was killed.\n\n"
+        "device memory if MPI is GPU-aware. --budget ends it in time, within a trial if need be; --resume continues "
+        "what was killed.\n\n"
         "show and merge read FILEs: the store of a node, a sheet of 'assay export --format sheet', several sheets one "
         "after the other, as merge writes them, or a folder of stores. Devices of one model and API are compared line "
         "by line: within their node if it "

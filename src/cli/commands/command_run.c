@@ -12,6 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum as_status check_report(const char *path, struct as_error *err)
+{
+    if (path && strcmp(path, "-") == 0)
+        return as_fail(err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
+    return AS_OK;
+}
+
 static int run_run(const struct as_command *command, const struct as_args *args)
 {
     struct as_run_request request = {0};
@@ -23,8 +30,8 @@ static int run_run(const struct as_command *command, const struct as_args *args)
     if (as_args_flag(args, "dry-run"))
         return as_command_plan.run(command, args);
     enum as_status st = as_run_request_read(args, &request, &err);
-    if (!st && report && strcmp(report, "-") == 0)
-        st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
+    if (!st)
+        st = check_report(report, &err);
     if (!st)
         st = as_session_begin(&session, args, AS_SESSION_SHEET, &request.options, &err);
     if (!st)
@@ -88,6 +95,8 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
     struct as_error err = {0};
     const char *report = as_args_value(args, "report");
     enum as_status st = as_args_number(args, "budget", &as_budget_range, &options.budget_s, &err);
+    if (!st)
+        st = check_report(report, &err);
     if (!st)
         st = as_session_begin(&session, args, AS_SESSION_SHEET, &options, &err);
     if (!st)

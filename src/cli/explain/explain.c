@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/bins.h"
+#include "model/counters.h"
 #include "model/metrics.h"
 #include "model/number.h"
 #include "report/terminal/terminal.h"
@@ -380,7 +381,7 @@ static void explain_notes(const struct as_cell *c, bool has_fragment, const stru
     {
         struct as_metric_value further;
         if (as_cell_metric(c, name, &further) || (has_fragment && as_fragment_has_note(name)) ||
-            strcmp(name, AS_BINS_NOTE) == 0)
+            as_counter_has_note(name) || strcmp(name, AS_BINS_NOTE) == 0)
             continue;
         if (!titled)
             as_text_title(out, "Probe notes", style);

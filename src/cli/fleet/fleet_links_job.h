@@ -18,6 +18,7 @@ struct as_links_job {
     struct as_link_memory memory;
     struct as_link_rank rank;
     struct as_run_request request;
+    struct as_table_style style;
     const volatile sig_atomic_t *stop;
     bool quiet, is_resumed;
     /* of rank 0 */
@@ -29,6 +30,7 @@ struct as_links_job {
     struct as_link_steps steps;
     char why[AS_LINK_MEMORIES][480]; /* why a memory cannot be used on all ranks; "" it can */
     bool is_short;                   /* the budget left something out */
+    bool is_stopped;                 /* a signal stopped a rank */
     int code;                        /* exit code */
 };
 void as_links_job_finish(struct as_links_job *l);

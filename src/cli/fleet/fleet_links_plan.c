@@ -117,14 +117,45 @@ static size_t sets_of_all(const struct as_run_options *o, const char **sets)
     return n;
 }
 
-static enum as_status plan_grids(struct as_links_job *l, struct as_grid *grids, size_t n, const char *const *sets,
-                                 size_t sets_n, struct as_error *err)
+/* The index of the cell's word of an axis. */
+static int32_t links_word(const struct as_cell *c, const char *name)
 {
+    const struct as_axis *axis = as_probe_axis(as_probe_find("node_link"), name);
+    int32_t i = 0;
+    while (axis->words[i] && strcmp(axis->words[i], as_axes_text(&c->axes, name)) != 0)
+        i++;
+    return i;
+}
+
+static bool is_of_pair(const struct as_cell *c)
+{
+    return as_link_is_of_pair((enum as_link_what)links_word(c, "what"));
+}
+
+/* Cells from the first one on that --set made of the other kind: of all ranks, for each pair, or the reverse. */
+static void drop_others(struct as_plan *plan, size_t first, bool pairs)
+{
+    size_t kept = first;
+    for (size_t i = first; i < plan->n; i++)
+        if (is_of_pair(&plan->cells[i]) == pairs)
+            plan->cells[kept++] = plan->cells[i];
+        else
+            as_cell_finish(&plan->cells[i]);
+    for (size_t i = first; i < kept; i++)
+        plan->cells[i].index = (int)i;
+    plan->n = kept;
+}
+
+static enum as_status plan_grids(struct as_links_job *l, struct as_grid *grids, size_t n, bool pairs,
+                                 const char *const *sets, size_t sets_n, struct as_error *err)
+{
+    const size_t before = l->plan.n;
     char(*devices)[128] = calloc(n + 1, sizeof *devices);
     const struct as_suite suite = {
         .grids = grids, .grids_n = n, .grid_devices = devices, .precision = l->request.options.precision};
     const enum as_status st = devices ? as_plan_add(&l->plan, &suite, &l->info, sets, sets_n, err)
                                       : as_nomem(err, n * sizeof *devices, "a plan");
+    drop_others(&l->plan, before, pairs);
     free(devices);
     return st;
 }
@@ -143,12 +174,12 @@ enum as_status as_links_job_plan(struct as_links_job *l, struct as_error *err)
     if (!st)
         st = grids_of_pairs(l, pairs, n, grids, &used, err);
     if (!st)
-        st = plan_grids(l, grids, used, o->sets, o->sets_n, err);
+        st = plan_grids(l, grids, used, true, o->sets, o->sets_n, err);
     snprintf(last, sizeof last, "%d", l->mpi.size - 1);
     for (size_t k = 0; k < OF_ALL && !st; k++)
         st = links_grid(l, &grids[k], of_all[k], "alone", 0, last, err);
     if (!st)
-        st = plan_grids(l, grids, OF_ALL, sets, sets_of_all(o, sets), err);
+        st = plan_grids(l, grids, OF_ALL, false, sets, sets_of_all(o, sets), err);
     if (!st && !l->plan.n)
         st = as_fail(err, AS_USAGE, "nothing to measure: %s", l->plan.pruned);
     if (!st)
@@ -157,16 +188,6 @@ enum as_status as_links_job_plan(struct as_links_job *l, struct as_error *err)
     free((void *)sets);
     free(pairs);
     return st;
-}
-
-/* The index of the cell's word of an axis. */
-static int32_t links_word(const struct as_cell *c, const char *name)
-{
-    const struct as_axis *axis = as_probe_axis(as_probe_find("node_link"), name);
-    int32_t i = 0;
-    while (axis->words[i] && strcmp(axis->words[i], as_axes_text(&c->axes, name)) != 0)
-        i++;
-    return i;
 }
 
 struct as_link_task as_links_job_task(const struct as_cell *c)
@@ -193,6 +214,9 @@ enum as_status as_links_job_check_memory(const struct as_links_job *l, const str
                 "cannot send %llu B from rank %.0f to rank %.0f: 'from' must be below 'to', both ranks 0 to %d, and a "
                 "message at most 64 MiB",
                 (unsigned long long)t.size, from, to, l->mpi.size - 1);
+        if (!is_of_pair(&cells[i]) && (from != 0 || to != l->mpi.size - 1))
+            return as_fail(err, AS_USAGE, "bisection and all-reduce are of ranks 0 to %d, not %.0f to %.0f",
+                           l->mpi.size - 1, from, to);
         if (l->why[memory][0])
             return as_fail(err, AS_UNSUPPORTED, "%s memory cannot be sent: %s", as_axes_text(&cells[i].axes, "memory"),
                            l->why[memory]);

@@ -15,8 +15,6 @@
 
 enum { TRIALS = 5, LISTED_MAX = 16 };
 static const double PRECISION = 0.05, SAY_S = 10;
-/* A step may take longer than the longest so far. */
-static const double STEP_ROOM = 1.5;
 
 /* Buffers of rank 0 for a step. */
 struct step_buffers {
@@ -48,7 +46,8 @@ static enum as_status store_trial(struct as_links_job *l, size_t index, const st
         .status = AS_CELL_OK, .started_at = as_wall(), .clock_hz = NAN, .clock_lo = NAN, .clock_hi = NAN, .limit = NAN};
     trial.n = (size_t)result->n;
     trial.samples = malloc(trial.n * sizeof *trial.samples);
-    as_fleet_link_detail(l->hosts[as_axes_u64(axes, "from")], l->hosts[as_axes_u64(axes, "to")], &detail);
+    as_fleet_link_detail(l->hosts[as_axes_u64(axes, "from")], l->hosts[as_axes_u64(axes, "to")], result->window,
+                         &detail);
     trial.detail = as_buf_take(&detail);
     if (!trial.samples || !trial.detail) {
         as_trial_finish(&trial);
@@ -62,9 +61,14 @@ static enum as_status store_trial(struct as_links_job *l, size_t index, const st
     trial.reps = result->reps;
     trial.footprint = task->size;
     trial.checksum = result->wrong ? AS_GATE_FAIL : AS_GATE_PASS;
-    snprintf(trial.checksum_text, sizeof trial.checksum_text, "%d of the last message's bytes or sums are wrong",
-             result->wrong);
+    snprintf(trial.checksum_text, sizeof trial.checksum_text,
+             "%d bytes or sums of a message over poisoned buffers are wrong", result->wrong);
     return as_direct_run_add(l->run, index, &trial, err);
+}
+
+static bool links_are_stopped(struct as_links_job *l)
+{
+    return l->is_stopped = l->is_stopped || *l->stop;
 }
 
 /* The cells of a step that lack a trial of this round: all but those of a resumed run, and those that cannot be. */
@@ -86,6 +90,7 @@ static enum as_status measure_step(struct as_links_job *l, struct step_buffers *
     const struct as_cell *cells = as_direct_run_cells(l->run, &all);
     struct as_link_task task = as_links_job_task(&cells[b->cells[0]]);
     task.seed = (int32_t)(seed & 0xffff);
+    task.left_s = as_direct_run_deadline(l->run) - as_now();
     task.pairs = as_link_is_of_pair((enum as_link_what)task.what) ? (int32_t)b->n : 0;
     for (size_t i = 0; i < b->n; i++) {
         b->pairs[2 * i] = (int32_t)as_axes_u64(&cells[b->cells[i]].axes, "from");
@@ -93,27 +98,31 @@ static enum as_status measure_step(struct as_links_job *l, struct step_buffers *
     }
     as_link_measure(&l->rank, &task, b->pairs, b->results);
     enum as_status st = AS_OK;
+    bool is_cut = false;
     for (size_t i = 0; i < b->n && !st; i++)
-        st = store_trial(l, b->cells[i], &task, &b->results[i], err);
+        if (b->results[i].n)
+            st = store_trial(l, b->cells[i], &task, &b->results[i], err);
+        else
+            is_cut = true;
+    l->is_stopped |= is_cut && as_now() < as_direct_run_deadline(l->run); /* by a signal to another rank */
+    l->is_short |= is_cut && !l->is_stopped;
     return st;
 }
 
-/* A trial for each cell, steps in random order. *longest: seconds of a step. */
+/* A trial for each cell, steps in random order. */
 static enum as_status measure_round(struct as_links_job *l, int round, size_t *order, struct as_rng *rng,
-                                    struct step_buffers *b, double *longest, struct as_error *err)
+                                    struct step_buffers *b, struct as_error *err)
 {
     static double said;
     enum as_status st = AS_OK;
     as_rng_shuffle(rng, order, l->steps.n, sizeof *order);
-    for (size_t i = 0; i < l->steps.n && !st && !*l->stop && !l->is_short; i++) {
-        const double began = as_now();
-        said = said > 0 ? said : began;
+    for (size_t i = 0; i < l->steps.n && !st && !links_are_stopped(l) && !l->is_short; i++) {
+        said = said > 0 ? said : as_now();
         step_cells(l, order[i], round, b);
-        l->is_short = b->n && began + STEP_ROOM * *longest > as_direct_run_deadline(l->run);
+        l->is_short = b->n && as_now() >= as_direct_run_deadline(l->run);
         if (!b->n || l->is_short)
             continue;
         st = measure_step(l, b, as_rng_u64(rng), err);
-        *longest = fmax(*longest, as_now() - began);
         if (l->quiet || as_now() - said < SAY_S)
             continue;
         said = as_now();
@@ -134,12 +143,12 @@ static enum as_status measure_all(struct as_links_job *l, struct as_error *err)
     enum as_status st =
         order && b.cells && b.pairs && b.results ? AS_OK : as_nomem(err, widest * sizeof *b.results, "results");
     struct as_rng rng;
-    double longest = 0;
     as_rng_seed(&rng, l->request.options.seed);
     for (size_t i = 0; i < l->steps.n && !st; i++)
         order[i] = i;
-    for (int round = 0; round < as_direct_run_record(l->run)->trials && !st && !*l->stop && !l->is_short; round++)
-        st = measure_round(l, round, order, &rng, &b, &longest, err);
+    for (int round = 0; round < as_direct_run_record(l->run)->trials && !st && !links_are_stopped(l) && !l->is_short;
+         round++)
+        st = measure_round(l, round, order, &rng, &b, err);
     free(order);
     free(b.cells);
     free(b.pairs);
@@ -189,27 +198,27 @@ static void print_extent(const struct as_links_job *l, const struct as_fleet_lin
 static enum as_status print_links(struct as_links_job *l, const char *store, struct as_error *err)
 {
     struct as_fleet_links links = {0};
-    struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     size_t n = 0;
     const struct as_cell *cells = as_direct_run_cells(l->run, &n);
-    enum as_status st = as_cli_style(l->args, &style, err);
+    enum as_status st = AS_OK;
     for (size_t i = 0; i < n && !st; i++)
         st = as_fleet_links_add(&links, &cells[i], err);
     if (!st && n)
         print_extent(l, &links, &out);
     if (!st)
-        st = as_fleet_links_text(&links, LISTED_MAX, &style, &out, err);
-    as_buf_str(&out, *l->stop
+        st = as_fleet_links_text(&links, LISTED_MAX, &l->style, &out, err);
+    const bool stopped = links_are_stopped(l);
+    as_buf_str(&out, stopped
                          ? "Interrupted; to continue: 'assay fleet links --resume' with the same launcher and folder\n"
                          : "Every trial:  assay show last node_link");
-    if (!*l->stop) {
+    if (!stopped) {
         as_args_add_store(store, &out);
         as_buf_char(&out, '\n');
     }
     as_fleet_links_finish(&links);
     if (!st)
-        l->code = as_cli_print_text(&out, *l->stop ? AS_EXIT_FAILED : AS_EXIT_OK);
+        l->code = as_cli_print_text(&out, stopped ? AS_EXIT_FAILED : AS_EXIT_OK);
     as_buf_finish(&out);
     return st;
 }
@@ -230,7 +239,7 @@ static enum as_status links_begin_run(struct as_links_job *l, struct as_store *s
 static enum as_status links_measure(struct as_links_job *l, enum as_status st, struct as_error *err)
 {
     struct as_link_extent extent = st ? (struct as_link_extent){0} : extent_of_cells(l);
-    const enum as_status made = as_link_rank_make(&l->rank, &l->mpi, &l->memory, &extent, err);
+    const enum as_status made = as_link_rank_make(&l->rank, &l->mpi, &l->memory, l->stop, &extent, err);
     if (st || made)
         return st ? st : made;
     st = measure_all(l, err);
@@ -264,9 +273,10 @@ static enum as_status links_lead(struct as_links_job *l, struct as_error *err)
     if (!st)
         st = as_links_job_schedule(l, err);
     st = links_measure(l, st, err);
+    st = as_direct_run_end(l->run, st, links_are_stopped(l), &result, err);
     if (!st)
         st = print_links(l, as_buf_get(&path), err);
-    st = as_direct_run_end(l->run, st, *l->stop != 0, &result, err);
+    as_direct_run_free(l->run);
     as_store_close(store);
     if (lock >= 0)
         close(lock);
@@ -278,7 +288,7 @@ static enum as_status links_lead(struct as_links_job *l, struct as_error *err)
 static enum as_status links_follow(struct as_links_job *l, struct as_error *err)
 {
     struct as_link_extent extent = {0};
-    const enum as_status st = as_link_rank_make(&l->rank, &l->mpi, &l->memory, &extent, err);
+    const enum as_status st = as_link_rank_make(&l->rank, &l->mpi, &l->memory, l->stop, &extent, err);
     if (extent.most && !st)
         as_link_serve(&l->rank);
     return st;
@@ -303,6 +313,8 @@ static enum as_status links_begin(struct as_links_job *l, struct as_error *err)
     as_fleet_job_find(&job);
     enum as_status st = l->folder ? links_check_resume(l, err)
                                   : as_fail(err, AS_USAGE, "links needs --folder FOLDER, e.g. that of 'fleet run'");
+    if (!st)
+        st = as_cli_style(l->args, &l->style, err);
     if (!st)
         st = as_run_request_read(&words, &l->request, err);
     struct as_run_options *o = &l->request.options;

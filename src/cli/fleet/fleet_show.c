@@ -123,6 +123,8 @@ int as_fleet_verb_merge(const struct as_command *command, const struct as_args *
     if (!st && !merged.len)
         st = as_fail(&err, AS_FAILED, "no file contains measurements");
     if (!st)
+        st = as_fleet_links_write(&f.links, &merged, &err);
+    if (!st)
         st = as_write_file(path, as_buf_get(&merged), merged.len, &err);
     if (!st)
         as_cli_note("wrote %s: %zu node%s", path, f.nodes_n, f.nodes_n == 1 ? "" : "s");

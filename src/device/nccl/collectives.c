@@ -83,21 +83,36 @@ static ncclResult_t put_group(const struct as_gpu_collectives *c, const struct a
     return code ? code : ended;
 }
 
+/* Errors that the library meets in the background: a broken link, a rank that is gone. */
+static enum as_status nccl_check_background(const struct as_gpu_collectives *c, const char *name, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < c->n && !st; i++) {
+        const struct as_gpu *gpu = c->device[i]->ctx;
+        ncclResult_t late = ncclSuccess;
+        st = as_nccl_check(gpu, c->api.ncclCommGetAsyncError(c->comm[i], &late), "ncclCommGetAsyncError", err);
+        if (!st && late != ncclInProgress)
+            st = as_nccl_check(gpu, late, name, err);
+    }
+    return st;
+}
+
+/* After such an error no stream ends before the ranks are aborted, so a wait by the driver would not return. */
 static enum as_status nccl_wait(const struct as_gpu_collectives *c, const char *name, struct as_error *err)
 {
     enum as_status st = AS_OK;
     for (size_t i = 0; i < c->n && !st; i++) {
         struct as_gpu *gpu = c->device[i]->ctx;
-        ncclResult_t late = ncclSuccess;
+        int code = gpu->api->not_ready;
         st = as_gpu_alive(gpu, err);
+        while (!st && (code = gpu->f->stream_query.call(gpu->stream)) == gpu->api->not_ready) {
+            st = nccl_check_background(c, name, err);
+            as_relax();
+        }
         if (!st)
-            st = AS_GPU_DO(gpu, err, stream_synchronize, gpu->stream);
-        if (!st)
-            st = as_nccl_check(gpu, c->api.ncclCommGetAsyncError(c->comm[i], &late), "ncclCommGetAsyncError", err);
-        if (!st)
-            st = as_nccl_check(gpu, late, name, err);
+            st = as_gpu_check(gpu, code, gpu->f->stream_query.name, err);
     }
-    return st;
+    return st ? st : nccl_check_background(c, name, err);
 }
 
 static enum as_status nccl_check_call(const struct as_gpu_collectives *c, const struct as_collective_call *call,

@@ -75,7 +75,8 @@ static enum as_status null_run(struct as_device *dev, const struct as_collective
     if (st)
         return st;
     for (size_t r = 0; r < ranks && n->script.execute != AS_NULL_NEVER; r++)
-        null_do_rank(call, ranks, r);
+        if (r != 1 || !fault || fault->action != AS_NULL_STALE)
+            null_do_rank(call, ranks, r);
     if (fault && fault->action == AS_NULL_WRONG)
         as_null_damage(call->receive[ranks - 1]);
     out->host_s = as_null_seconds(n, &as_launched) * (fault && fault->action == AS_NULL_SLOW ? fault->factor : 1);

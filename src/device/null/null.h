@@ -60,6 +60,7 @@
  *   "hang"        never comes back                "oom"    returns that memory ran out
  *   "exit"        ends the process with code 1    "wrong"  changes some bytes of the first memory argument afterwards
  *   "slow"        takes "factor" times as long    "clock-half"  the clock halves, until the trial is over
+ *   "stale"       of a collective: rank 1 receives nothing and keeps what it had
  * in launches that match all of
  *   "kernel", "probe"               globs (fnmatch) for the names of kernel and program
  *   "min_footprint", "max_footprint"  bytes
@@ -88,6 +89,7 @@ enum as_null_action {
     AS_NULL_WRONG,
     AS_NULL_SLOW,
     AS_NULL_CLOCK_HALF,
+    AS_NULL_STALE,
     AS_NULL_ACTIONS_N
 };
 enum as_null_execute { AS_NULL_NEVER, AS_NULL_ALWAYS, AS_NULL_ONCE };

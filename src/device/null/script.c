@@ -25,7 +25,8 @@ struct record {
 
 static const char *const action_words[AS_NULL_ACTIONS_N + 1] = {
     [AS_NULL_CRASH] = "crash", [AS_NULL_HANG] = "hang",   [AS_NULL_EXIT] = "exit", [AS_NULL_FAIL] = "fail",
-    [AS_NULL_OOM] = "oom",     [AS_NULL_WRONG] = "wrong", [AS_NULL_SLOW] = "slow", [AS_NULL_CLOCK_HALF] = "clock-half"};
+    [AS_NULL_OOM] = "oom",     [AS_NULL_WRONG] = "wrong", [AS_NULL_SLOW] = "slow", [AS_NULL_CLOCK_HALF] = "clock-half",
+    [AS_NULL_STALE] = "stale"};
 
 /* ---- what the tables do not say ---- */
 

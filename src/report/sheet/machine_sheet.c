@@ -115,7 +115,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 
 double as_machine_sheet_carry(const struct as_sheet_row *row, double from_hz, double to_hz)
 {
-    return as_clock_carry(row->clock_exponent, as_sheet_more_is_better(row->unit), from_hz, to_hz);
+    return as_clock_carry(row->clock_exponent, !as_quantity_lower_is_better(row->of), from_hz, to_hz);
 }
 
 bool as_machine_sheet_is_carried(const struct as_sheet_row *row, double from_hz, double to_hz)

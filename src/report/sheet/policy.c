@@ -84,7 +84,7 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
         return AS_USAGE;
     if (rule.of->kind == AS_KIND_CAPACITY)
         return as_fail(p->err, AS_USAGE, "'%s' is a capacity range, which cannot be bounded", quantity);
-    const char *fits = as_sheet_more_is_better(rule.of->unit) ? ">" : "<";
+    const char *fits = as_quantity_lower_is_better(rule.of) ? "<" : ">";
     if (strcmp(sign, fits) != 0)
         return as_fail(p->err, AS_USAGE, "for '%s', %s is better: write '%s %s= BOUND'", quantity,
                        fits[0] == '>' ? "higher" : "lower", quantity, fits);

@@ -83,8 +83,6 @@ bool as_sheet_next(const struct as_sheet *s, size_t *row, size_t *gap, struct as
 void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
 const struct as_sheet_row *as_sheet_row_of(const struct as_sheet *s, const char *quantity); /* by its name; or NULL */
-/* Are larger values of this unit better: rates and capacities, not times? */
-bool as_sheet_more_is_better(const char *unit);
 /* measured / specified; NAN unless the unit is a rate and a specified value is known, and where more than that was
  * measured: then it is of something else */
 double as_sheet_share(const struct as_sheet_row *row);

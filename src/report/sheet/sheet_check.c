@@ -97,7 +97,7 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     if ((by->itself && a->value == b->value) || is_same_range(line))
         line->comparison = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}, {1, 1}};
     else
-        as_compare_numbers(&x, &y, df, 1 - 2 * FALSE_ALARMS / (double)by->lines, !as_sheet_more_is_better(a->unit),
+        as_compare_numbers(&x, &y, df, 1 - 2 * FALSE_ALARMS / (double)by->lines, as_quantity_lower_is_better(a->of),
                            by->tolerance, &line->comparison);
     static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
                                                [AS_FASTER] = AS_CHECK_BETTER,
@@ -320,7 +320,7 @@ static const struct as_check_line *was_worse(const struct as_check *before, cons
 static bool is_run_worse(const struct as_check_line *line, size_t run, double tolerance)
 {
     const double ratio = line->comparison.ratio * line->now_runs->v[run].value / line->now->value;
-    return as_sheet_more_is_better(line->base->unit) ? ratio < 1 / (1 + tolerance) : ratio > 1 + tolerance;
+    return as_quantity_lower_is_better(line->base->of) ? ratio > 1 + tolerance : ratio < 1 / (1 + tolerance);
 }
 
 static void take_back(struct as_check *c, struct as_check_line *line, bool looks_worse, const char *why)

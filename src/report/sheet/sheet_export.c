@@ -163,7 +163,7 @@ static void json_head(const struct as_report_run *run, const struct as_machine_s
     as_json_add_text(out, "suite", run->run.suite);
     as_json_add_number(out, "started_at", run->run.started_at);
     as_json_add_bool(out, "virtual_machine", m->virtual_machine);
-    as_json_add_number(out, "reference_clock_hz", m->clock_hz);
+    as_json_add_number(out, "reference_clock_hz", m->clock_hz > 0 ? m->clock_hz : NAN); /* of links alone: none */
 }
 
 static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)

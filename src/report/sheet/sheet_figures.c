@@ -12,11 +12,6 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-bool as_sheet_more_is_better(const char *unit)
-{
-    return strcmp(unit, "B") == 0 || strcmp(unit, "Hz") == 0 || ends_in(unit, "/s") || ends_in(unit, "/cycle");
-}
-
 bool as_sheet_shows_specified(const struct as_sheet_row *row)
 {
     return (strcmp(row->unit, "B") == 0 || ends_in(row->unit, "/s")) && row->specified > 0;

@@ -89,6 +89,7 @@ static void test_errors(void **state)
     } faults[] = {{"refuses", "ncclCommInitAll: unhandled system error (2); set NCCL_DEBUG=WARN"},
                   {"fails", "ncclAllReduce: some error (1)"},
                   {"late", "ncclAllReduce: some error (6)"},
+                  {"breaks", "ncclAllReduce: some error (6)"},
                   {"denies", "ncclAllReduce: unhandled system error (2)"},
                   {"fails silent", "ncclAllReduce: no description (1)"}};
     char why[sizeof((struct as_error *)0)->text];

@@ -1,8 +1,12 @@
 /* A libnccl or librccl for tests, whose ranks' memory is the host's. A group runs when it ends, and has to hold the
- * same collective of every rank. FAKE_NCCL in the environment is a list of words: old     its version is 2.7.8 refuses
- * ranks cannot be joined fails   a group ends with an error      late     an error shows only after the wait wrong   a
- * sum of the last rank is off by one silent  errors have no text             hang     a group never ends: once, where
- * FAKE_NCCL_ONCE names a file, which is removed */
+ * same collective of every rank. FAKE_NCCL in the environment is a list of words:
+ *   old      its version is 2.7.8
+ *   refuses  ranks cannot be joined
+ *   fails    a group ends with an error
+ *   late     an error shows only after the wait
+ *   breaks   no stream ends after a group, until the ranks are aborted, for an error that shows while they are waited
+ * for wrong    a sum of the last rank is off by one silent   errors have no text hang     a group never ends: once,
+ * where FAKE_NCCL_ONCE names a file, which is removed */
 #include "device/nccl/functions.h"
 
 #include <stdbool.h>
@@ -30,6 +34,11 @@ static struct call {
 static size_t calls_n;
 static int depth; /* groups nest */
 static int live;
+static int patience; /* questions after errors until one is told */
+
+/* The stand-ins for drivers know by it that no stream ends. */
+static const char blocks[] = "FAKE_STREAMS_BLOCKED";
+enum { PATIENCE = 20 };
 
 /* Communicators that are neither destroyed nor aborted. */
 API int fake_nccl_live(void);
@@ -84,12 +93,14 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm)
 
 ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
+    unsetenv(blocks);
     return ncclCommDestroy(comm);
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *result)
 {
-    *result = asked("late") && comm->rank == 1 ? REMOTE : ncclSuccess;
+    const bool broke = getenv(blocks) && --patience < 0;
+    *result = (asked("late") || broke) && comm->rank == 1 ? REMOTE : getenv(blocks) ? ncclInProgress : ncclSuccess;
     return ncclSuccess;
 }
 
@@ -202,6 +213,11 @@ ncclResult_t ncclGroupEnd(void)
         return UNHANDLED;
     if (asked("hang"))
         hang();
+    if (asked("breaks")) {
+        patience = PATIENCE;
+        setenv(blocks, "1", 1);
+        return ncclSuccess;
+    }
     for (size_t i = 0; i < calls_n; i++)
         if (calls[i].kind < SEND &&
             (calls_n != ranks || calls[i].comm->rank != (int)i || calls[i].kind != calls[0].kind))

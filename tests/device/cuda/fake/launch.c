@@ -69,16 +69,24 @@ API CUresult cuStreamDestroy_v2(CUstream stream)
     return CUDA_SUCCESS;
 }
 
+/* As the stand-in for NCCL says. */
+static bool is_blocked(void)
+{
+    return getenv("FAKE_STREAMS_BLOCKED");
+}
+
 API CUresult cuStreamSynchronize(CUstream stream)
 {
     IN_CONTEXT(stream);
+    while (is_blocked())
+        pause();
     return fake_waited();
 }
 
 API CUresult cuStreamQuery(CUstream stream)
 {
     IN_CONTEXT(stream);
-    return fake_waited();
+    return is_blocked() ? CUDA_ERROR_NOT_READY : fake_waited();
 }
 
 API CUresult cuEventCreate(CUevent *event, unsigned int flags)

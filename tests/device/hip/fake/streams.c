@@ -172,8 +172,16 @@ API hipError_t hipStreamDestroy(hipStream_t stream)
 }
 
 /* Where it fails it has waited: what was copied to may be gone when the caller hears of it. */
+/* As the stand-in for RCCL says. */
+static bool is_blocked(void)
+{
+    return getenv("FAKE_STREAMS_BLOCKED");
+}
+
 API hipError_t hipStreamSynchronize(hipStream_t stream)
 {
+    while (is_blocked())
+        pause();
     pthread_mutex_lock(&lock);
     while (stream->first || stream->busy)
         pthread_cond_wait(&changed, &lock);
@@ -185,7 +193,7 @@ API hipError_t hipStreamSynchronize(hipStream_t stream)
 API hipError_t hipStreamQuery(hipStream_t stream)
 {
     pthread_mutex_lock(&lock);
-    bool over = !stream->first && !stream->busy;
+    bool over = !stream->first && !stream->busy && !is_blocked();
     pthread_mutex_unlock(&lock);
     return over ? waited() : hipErrorNotReady;
 }
