@@ -45,6 +45,30 @@ static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
     }
 }
 
+/* Numbers over the runs of a machine keep what they were counted in, though this run counted nothing. */
+static void map_counts_joined_numbers_in_their_unit(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    const struct as_quantity_joined joined = {.device = s->runs[0].devices[0].id,
+                                              .of = as_quantity_named("L1.latency"),
+                                              .unit = "ns",
+                                              .value = 1.13,
+                                              .counted = 4.17,
+                                              .counted_unit = "cycles",
+                                              .ci = {1.12, 1.14},
+                                              .trials = 10};
+    s->runs[0].joined = &joined;
+    s->runs[0].joined_n = 1;
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
+    assert_has(&svg, "4.17 cycles");
+    assert_hasnt(&svg, "4.17 B");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
 static void map_draws_and_collapses(void **state)
 {
     (void)state;
@@ -319,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
+        cmocka_unit_test(map_counts_joined_numbers_in_their_unit),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_has_the_memory_side_cache),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),

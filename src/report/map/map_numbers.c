@@ -66,7 +66,7 @@ static void note_quantity(const struct as_quantity_subject *s, const struct as_q
     if (isfinite(v->counted) && as_number_is_said(&n)) {
         as_buf_str(&b, b.len ? ", " : "");
         as_number_brief(&counted, &b);
-        as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
+        as_buf_str(&b, strcmp(v->counted_unit, "B/cycle") == 0 ? " B per cycle each" : " cycles");
     }
     as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);
     map_numbers_add_word(&b, v->on_small_pages ? "base pages" : said);
