@@ -363,6 +363,66 @@ static void ten_thousand_cells_are_less_than_three_megabytes(void **state)
     as_buf_finish(&page);
 }
 
+/* No more trials could reach beyond the physical bound, so no band and no printed interval does. */
+static void intervals_end_at_the_bound(void **state)
+{
+    (void)state;
+    struct as_cell c = {.unit = "ns",
+                        .lower_is_better = true,
+                        .limit = 0.27,
+                        .status = AS_CELL_WIDE,
+                        .sum = {.n = 40, .trials = 5, .median = 1.15, .ci = {0.07, 1.43}, .min = 1, .max = 1.4}};
+    struct as_buf text = AS_BUF_INIT;
+    assert_true(as_report_number(&c).ci.lo == c.limit && as_report_number(&c).ci.hi == c.sum.ci.hi);
+    as_page_cell_value(&text, &c);
+    assert_has(&text, "0.27 to 1.43");
+    c = (struct as_cell){.unit = "GB/s",
+                         .limit = 3352,
+                         .status = AS_CELL_WIDE,
+                         .sum = {.n = 40, .trials = 5, .median = 3058, .ci = {1375, 3629}}};
+    assert_true(as_report_number(&c).ci.hi == c.limit && as_report_number(&c).ci.lo == c.sum.ci.lo);
+    c.sum.median = 3400; /* within the tolerance of the bound */
+    assert_true(as_report_number(&c).ci.hi == c.sum.median);
+    c.limit = NAN;
+    assert_true(as_report_number(&c).ci.hi == c.sum.ci.hi);
+    as_buf_finish(&text);
+}
+
+/* Of every chart: made runs whose intervals reach beyond what is possible. */
+static void bands_end_at_the_bound(void **state)
+{
+    (void)state;
+    if (as_page_vega_size <= 1)
+        skip();
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    for (size_t i = 0; i < s->runs[0].cells_n; i++) {
+        struct as_cell *c = &s->runs[0].cells[i];
+        c->limit = 0.9 * c->sum.median;
+        c->lower_is_better = true;
+        c->sum.ci.lo = 0.1 * c->sum.median;
+    }
+    assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
+    json_t *data = block(&page, "data"), *probe, *lo, *value;
+    const char *name;
+    size_t i, seen = 0;
+    json_object_foreach(json_object_get(data, "probes"), name, probe)
+    {
+        value = json_object_get(probe, "value");
+        json_array_foreach(json_object_get(probe, "lo"), i, lo)
+        {
+            const double v = json_number_value(json_array_get(value, i));
+            assert_true(v <= 0 || json_number_value(lo) > 0.89 * v);
+            seen += v > 0;
+        }
+    }
+    assert_true(seen > 0);
+    json_decref(data);
+    as_buf_finish(&page);
+    synth_free(s);
+}
+
 static void data_columns_are_as_long_as_the_rows(void **state)
 {
     (void)state;
@@ -489,6 +549,8 @@ int main(void)
         cmocka_unit_test(hostile_data_is_json_without_a_less_than),
         cmocka_unit_test(pages_are_utf8),
         cmocka_unit_test(ten_thousand_cells_are_less_than_three_megabytes),
+        cmocka_unit_test(intervals_end_at_the_bound),
+        cmocka_unit_test(bands_end_at_the_bound),
         cmocka_unit_test(data_columns_are_as_long_as_the_rows),
         cmocka_unit_test(values_have_three_digits_and_a_scale),
         cmocka_unit_test(intervals_keep_the_scale_of_the_value),
