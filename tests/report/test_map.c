@@ -69,6 +69,30 @@ static void map_counts_joined_numbers_in_their_unit(void **state)
     synth_free(s);
 }
 
+/* Of the host's CPU, which OpenCL measured more often, the native numbers are drawn where there are any. */
+static void map_has_the_native_cpu(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("twins");
+    struct as_report_run *r = &s->runs[0];
+    size_t cpu = 0, opencl = 0;
+    for (size_t i = 0; i < r->devices_n; i++) {
+        cpu = strcmp(r->devices[i].id, "cpu") == 0 ? i : cpu;
+        opencl = strcmp(r->devices[i].id, "opencl:2") == 0 ? i : opencl;
+    }
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (strcmp(r->cells[i].device, "opencl:0") == 0)
+            as_copy_text(r->cells[i].device, sizeof r->cells[i].device, "opencl:2");
+    assert_int_equal(as_map_drawn_for(r, opencl), cpu);
+    assert_int_equal(as_map_drawn_for(r, cpu), cpu);
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (strcmp(r->cells[i].device, "cpu") == 0)
+            r->cells[i].status = AS_CELL_UNSUPPORTED;
+    assert_int_equal(as_map_drawn_for(r, opencl), opencl);
+    assert_int_equal(as_map_drawn_for(r, cpu), opencl);
+    synth_free(s);
+}
+
 static void map_draws_and_collapses(void **state)
 {
     (void)state;
@@ -344,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_counts_joined_numbers_in_their_unit),
+        cmocka_unit_test(map_has_the_native_cpu),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_has_the_memory_side_cache),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),

@@ -443,16 +443,25 @@ static size_t count_numbers(const struct as_report_run *run, const char *device)
     return n;
 }
 
+/* Native code measures the host's CPU as it is, an API's device there what the API makes of it. */
+static bool is_drawn_rather(const struct as_report_run *run, size_t a, size_t b)
+{
+    const size_t n = count_numbers(run, run->devices[a].id), most = count_numbers(run, run->devices[b].id);
+    const bool native = run->devices[a].capabilities & AS_CAP_HOST_KERNELS,
+               other = run->devices[b].capabilities & AS_CAP_HOST_KERNELS;
+    if (native != other)
+        return native ? n > 0 : most == 0;
+    return n > most || (n == most && a < b);
+}
+
 size_t as_map_drawn_for(const struct as_report_run *run, size_t index)
 {
     char how[96];
     size_t best = index;
-    for (size_t i = 0; i < run->devices_n; i++) {
-        if (i == index || !as_info_same_hardware(&run->devices[i], &run->devices[index], how, sizeof how))
-            continue;
-        const size_t n = count_numbers(run, run->devices[i].id), most = count_numbers(run, run->devices[best].id);
-        best = n > most || (n == most && i < best) ? i : best;
-    }
+    for (size_t i = 0; i < run->devices_n; i++)
+        if (i != index && as_info_same_hardware(&run->devices[i], &run->devices[index], how, sizeof how) &&
+            is_drawn_rather(run, i, best))
+            best = i;
     return best;
 }
 
