@@ -2,6 +2,7 @@
 #include "golden.h"
 #include "page_asserts.h"
 #include "report/page/page.h"
+#include "report/sheet/machine_runs.h"
 #include "synth.h"
 #include "tests/unit_test.h"
 
@@ -53,6 +54,36 @@ static void title_and_heading_name_the_machine(void **state)
         assert_has(&page, "<h1>2 × NVIDIA H200, AMD EPYC 9654 96-Core Processor</h1>");
         as_buf_finish(&page);
     }
+}
+
+/* Beside the machine's sheet stands what all its runs suggest, though the last one does not. */
+static void machine_says_what_is_worth_knowing(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    struct as_report_run *r = &s->runs[0];
+    struct as_other_fact other = {.run = 1,
+                                  .fact = {.device = "cpu",
+                                           .id = "tlb.gain.thp.4096",
+                                           .act = "Use huge pages: 4x",
+                                           .gain = 4,
+                                           .gain_ci = {3.9, 4.1},
+                                           .verdict = AS_SUPPORTED}};
+    const struct as_machine_runs machine = {
+        .fullest = {.run = r->run, .others = &other, .others_n = 1, .of_machine = true}};
+    for (size_t i = 0; i < r->facts_n; i++)
+        r->facts[i].act[0] = '\0';
+    assert_int_equal(as_report_html(r, 1, &page, &err), AS_OK);
+    assert_hasnt(&page, "Use huge pages: 4x");
+    as_buf_clear(&page);
+    r->machine = &machine;
+    assert_int_equal(as_report_html(r, 1, &page, &err), AS_OK);
+    assert_has(&page, "<li>Use huge pages: 4x; seen once</li>");
+    assert_hasnt(&page, "suggests a code change");
+    as_buf_finish(&page);
+    synth_free(s);
 }
 
 /* --- structure --- */
@@ -532,6 +563,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_runs_have_a_verdict),
         cmocka_unit_test(title_and_heading_name_the_machine),
+        cmocka_unit_test(machine_says_what_is_worth_knowing),
         cmocka_unit_test(every_scenario_has_the_sections_in_order),
         cmocka_unit_test(contents_are_grouped_by_heading),
         cmocka_unit_test(policy_allows_nothing_but_the_built_in_texts),
