@@ -5,6 +5,7 @@
 #include "report/page/page.h"
 #include "synth.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The L1 of the plain run, known only to end between 16 and 64 KiB. */
@@ -263,6 +264,38 @@ static void map_has_the_latency_of_the_data_sheet(void **state)
     synth_free(s);
 }
 
+/* What the map prints beside a link has the digits of the data sheet, which are those that the interval supports. */
+static void map_has_the_digits_of_the_data_sheet(void **state)
+{
+    (void)state;
+    static const char *const vague[] = {"host_link.to_device", "host_link.from_device", "host_link.atomic"};
+    struct as_quantity_joined joined[3];
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    for (size_t i = 0; i < 3; i++)
+        joined[i] =
+            (struct as_quantity_joined){.device = "cuda:0",
+                                        .of = as_quantity_named(vague[i]),
+                                        .unit = i < 2 ? "GB/s" : "ns",
+                                        .value = i < 2 ? 54.13 : 844.2,
+                                        .counted = NAN,
+                                        .counted_unit = "",
+                                        .ci = i < 2 ? (struct as_interval){50.6, 57.7} : (struct as_interval){790, 900},
+                                        .trials = 5};
+    s->runs[0].joined = joined;
+    s->runs[0].joined_n = 3;
+    for (unsigned width = 360; width <= 1040; width += 680) {
+        as_buf_clear(&svg);
+        assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
+        assert_has(&svg, "to device 54<");
+        assert_has(&svg, "atomic 840\u00a0ns");
+        assert_hasnt(&svg, "844");
+    }
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
 static void map_of_many_devices_draws_the_first(void **state)
 {
     (void)state;
@@ -376,6 +409,7 @@ int main(void)
         cmocka_unit_test(map_shows_what_a_device_reaches),
         cmocka_unit_test(map_says_what_is_rejected),
         cmocka_unit_test(map_has_the_latency_of_the_data_sheet),
+        cmocka_unit_test(map_has_the_digits_of_the_data_sheet),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
         cmocka_unit_test(roofline_is_drawn_and_told),
         cmocka_unit_test(map_survives_any_topology),
