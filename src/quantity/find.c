@@ -284,7 +284,13 @@ static void take_joined_alone(const struct as_quantity_subject *s, const struct 
         source++;
     *v = (struct as_quantity_value){.of = j->of, .source = source, .claimed = NAN, .counted = NAN, .decided = true};
     as_copy_text(v->unit, sizeof v->unit, j->unit);
-    const size_t n = strcspn(j->counted_unit, " "); /* without "per SM" */
+}
+
+/* Without "per SM". */
+static void take_joined_count(const struct as_quantity_joined *j, struct as_quantity_value *v)
+{
+    const size_t n = strcspn(j->counted_unit, " ");
+    v->counted = j->counted;
     as_copy_text(v->counted_unit, n < sizeof v->counted_unit ? n + 1 : sizeof v->counted_unit, j->counted_unit);
 }
 
@@ -300,7 +306,7 @@ static enum as_quantity_found take_joined(const struct as_quantity_subject *s, c
     v->ci = j->ci;
     v->trials = j->trials;
     v->tried = j->tried;
-    v->counted = j->counted;
+    take_joined_count(j, v);
     v->modes = j->modes;
     v->of_runs = j->of_runs;
     v->mode[0] = j->mode[0];

@@ -5,6 +5,7 @@
 #include "report/page/page.h"
 #include "synth.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The L1 of the plain run, known only to end between 16 and 64 KiB. */
@@ -43,6 +44,54 @@ static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
         as_buf_finish(&svg);
         synth_free(s);
     }
+}
+
+/* Numbers over the runs of a machine keep what they were counted in, though this run counted nothing. */
+static void map_counts_joined_numbers_in_their_unit(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    const struct as_quantity_joined joined = {.device = s->runs[0].devices[0].id,
+                                              .of = as_quantity_named("L1.latency"),
+                                              .unit = "ns",
+                                              .value = 1.13,
+                                              .counted = 4.17,
+                                              .counted_unit = "cycles",
+                                              .ci = {1.12, 1.14},
+                                              .trials = 10};
+    s->runs[0].joined = &joined;
+    s->runs[0].joined_n = 1;
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
+    assert_has(&svg, "4.17 cycles");
+    assert_hasnt(&svg, "4.17 B");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
+/* Of the host's CPU, which OpenCL measured more often, the native numbers are drawn where there are any. */
+static void map_has_the_native_cpu(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("twins");
+    struct as_report_run *r = &s->runs[0];
+    size_t cpu = 0, opencl = 0;
+    for (size_t i = 0; i < r->devices_n; i++) {
+        cpu = strcmp(r->devices[i].id, "cpu") == 0 ? i : cpu;
+        opencl = strcmp(r->devices[i].id, "opencl:2") == 0 ? i : opencl;
+    }
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (strcmp(r->cells[i].device, "opencl:0") == 0)
+            as_copy_text(r->cells[i].device, sizeof r->cells[i].device, "opencl:2");
+    assert_int_equal(as_map_drawn_for(r, opencl), cpu);
+    assert_int_equal(as_map_drawn_for(r, cpu), cpu);
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (strcmp(r->cells[i].device, "cpu") == 0)
+            r->cells[i].status = AS_CELL_UNSUPPORTED;
+    assert_int_equal(as_map_drawn_for(r, opencl), opencl);
+    assert_int_equal(as_map_drawn_for(r, cpu), opencl);
+    synth_free(s);
 }
 
 static void map_draws_and_collapses(void **state)
@@ -240,6 +289,38 @@ static void map_has_the_latency_of_the_data_sheet(void **state)
     synth_free(s);
 }
 
+/* What the map prints beside a link has the digits of the data sheet, which are those that the interval supports. */
+static void map_has_the_digits_of_the_data_sheet(void **state)
+{
+    (void)state;
+    static const char *const vague[] = {"host_link.to_device", "host_link.from_device", "host_link.atomic"};
+    struct as_quantity_joined joined[3];
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    for (size_t i = 0; i < 3; i++)
+        joined[i] =
+            (struct as_quantity_joined){.device = "cuda:0",
+                                        .of = as_quantity_named(vague[i]),
+                                        .unit = i < 2 ? "GB/s" : "ns",
+                                        .value = i < 2 ? 54.13 : 844.2,
+                                        .counted = NAN,
+                                        .counted_unit = "",
+                                        .ci = i < 2 ? (struct as_interval){50.6, 57.7} : (struct as_interval){790, 900},
+                                        .trials = 5};
+    s->runs[0].joined = joined;
+    s->runs[0].joined_n = 3;
+    for (unsigned width = 360; width <= 1040; width += 680) {
+        as_buf_clear(&svg);
+        assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
+        assert_has(&svg, "to device 54<");
+        assert_has(&svg, "atomic 840\u00a0ns");
+        assert_hasnt(&svg, "844");
+    }
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
 static void map_of_many_devices_draws_the_first(void **state)
 {
     (void)state;
@@ -344,6 +425,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
+        cmocka_unit_test(map_counts_joined_numbers_in_their_unit),
+        cmocka_unit_test(map_has_the_native_cpu),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_tooltips_are_short),
         cmocka_unit_test(map_has_the_memory_side_cache),
@@ -352,6 +435,7 @@ int main(void)
         cmocka_unit_test(map_shows_what_a_device_reaches),
         cmocka_unit_test(map_says_what_is_rejected),
         cmocka_unit_test(map_has_the_latency_of_the_data_sheet),
+        cmocka_unit_test(map_has_the_digits_of_the_data_sheet),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
         cmocka_unit_test(roofline_is_drawn_and_told),
         cmocka_unit_test(map_survives_any_topology),

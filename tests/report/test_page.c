@@ -2,6 +2,7 @@
 #include "golden.h"
 #include "page_asserts.h"
 #include "report/page/page.h"
+#include "report/sheet/machine_runs.h"
 #include "synth.h"
 #include "tests/unit_test.h"
 
@@ -53,6 +54,36 @@ static void title_and_heading_name_the_machine(void **state)
         assert_has(&page, "<h1>2 × NVIDIA H200, AMD EPYC 9654 96-Core Processor</h1>");
         as_buf_finish(&page);
     }
+}
+
+/* Beside the machine's sheet stands what all its runs suggest, though the last one does not. */
+static void machine_says_what_is_worth_knowing(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    struct as_report_run *r = &s->runs[0];
+    struct as_other_fact other = {.run = 1,
+                                  .fact = {.device = "cpu",
+                                           .id = "tlb.gain.thp.4096",
+                                           .act = "Use huge pages: 4x",
+                                           .gain = 4,
+                                           .gain_ci = {3.9, 4.1},
+                                           .verdict = AS_SUPPORTED}};
+    const struct as_machine_runs machine = {
+        .fullest = {.run = r->run, .others = &other, .others_n = 1, .of_machine = true}};
+    for (size_t i = 0; i < r->facts_n; i++)
+        r->facts[i].act[0] = '\0';
+    assert_int_equal(as_report_html(r, 1, &page, &err), AS_OK);
+    assert_hasnt(&page, "Use huge pages: 4x");
+    as_buf_clear(&page);
+    r->machine = &machine;
+    assert_int_equal(as_report_html(r, 1, &page, &err), AS_OK);
+    assert_has(&page, "<li>Use huge pages: 4x; seen once</li>");
+    assert_hasnt(&page, "suggests a code change");
+    as_buf_finish(&page);
+    synth_free(s);
 }
 
 /* --- structure --- */
@@ -363,6 +394,66 @@ static void ten_thousand_cells_are_less_than_three_megabytes(void **state)
     as_buf_finish(&page);
 }
 
+/* No more trials could reach beyond the physical bound, so no band and no printed interval does. */
+static void intervals_end_at_the_bound(void **state)
+{
+    (void)state;
+    struct as_cell c = {.unit = "ns",
+                        .lower_is_better = true,
+                        .limit = 0.27,
+                        .status = AS_CELL_WIDE,
+                        .sum = {.n = 40, .trials = 5, .median = 1.15, .ci = {0.07, 1.43}, .min = 1, .max = 1.4}};
+    struct as_buf text = AS_BUF_INIT;
+    assert_true(as_report_number(&c).ci.lo == c.limit && as_report_number(&c).ci.hi == c.sum.ci.hi);
+    as_page_cell_value(&text, &c);
+    assert_has(&text, "0.27 to 1.43");
+    c = (struct as_cell){.unit = "GB/s",
+                         .limit = 3352,
+                         .status = AS_CELL_WIDE,
+                         .sum = {.n = 40, .trials = 5, .median = 3058, .ci = {1375, 3629}}};
+    assert_true(as_report_number(&c).ci.hi == c.limit && as_report_number(&c).ci.lo == c.sum.ci.lo);
+    c.sum.median = 3400; /* within the tolerance of the bound */
+    assert_true(as_report_number(&c).ci.hi == c.sum.median);
+    c.limit = NAN;
+    assert_true(as_report_number(&c).ci.hi == c.sum.ci.hi);
+    as_buf_finish(&text);
+}
+
+/* Of every chart: made runs whose intervals reach beyond what is possible. */
+static void bands_end_at_the_bound(void **state)
+{
+    (void)state;
+    if (as_page_vega_size <= 1)
+        skip();
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    for (size_t i = 0; i < s->runs[0].cells_n; i++) {
+        struct as_cell *c = &s->runs[0].cells[i];
+        c->limit = 0.9 * c->sum.median;
+        c->lower_is_better = true;
+        c->sum.ci.lo = 0.1 * c->sum.median;
+    }
+    assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
+    json_t *data = block(&page, "data"), *probe, *lo, *value;
+    const char *name;
+    size_t i, seen = 0;
+    json_object_foreach(json_object_get(data, "probes"), name, probe)
+    {
+        value = json_object_get(probe, "value");
+        json_array_foreach(json_object_get(probe, "lo"), i, lo)
+        {
+            const double v = json_number_value(json_array_get(value, i));
+            assert_true(v <= 0 || json_number_value(lo) > 0.89 * v);
+            seen += v > 0;
+        }
+    }
+    assert_true(seen > 0);
+    json_decref(data);
+    as_buf_finish(&page);
+    synth_free(s);
+}
+
 static void data_columns_are_as_long_as_the_rows(void **state)
 {
     (void)state;
@@ -472,6 +563,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_runs_have_a_verdict),
         cmocka_unit_test(title_and_heading_name_the_machine),
+        cmocka_unit_test(machine_says_what_is_worth_knowing),
         cmocka_unit_test(every_scenario_has_the_sections_in_order),
         cmocka_unit_test(contents_are_grouped_by_heading),
         cmocka_unit_test(policy_allows_nothing_but_the_built_in_texts),
@@ -489,6 +581,8 @@ int main(void)
         cmocka_unit_test(hostile_data_is_json_without_a_less_than),
         cmocka_unit_test(pages_are_utf8),
         cmocka_unit_test(ten_thousand_cells_are_less_than_three_megabytes),
+        cmocka_unit_test(intervals_end_at_the_bound),
+        cmocka_unit_test(bands_end_at_the_bound),
         cmocka_unit_test(data_columns_are_as_long_as_the_rows),
         cmocka_unit_test(values_have_three_digits_and_a_scale),
         cmocka_unit_test(intervals_keep_the_scale_of_the_value),

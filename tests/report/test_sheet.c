@@ -450,6 +450,22 @@ static void test_quantities_name_facts_that_exist(void **state)
         }
 }
 
+/* Hardware behind two APIs, of which one reports no bandwidth, has one figure. */
+static void test_hardware_has_one_figure(void **state)
+{
+    (void)state;
+    struct as_device_info both[2] = {{.id = "cuda:0", .backend = "cuda", .bus_id = "0000:06:00.0"},
+                                     {.id = "opencl:0", .backend = "opencl", .bus_id = "0000:06:00.0"}};
+    both[1].peak_bandwidth = 4.81e12;
+    run.devices = both;
+    run.devices_n = 2;
+    add_cell("bandwidth", READ("1073741824", ",\"allocator\":\"cuMemAlloc\"" BEST), 2900, "GB/s");
+    struct as_sheet s = made();
+    assert_int_equal(s.n, 1);
+    assert_true(s.rows[0].specified == 4810);
+    as_sheet_finish(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +484,7 @@ int main(void)
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_earlier_runs, start),
         cmocka_unit_test_setup(test_every_peer, start),
+        cmocka_unit_test_setup(test_hardware_has_one_figure, start),
     };
     return cmocka_run_group_tests_name("data sheet", tests, NULL, NULL);
 }

@@ -94,8 +94,8 @@ bool as_map_has_own_memory(const struct as_device_info *info);
  * than those are in a table. before: number
  * of identical devices before this one. */
 enum { AS_MAP_ALIKE_MAX = 2 };
-/* Of devices that are the same hardware behind several APIs, the index of the one with most numbers: the map draws it
- * alone. index itself where there are no others. */
+/* Of devices that are the same hardware behind several APIs, the index of the one that the map draws alone: the native
+ * CPU if it has numbers, else the one with most. index itself where there are no others. */
 size_t as_map_drawn_for(const struct as_report_run *run, size_t index);
 size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 

@@ -66,7 +66,7 @@ static void note_quantity(const struct as_quantity_subject *s, const struct as_q
     if (isfinite(v->counted) && as_number_is_said(&n)) {
         as_buf_str(&b, b.len ? ", " : "");
         as_number_brief(&counted, &b);
-        as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
+        as_buf_str(&b, strcmp(v->counted_unit, "B/cycle") == 0 ? " B per cycle each" : " cycles");
     }
     as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);
     map_numbers_add_word(&b, v->on_small_pages ? "base pages" : said);
@@ -205,6 +205,19 @@ static void map_numbers_widen(struct as_map_number *n, const struct as_fact *f, 
     n->high = first ? f->value : fmax(n->high, f->value);
 }
 
+/* A way of a link, as the data sheet prints it; the link's own number has the unit. */
+static void add_way(struct as_buf *b, const char *word, struct as_number number)
+{
+    number.unit = "";
+    as_buf_printf(b, "%s%s ", b->len ? ", " : "", word);
+    as_number_brief(&number, b);
+}
+
+static struct as_number number_of_fact(const struct as_fact *f)
+{
+    return (struct as_number){.value = f->value, .ci = f->ci, .unit = f->unit};
+}
+
 /* In the words of the data sheet; facts name the directions of a link as seen by the device. */
 static void each_way(const struct end *e, enum sort sort, char *note, size_t size)
 {
@@ -220,10 +233,8 @@ static void each_way(const struct end *e, enum sort sort, char *note, size_t siz
       *ways = ways_of[sort];
     struct as_buf b = AS_BUF_INIT;
     for (size_t i = 0; i < sizeof ways_of[sort] / sizeof *ways_of[sort]; i++) {
-        if (!ways[i].fact)
-            continue;
-        as_buf_printf(&b, "%s%s ", b.len ? ", " : "", ways[i].word);
-        as_format_number(&b, ways[i].fact->value, 3);
+        if (ways[i].fact)
+            add_way(&b, ways[i].word, number_of_fact(ways[i].fact));
     }
     as_copy_text(note, size, as_buf_get(&b));
     as_buf_finish(&b);
@@ -254,11 +265,11 @@ static void name_link(struct as_map_link *l, const struct as_device_info *info, 
     }
 }
 
-static void note_atomic(double value, const char *unit, struct as_map_number *latency)
+static void note_atomic(struct as_number value, struct as_map_number *latency)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "atomic ");
-    as_page_value(&b, value, unit);
+    as_page_number(&b, &value);
     as_copy_text(latency->note, sizeof latency->note, as_buf_get(&b));
     as_buf_finish(&b);
 }
@@ -282,7 +293,7 @@ static void add_link(struct as_map_numbers *out, const struct as_device_info *in
     each_way(ends, sort, bandwidth->note, sizeof bandwidth->note);
     bandwidth->is_way = true;
     if (ends->atomic)
-        note_atomic(ends->atomic->value, ends->atomic->unit, latency);
+        note_atomic(number_of_fact(ends->atomic), latency);
 }
 
 static bool find_host(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *v)
@@ -319,8 +330,7 @@ static void take_host_link(const struct as_quantity_subject *s, struct as_map_li
             continue;
         if (!note.len || (v.value > bandwidth->value && strcmp(ways[i].word, "both") != 0))
             take_host_value(&v, bandwidth);
-        as_buf_printf(&note, "%s%s ", note.len ? ", " : "", ways[i].word);
-        as_format_number(&note, v.value, 3);
+        add_way(&note, ways[i].word, as_quantity_number(&v));
     }
     if (note.len)
         as_copy_text(bandwidth->note, sizeof bandwidth->note, as_buf_get(&note));
@@ -329,7 +339,7 @@ static void take_host_link(const struct as_quantity_subject *s, struct as_map_li
     if (find_host(s, "host_link.load", &v))
         take_host_value(&v, latency);
     if (find_host(s, "host_link.atomic", &v))
-        note_atomic(v.value, v.unit, latency);
+        note_atomic(as_quantity_number(&v), latency);
 }
 
 /* A device with memory of its own has a link to the host and to peers, measured or not. */
@@ -443,16 +453,25 @@ static size_t count_numbers(const struct as_report_run *run, const char *device)
     return n;
 }
 
+/* Native code measures the host's CPU as it is, an API's device there what the API makes of it. */
+static bool is_drawn_rather(const struct as_report_run *run, size_t a, size_t b)
+{
+    const size_t n = count_numbers(run, run->devices[a].id), most = count_numbers(run, run->devices[b].id);
+    const bool native = run->devices[a].capabilities & AS_CAP_HOST_KERNELS,
+               other = run->devices[b].capabilities & AS_CAP_HOST_KERNELS;
+    if (native != other)
+        return native ? n > 0 : most == 0;
+    return n > most || (n == most && a < b);
+}
+
 size_t as_map_drawn_for(const struct as_report_run *run, size_t index)
 {
     char how[96];
     size_t best = index;
-    for (size_t i = 0; i < run->devices_n; i++) {
-        if (i == index || !as_info_same_hardware(&run->devices[i], &run->devices[index], how, sizeof how))
-            continue;
-        const size_t n = count_numbers(run, run->devices[i].id), most = count_numbers(run, run->devices[best].id);
-        best = n > most || (n == most && i < best) ? i : best;
-    }
+    for (size_t i = 0; i < run->devices_n; i++)
+        if (i != index && as_info_same_hardware(&run->devices[i], &run->devices[index], how, sizeof how) &&
+            is_drawn_rather(run, i, best))
+            best = i;
     return best;
 }
 

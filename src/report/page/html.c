@@ -169,8 +169,9 @@ static void footer(struct as_page *p)
     as_html_open(p->out, "p", NULL);
     as_buf_str(p->out, "Made by assay ");
     as_buf_html(p->out, p->n ? p->runs[0].run.tool_version : "");
-    as_buf_str(p->out, ". Values are medians with three significant digits; intervals contain the median with 95% "
-                       "confidence, and ~ marks one wider than requested. 1 KiB is 1024 bytes, 1 GB/s is 10");
+    as_buf_str(p->out, ". Values are medians with at most three significant digits, and no more than their interval "
+                       "supports; intervals contain the median with 95% confidence, and ~ marks one wider than "
+                       "requested. 1 KiB is 1024 bytes, 1 GB/s is 10");
     as_html_text(p->out, "sup", NULL, "9");
     as_buf_str(p->out, " bytes per second.");
     as_html_close(p->out, "p/footer");

@@ -2,6 +2,7 @@
 #include "report/model/collapse.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
+#include "report/sheet/machine_runs.h"
 #include "report/sheet/worth.h"
 
 #include <math.h>
@@ -212,11 +213,12 @@ void as_page_facts_of(struct as_page *p, const char *probe)
     as_html_close(p->out, "details");
 }
 
+/* Of all runs of the machine where the sheet is; this run then need not have the fact. */
 static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
 {
     struct as_worth worth[AS_WORTH_MAX];
     struct as_buf text = AS_BUF_INIT;
-    const size_t n = as_worth_knowing(rr, info->id, worth, AS_WORTH_MAX);
+    const size_t n = as_worth_knowing(rr->machine ? &rr->machine->fullest : rr, info->id, worth, AS_WORTH_MAX);
     if (!n)
         return 0;
     as_html_device(p->out, rr, info->id, false);
@@ -227,10 +229,14 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
         as_buf_clear(&text);
         as_worth_text(&worth[i], &text);
         as_buf_html(p->out, as_buf_get(&text));
-        as_buf_char(p->out, ' ');
-        as_html_tag(p->out, "a", "class='why' href='#%s'", as_page_fact_id(p, rr, worth[i].fact, id));
-        as_buf_str(p->out, "why");
-        as_html_close(p->out, "a/li");
+        const struct as_fact *own = as_fact_find(rr->facts, rr->facts_n, info->id, worth[i].fact->id);
+        if (own) {
+            as_buf_char(p->out, ' ');
+            as_html_tag(p->out, "a", "class='why' href='#%s'", as_page_fact_id(p, rr, own, id));
+            as_buf_str(p->out, "why");
+            as_html_close(p->out, "a");
+        }
+        as_html_close(p->out, "li");
     }
     as_html_close(p->out, "ul");
     p->out->failed |= text.failed;
@@ -258,7 +264,7 @@ void as_page_facts(struct as_page *p)
     as_html_paragraph(p->out, "lead",
                       total == 0 ? "No fact could be derived: too few valid measurements."
                       : told == 0 && p->n == 1
-                          ? "Nothing in this run suggests a code change. Each probe's section lists its facts."
+                          ? "Nothing here suggests a code change. Each probe's section lists its facts."
                           : "Each probe's section lists all its facts.");
     as_page_facts_of(p, NULL);
     as_html_part_end(p->out, p->n > 1);

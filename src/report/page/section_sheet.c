@@ -311,10 +311,11 @@ static void sheet_runs(struct as_page *p, const struct as_device_sheet *joined)
     as_format_wall(since, when, sizeof when);
     as_html_open(p->out, "p", "meta");
     as_html_text(p->out, "code", NULL, joined->id);
-    as_buf_printf(p->out,
-                  " over %zu run%s of this machine since %s; all else on the page is of run %lld. 95%% of further runs "
-                  "lie within the column 'another run'.",
-                  n, n == 1 ? "" : "s", when, (long long)p->runs[0].run.id);
+    as_buf_printf(
+        p->out,
+        " over %zu run%s of this machine since %s, as are map, roofline and what is worth knowing; other curves, "
+        "tables and facts are of run %lld. 95%% of further runs lie within the column 'another run'.",
+        n, n == 1 ? "" : "s", when, (long long)p->runs[0].run.id);
     as_html_close(p->out, "p");
 }
 

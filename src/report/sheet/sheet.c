@@ -312,8 +312,20 @@ static const char *specified_label(const struct as_sheet_row *row, char out[size
     return out;
 }
 
+/* What the driver reports of the hardware, if by another API than the device's. */
+static double reported_of(const struct as_report_run *run, const struct as_device_info *info,
+                          const struct as_sheet_row *row)
+{
+    char how[96];
+    double reported = as_reported_line(info, row->group, row->label, row->unit);
+    for (size_t i = 0; info && i < run->devices_n && !isfinite(reported); i++)
+        if (as_info_same_hardware(&run->devices[i], info, how, sizeof how))
+            reported = as_reported_line(&run->devices[i], row->group, row->label, row->unit);
+    return reported;
+}
+
 /* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
-static void add_figures(const struct as_quantity_subject *s, struct as_sheet *sheet)
+static void add_figures(const struct as_report_run *run, const struct as_quantity_subject *s, struct as_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n; i++) {
         struct as_sheet_row *row = &sheet->rows[i];
@@ -321,7 +333,7 @@ static void add_figures(const struct as_quantity_subject *s, struct as_sheet *sh
         if (sheet->chip[0])
             row->specified = NAN;
         else if (!isfinite(row->specified))
-            row->specified = as_reported_line(s->info, row->group, row->label, row->unit);
+            row->specified = reported_of(run, s->info, row);
         if (!isfinite(row->specified) &&
             (row->specified_by =
                  as_refs_find_line(&sheet->figures, "specified", row->group, specified_label(row, label), row->unit)))
@@ -366,7 +378,7 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
     if (st)
         as_sheet_finish(out);
     else
-        add_figures(&s, out);
+        add_figures(run, &s, out);
     return st;
 }
 

@@ -75,7 +75,7 @@ static void write_clock(const struct as_machine_runs *m, struct as_buf *line)
             follows |= m->sheet.v[d].sheet.rows[i].clock_exponent > 0;
     if (!follows || !(m->sheet.clock_hz > 0))
         return;
-    as_buf_str(line, ", core at ");
+    as_buf_str(line, ", numbers at a core clock of ");
     as_format_value(line, m->sheet.clock_hz, "Hz");
 }
 
