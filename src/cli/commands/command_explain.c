@@ -262,7 +262,7 @@ static enum as_status explain_check(const struct as_args *args, const struct che
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     struct as_run_name taken;
     /* the explanation works without a store; the last run is optional */
-    if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_default_run(store, NULL, &taken, &why) ||
+    if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_last_run(store, &taken, &why) ||
         as_store_run(store, taken.text, &run, &why))
         goto done;
     struct as_cell_filter filter = {.run_id = run.id};

@@ -177,7 +177,7 @@ static int run_export(const struct as_command *command, const struct as_args *ar
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
     struct as_run_name taken;
     if (!st && !as_args_word(args, 0))
-        st = as_default_run(store, NULL, &taken, &err);
+        st = as_last_run(store, &taken, &err);
     if (!st)
         st = as_store_run(store, as_args_word(args, 0) ? as_args_word(args, 0) : taken.text, &run, &err);
     if (!st)
@@ -215,7 +215,7 @@ const struct as_command as_command_export = {
         "-i "
         "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
         "devices. "
-        "Without a RUN, the last complete run of a suite is exported.",
+        "Without a RUN, the last that is not being measured is exported.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,

@@ -120,6 +120,29 @@ static const struct as_run *last_measured(const struct as_run *runs, size_t n)
     return NULL;
 }
 
+static void name_last_measured(const struct as_run *runs, size_t n, struct as_run_name *out)
+{
+    const struct as_run *other = last_measured(runs, n);
+    as_copy_text(out->text, sizeof out->text, "last");
+    if (!other)
+        return;
+    snprintf(out->text, sizeof out->text, "%lld", (long long)other->id);
+    as_cli_note("run %lld (%s), the last that is not being measured", (long long)other->id, other->suite);
+}
+
+enum as_status as_last_run(struct as_store *store, struct as_run_name *out, struct as_error *err)
+{
+    struct as_run *runs = NULL;
+    size_t n = 0;
+    const enum as_status st = as_store_runs(store, &runs, &n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        as_store_settle_state(store, &runs[i]);
+    if (!st)
+        name_last_measured(runs, n, out);
+    as_runs_free(runs, n);
+    return st;
+}
+
 enum as_status as_default_run(struct as_store *store, const char *probe, struct as_run_name *out, struct as_error *err)
 {
     struct as_run *runs = NULL;
@@ -131,11 +154,8 @@ enum as_status as_default_run(struct as_store *store, const char *probe, struct 
         as_store_settle_state(store, &runs[i]);
     for (at = n; at > 0 && !has && !st; at--)
         st = run_has(store, &runs[at - 1], probe, &has, err);
-    const struct as_run *other = st || has ? NULL : last_measured(runs, n);
-    if (other) {
-        snprintf(out->text, sizeof out->text, "%lld", (long long)other->id);
-        as_cli_note("run %lld (%s), the last that is not being measured", (long long)other->id, other->suite);
-    }
+    if (!st && !has)
+        name_last_measured(runs, n, out);
     if (!st && has)
         snprintf(out->text, sizeof out->text, "%lld", (long long)runs[at].id);
     if (!st && has && at + 1 < n)
