@@ -282,7 +282,8 @@ void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const 
 {
     lo = as_range_end(lo, unit);
     hi = as_range_end(hi, unit);
-    const double typical = isfinite(v) && v != 0 ? v : hi;
+    const bool is_size = strcmp(unit, "B") == 0; /* a capacity's range reads the same with and without a value */
+    const double typical = !is_size && isfinite(v) && v != 0 ? v : hi;
     if (lo > 0 && hi >= 500 * lo) { /* no prefix fits both */
         as_format_value_to(b, lo, unit, digits[0]);
         as_buf_str(b, " to ");

@@ -112,6 +112,19 @@ static void find_lacking(const struct as_fleet *f, size_t line, bool *has, struc
         }
 }
 
+/* The node, with its file where nodes of several files have its host. */
+static void name_lacking(const struct as_fleet *f, size_t node, struct as_buf *line)
+{
+    const char *name = f->nodes[node].name, *slash = strrchr(f->nodes[node].source, '/');
+    const size_t n = strlen(name);
+    bool shared = false;
+    for (size_t i = 0; i < f->nodes_n; i++)
+        shared |= i != node && strncmp(f->nodes[i].name, name, n) == 0 && strncmp(f->nodes[i].name + n, " (", 2) == 0;
+    as_buf_str(line, name);
+    if (shared)
+        as_buf_printf(line, " (%s)", slash ? slash + 1 : f->nodes[node].source);
+}
+
 static void text_lacking(const struct as_fleet *f, const struct lacking *of, const struct as_table_style *style,
                          struct as_buf *out)
 {
@@ -124,7 +137,8 @@ static void text_lacking(const struct as_fleet *f, const struct lacking *of, con
             as_text_title(out, "Missing measurements", style);
         titled = true;
         as_buf_clear(&line);
-        as_buf_printf(&line, "%s %s: ", f->nodes[f->devices[i].node].name, f->devices[i].id);
+        name_lacking(f, f->devices[i].node, &line);
+        as_buf_printf(&line, " %s: ", f->devices[i].id);
         for (size_t k = 0; k < of[i].n && k < LINES_NAMED; k++)
             as_buf_printf(&line, "%s%s", k ? ", " : "", f->lines[of[i].first[k]].label);
         if (of[i].n > LINES_NAMED)
@@ -197,6 +211,11 @@ static enum as_status text_spread(const struct as_fleet *f, const struct as_tabl
     if (!y)
         return as_nomem(err, most * sizeof *y, "numbers");
     as_text_title(out, "Spread over the fleet", style);
+    if (most < 2) {
+        as_buf_str(out, "  No line has a number of two devices of one model\n");
+        free(y);
+        return AS_OK;
+    }
     as_table_init(&t, heads);
     for (size_t k = 0; k < f->kinds_n; k++) {
         if (f->kinds[k].devices > 1)

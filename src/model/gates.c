@@ -58,9 +58,11 @@ static void gate_limit(struct as_cell *cell, const struct as_trial *trials, size
     /* An interval that overlaps the possible range passes the gate. */
     const double end = cell->lower_is_better ? cell->sum.ci.hi : cell->sum.ci.lo, value = cell->sum.median,
                  least = isfinite(end) ? end : value;
-    const double ratio = cell->lower_is_better ? cell->limit / value : value / cell->limit;
     const double surely = cell->lower_is_better ? cell->limit / least : least / cell->limit;
-    as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
+    if (cell->lower_is_better)
+        as_buf_printf(text, "%.3g times the bound ", value / cell->limit);
+    else
+        as_buf_printf(text, "%.1f%% of the bound ", 100 * value / cell->limit);
     as_format_value(text, cell->limit, cell->unit);
     as_buf_printf(text, " (%s)", why);
     set_gate(&cell->gates[AS_GATE_LIMIT], surely <= 1 + LIMIT_TOLERANCE ? AS_GATE_PASS : AS_GATE_FAIL, text);
@@ -174,7 +176,8 @@ static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, 
     if (claims)
         state = as_gates_main_memory(context, (double)cell->footprint, text);
     else
-        as_buf_str(text, "the cell does not claim to measure DRAM");
+        as_buf_str(text,
+                   "one size of a sweep, which claims no level; numbers of memory that rest on it pass the same test");
     set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);
 }
 

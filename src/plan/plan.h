@@ -31,8 +31,9 @@ struct as_grid {
 struct as_suite {
     char name[64];
     char title[160];
-    double budget_s;        /* 0 none */
-    double device_budget_s; /* plus this per device */
+    double budget_s;         /* 0 none */
+    double precise_budget_s; /* instead of it where the user asks for a precision; 0: the same */
+    double device_budget_s;  /* plus this per device */
     double precision;
     int trials;
     char devices[128];         /* list, or "" for every piece of hardware once */

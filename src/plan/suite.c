@@ -354,10 +354,11 @@ void as_suite_finish(struct as_suite *s)
     s->grids_n = 0;
 }
 
-/* A single probe: its quick grids, somewhat finer than in a suite of many, in a minute. */
+/* A single probe: its quick grids, somewhat finer than in a suite of many, in a minute; in ten where a precision is to
+ * be reached. */
 static enum as_status suite_of_probe(const struct as_probe *probe, struct as_suite *out, struct as_error *err)
 {
-    *out = (struct as_suite){.precision = 0.02, .trials = 3, .budget_s = 60};
+    *out = (struct as_suite){.precision = 0.02, .trials = 3, .budget_s = 60, .precise_budget_s = 600};
     as_copy_text(out->name, sizeof out->name, probe->name);
     as_copy_text(out->title, sizeof out->title, probe->title);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};

@@ -199,7 +199,7 @@ static void say_undecided(const struct as_quantity *q, const struct as_quantity_
     else
         as_buf_str(out, "measurements do not agree");
     if (t->worst && t->worst->status != AS_CELL_UNSUPPORTED)
-        as_buf_printf(out, "; %zu of %zu %s", t->like_worst, t->about, status_said(t->worst));
+        as_buf_printf(out, "; %zu of %zu measurements %s", t->like_worst, t->about, status_said(t->worst));
 }
 
 static bool has_probe(const struct as_quantity_subject *s, const char *filter)

@@ -50,8 +50,11 @@ void as_refs_finish(struct as_refs *refs);
  * figure of a whole chip is left out where the device has fewer compute units; bandwidth of a CPU's socket counts once
  * per socket that the device has. */
 enum as_status as_refs_of_device(const struct as_device_info *info, struct as_refs *out, struct as_error *err);
-/* The same of a chip: "h100sxm", or the first that begins so: "h100"; case and blanks do not count. None: not found. */
+/* The same of a chip: "h100sxm", or the first that begins with such a word: "h100"; case and blanks do not count. None:
+ * not found. */
 enum as_status as_refs_of_chip(const char *chip, struct as_refs *out, struct as_error *err);
+/* Appends the chips whose names begin with most of this one: "H100 SXM; H100 PCIe". Nothing: there are none. */
+enum as_status as_refs_chips_like(const char *name, struct as_buf *out, struct as_error *err);
 /* A copy of the figures of the side of a machine that this device ("hip:0") is on. */
 enum as_status as_refs_of_side(const struct as_refs *refs, const char *device, struct as_refs *out,
                                struct as_error *err);

@@ -92,16 +92,16 @@ enum as_status as_refs_of_side(const struct as_refs *refs, const char *device, s
     return st;
 }
 
-/* Does a chip's name begin with this, case and blanks aside? whole: and end with it? */
-static bool begins(const char *chip, const char *with, bool whole)
+/* How a chip's name continues after this, case and blanks aside; NULL: it does not begin so. */
+static const char *rest_after(const char *chip, const char *with)
 {
     for (;; chip++) {
         with += strspn(with, " ");
-        chip += strspn(chip, " ");
         if (!*with)
-            return !whole || !*chip;
+            return chip;
+        chip += strspn(chip, " ");
         if (tolower((unsigned char)*chip) != tolower((unsigned char)*with++))
-            return false;
+            return NULL;
     }
 }
 
@@ -114,7 +114,8 @@ struct wanted {
 static bool is_of_chip(void *what, struct as_ref *ref)
 {
     struct wanted *w = what;
-    if (!w->first[0] && begins(ref->chip, w->chip, w->whole))
+    const char *rest = w->first[0] ? NULL : rest_after(ref->chip, w->chip);
+    if (rest && (!*rest || (!w->whole && *rest == ' '))) /* "h100" names the first H100, "h10" none */
         as_copy_text(w->first, sizeof w->first, ref->chip);
     return w->first[0] && strcmp(w->first, ref->chip) == 0;
 }
@@ -131,6 +132,24 @@ enum as_status as_refs_of_chip(const char *chip, struct as_refs *out, struct as_
         return as_fail(err, AS_NOTFOUND, "no data sheet for chip '%s'; see 'assay list refs'", chip);
     if (!st)
         as_copy_text(out->name, sizeof out->name, out->v[0].chip);
+    return st;
+}
+
+static bool begins_like(void *what, struct as_ref *ref)
+{
+    return rest_after(ref->chip, what);
+}
+
+enum as_status as_refs_chips_like(const char *name, struct as_buf *out, struct as_error *err)
+{
+    char part[sizeof((struct as_ref *)0)->chip];
+    struct as_refs found = {0};
+    enum as_status st = AS_OK;
+    as_copy_text(part, sizeof part, name);
+    for (size_t n = strlen(part); n >= 3 && 2 * n > strlen(name) && !found.n && !st; part[--n] = '\0')
+        st = refs_sheet_collect(begins_like, part, &found, err);
+    as_refs_chips(&found, out);
+    as_refs_finish(&found);
     return st;
 }
 

@@ -153,7 +153,7 @@ static double meanwhile_cpus(const struct meanwhile *m)
 static enum as_status again_lock(const struct as_engine *e, struct meanwhile *m, int *lock, struct as_error *err)
 {
     const struct meanwhile wait = meanwhile_begin();
-    const enum as_status st = as_lock_machine(e->options, lock, err);
+    const enum as_status st = as_lock_machine(e->options, e->options->budget_s, lock, err);
     m->used += as_others_seconds() - wait.used;
     m->began += as_now() - wait.began;
     return st;

@@ -158,7 +158,7 @@ struct as_slot *as_slot_of_cell(struct as_slot *slots, size_t n, const struct as
 
 /* One run per user and machine at a time (lock.c). *lock is a descriptor to close, or -1 with a note: without a lock
  * runs may disturb each other, but results are safe. */
-enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
+enum as_status as_lock_machine(const struct as_run_options *options, double budget_s, int *lock, struct as_error *err);
 
 enum { AS_COMPILE_WORTH = 8 };
 /* Compiles the kernels of cells[0..n) in that order on all CPUs while nothing is measured, if the backend can

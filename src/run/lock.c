@@ -51,29 +51,66 @@ static int open_lock(const char *path)
     return -1;
 }
 
+/* Tells those who wait which process holds the lock and when its budget ends: "1234 1795000000 assay run full". Where
+ * that cannot be written, they are told less. */
+static void lock_sign(const struct as_run_options *options, double budget_s, int fd)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "%ld %.0f %s", (long)getpid(), budget_s > 0 ? as_wall() + budget_s : 0,
+                  options->command ? options->command : "");
+    const ssize_t written =
+        !text.failed && ftruncate(fd, 0) == 0 ? pwrite(fd, as_buf_get(&text), text.len, 0) : (ssize_t)-1;
+    (void)written;
+    as_buf_finish(&text);
+}
+
+/* " (process 1234, assay run full, until 2026-11-21T09:05:00Z at the latest)", or less */
+static void lock_name_holder(int fd, struct as_buf *out)
+{
+    char text[512] = "", until[32], *rest;
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    const long pid = strtol(text, &rest, 10);
+    const double end = strtod(rest, &rest);
+    as_buf_str(out, "another run is measuring on this machine");
+    if (pid <= 0)
+        return;
+    as_buf_printf(out, " (process %ld", pid);
+    if (*rest == ' ' && rest[1])
+        as_buf_printf(out, ", %s", rest + 1);
+    as_format_wall(end, until, sizeof until);
+    if (end > 0)
+        as_buf_printf(out, ", until %s at the latest", until);
+    as_buf_char(out, ')');
+}
+
 /* Waits if the options ask for it. Returns 0 when locked, else the errno why locks do not work. */
 static int lock_take(const struct as_run_options *options, int fd, enum as_status *status, struct as_error *err)
 {
-    bool said = false;
+    struct as_buf text = AS_BUF_INIT;
     int why;
     while ((why = as_lock_byte(fd, 0)) == EAGAIN) {
         if (options->stop && *options->stop)
             *status = as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
-        else if (!options->wait)
-            *status =
-                as_fail(err, AS_BUSY,
-                        "another run is measuring on this machine; wait for its end, since two disturb each other");
+        if (!*status && !text.len) {
+            as_buf_str(&text, options->wait ? "waiting: " : "");
+            lock_name_holder(fd, &text);
+            if (options->wait) {
+                as_buf_str(&text, "; --no-wait fails instead");
+                as_event_note(options, as_buf_get(&text));
+            } else
+                *status =
+                    as_fail(err, AS_BUSY, "%s; wait for its end, since two disturb each other", as_buf_get(&text));
+        }
         if (*status)
             break;
-        if (!said)
-            as_event_note(options, "waiting: another run is measuring on this machine");
-        said = true;
         as_sleep(0.1);
     }
+    as_buf_finish(&text);
     return why;
 }
 
-enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err)
+enum as_status as_lock_machine(const struct as_run_options *options, double budget_s, int *lock, struct as_error *err)
 {
     struct as_buf path = AS_BUF_INIT;
     enum as_status st = AS_OK;
@@ -90,6 +127,8 @@ enum as_status as_lock_machine(const struct as_run_options *options, int *lock, 
             *lock = -1;
         }
     }
+    if (!st && *lock >= 0)
+        lock_sign(options, budget_s, *lock);
     if (!st && *lock < 0) {
         as_buf_clear(&path);
         as_buf_printf(&path, "another run on this machine cannot be kept away: no lock file can be had (%s)",

@@ -14,6 +14,8 @@ static const double TRIAL_S = 0.5;
 static void planning_override_precision(struct as_suite *suite, double precision)
 {
     suite->precision = precision;
+    if (suite->precise_budget_s > 0)
+        suite->budget_s = suite->precise_budget_s;
     for (size_t i = 0; i < suite->grids_n; i++)
         suite->grids[i].precision = 0;
 }

@@ -22,6 +22,8 @@ struct as_finding {
     char remedy[256]; /* what the user can do; "" when fine */
 };
 enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err); /* *findings: free */
+/* What a reading of the clock costs, in its nanoseconds. */
+double as_doctor_clock_ns(uint64_t (*now)(void));
 /* What the device's sensor saw when the device was looked up just now. */
 void as_doctor_device(const struct as_device_info *info, struct as_finding *f);
 /* What tells the traffic of its memories while it is measured. */

@@ -59,7 +59,7 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     if (!st)
         st = plan_replay(&old, e.slots, e.slots_n, &plan, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
-        st = as_lock_machine(options, &lock, err);
+        st = as_lock_machine(options, options->budget_s, &lock, err);
     if (!st)
         st = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
     if (!st) {

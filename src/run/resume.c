@@ -319,7 +319,7 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     if (!st)
         st = drop_others(&e, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
-        st = as_lock_machine(options, &lock, err);
+        st = as_lock_machine(options, options->budget_s, &lock, err);
     if (!st)
         st = as_engine_take_up(&e, err);
     if (!st)

@@ -272,7 +272,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     if (!st)
         st = check_possible(&p, options, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
-        st = as_lock_machine(options, &lock, err);
+        st = as_lock_machine(options, p.run.budget_s, &lock, err);
     if (!st)
         st = as_engine_fill_run(&p.run, options, p.name, e.slots, e.slots_n, err);
     if (!st)

@@ -245,7 +245,8 @@ static enum as_status one_cell(struct as_store *store, int64_t id, int with_samp
     enum as_status st = found ? read_cell(&row, out, err) : AS_OK;
     st = as_row_close(&row, st, err);
     if (!st && !found)
-        st = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s': 'assay show' lists those of a run",
+        st = as_fail(err, AS_NOTFOUND,
+                     "cell %lld is not in the store '%s': 'assay show PROBE' lists those of the last run",
                      (long long)id, store->path);
     return st || !with_samples ? st : load_samples(store, out, err);
 }

@@ -49,6 +49,8 @@ REFUSED = [
     (["run", "--report", "/no/such/folder/x.html"], 1, ["/no/such/folder"]),
     (["run", "--colour", "alwys"], 2, ["did you mean 'always'?"]),
     (["run", "--store", ""], 2, ["--store"]),
+    (["list", "refs", "h10"], 2, ["no references 'h10'; similar chips: H100 SXM; H100 PCIe"]),
+    (["list", "refs", "h1000"], 2, ["similar chips: H100 SXM; "]),
     (["explain", "L3", "latency"], 2, ["'explain' does not take 'latency' after 'L3'", "in quotes: 'L3 latency'"]),
     *[([*command.split(), ""], 2, ["is empty"]) for command in (
         "explain", "explain probe", "history", "facts last", "show", "plan", "run", "list", "export", "advise", "run --device", "run --set")],

@@ -87,7 +87,7 @@ UNIT_TEST(test_left_out)
 {
     add_curve(KIB, 256.0 * MIB, 16.0 * MIB);
     assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_UNDECIDED,
-                  "inconclusive: no plateau of its own in latency; 2 of 5 left out by the budget");
+                  "inconclusive: no plateau of its own in latency; 2 of 5 measurements left out by the budget");
     assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_UNDECIDED, "inconclusive: no clear step in latency");
     add_curve(KIB, 256.0 * MIB, 2.0 * MIB);
     assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_MISSING, "left out by the budget");
@@ -101,7 +101,7 @@ UNIT_TEST(test_crashed)
     add_curve(KIB, 256.0 * MIB, INFINITY);
     cells[2].status = AS_CELL_CRASHED; /* of 4 KiB */
     assert_reason(NULL, 0, "L1.latency", AS_QUANTITY_UNDECIDED,
-                  "inconclusive: no plateau of its own in latency; 1 of 6 crashed");
+                  "inconclusive: no plateau of its own in latency; 1 of 6 measurements crashed");
     assert_reason(NULL, 0, "L3.latency", AS_QUANTITY_UNDECIDED, "inconclusive: no plateau of its own in latency");
 }
 

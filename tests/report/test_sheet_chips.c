@@ -189,6 +189,7 @@ static void test_another_chip(void **state)
     assert_int_equal(as_refs_of_chip("", &chip, &err), AS_NOTFOUND);
     assert_int_equal(as_refs_of_chip("  ", &chip, &err), AS_NOTFOUND);
     assert_int_equal(as_refs_of_chip("h100 of another kind", &chip, &err), AS_NOTFOUND);
+    assert_int_equal(as_refs_of_chip("h10", &chip, &err), AS_NOTFOUND); /* a part of a word names no chip */
 }
 
 int main(void)

@@ -45,6 +45,16 @@ def test_two_stores_one_machine(assay):
     harness.interrupt(assay, first)
 
 
+def test_export_beside_a_run(assay):
+    """Without a name it is of the run before, not of the one that is measured; who waits learns for whom."""
+    assay.run("run", *REAL, *BRIEF)
+    first = measuring(assay)
+    expect(assay.export()["run"]["state"] == "complete", "the run before")
+    done = assay.run("run", *REAL, "--no-wait", "--store", assay.path("other.db"))
+    expect(f"process {first.pid}, assay run latency" in done.err, "names the process and its command", done)
+    harness.interrupt(assay, first)
+
+
 def test_wrong_axis_beside_a_run(assay):
     """Arguments are checked before the end of another run is waited for."""
     first = measuring(assay)

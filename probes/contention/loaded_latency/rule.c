@@ -102,7 +102,8 @@ static void loaded_latency_add_peak(struct as_rule_context *c, const struct load
         !decided && as_number_form(&(struct as_number){.value = p->times, .ci = p->times_ci, .unit = "x"}) !=
                         AS_NUMBER_INCONCLUSIVE;
     f->verdict = decided ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "At peak load (%s) latency is {value}%s%s", bandwidth_text(p->gbs, gbs, sizeof gbs),
+    as_fact_say(f, "At the highest bandwidth (%s, delay %.0f) latency is {value}%s%s",
+                bandwidth_text(p->gbs, gbs, sizeof gbs), as_cell_axis_number(p->cell, "delay"),
                 tied ? ", statistically tied with the unloaded one: " : ", ",
                 as_noted_text(p->times, p->times_ci, "x", tied ? "" : " the unloaded latency",
                               curve_text(p, note, sizeof note), times, sizeof times));

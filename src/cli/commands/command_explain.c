@@ -72,6 +72,58 @@ static void allocator_roles(const struct as_probe *p, const struct as_table_styl
     as_buf_finish(&text);
 }
 
+/* "op, store: every word": axes of which "all" means that, after a "; " unless they are the first. */
+static void all_of(const struct as_probe *p, bool (*is)(const struct as_axis *a), const char *what, struct as_buf *out)
+{
+    const char *lead = out->len ? "; " : "'all' is, of ";
+    size_t n = 0;
+    for (const struct as_axis *a = p->axes; a->name; a++) {
+        if (!is(a))
+            continue;
+        as_buf_printf(out, "%s%s", n ? ", " : lead, a->name);
+        n++;
+    }
+    if (n)
+        as_buf_printf(out, ": %s", what);
+}
+
+static bool takes_doublings(const struct as_axis *a)
+{
+    return a->domain == AS_DOMAIN_THREADS || (a->type != AS_AXIS_WORD && a->domain == AS_DOMAIN_NONE && a->max);
+}
+
+static bool takes_cpus(const struct as_axis *a)
+{
+    return a->domain == AS_DOMAIN_CPU;
+}
+
+static bool takes_words(const struct as_axis *a)
+{
+    return a->type == AS_AXIS_WORD && a->domain == AS_DOMAIN_NONE && !a->all;
+}
+
+static bool takes_allocators(const struct as_axis *a)
+{
+    return a->domain == AS_DOMAIN_ALLOCATOR;
+}
+
+/* What the value "all" of --set means, which is more than the largest value. */
+static void explain_all(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    all_of(p, takes_doublings, "1, 2, 4 ... up to the largest, which alone is 'max'", &text);
+    all_of(p, takes_cpus, "every CPU that assay may use", &text);
+    all_of(p, takes_words, "every value", &text);
+    all_of(p, takes_allocators, "every allocator that can be used", &text);
+    for (const struct as_axis *a = p->axes; a->name; a++)
+        if (a->type == AS_AXIS_WORD && a->all)
+            as_buf_printf(&text, "%s%s: %s", text.len ? "; " : "'all' is, of ", a->name, a->all);
+    if (text.len)
+        as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    out->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
 static enum as_status probe_axes(const struct as_probe *p, bool all, const struct as_table_style *style,
                                  struct as_buf *out, struct as_error *err)
 {
@@ -90,6 +142,7 @@ static enum as_status probe_axes(const struct as_probe *p, bool all, const struc
     }
     as_text_title(out, "Axes", style);
     enum as_status st = as_table_write(&t, style, out, err);
+    explain_all(p, style, out);
     allocator_roles(p, style, out);
     as_table_finish(&t);
     as_buf_finish(&range);
@@ -207,8 +260,10 @@ static enum as_status explain_check(const struct as_args *args, const struct che
     struct as_buf line = AS_BUF_INIT;
     as_buf_printf(&line, "%s: %s", check->name, check->help);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    struct as_run_name taken;
     /* the explanation works without a store; the last run is optional */
-    if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))
+    if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_last_run(store, &taken, &why) ||
+        as_store_run(store, taken.text, &run, &why))
         goto done;
     struct as_cell_filter filter = {.run_id = run.id};
     if (as_store_cells(store, &filter, &cells, &n, &why))

@@ -11,8 +11,8 @@ static enum as_status load_histories(const struct as_args *args, struct as_machi
 {
     struct as_store *store = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
-    if (!st && (st = as_machine_runs_load(store, AS_MACHINE_EVER, NULL, m, err)) == AS_NOTFOUND)
-        st = err->code = AS_FAILED; /* the command is right, the store has nothing for it */
+    if (!st)
+        st = as_machine_runs_load(store, AS_MACHINE_EVER, NULL, m, err);
     as_store_close(store);
     return st ? st : as_histories_make(m, v, n, err);
 }

@@ -149,8 +149,9 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
     as_buf_clear(&line);
     as_buf_str(&line, d->budget_s > 0 ? "Time: at most " : "Time: about ");
     as_format_duration(&line, d->estimated_s);
-    as_buf_printf(&line, "; %d trial%s per measurement%s, precision %.3g%%", d->trials, d->trials == 1 ? "" : "s",
-                  d->budget_s > 0 ? " as far as the budget allows" : " and no budget", 100 * d->precision);
+    as_buf_printf(&line, "; %d trial%s per measurement, more until its precision (%.3g%%) is reached%s", d->trials,
+                  d->trials == 1 ? "" : "s", 100 * d->precision,
+                  d->budget_s > 0 ? ", as far as the budget allows" : "; no budget");
     as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     as_buf_clear(&line);
     if (plan_fits(d) < cells) {
@@ -168,7 +169,7 @@ static void plan_json_devices(const struct as_dry_run *d, struct as_buf *out)
     for (size_t i = 0; i < d->devices_n; i++) {
         as_buf_str(out, i ? ",{" : "[{");
         as_json_add_text(out, "id", d->devices[i].id);
-        as_json_add_text(out, "name", d->devices[i].name);
+        as_json_add_text(out, "name", as_info_title(&d->devices[i]));
         as_buf_char(out, '}');
     }
     as_buf_str(out, d->devices_n ? "]" : "[]");

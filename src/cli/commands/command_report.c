@@ -175,8 +175,15 @@ static int run_export(const struct as_command *command, const struct as_args *ar
     enum as_status st = find_format(as_args_value(args, "format"), &write, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
+    struct as_run_name taken;
+    if (!st && !as_args_word(args, 0))
+        st = as_last_run(store, &taken, &err);
     if (!st)
-        st = as_store_run(store, as_args_word(args, 0), &run, &err);
+        st = as_store_run(store, as_args_word(args, 0) ? as_args_word(args, 0) : taken.text, &run, &err);
+    if (!st)
+        as_store_settle_state(store, &run);
+    if (!st && run.state == AS_RUN_RUNNING)
+        as_cli_note("run %lld is still being measured: the export has what it measured so far", (long long)run.id);
     int code = st ? as_cli_misuse(command, &err) : AS_EXIT_OK;
     if (!st && export_to(&file, path ? path : "-", write, store, &run, &err))
         code = file.closed ? AS_EXIT_FAILED : as_cli_misuse(command, &err);
@@ -208,7 +215,7 @@ const struct as_command as_command_export = {
         "-i "
         "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
         "devices. "
-        "Without a RUN, the last is exported.",
+        "Without a RUN, the last that is not being measured is exported.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,

@@ -137,9 +137,12 @@ static void name_machine(const char *what, const struct as_machine_sheet *m, con
     as_buf_printf(out, "%s: ", what);
     as_buf_terminal(out, name);
     as_buf_str(out, name[0] ? ", " : "");
-    if (m->runs > 1)
-        as_buf_printf(out, "%zu runs of ", m->runs);
+    const size_t whole = m->runs - m->again;
+    if (m->runs > 1 && whole)
+        as_buf_printf(out, "%zu run%s of ", whole, whole == 1 ? "" : "s");
     as_buf_terminal(out, m->suite);
+    if (m->again && whole)
+        as_buf_printf(out, " and %zu repeat%s of some of its measurements", m->again, m->again == 1 ? "" : "s");
     as_buf_str(out, " on ");
     as_buf_terminal(out, m->host);
     as_buf_char(out, '\n');

@@ -45,16 +45,20 @@ static const struct term {
     {"inconclusive", "undecided", /* words: ok */
      "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"contended", NULL,
-     "others used the core, the device or the memory in most trials; 'over' beside it is the best that was seen"},
+     "others used the core, the device or the memory in most trials; 'at least' or 'at most' beside it is the end of "
+     "the "
+     "interval that this cannot explain"},
     {"over", "under",
-     "beside a number: the 95% interval has no useful other end, so the number is a bound, of a rate from below "
-     "('over') "
-     "or of a time from above ('under')"},
-    {"about", NULL, "beside a number: too few trials were undisturbed for an interval; 'explain CELL' lists them"},
+     "beside a ratio: the end of its wide 95% interval that is nearer to 1; the other end is not useful"},
+    {"about", NULL,
+     "beside a number: one or two trials were usable, too few for a narrow interval; 'explain CELL' lists them"},
     {"of trials", "disturbed",
      "the number rests on the undisturbed trials only: 'N of M trials' says how many; in the others something else "
      "used the CPU or the device"},
-    {"at least", "at most", "of a fact: the best variant measured; variants that may be better have no number"},
+    {"at least", "at most",
+     "beside a number: it may be better, since others disturbed all its trials ('contended'); of a fact: the best "
+     "variant "
+     "measured, where variants that may be better have no number"},
     {"not yet known", NULL, "too few trials or runs to say where another run of the machine would lie"},
     {"not in this suite", NULL, "the suite does not measure this line; others may: 'assay list suites'"},
     {"specified", NULL, "the figure of the vendor's data sheet; not measured"},
@@ -89,7 +93,9 @@ static const struct term {
      "Intel's Memory Latency Checker; the probes latency, bandwidth, loaded_latency and c2c answer its questions"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL,
-     "the upper end of the 95% interval is more than 10 times the lower one (100 times for sizes in bytes)"},
+     "the upper end of the 95% interval is more than 10 times the lower one (100 times for sizes in bytes), or there "
+     "is "
+     "one usable trial, with an interval of more than 25%"},
     {"±", "+-", "the farther end of the 95% interval, relative to the number"},
     {"~", NULL, "beside an interval: it is wider than requested; 'assay explain imprecise' says why that may be"},
     {"one trial", NULL,

@@ -143,8 +143,17 @@ static void states_text(const struct as_history *h, struct as_buf *out)
     }
 }
 
+/* n of the machine's runs have the line. */
+static void too_few_text(const char *lead, size_t n, size_t runs, struct as_buf *out)
+{
+    as_buf_printf(out, "%s few runs to detect a change (", lead);
+    if (n < runs)
+        as_buf_printf(out, "%zu of %zu have the line, ", n, runs);
+    as_buf_printf(out, "%d are needed)", AS_HISTORY_RUNS_MIN);
+}
+
 /* The level now, and how it stands to the one before. */
-static void level_text(const struct as_history *h, struct as_buf *out)
+static void level_text(const struct as_history *h, size_t runs, struct as_buf *out)
 {
     const struct as_number now = as_history_number(h), before = history_number(h, h->before.value, h->before.ci);
     if (h->states.n) {
@@ -167,9 +176,10 @@ static void level_text(const struct as_history *h, struct as_buf *out)
         as_buf_str(out, " of ");
         as_number_brief(&before, out);
         as_buf_str(out, " before");
-    } else
-        as_buf_str(out,
-                   h->n >= AS_HISTORY_RUNS_MIN ? "; no change" : "; too few runs to detect a change (3 are needed)");
+    } else if (h->n >= AS_HISTORY_RUNS_MIN)
+        as_buf_str(out, "; no change");
+    else
+        too_few_text("; too", h->n, runs, out);
     alone_text(h, out);
 }
 
@@ -190,7 +200,7 @@ enum as_status as_history_table(const struct as_history *h, const struct as_mach
     const enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     as_buf_clear(&text);
-    level_text(h, &text);
+    level_text(h, m->n, &text);
     as_buf_terminal(&safe, as_buf_get(&text));
     if (text.len)
         as_text_fill(out, as_buf_get(&safe), style->width, 0, 0);
@@ -319,11 +329,10 @@ enum as_status as_history_summary(const struct as_history *v, size_t n, const st
         runs = v[i].n > runs ? v[i].n : runs;
         changed += v[i].since > 0;
     }
-    as_text_title(out,
-                  changed                       ? "Changed"
-                  : runs >= AS_HISTORY_RUNS_MIN ? "No line changed"
-                                                : "Too few runs to detect a change (3 are needed)",
-                  style);
+    struct as_buf few = AS_BUF_INIT;
+    too_few_text("Too", runs, m->n, &few);
+    as_text_title(out, changed ? "Changed" : runs >= AS_HISTORY_RUNS_MIN ? "No line changed" : as_buf_get(&few), style);
+    as_buf_finish(&few);
     as_table_init(&t, changed ? changed_heads : steady_heads);
     for (size_t i = 0; i < n; i++) {
         if (!as_history_is_asked(&v[i], asked) || !v[i].n)

@@ -55,7 +55,9 @@ static enum as_status figures_table(const struct as_listing *l, const struct as_
     struct as_buf text = AS_BUF_INIT;
     struct as_table t;
     const size_t shared = as_refs_source(refs);
-    as_buf_printf(&text, "%s: %zu figures of %.*s", refs->name, refs->n, (int)shared, refs->v[0].source);
+    as_buf_printf(&text, "%s: %zu figures", refs->name, refs->n);
+    if (shared)
+        as_buf_printf(&text, " of %.*s", (int)shared, refs->v[0].source);
     as_paint_on(l->out, AS_PAINT_STRONG, l->style);
     as_buf_terminal(l->out, as_buf_get(&text));
     as_paint_off(l->out, AS_PAINT_STRONG, l->style);

@@ -103,7 +103,43 @@ static enum as_status run_has(struct as_store *store, const struct as_run *run, 
     size_t n = 0;
     *has = !probe && is_of_suite(run);
     enum as_status st = probe ? as_store_count(store, run->id, probe, &n, err) : AS_OK;
-    *has |= n > 0;
+    *has |= n > 0 && run->state != AS_RUN_RUNNING;
+    return st;
+}
+
+/* Where no run is meant before others: the last that is not being measured now. NULL: it is the store's last. */
+static const struct as_run *last_measured(const struct as_run *runs, size_t n)
+{
+    bool skipped = false;
+    for (size_t at = n; at > 0; at--) {
+        const struct as_run *run = &runs[at - 1];
+        if (run->state != AS_RUN_RUNNING && !as_run_is_again(run))
+            return skipped ? run : NULL;
+        skipped |= run->state == AS_RUN_RUNNING;
+    }
+    return NULL;
+}
+
+static void name_last_measured(const struct as_run *runs, size_t n, struct as_run_name *out)
+{
+    const struct as_run *other = last_measured(runs, n);
+    as_copy_text(out->text, sizeof out->text, "last");
+    if (!other)
+        return;
+    snprintf(out->text, sizeof out->text, "%lld", (long long)other->id);
+    as_cli_note("run %lld (%s), the last that is not being measured", (long long)other->id, other->suite);
+}
+
+enum as_status as_last_run(struct as_store *store, struct as_run_name *out, struct as_error *err)
+{
+    struct as_run *runs = NULL;
+    size_t n = 0;
+    const enum as_status st = as_store_runs(store, &runs, &n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        as_store_settle_state(store, &runs[i]);
+    if (!st)
+        name_last_measured(runs, n, out);
+    as_runs_free(runs, n);
     return st;
 }
 
@@ -114,8 +150,12 @@ enum as_status as_default_run(struct as_store *store, const char *probe, struct 
     bool has = false;
     as_copy_text(out->text, sizeof out->text, "last");
     enum as_status st = as_store_runs(store, &runs, &n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        as_store_settle_state(store, &runs[i]);
     for (at = n; at > 0 && !has && !st; at--)
         st = run_has(store, &runs[at - 1], probe, &has, err);
+    if (!st && !has)
+        name_last_measured(runs, n, out);
     if (!st && has)
         snprintf(out->text, sizeof out->text, "%lld", (long long)runs[at].id);
     if (!st && has && at + 1 < n)

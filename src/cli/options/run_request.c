@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A budget of 0 means no limit; less than a second is refused. */
 static enum as_status request_parse_budget(const char *text, double *out, struct as_error *err)
@@ -43,6 +44,11 @@ static enum as_status request_check_names(const char *const *names, size_t n, st
     for (size_t i = 0; i < n && !st; i++) {
         struct as_suite suite;
         st = as_suite_find(names[i], &suite, err);
+        if (st && names[i][0] == 'x' && names[i][1] && !names[i][1 + strspn(names[i] + 1, "0123456789")])
+            st = as_fail(err, AS_USAGE,
+                         "there is no suite or probe '%s'; as the steps of --set it needs quotes: "
+                         "--set 'AXIS=FROM..TO %s'",
+                         names[i], names[i]);
         if (!st)
             as_suite_finish(&suite);
     }

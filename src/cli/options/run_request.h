@@ -16,10 +16,12 @@
      "of 'assay list roles'; state=HSA_XNACK=0,HSA_XNACK=1 measures in processes with this "                           \
      "environment", true},                                                                                             \
     {"precision", 0, "P",                                                                                              \
-     "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "    \
-     "differ between probes; see 'assay list suites')", false},                                                        \
+     "requested width of the 95% interval, relative to the median, 0.01% to 100%: a probe is measured until it is "    \
+     "reached, for at most ten minutes, a suite for its budget (default: the suite's, which may differ between "       \
+     "probes; see 'assay list suites')", false},                                                        \
     {"budget", 0, "TIME",                                                                                              \
-     "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU)",   \
+     "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU; "   \
+     "a minute for a probe, ten minutes with --precision)",                                                            \
      false},                                                                                                           \
     {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false}
 // clang-format on

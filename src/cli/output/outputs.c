@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -140,7 +141,13 @@ static enum as_status check_access(const char *path, struct as_error *err)
     if (slash)
         slash[slash == folder] = 0;
     enum as_status st = AS_OK;
-    if (access(slash ? folder : ".", W_OK) != 0)
+    const bool may = access(slash ? folder : ".", W_OK) == 0;
+    const int fd =
+        may ? as_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600) : -1; /* root may write anywhere, as into /proc */
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    } else
         st = as_fail(err, AS_IO, "cannot write into the folder of \"%s\": %s", path, strerror(errno));
     free(folder);
     return st;

@@ -55,7 +55,8 @@ enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, 
     while (k < m->n && !overview_same_reason(&m->reasons[k].first, cell))
         k++;
     if (k == AS_MISSING_REASONS) {
-        m->more++;
+        m->more.cells++;
+        add_probe(&m->more, cell->probe);
         return AS_OK;
     }
     if (!m->reasons && !(m->reasons = calloc(AS_MISSING_REASONS, sizeof *m->reasons)))

@@ -13,8 +13,9 @@ struct as_missing {
         struct as_cell first;
         char probes[AS_MISSING_PROBES][32]; /* which have it */
         size_t cells, probes_n;
-    } * reasons;    /* owned */
-    size_t n, more; /* more: cells for further reasons */
+    } * reasons; /* owned */
+    size_t n;
+    struct as_missing_reason more; /* cells for further reasons, together */
 };
 enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, struct as_error *err);
 void as_missing_finish(struct as_missing *m);

@@ -94,6 +94,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
     out->virtual_machine = as_machine_is_virtual(&run->run);
     out->clock_hz = run->run.reference_hz;
     enum as_status st = as_machine_sheet_reserve(out, run->devices_n, err);
+    out->again = as_run_is_again(&run->run);
     if (!st)
         as_copy_text(out->run[0], sizeof out->run[0], run->run.uuid);
     for (size_t i = 0; i < run->devices_n && !st; i++) {
@@ -290,6 +291,7 @@ enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struc
     for (size_t i = 0; i < run->runs; i++)
         as_copy_text(into->run[into->runs + i], sizeof into->run[0], run->run[i]);
     into->runs += run->runs;
+    into->again += run->again;
     into->virtual_machine |= run->virtual_machine;
     return st;
 }

@@ -38,10 +38,10 @@ enum { AS_MACHINE_RUNS_MAX = 64 };
 struct as_machine_sheet {
     char host[64], suite[64];
     bool virtual_machine;
-    bool bounds;     /* its numbers are those of a policy, which nothing measured */
-    double clock_hz; /* reference clock of the CPU's numbers; NAN unknown */
-    char (*run)[40]; /* owned: UUIDs of the runs that it rests on */
-    size_t runs;
+    bool bounds;               /* its numbers are those of a policy, which nothing measured */
+    double clock_hz;           /* reference clock of the CPU's numbers; NAN unknown */
+    char (*run)[40];           /* owned: UUIDs of the runs that it rests on */
+    size_t runs, again;        /* again: those of them that measured some cells of another again */
     struct as_device_sheet *v; /* owned */
     size_t n;
 };

@@ -461,6 +461,13 @@ static size_t not_in_suite_of_group(const struct as_sheet *s, size_t i)
     return n;
 }
 
+/* A cache level has other results than lines of the sheet, such as triad, which its name would deny. */
+static bool is_named_whole(const struct as_sheet *s, const struct as_sheet_gap *gap)
+{
+    const char *level = gap->of->level;
+    return !has_group(s, gap->group) && !(level[0] == 'L' && level[1] >= '0' && level[1] <= '9');
+}
+
 void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out)
 {
     enum { NAMED_MAX = 5 };
@@ -473,14 +480,14 @@ void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out)
         if (first)
             left = n = not_in_suite_of_group(s, i);
         left--;
-        const bool whole = !has_group(s, gap->group);
+        const bool whole = is_named_whole(s, gap);
         if ((whole || n > NAMED_MAX) && !first)
             continue;
         as_buf_printf(out, "%s%s", lead, first ? gap->title : "");
         if (!whole && n > NAMED_MAX)
-            as_buf_printf(out, " (%zu other lines)", n);
+            as_buf_printf(out, " (%zu %slines)", n, has_group(s, gap->group) ? "other " : "");
         else if (!whole)
-            as_buf_printf(out, "%s%s", first ? " " : "", gap->label);
+            as_buf_printf(out, "%s%s", first ? " " : "", gap->shown);
         lead = "; ";
     }
 }

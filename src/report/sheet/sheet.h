@@ -78,8 +78,8 @@ struct as_sheet_entry {
     const struct as_sheet_gap *gap;
 };
 bool as_sheet_next(const struct as_sheet *s, size_t *row, size_t *gap, struct as_sheet_entry *out);
-/* "Atomics; Memory write; copy": the lines that the suite does not measure, a group by its name where it has no
- * other line, and by their number where it lacks more than five; "" none. */
+/* "Atomics; Memory write; copy": the lines that the suite does not measure, a group but a cache by its name where it
+ * has no other line, and by their number where it lacks more than five; "" none. */
 void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
 const struct as_sheet_row *as_sheet_row_of(const struct as_sheet *s, const char *quantity); /* by its name; or NULL */

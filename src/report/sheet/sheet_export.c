@@ -230,6 +230,20 @@ static void header_add_end(const struct as_sheet_row *row, double end, struct as
     }
 }
 
+/* What is no constant: "about 1.1 ns, one trial" as in the sheet. */
+static void header_add_words(const struct as_number *n, struct as_buf *out)
+{
+    struct as_buf precision = AS_BUF_INIT;
+    if (as_number_form(n) != AS_NUMBER_NOISY) {
+        as_number_text(n, out);
+        return;
+    }
+    as_number_brief(n, out);
+    as_number_precision(n, &precision);
+    as_buf_printf(out, precision.len ? ", %s" : "%s", as_buf_get(&precision));
+    as_buf_finish(&precision);
+}
+
 /* A constant of what the sheet states as a value, two of what it states as a range, and a comment of anything else. */
 static void header_add_row(const char *device, const struct as_sheet_row *row, struct as_buf *out)
 {
@@ -261,7 +275,7 @@ static void header_add_row(const char *device, const struct as_sheet_row *row, s
         as_buf_finish(&value);
     } else {
         as_buf_str(out, ": ");
-        as_number_text(&n, out);
+        header_add_words(&n, out);
     }
     as_buf_str(out, " */\n");
 }

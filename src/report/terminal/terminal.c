@@ -98,10 +98,46 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_text_left_out(run, style, out);
 }
 
+/* What is not listed by its reason. */
+struct unlisted {
+    const char *probes[AS_MISSING_PROBES];
+    size_t n, cells;
+};
+
+static void unlisted_add(struct unlisted *u, const struct as_missing_reason *r)
+{
+    u->cells += r->cells;
+    for (size_t p = 0; p < r->probes_n; p++) {
+        size_t k = 0;
+        while (k < u->n && strcmp(u->probes[k], r->probes[p]) != 0)
+            k++;
+        if (k == u->n && k < AS_MISSING_PROBES)
+            u->probes[u->n++] = r->probes[p];
+    }
+}
+
+/* "and 14 measurements of c2c, latency for other reasons: assay show PROBE" */
+static void unlisted_text(const struct unlisted *u, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    if (!u->cells)
+        return;
+    as_buf_printf(&line, "and %zu measurement%s of ", u->cells, u->cells == 1 ? "" : "s");
+    for (size_t p = 0; p < u->n; p++) {
+        as_buf_str(&line, p ? ", " : "");
+        as_buf_terminal(&line, u->probes[p]);
+    }
+    as_buf_printf(&line, " for other reasons: assay show %s", u->n == 1 ? u->probes[0] : "PROBE");
+    as_buf_str(out, "  ");
+    as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
 enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,
                                struct as_buf *out, struct as_error *err)
 {
-    size_t more = missing->more;
+    struct unlisted more = {.n = 0};
     if (!missing->n)
         return AS_OK;
     as_text_title(out, "Rejected or not measured", style);
@@ -109,7 +145,7 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
     for (size_t k = 0; k < missing->n; k++) {
         const struct as_missing_reason *r = &missing->reasons[k];
         if (k >= most) {
-            more += r->cells;
+            unlisted_add(&more, r);
             continue;
         }
         const struct as_cell *c = &r->first;
@@ -126,8 +162,8 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
-    if (more)
-        as_buf_printf(out, "  and %zu measurements for other reasons: 'assay show' of their probe\n", more);
+    unlisted_add(&more, &missing->more);
+    unlisted_text(&more, style, out);
     enum as_status st = as_buf_check(&line, err);
     as_buf_finish(&line);
     return st;

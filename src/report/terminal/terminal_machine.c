@@ -6,6 +6,15 @@
 
 #include <math.h>
 
+/* Runs that measured some cells of another again. */
+static size_t count_again(const struct as_machine_runs *m, const bool used[AS_MACHINE_RUNS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        n += m->v[i].is_again && m->v[i].merged != SIZE_MAX && used[m->v[i].merged];
+    return n;
+}
+
 /* "4 runs since 2026-11-24T14:02:00Z"; returns how many. device NULL: of all. */
 static size_t write_runs(const struct as_machine_runs *m, const struct as_device_sheet *device, struct as_buf *line)
 {
@@ -17,7 +26,12 @@ static size_t write_runs(const struct as_machine_runs *m, const struct as_device
         if (m->v[i - 1].merged != SIZE_MAX && used[m->v[i - 1].merged])
             first = &m->v[i - 1];
     as_format_wall(first ? first->started_at : NAN, since, sizeof since);
-    as_buf_printf(line, "%zu run%s since %s", n, n == 1 ? "" : "s", since);
+    const size_t again = count_again(m, used), whole = n - again;
+    if (whole || !again)
+        as_buf_printf(line, "%zu run%s", whole, whole == 1 ? "" : "s");
+    if (again)
+        as_buf_printf(line, "%s%zu repeat%s of some measurements", whole ? " and " : "", again, again == 1 ? "" : "s");
+    as_buf_printf(line, " since %s", since);
     return n;
 }
 

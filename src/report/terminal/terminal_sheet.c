@@ -156,6 +156,18 @@ static void add_legend(const struct as_sheet *sheet, const struct as_table_style
     }
 }
 
+/* Explains shares that are printed as more than 100%. */
+static void add_excess(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    static const double rounded = 1.005;
+    for (size_t i = 0; i < sheet->n; i++)
+        if (as_sheet_share(&sheet->rows[i]) >= rounded) {
+            terminal_sheet_add_line("Shares up to 102%: figures are rounded, and clocks may exceed those they are for",
+                                    style, out);
+            return;
+        }
+}
+
 static void add_not_in_suite(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -250,6 +262,7 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
     as_table_finish(&t);
     if (!st) {
         add_legend(sheet, style, out);
+        add_excess(sheet, style, out);
         add_not_in_suite(sheet, style, out);
         add_sources(sheet, style, out);
     }
