@@ -79,12 +79,8 @@ static bool is_named(const char *name, size_t len, const char *is)
 
 static struct as_number number_of_fact(const struct as_fact *f)
 {
-    return (struct as_number){.value = f->value,
-                              .ci = f->ci,
-                              .unit = f->unit,
-                              .trials = f->trials,
-                              .tried = f->tried,
-                              .bound = f->bound};
+    return (struct as_number){
+        .value = f->value, .ci = f->ci, .unit = f->unit, .trials = f->trials, .tried = f->tried, .bound = f->bound};
 }
 
 /* What a name in braces stands for. */

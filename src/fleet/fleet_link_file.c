@@ -19,7 +19,7 @@ struct link_row {
     int together, of_pair, lower_is_better;
     int from, to;
     char from_host[64], to_host[64], unit[16];
-    double value, ci_low, ci_high, mode_low, mode_high, mode_low_share, seen_low, seen_high;
+    double value, ci_low, ci_high, mode_low, mode_high, mode_low_share;
     size_t trials, tried, modes;
     int at_least, at_most;
     char why[160];
@@ -49,8 +49,6 @@ static const struct as_field row_fields[] = {
     ROW(mode_low, REAL),
     ROW(mode_high, REAL),
     ROW(mode_low_share, REAL),
-    ROW(seen_low, REAL),
-    ROW(seen_high, REAL),
     ROW(trials, SIZE),
     ROW(tried, SIZE),
     ROW(modes, SIZE),
@@ -79,8 +77,6 @@ static void row_of_link(const struct as_fleet_links *l, const struct as_fleet_li
                              .mode_low = n->mode[0],
                              .mode_high = n->mode[1],
                              .mode_low_share = n->share0,
-                             .seen_low = n->seen.lo,
-                             .seen_high = n->seen.hi,
                              .trials = n->trials,
                              .tried = n->tried,
                              .modes = n->modes,
@@ -107,7 +103,6 @@ static enum as_status put_row(struct as_fleet_links *l, const struct link_row *r
                                             .modes = row->modes,
                                             .mode = {row->mode_low, row->mode_high},
                                             .share0 = row->mode_low_share,
-                                            .seen = {row->seen_low, row->seen_high},
                                             .bound = row->at_least - row->at_most}};
     as_copy_text(kind.what, sizeof kind.what, row->what);
     as_copy_text(kind.memory, sizeof kind.memory, row->memory);
