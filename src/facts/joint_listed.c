@@ -87,7 +87,7 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
     as_fact_say(f,
                 longer ? "Loads within the listed size of %s take %s, longer than from memory (%s): %s"
                 : surely && f->value >= memory->value
-                    ? "Loads within the listed size of %s take %s, no less than from memory (%s): %s"
+                    ? "Loads within the listed size of %s take %s, at least as long as from memory (%s): %s"
                 : surely ? "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s"
                          : "Loads within the listed size of %s take %s, those from memory %s; %s",
                 place, value, text,

@@ -192,8 +192,10 @@ static void covers(struct fixture *f, const struct scenario *s, struct tally *al
         inside += t.inside;
         const double width = as_median(t.width, t.n);
         print_message(" %.0f%% (%.2g%%) |", 100.0 * (double)t.inside / (double)t.n, 100 * width);
-        if (width > s->widest && !is_table)
-            fail_msg("%s: half of the intervals are wider than %.0f%%", s->name, 100 * s->widest);
+        const double widest =
+            (is_brief ? 2 : 1) * s->widest; /* few intervals of one run vary with the order of cells */
+        if (width > widest && !is_table)
+            fail_msg("%s: half of the intervals are wider than %.0f%%", s->name, 100 * widest);
     }
     all->n += n;
     all->inside += inside;
