@@ -41,6 +41,12 @@ const badNames = t => t.tab.evaluate(NAMES_ALL => [...document.querySelectorAll(
 const unknownWords = t => t.tab.evaluate(() => [...document.querySelectorAll('.plots svg text')].filter(e => /\b(undefined|null)\b/.test(e.textContent))
   .map(e => `${e.closest('.plots').dataset.figure}: ${e.textContent}`));
 // Heat maps say each number as the tables do.
+// Beside lines of a table that have no number, the fold below counts further ones.
+const countedAsAll = t => t.tab.evaluate(() => [...document.querySelectorAll('details.more > summary')].flatMap(s => {
+  const [, more] = /^\d+ (more )?lines? without a number$/.exec(s.textContent.trim()) ?? [];
+  const table = s.closest('section, div')?.querySelector('.sheet');
+  return /without a number/.test(s.textContent) && table && !!more !== !!table.querySelector('td[colspan]') ? [s.textContent] : [];
+}));
 const otherNumbers = t => t.tab.evaluate(() => {
   const data = JSON.parse(document.getElementById('data').textContent).probes.c2c, said = new Set(data?.said.map(s => s.replace(' ns', '')));
   return [...document.querySelectorAll('.plots[data-figure=c2c] .mark-text.role-mark text')].map(e => e.textContent).filter(s => !said.has(s));
@@ -61,6 +67,7 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     const apart = width < 400 ? [] : await wideCells(t), bad = await badNames(t);
     check(`${where}: no text of a sheet runs into the next cell`, apart.length === 0, apart.slice(0, 12));
     check(`${where}: names and looks are told apart`, bad.length === 0, bad.slice(0, 12));
+    check(`${where}: lines without a number are counted`, (await countedAsAll(t)).length === 0, await countedAsAll(t));
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);

@@ -178,12 +178,15 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
 /* The reasons of the groups that the table lacks. */
 static void lines_without_numbers(struct as_page *p, const struct as_sheet *sheet)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < sheet->gaps_n; i++)
-        n += sheet->gaps[i].reason[0] && is_without_numbers(sheet, sheet->gaps[i].group);
+    size_t n = 0, shown = 0;
+    for (size_t i = 0; i < sheet->gaps_n; i++) {
+        const bool left_out = is_without_numbers(sheet, sheet->gaps[i].group);
+        n += sheet->gaps[i].reason[0] && left_out;
+        shown += sheet->gaps[i].reason[0] && !left_out;
+    }
     if (!n)
         return;
-    as_html_details(p->out, "more", "%zu line%s without a number", n, n == 1 ? "" : "s");
+    as_html_details(p->out, "more", "%zu %sline%s without a number", n, shown ? "more " : "", n == 1 ? "" : "s");
     as_html_open(p->out, "ul", NULL);
     for (size_t i = 0; i < sheet->gaps_n; i++) {
         const struct as_sheet_gap *gap = &sheet->gaps[i];
