@@ -27,7 +27,7 @@ static enum as_status refs_sheet_collect(keep_fn keep, void *what, struct as_ref
             if (!keep(what, &set.v[k]))
                 continue;
             st = as_grow((void **)&out->v, &cap, out->n + 1, sizeof *out->v, err);
-            if (!st)
+            if (!st && out->v)
                 out->v[out->n++] = set.v[k];
         }
         as_refs_finish(&set);

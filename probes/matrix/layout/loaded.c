@@ -94,7 +94,7 @@ static enum as_status loading_take(struct loading *l, enum as_matrix_operand whi
     const size_t each = u->fragments.bytes[which], slots = each * 8 / bits_of(l, which);
     unsigned char *image = malloc(l->count * each);
     u->first[which] = malloc(slots * sizeof *u->first[which]);
-    u->loaded[which] = malloc(slots * sizeof *u->loaded[which]);
+    u->loaded[which] = calloc(slots, sizeof *u->loaded[which]);
     enum as_status st =
         image && u->first[which] && u->loaded[which] ? AS_OK : as_nomem(err, l->count * each, "loaded registers");
     for (size_t s = 0; s < slots && !st; s++) {

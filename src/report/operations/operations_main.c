@@ -49,7 +49,7 @@ enum as_status as_operations_main(const struct as_report_run *run, const char *d
     while (as_main_operations[main_n])
         main_n++;
     *n = 0;
-    *out = calloc(main_n, sizeof **out);
+    *out = calloc(main_n + 1, sizeof **out);
     enum as_status st = *out ? as_operations_make(run, &rows, &all, err) : as_nomem(err, sizeof **out, "operations");
     for (size_t i = 0; i < main_n && !st; i++)
         *n += join_forms(rows, all, device, as_main_operations[i], *out + *n);
