@@ -23,11 +23,11 @@ static enum as_status refs_sheet_collect(keep_fn keep, void *what, struct as_ref
         if (strncmp(t->text, "match,", 6) != 0)
             continue;
         st = as_refs_parse(t->name, t->text, strlen(t->text), &set, err);
-        for (size_t k = 0; k < set.n && !st; k++) {
+        for (size_t k = 0; set.v && k < set.n && !st; k++) {
             if (!keep(what, &set.v[k]))
                 continue;
             st = as_grow((void **)&out->v, &cap, out->n + 1, sizeof *out->v, err);
-            if (!st && out->v)
+            if (!st)
                 out->v[out->n++] = set.v[k];
         }
         as_refs_finish(&set);

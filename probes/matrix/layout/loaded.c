@@ -93,7 +93,7 @@ static enum as_status loading_take(struct loading *l, enum as_matrix_operand whi
     struct as_device *dev = l->timer.dev;
     const size_t each = u->fragments.bytes[which], slots = each * 8 / bits_of(l, which);
     unsigned char *image = malloc(l->count * each);
-    u->first[which] = malloc(slots * sizeof *u->first[which]);
+    u->first[which] = calloc(slots, sizeof *u->first[which]);
     u->loaded[which] = calloc(slots, sizeof *u->loaded[which]);
     enum as_status st =
         image && u->first[which] && u->loaded[which] ? AS_OK : as_nomem(err, l->count * each, "loaded registers");
