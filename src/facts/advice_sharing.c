@@ -51,8 +51,8 @@ static const struct as_pair *largest_by(double (*of)(const struct as_pair *), co
     return largest;
 }
 
-/* Memory that has its place from elsewhere: from advice to the driver or a prefetch, or since it is pinned. Its first
- * touch decides nothing, and what the advice costs is no effect of the touch. */
+/* Advice, a prefetch or pinning places this memory, not its first touch; what the advice costs is no effect of the
+ * touch. */
 static bool is_placed(enum as_role role)
 {
     static const enum as_role placed[] = {AS_ROLE_MANAGED_DEVICE,   AS_ROLE_MANAGED_HOST,

@@ -23,7 +23,9 @@ static void say_growth(struct as_fact *f, const struct link_counter *counter, co
     if (g->resets)
         snprintf(reset, sizeof reset, "; the counter was reset%s, from %.0f to %.0f (reboot or driver reload)",
                  g->resets > 1 ? " several times, last" : "", g->before, g->after);
-    if (g->resets || g->last - g->first > g->grown)
+    if (g->resets && g->grown == 0)
+        as_fact_say(f, "%s did not grow during the run's trials%s", counter->name, reset);
+    else if (g->resets || g->last - g->first > g->grown)
         as_fact_say(f, "%s grew by %.0f during the run's trials%s", counter->name, g->grown, reset);
     else
         as_fact_say(f, "%s grew by %.0f during the run, from %.0f to %.0f", counter->name, g->grown, g->first, g->last);

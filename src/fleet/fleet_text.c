@@ -212,7 +212,7 @@ static enum as_status text_spread(const struct as_fleet *f, const struct as_tabl
         return as_nomem(err, most * sizeof *y, "numbers");
     as_text_title(out, "Spread over the fleet", style);
     if (most < 2) {
-        as_buf_str(out, "  No line has a number of two devices of one model\n");
+        as_buf_str(out, "  No line has numbers from two devices of the same model\n");
         free(y);
         return AS_OK;
     }

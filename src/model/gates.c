@@ -176,8 +176,8 @@ static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, 
     if (claims)
         state = as_gates_main_memory(context, (double)cell->footprint, text);
     else
-        as_buf_str(text,
-                   "one size of a sweep, which claims no level; numbers of memory that rest on it pass the same test");
+        as_buf_str(text, "one size of a sweep, which does not claim to measure DRAM; DRAM numbers that rest on it are "
+                         "checked separately");
     set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);
 }
 

@@ -276,14 +276,15 @@ static enum as_status unknown_name(const char *name, struct as_error *err)
         names[i] = as_refs_texts[i].name;
     const char *near = as_nearest(name, names);
     if (near)
-        return as_fail(err, AS_USAGE, "there are no references '%s'; did you mean '%s'?", name, near);
+        return as_fail(err, AS_USAGE, "unknown reference set '%s'; did you mean '%s'?", name, near);
     struct as_buf chips = AS_BUF_INIT;
     enum as_status st = as_refs_chips_like(name, &chips, err);
     if (!st && chips.len)
-        st = as_fail(err, AS_USAGE, "there are no references '%s'; similar chips: %s", name, as_buf_get(&chips));
+        st = as_fail(err, AS_USAGE, "unknown reference set or chip '%s'; similar chips: %s", name, as_buf_get(&chips));
     as_buf_finish(&chips);
     return st ? st
-              : as_fail(err, AS_USAGE, "there are no references '%s'; see 'assay list refs', or name a CSV file", name);
+              : as_fail(err, AS_USAGE, "unknown reference set or chip '%s'; see 'assay list refs', or name a CSV file",
+                        name);
 }
 
 enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err)

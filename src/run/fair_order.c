@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A large cell waits until the others of its group have had about what it will take: so long a byte may take to fill.
- * Once it is measured, its real time counts. */
+/* Estimated time to fill one byte. A cell that is not measured yet counts with this, so that large cells wait for cheap
+ * ones; then its measured time counts. */
 static const double SECONDS_PER_BYTE = 1e-9;
 
 /* Axes that count what takes memory, with the least bytes of each. */
@@ -107,8 +107,8 @@ static void add_up_time(const struct as_engine *e)
             group_of(e, i, level)->spent_s += e->cells[i].duration_s;
 }
 
-/* Of each group of this level the next of order[0..n): from the group inside it that would have had the least time
- * afterwards; inside the innermost groups, and of equals, the first in the order. */
+/* Sets each group's next cell: from the subgroup with the least time after running it. Ties, and the innermost level,
+ * go by order. */
 static void find_next(const struct as_engine *e, const size_t *order, size_t n, int level)
 {
     const bool is_innermost = level + 1 == AS_FAIR_LEVELS;

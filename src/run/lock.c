@@ -96,11 +96,11 @@ static int lock_take(const struct as_run_options *options, int fd, enum as_statu
             as_buf_str(&text, options->wait ? "waiting: " : "");
             lock_name_holder(fd, &text);
             if (options->wait) {
-                as_buf_str(&text, "; --no-wait fails instead");
+                as_buf_str(&text, "; use --no-wait to fail instead of waiting");
                 as_event_note(options, as_buf_get(&text));
             } else
-                *status =
-                    as_fail(err, AS_BUSY, "%s; wait for its end, since two disturb each other", as_buf_get(&text));
+                *status = as_fail(err, AS_BUSY, "%s; wait until it ends: concurrent runs disturb each other",
+                                  as_buf_get(&text));
         }
         if (*status)
             break;

@@ -49,7 +49,7 @@ REFUSED = [
     (["run", "--report", "/no/such/folder/x.html"], 1, ["/no/such/folder"]),
     (["run", "--colour", "alwys"], 2, ["did you mean 'always'?"]),
     (["run", "--store", ""], 2, ["--store"]),
-    (["list", "refs", "h10"], 2, ["no references 'h10'; similar chips: H100 SXM; H100 PCIe"]),
+    (["list", "refs", "h10"], 2, ["unknown reference set or chip 'h10'; similar chips: H100 SXM; H100 PCIe"]),
     (["list", "refs", "h1000"], 2, ["similar chips: H100 SXM; "]),
     (["explain", "L3", "latency"], 2, ["'explain' does not take 'latency' after 'L3'", "in quotes: 'L3 latency'"]),
     *[([*command.split(), ""], 2, ["is empty"]) for command in (
@@ -124,7 +124,7 @@ REFUSED = [
     (["list", "refs", "mi300b"], 2, ["did you mean 'mi300a'?"]),
     (["show", "--refs", "rigel"], 2, ["'rigel' has no figures for the data sheet", "assay facts --refs rigel"]),
     (["show", "--refs", "gpus"], 2, ["'gpus' has figures of several chips: name one, such as 'H100 SXM'"]),
-    (["show", "--refs", "h1000"], 2, ["there are no references 'h1000'"]),
+    (["show", "--refs", "h1000"], 2, ["unknown reference set or chip 'h1000'"]),
     (["list", "gates", "mi300a"], 2, ["does not take", "'mi300a'"]),
     (["list", "everything"], 2, ["probes, suites, runs, devices, gates, refs, ops and roles"]),
     (["devices", "cpu"], 2, ["does not take 'cpu'"]),

@@ -42,7 +42,7 @@ static bool is_number(const struct as_fact *f)
     return isfinite(f->value) && isfinite(f->ci.lo) && isfinite(f->ci.hi);
 }
 
-/* As good as not after: a mean of equal numbers is rounded. */
+/* Equal numbers differ by the rounding of a mean. */
 static bool is_not_after(double lo, double hi)
 {
     return lo - hi <= 1e-9 * fmax(fabs(lo), fabs(hi));

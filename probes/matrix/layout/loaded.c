@@ -76,14 +76,16 @@ static enum as_status take_element(const struct loading *l, enum as_matrix_opera
         if (!is_nonzero(image, s, bits))
             continue;
         if (u->first[which][s] != s || u->loaded[which][s].row != AS_SLOT_NONE)
-            return as_fail(err, AS_FAILED, "loading fills place %zu of operand %c with two elements", s, "abc"[which]);
+            return as_fail(err, AS_FAILED,
+                           "the load instruction puts two elements into register slot %zu of operand %c", s,
+                           "abc"[which]);
         first = first == slots ? s : first;
         u->first[which][s] = (uint32_t)first;
         if (first == s)
             u->loaded[which][s] = (struct as_slot){(uint16_t)(element / columns), (uint16_t)(element % columns)};
     }
     return first < slots ? AS_OK
-                         : as_fail(err, AS_FAILED, "loading puts row %zu, column %zu of operand %c in no place",
+                         : as_fail(err, AS_FAILED, "the load instruction drops row %zu, column %zu of operand %c",
                                    element / columns, element % columns, "abc"[which]);
 }
 

@@ -215,7 +215,7 @@ const struct as_command as_command_export = {
         "-i "
         "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
         "devices. "
-        "Without a RUN, the last that is not being measured is exported.",
+        "Without a RUN, the latest run that is not in progress is exported.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,

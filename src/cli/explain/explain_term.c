@@ -45,13 +45,13 @@ static const struct term {
     {"inconclusive", "undecided", /* words: ok */
      "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"contended", NULL,
-     "others used the core, the device or the memory in most trials; 'at least' or 'at most' beside it is the end of "
-     "the "
-     "interval that this cannot explain"},
+     "others used the core, the device or the memory in most trials; the number is then a one-sided bound, 'at least' "
+     "or 'at most'"},
     {"over", "under",
      "beside a ratio: the end of its wide 95% interval that is nearer to 1; the other end is not useful"},
     {"about", NULL,
-     "beside a number: one or two trials were usable, too few for a narrow interval; 'explain CELL' lists them"},
+     "beside a number: its interval is too wide to print, and it rests on at most three usable trials; 'explain CELL' "
+     "lists them"},
     {"of trials", "disturbed",
      "the number rests on the undisturbed trials only: 'N of M trials' says how many; in the others something else "
      "used the CPU or the device"},
@@ -93,14 +93,13 @@ static const struct term {
      "Intel's Memory Latency Checker; the probes latency, bandwidth, loaded_latency and c2c answer its questions"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
     {"too noisy", NULL,
-     "the upper end of the 95% interval is more than 10 times the lower one (100 times for sizes in bytes), or there "
-     "is "
-     "one usable trial, with an interval of more than 25%"},
+     "four or more trials, and the upper end of the 95% interval is more than 10 times the lower one (100 times for "
+     "sizes in bytes)"},
     {"±", "+-", "the farther end of the 95% interval, relative to the number"},
     {"~", NULL, "beside an interval: it is wider than requested; 'assay explain imprecise' says why that may be"},
     {"one trial", NULL,
-     "a single trial was undisturbed, so that its interval is what is usual for such measurements; of one of several "
-     "('1 of 5 trials') it also holds what most samples of the others were"},
+     "only one trial was undisturbed, so its interval is the typical one for such measurements; with '1 of 5 trials' "
+     "it also covers the middle half of all samples"},
     {"seen once", NULL, "a fact of a single run; further runs show whether it is reproduced"},
     {"withdrawn", NULL, "a number that the running sheet showed, but that further trials do not support"},
     {"left out", "left out by the budget", "not measured, or not often enough, since the run's time was used up"},

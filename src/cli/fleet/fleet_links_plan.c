@@ -215,7 +215,8 @@ enum as_status as_links_job_check_memory(const struct as_links_job *l, const str
                 "message at most 64 MiB",
                 (unsigned long long)t.size, from, to, l->mpi.size - 1);
         if (!is_of_pair(&cells[i]) && (from != 0 || to != l->mpi.size - 1))
-            return as_fail(err, AS_USAGE, "bisection and all-reduce are of ranks 0 to %d, not %.0f to %.0f",
+            return as_fail(err, AS_USAGE,
+                           "bisection and all-reduce use all ranks: set from=0 and to=%d, not from=%.0f and to=%.0f",
                            l->mpi.size - 1, from, to);
         if (l->why[memory][0])
             return as_fail(err, AS_UNSUPPORTED, "%s memory cannot be sent: %s", as_axes_text(&cells[i].axes, "memory"),

@@ -107,7 +107,7 @@ static enum as_status run_has(struct as_store *store, const struct as_run *run, 
     return st;
 }
 
-/* Where no run is meant before others: the last that is not being measured now. NULL: it is the store's last. */
+/* The default run: the latest that is not in progress. NULL: it is the store's last. */
 static const struct as_run *last_measured(const struct as_run *runs, size_t n)
 {
     bool skipped = false;
@@ -127,7 +127,7 @@ static void name_last_measured(const struct as_run *runs, size_t n, struct as_ru
     if (!other)
         return;
     snprintf(out->text, sizeof out->text, "%lld", (long long)other->id);
-    as_cli_note("run %lld (%s), the last that is not being measured", (long long)other->id, other->suite);
+    as_cli_note("using run %lld (%s): a later run is still in progress", (long long)other->id, other->suite);
 }
 
 enum as_status as_last_run(struct as_store *store, struct as_run_name *out, struct as_error *err)

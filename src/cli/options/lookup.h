@@ -25,7 +25,7 @@ enum as_status as_named_report(const struct as_args *args, const char *name, str
 struct as_run_name {
     char text[24];
 };
-/* The last run of the store that is not being measured, of whatever kind: what is exported without a name. */
+/* The latest run of the store that is not in progress, of whatever kind: what is exported without a name. */
 enum as_status as_last_run(struct as_store *store, struct as_run_name *out, struct as_error *err);
 enum as_status as_default_run(struct as_store *store, const char *probe, struct as_run_name *out, struct as_error *err);
 

@@ -19,7 +19,7 @@ static const struct level {
 } levels[] = {{32 * KIB, 57}, {4 * MIB, 104}, {256 * MIB, 210}, {UINT64_MAX, 340}};
 
 static const double MAJOR_S = 20e-6, MINOR_S = 5e-6; /* per page */
-static const double LONGEST_S = 3;                   /* of a launch: a run loses patience */
+static const double LONGEST_S = 3;                   /* of a launch: below the time-out of a run */
 
 /* Streams, by the kind of memory: how many times as long. */
 static const struct {
