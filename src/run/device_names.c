@@ -110,3 +110,38 @@ enum as_status as_unknown_device(const char *word, const struct as_found_device 
     as_buf_finish(&text);
     return st;
 }
+
+bool as_all_unusable(const char *word, const struct as_found_device *found, size_t n)
+{
+    bool known = false;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(found[i].info.backend, word) != 0 && strcmp(found[i].info.id, word) != 0)
+            continue;
+        if (!found[i].why[0])
+            return false;
+        known = true;
+    }
+    return known;
+}
+
+enum as_status as_no_listed_device(const struct as_found_device *found, size_t n, const char *list,
+                                   struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    char words[128];
+    as_copy_text(words, sizeof words, list);
+    as_buf_str(&text, "this needs one of these devices, and none can be used");
+    for (char *rest = words, *word; (word = strsep(&rest, ","));) {
+        word += strspn(word, " ");
+        for (size_t i = 0; i < n; i++)
+            if (found[i].why[0] && strcmp(found[i].info.backend, word) == 0)
+                as_buf_printf(&text, "; %s: %s", word, found[i].why);
+    }
+    as_buf_str(&text, "; devices here: ");
+    add_devices(&text, found, n);
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&text));
+    as_buf_finish(&text);
+    return st;
+}

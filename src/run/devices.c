@@ -295,7 +295,7 @@ static enum as_status devices_add_word(const char *word, const struct as_found_d
     return st || any || all ? st : as_unknown_device(word, found, found_n, err);
 }
 
-enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
+enum as_status as_slots_open(const char *list, bool any, const char *program, const volatile sig_atomic_t *stop,
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err)
 {
     char text[512];
@@ -317,13 +317,15 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
         word += strspn(word, " ");
         for (size_t len = strlen(word); len && word[len - 1] == ' ';)
             word[--len] = 0;
-        if (word[0])
+        if (word[0] && !(any && as_all_unusable(word, found, found_n)))
             st = devices_add_word(word, found, found_n, slots, n, program, stop, err);
         each |= strcmp(word, "each") == 0;
     }
     if (!st && each)
         note_devices_left_out(found, found_n, *slots, *n, left_out);
-    if (!st && *n == 0)
+    if (!st && *n == 0 && any && list[0])
+        st = as_no_listed_device(found, found_n, list, err);
+    else if (!st && *n == 0)
         st = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
     as_found_devices_free(found, found_n);
     if (st) {

@@ -139,8 +139,9 @@ enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struc
 void as_engine_renew_workers(struct as_engine *e, const size_t *order, size_t n);
 /* Devices for a list such as "cpu,opencl", opened. "all": every one that can be used; "each" or "": every piece of
  * hardware once, by its native backend (as_found_same), and what that leaves out is said in left_out (which may be
- * NULL). */
-enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
+ * NULL). any: of a list "cuda,hip,metal" those that can be used are opened, as a suite means it; AS_UNSUPPORTED with
+ * each reason if there is none. Otherwise every word has to mean a device that can be used. */
+enum as_status as_slots_open(const char *list, bool any, const char *program, const volatile sig_atomic_t *stop,
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);
 /* Adds a slot, not opened, that describes a device of the list in a process state, unless there is one. */

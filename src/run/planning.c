@@ -106,13 +106,14 @@ static enum as_status planning_make_grid(const struct as_run_options *o, const s
 static enum as_status planning_open(const struct as_run_options *o, struct as_planning *p, struct as_error *err)
 {
     struct as_buf list = AS_BUF_INIT;
-    if (o->devices && o->devices[0])
+    const bool asked = o->devices && o->devices[0];
+    if (asked)
         as_buf_str(&list, o->devices);
     else
         as_suites_devices(p->suites, o->suites_n, &list);
     enum as_status st = as_buf_check(&list, err);
     if (!st)
-        st = as_slots_open(as_buf_get(&list), o->worker, o->stop, &p->slots, &p->slots_n, &p->left_out, err);
+        st = as_slots_open(as_buf_get(&list), !asked, o->worker, o->stop, &p->slots, &p->slots_n, &p->left_out, err);
     as_buf_finish(&list);
     return st;
 }

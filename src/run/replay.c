@@ -53,7 +53,7 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     if (!st)
         st = as_store_run(store, number, &old_run, err);
     if (!st)
-        st = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
+        st = as_slots_open(old.device, false, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
     if (!st)
         st = as_slots_add_states_of(&e.slots, &e.slots_n, &old, 1, options->worker, options->stop, err);
     if (!st)

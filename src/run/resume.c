@@ -114,7 +114,7 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     if (list.len == 0)
         st = as_fail(err, AS_FORMAT, "the run has no measurements");
     else
-        st = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
+        st = as_slots_open(as_buf_get(&list), false, e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
     if (!st)
         st = as_slots_add_states_of(&e->slots, &e->slots_n, e->cells, e->cells_n, e->program, e->options->stop, err);
     as_buf_finish(&list);

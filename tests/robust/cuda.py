@@ -67,6 +67,19 @@ def test_no_driver_starts(assay):
         expect(part in " ".join(listed.out.split()), "devices says it too", listed)
 
 
+def test_every_suite_runs_on_what_there_is(assay):
+    """A machine has the GPUs of one vendor: a suite for several kinds of GPU takes those that are there."""
+    suites = [json.loads(line)["name"] for line in assay.run("list", "suites", "--json").out.splitlines()]
+    expect("node" in suites and "quick" in suites, "the suites", suites)
+    for suite in suites:
+        done = assay.run("plan", suite, env=cuda(assay))
+        expect(done.code == 0 and "cuda:0" in done.out, f"{suite} is planned on the GPU that is there", done)
+    done = assay.run("plan", "node")
+    expect_refused(done, NOTHING, "none can be used", "cuda: ", "hip: ", "metal: ", "devices here: cpu")
+    done = assay.run("plan", "node", "--device", "cuda,hip", env=cuda(assay))
+    expect_refused(done, NOTHING, "no device 'hip' can be used")
+
+
 def test_fewer_devices_are_visible(assay):
     done = run(assay, "runs", *LAUNCH, "--device", "cuda:2", CUDA_VISIBLE_DEVICES="1,0")
     expect_refused(done, USAGE, "cuda:2", "has 2")

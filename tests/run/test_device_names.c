@@ -64,6 +64,21 @@ UNIT_TEST(a_backend_says_why_it_cannot_be_used)
     check_word("gpu", found + 2, 1, AS_NOTFOUND, "there is no device 'gpu'; devices here: none");
 }
 
+UNIT_TEST(a_suite_takes_those_of_its_devices_that_can_be_used)
+{
+    const struct as_found_device found[] = {device("cpu", "cpu", "EPYC", ""), device("cuda", "cuda:0", "H200", ""),
+                                            device("hip", "hip", "", "no device (101)"),
+                                            device("metal", "metal", "", "no Metal")};
+    struct as_error err = {0};
+    assert_false(as_all_unusable("cuda", found, 4));
+    assert_false(as_all_unusable("cpu", found, 4));
+    assert_true(as_all_unusable("hip", found, 4));
+    assert_false(as_all_unusable("hipp", found, 4));
+    assert_int_equal(as_no_listed_device(found, 4, "hip, metal", &err), AS_UNSUPPORTED);
+    assert_string_equal(err.text, "this needs one of these devices, and none can be used; hip: no device (101); metal: "
+                                  "no Metal; devices here: cpu, cuda:0 (H200)");
+}
+
 UNIT_TEST(many_devices_and_long_names_are_bounded)
 {
     struct as_found_device found[40];
@@ -174,6 +189,7 @@ int main(void)
                                        cmocka_unit_test(a_backend_says_why_it_cannot_be_used),
                                        cmocka_unit_test(a_cpu_is_taken_once),
                                        cmocka_unit_test(a_gpu_is_taken_once),
+                                       cmocka_unit_test(a_suite_takes_those_of_its_devices_that_can_be_used),
                                        cmocka_unit_test(many_devices_and_long_names_are_bounded),
                                        cmocka_unit_test(ids_are_told_from_words)};
     return cmocka_run_group_tests_name("core: names of devices", tests, NULL, NULL);
