@@ -2,8 +2,11 @@
 whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
 
 ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC, ASSAY_FAKE_NVML and ASSAY_FAKE_NCCL are the stand-ins' folders."""
+import collections
+import configparser
 import json
 import os
+import re
 
 import harness
 from harness import LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
@@ -11,6 +14,7 @@ from harness import LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refu
 DRIVER, COMPILER = os.environ["ASSAY_FAKE_CUDA"], os.environ["ASSAY_FAKE_NVRTC"]
 SENSOR, COLLECTIVES = os.environ["ASSAY_FAKE_NVML"], os.environ["ASSAY_FAKE_NCCL"]
 NO_COLLECTIVES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device", "nccl", "damaged")
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 CUDA = [*LAUNCH, *SHORT, "--device", "cuda:0"]
 
 
@@ -67,14 +71,53 @@ def test_no_driver_starts(assay):
         expect(part in " ".join(listed.out.split()), "devices says it too", listed)
 
 
+def suites(assay):
+    names = [json.loads(line)["suite"] for line in assay.run("list", "suites", "--json").out.splitlines()]
+    expect("node" in names and "quick" in names, "the suites", names)
+    return names
+
+
+def selectors():
+    """What the data sheet takes of a GPU: of each probe the axes of its measurements, without those that are roles."""
+    table = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation(), delimiters=("=",),
+                                      comment_prefixes=(";",))
+    table.read(os.path.join(TOP, "src", "quantity", "quantities.ini"))
+    taken = collections.defaultdict(list)
+    for section in table.sections():
+        for key, value in table[section].items() if section != "words" else ():
+            if re.fullmatch(r"(device|both)[0-9]*", key):
+                probe, *axes = value.split()
+                axes = dict(axis.split("=", 1) for axis in axes if "=" in axis)
+                taken[probe].append({k: v for k, v in axes.items() if not v.startswith("@")})
+    return taken
+
+
+# The driver's stand-in has no peers, so that link has only what is beside the sheet's copies; code varies one operation.
+BESIDE_THE_SHEET = {("full", "link"), ("link", "link"), ("code", "alu")}
+
+
+def test_every_suite_measures_what_the_sheet_takes(assay):
+    """A suite that measures other values of the axes than the sheet takes has the number, and its sheet says it has not."""
+    taken = selectors()
+    for suite in suites(assay):
+        planned = collections.defaultdict(list)
+        for line in assay.run("plan", suite, "--device", "cuda:0", "--json", env=cuda(assay)).out.splitlines():
+            cell = json.loads(line)
+            if cell["event"] == "cell" and cell["status"] == "planned":
+                planned[cell["probe"]].append({k: str(v) for k, v in cell["axes"].items()})
+        for probe in sorted(set(planned) & set(taken)):
+            fit = any(axes.items() <= cell.items() for axes in taken[probe] for cell in planned[probe])
+            expect(fit or (suite, probe) in BESIDE_THE_SHEET, f"{suite}: the sheet takes a measurement of {probe}",
+                   planned[probe][0])
+
+
 def test_every_suite_runs_on_what_there_is(assay):
     """A machine has the GPUs of one vendor: a suite for several kinds of GPU takes those that are there."""
-    suites = [json.loads(line)["name"] for line in assay.run("list", "suites", "--json").out.splitlines()]
-    expect("node" in suites and "quick" in suites, "the suites", suites)
-    for suite in suites:
+    for suite in suites(assay):
         done = assay.run("plan", suite, env=cuda(assay))
         expect(done.code == 0 and "cuda:0" in done.out, f"{suite} is planned on the GPU that is there", done)
-    done = assay.run("plan", "node")
+    without = os.path.join(DRIVER, os.pardir, "empty")  # hides the stand-in's folder, where the environment names it
+    done = assay.run("plan", "node", env={"LD_LIBRARY_PATH": without})
     expect_refused(done, NOTHING, "none can be used", "cuda: ", "hip: ", "metal: ", "devices here: cpu")
     done = assay.run("plan", "node", "--device", "cuda,hip", env=cuda(assay))
     expect_refused(done, NOTHING, "no device 'hip' can be used")

@@ -4,7 +4,7 @@
  * $FAKE_NVRTC_LOG gets a line with the process for each compilation; where the file $FAKE_NVRTC_ONCE is there, the
  * process that finds it removes it and ends by abort, or where $FAKE_NVRTC_HANGS is set does not end at all. Where
  * $FAKE_NVRTC_HELPER names a file, it leaves a process of its own behind, whose number it writes there, and which after
- * 8 s writes "late" to the log. */
+ * HELPER_S writes "late" to the log. */
 #include "device/cuda/driver_functions.h"
 #include "device/cuda/driver_types.h"
 
@@ -68,6 +68,9 @@ static void append_number(const char *path, long number)
     append(path, line);
 }
 
+/* Far longer than a busy machine takes to notice that the compiler has died, and to measure the rest. */
+enum { HELPER_S = 120 };
+
 /* It leaves the process group, so that killing the group does not reach it, and keeps all descriptors. */
 static void start_helper(const char *file, const char *log)
 {
@@ -77,7 +80,7 @@ static void start_helper(const char *file, const char *log)
     if (helper != 0)
         return;
     setsid();
-    sleep(8);
+    sleep(HELPER_S);
     append(log, "late");
     for (;;)
         pause();
