@@ -30,6 +30,7 @@ BESIDE = re.compile(rf"(?<![\w.-])({NUMBER}) ?({UNIT})(?: per [a-z]+)?(?: \(|, 9
 LONG = re.compile(r"(?<![\w.:/-])[0-9]+\.[0-9]+(?![\w.:-])")
 SIZE = re.compile(r" to ([0-9.]+) [KMG]iB")
 WORDS = re.compile(r"an inconclusive multiple|(?:±|\+-) [0-9]+ (?:of [0-9]+ )?trials?|too noisy: one trial, \w+ too noisy")
+SAME = re.compile(rf"(?<![\w.])({NUMBER}(?: [A-Za-z/]+)?)(?: to | and less than | and fewer than | requested, but [a-z ]+ is )\1(?!\w|\.[0-9])")
 OF = re.compile(rf"({NUMBER})% of (?:the )?(?:spec|peak|theoretical|documented|limit|published|data sheet|reported)")
 
 
@@ -64,7 +65,7 @@ def misread(text):
     for found in LONG.finditer(text):
         if significant(found.group(0)) > DIGITS:
             yield text[max(0, found.start() - 40):found.end() + 20]
-    for found in WORDS.finditer(text):
+    for found in [*WORDS.finditer(text), *SAME.finditer(text)]:
         yield found.group(0)
     for found in SIZE.finditer(text):
         size = float(found.group(1))
@@ -208,14 +209,15 @@ def test_constants(assay):
 def test_planted_faults_are_seen(assay):
     for planted in ("77.4 GB/s ±155%", "value +- 2.2e-05%", "2.12x (0.0644 to 69.6x)", "0.0160x to 66200x", "3530376.5 updates (3400000 to 3600000 updates)",
                     "an inconclusive multiple of", "± 1 of 8 trials", "16 to 64.1 KiB", "256 to 1025 KiB", "p5 too noisy: one trial, p25 too noisy: one trial",
-                    "27.973300", "L2 1467% of specified", "FP64: 120% of the theoretical peak", "107% of peak bandwidth", f"68.6 ns{EDGE}30 to 200 ns", "10.84 ns per load (9.1 to 12 ns; 21 cycles)"):
+                    "27.973300", "L2 1467% of specified", "FP64: 120% of the theoretical peak", "107% of peak bandwidth", f"68.6 ns{EDGE}30 to 200 ns",
+                    "at least 228 KiB and less than 228 KiB", "1024 to 1024 B", "1.8 to 1.8 GB/s", "8.00 GiB requested, but largest is 8.00 GiB", "10.84 ns per load (9.1 to 12 ns; 21 cycles)"):
         expect(list(misread(planted)), f"seen: {planted}")
     table = "                measured       ±  share\n───────────────────────────────────────\nMemory  read   77.4 GB/s  {}   {}\n"
     expect(not list(columns(table.format("15% ~", " 99%"))), "a good row is none")
     for width, share in (("155% ~", "99%"), ("15% ~", "108%")):
         planted = table.format(f"{width:>6}", f"{share:>4}").replace(f"  {width:>6}", f"  {width:>6}")
         expect(list(columns(planted)), f"seen: {width} {share}", planted)
-    for clear in ("59 GB/s (53 to 65 GB/s)", "27 to 121 ns", "16 to 64 KiB", "227 to 231 KiB", "1.60x (1.35 to 1.90x)", "CUDA 13.1.0, driver 580.159.03", "98.2% of the peak"):
+    for clear in ("59 GB/s (53 to 65 GB/s)", "27 to 121 ns", "16 to 64 KiB", "227 to 231 KiB", "1 to 1.5", "8 to 80 GB/s", "1.60x (1.35 to 1.90x)", "CUDA 13.1.0, driver 580.159.03", "98.2% of the peak"):
         expect(not list(misread(clear)), f"clear: {clear}")
     expect(math.isclose(last_digit("1.25"), 0.01) and last_digit("120") == 10, "last digits")
 

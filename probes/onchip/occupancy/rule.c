@@ -116,6 +116,12 @@ static struct found search(const struct uses *s, const struct tried *t, double s
     return f;
 }
 
+static const char *occupancy_range(double lo, double hi, char *out, size_t size)
+{
+    snprintf(out, size, lo < hi ? "%.0f to %.0f" : "%.0f", lo, hi);
+    return out;
+}
+
 /* Counts are printed in full: a difference of 1% matters. */
 static const char *amount(double v, const char *unit, char *out, size_t size)
 {
@@ -157,11 +163,15 @@ static void say_capacity(struct as_rule_context *c, const struct resource *r, co
         as_fact_add(c, AS_FACT_UNIT_HOLDS, NULL, AS_BY(.object = r->object, .unit = r->unit, .counted = r->counted));
     if (!f)
         return;
-    char lo[32], hi[32], text[32], less[64] = "", reported[64] = "", reserved[96] = "";
+    char lo[32], hi[32], text[48], less[64] = "", reported[80] = "", reserved[128] = "";
+    amount(b->lo, r->unit, lo, sizeof lo);
     if (b->hi_cell) {
         as_fact_number(f, b->lo, (struct as_interval){b->lo, b->hi});
-        snprintf(less, sizeof less, " and %s than %s", r->unit[0] ? "less" : "fewer",
-                 amount(b->hi, r->unit, hi, sizeof hi));
+        if (strcmp(lo, amount(b->hi, r->unit, hi, sizeof hi)) == 0) { /* bounds closer than three digits tell apart */
+            snprintf(lo, sizeof lo, "%.0f %s", b->lo, r->unit);
+            snprintf(hi, sizeof hi, "%.0f %s", b->hi, r->unit);
+        }
+        snprintf(less, sizeof less, " and %s than %s", r->unit[0] ? "less" : "fewer", hi);
     }
     if (r->claim > 0) {
         f->claimed = r->claim;
@@ -172,19 +182,12 @@ static void say_capacity(struct as_rule_context *c, const struct resource *r, co
         snprintf(reported, sizeof reported, "; the driver reports %s", amount(r->claim, r->unit, text, sizeof text));
     }
     if (found->least.reserved > 0)
-        snprintf(reserved, sizeof reserved, ", if each %s takes %.0f to %.0f B beyond its request",
-                 as_workgroup_name(c), found->least.reserved, found->most.reserved);
-    as_fact_say(f, "Each %s holds at least %s%s %s%s%s", as_unit_name(c), amount(b->lo, r->unit, lo, sizeof lo), less,
-                r->what, reserved, reported);
+        snprintf(reserved, sizeof reserved, ", if each %s takes %s B beyond its request", as_workgroup_name(c),
+                 occupancy_range(found->least.reserved, found->most.reserved, text, sizeof text));
+    as_fact_say(f, "Each %s holds at least %s%s %s%s%s", as_unit_name(c), lo, less, r->what, reserved, reported);
     as_fact_evidence(f, b->lo_cell);
     if (b->hi_cell)
         as_fact_evidence(f, b->hi_cell);
-}
-
-static const char *occupancy_range(double lo, double hi, char *out, size_t size)
-{
-    snprintf(out, size, lo < hi ? "%.0f to %.0f" : "%.0f", lo, hi);
-    return out;
 }
 
 static void occupancy_say_grain(struct as_rule_context *c, const struct resource *r, const struct found *found)
