@@ -28,6 +28,7 @@ COLUMN = re.compile(rf"({NUMBER})%(?: ~)?\s*$")
 RATIO = re.compile(rf"(?<![\w.])(-?{NUMBER})[x×]? to (-?{NUMBER})[x×](?!\w)")
 BESIDE = re.compile(rf"(?<![\w.-])({NUMBER}) ?({UNIT})(?: per [a-z]+)?(?: \(|, 95% interval |{EDGE}+\(?)({NUMBER}) to ({NUMBER}) ?\2(?!\w)")
 LONG = re.compile(r"(?<![\w.:/-])[0-9]+\.[0-9]+(?![\w.:-])")
+INTERVAL = "95% interval"
 SIZE = re.compile(r" to ([0-9.]+) [KMG]iB")
 WORDS = re.compile(r"an inconclusive multiple|(?:±|\+-) [0-9]+ (?:of [0-9]+ )?trials?|too noisy: one trial, \w+ too noisy")
 SAME = re.compile(rf"(?<![\w.])({NUMBER}(?: [A-Za-z/]+)?)(?: to | and less than | and fewer than | requested, but [a-z ]+ is )\1(?!\w|\.[0-9])")
@@ -92,8 +93,19 @@ def columns(text):
                 yield line.strip()
 
 
+def measurements(table):
+    """A range is the interval of what stands before it in that column only: the others are lines of their own."""
+    head, rows = re.match(r"(<table class=\"cells.*?<tbody>)(.*)", table.group(0), re.S).groups()
+    interval = re.findall(r"<th [^>]*>([^<]*)", head).index(INTERVAL)
+    for row in re.split(r"<tr\b", rows):
+        cells = re.split(r"<td[^>]*>", row)[1:]
+        head += "".join(("" if i == interval else "\n") + f"<td>{cell}" for i, cell in enumerate(cells))
+    return head
+
+
 def text_of(page):
     body = re.sub(r"<(script|style)\b.*?</\1>|<details class=\"method\">.*?</details>", "", page, flags=re.S)
+    body = re.sub(rf"<table class=\"cells(?:(?!</?table).)*{INTERVAL}<.*?</table>", measurements, body, flags=re.S)
     return html.unescape(re.sub(r"<[^>]*>", EDGE, body)).replace("\u00a0", " ")
 
 
@@ -212,6 +224,9 @@ def test_planted_faults_are_seen(assay):
                     "27.973300", "L2 1467% of specified", "FP64: 120% of the theoretical peak", "107% of peak bandwidth", f"68.6 ns{EDGE}30 to 200 ns",
                     "at least 228 KiB and less than 228 KiB", "1024 to 1024 B", "1.8 to 1.8 GB/s", "8.00 GiB requested, but largest is 8.00 GiB", "10.84 ns per load (9.1 to 12 ns; 21 cycles)"):
         expect(list(misread(planted)), f"seen: {planted}")
+    page = (f'<table class="cells"><thead><tr><th scope="col">rate<th scope="col">{INTERVAL}<th scope="col">other'
+            '<tbody><tr id=c1><td>2 GB/s<td>{} GB/s<td>1 to 4 GB/s</table>')
+    expect(list(misread(text_of(page.format("1.99 to 9")))) and not list(misread(text_of(page.format("1.99 to 2.02")))), "of a page's table its interval")
     table = "                measured       ±  share\n───────────────────────────────────────\nMemory  read   77.4 GB/s  {}   {}\n"
     expect(not list(columns(table.format("15% ~", " 99%"))), "a good row is none")
     for width, share in (("155% ~", "99%"), ("15% ~", "108%")):
