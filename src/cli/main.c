@@ -4,8 +4,6 @@
 #include "cli/commands/commands.h"
 #include "cli/output/outputs.h"
 #include "os/process.h"
-#include "quantity/quantity.h"
-#include "refs/bounds.h"
 #include "run/provenance.h"
 #include "run/run.h"
 #include "store/store.h"
@@ -127,9 +125,6 @@ int main(int argc, char **argv)
     hold_standard_streams();
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return run_worker(argc, argv);
-    struct as_error err = {0};
-    if (as_quantities_check(as_quantities, as_bound_lines, &err))
-        return as_cli_fail(&err);
     name_worker();
     if (argc < 2)
         return show_or_help(argv);

@@ -200,6 +200,9 @@ enum { GLOB_MAX = 128 };
  * b from k have one. */
 static bool globs_overlap(const char *a, const char *b)
 {
+    for (; *a && *b && *a != '*' && *b != '*'; a++, b++)
+        if (*a != *b && *a != '?' && *b != '?')
+            return false; /* most differ so early */
     const size_t n = strlen(a), m = strlen(b);
     bool below[GLOB_MAX + 1] = {false}, meet[GLOB_MAX + 1];
     for (size_t i = n + 1; i-- > 0;) {

@@ -66,10 +66,6 @@ bool as_quantity_is_called(const struct as_quantity *q, const char *text);
 bool as_quantity_lower_is_better(const struct as_quantity *q);
 /* Can its numbers be in that unit? */
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
-/* Compares probes, axes and their words with the records of the probes that are built in. table ends with a NULL name,
- * bounds with NULL cells. */
-enum as_status as_quantities_check(const struct as_quantity *table, const struct as_bound_line *bounds,
-                                   struct as_error *err);
 
 /* A device's number over the runs of its machine, which stands for that of one run. */
 struct as_quantity_joined {

@@ -1,11 +1,12 @@
-"""Runs the example program on the scripted device, and looks at its run with assay. Arguments: example, assay."""
+"""Runs the example program on the scripted device, and looks at its run with assay. Arguments: example, the same with
+the archive of the library, assay."""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-example, assay = sys.argv[1:3]
+example, archive_example, assay = sys.argv[1:4]
 with tempfile.TemporaryDirectory(prefix="assay-example-") as folder:
     store = os.path.join(folder, "store.db")
     done = subprocess.run([example, store, "latency", "null", "size=4KiB,64KiB", "pattern=random"],
@@ -18,4 +19,5 @@ with tempfile.TemporaryDirectory(prefix="assay-example-") as folder:
     assert len([json.loads(line) for line in shown.stdout.splitlines()]) == 2, shown.stdout
     wrong = subprocess.run([example, store, "latncy", "null"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 1 and "latency" in wrong.stderr, wrong.stderr
-    assert subprocess.run([example], capture_output=True, check=False).returncode == 2
+    for program in (example, archive_example):
+        assert subprocess.run([program], capture_output=True, check=False).returncode == 2, program

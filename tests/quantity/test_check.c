@@ -1,7 +1,6 @@
-/* Faults planted in sources of quantities are detected when assay starts. */
+/* Faults planted in sources of quantities are detected. */
 #include "base/text.h"
-#include "quantity/quantity.h"
-#include "refs/bounds.h"
+#include "tests/quantity/table_check.h"
 #include "tests/unit_test.h"
 
 #include <string.h>
@@ -40,7 +39,7 @@ UNIT_TEST(test_planted)
         const struct as_quantity_source sources[] = {{.from = cases[i].from, .cells = cases[i].cells}, {0}};
         const struct as_quantity table[] = {{.name = "a.quantity", .sources = sources}, {0}};
         struct as_error err = {0};
-        assert_int_equal(as_quantities_check(table, no_bounds, &err), cases[i].said ? AS_FAILED : AS_OK);
+        assert_int_equal(table_check(table, no_bounds, &err), cases[i].said ? AS_FAILED : AS_OK);
         if (cases[i].said)
             assert_non_null(strstr(err.text, cases[i].said));
     }
@@ -65,7 +64,7 @@ UNIT_TEST(test_planted_bounds)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct as_bound_line bounds[] = {{.cells = cases[i].cells, .label = "a line"}, {0}};
         struct as_error err = {0};
-        assert_int_equal(as_quantities_check(none, bounds, &err), cases[i].said ? AS_FAILED : AS_OK);
+        assert_int_equal(table_check(none, bounds, &err), cases[i].said ? AS_FAILED : AS_OK);
         if (cases[i].said)
             assert_non_null(strstr(err.text, cases[i].said));
     }
@@ -117,7 +116,7 @@ UNIT_TEST(test_directions)
 UNIT_TEST(test_own)
 {
     struct as_error err = {0};
-    assert_int_equal(as_quantities_check(as_quantities, as_bound_lines, &err), AS_OK);
+    assert_int_equal(table_check(as_quantities, as_bound_lines, &err), AS_OK);
     assert_non_null(as_quantity_named("memory.read.all"));
     assert_null(as_quantity_named("memory.read.some"));
 }

@@ -1,8 +1,7 @@
-/* The cells and facts that quantities name, compared with what the probes measure and what facts state. */
+#include "tests/quantity/table_check.h"
+
 #include "facts/relations.h"
 #include "probe/probe.h"
-#include "quantity/quantity.h"
-#include "refs/bounds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -119,8 +118,7 @@ static enum as_status check_source(const struct as_quantity *q, const struct as_
     return st || !cells ? st : check_cells(&of, cells, err);
 }
 
-enum as_status as_quantities_check(const struct as_quantity *table, const struct as_bound_line *bounds,
-                                   struct as_error *err)
+enum as_status table_check(const struct as_quantity *table, const struct as_bound_line *bounds, struct as_error *err)
 {
     enum as_status st = AS_OK;
     for (const struct as_bound_line *b = bounds; b->cells && !st; b++)
