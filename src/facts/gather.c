@@ -28,7 +28,7 @@ bool as_cell_has_note(const struct as_cell *cell, const char *name)
 
 struct as_interval as_cell_interval(const struct as_cell *cell)
 {
-    struct as_interval ci = cell->sum.ci;
+    const struct as_interval ci = as_number_interval_of_cell(cell);
     if (isfinite(ci.lo) && isfinite(ci.hi) && ci.lo <= ci.hi)
         return ci;
     return (struct as_interval){cell->sum.median, cell->sum.median};

@@ -95,10 +95,25 @@ static int number_bound_of(const struct as_cell *c)
     return c->detail && strstr(c->detail, AS_NOTE_AT_MOST) && as_detail_number(c->detail, AS_NOTE_AT_MOST) > 0 ? -1 : 0;
 }
 
+struct as_interval as_number_interval_of_cell(const struct as_cell *c)
+{
+    struct as_interval ci = c->sum.ci;
+    const double value = c->sum.median;
+    if (!(ci.hi > ci.lo))
+        return ci;
+    if (value >= 0)
+        ci.lo = fmax(ci.lo, 0);
+    if (c->limit > 0 && c->lower_is_better)
+        ci.lo = fmax(ci.lo, fmin(c->limit, value));
+    else if (c->limit > 0)
+        ci.hi = fmin(ci.hi, fmax(c->limit, value));
+    return ci;
+}
+
 struct as_number as_number_of_cell(const struct as_cell *c)
 {
     return (struct as_number){.value = c->sum.median,
-                              .ci = c->sum.ci,
+                              .ci = as_number_interval_of_cell(c),
                               .unit = c->unit,
                               .trials = c->sum.trials,
                               .tried = (size_t)c->trials_done,

@@ -28,7 +28,10 @@ enum as_number_form {
     AS_NUMBER_INCONCLUSIVE, /* of a ratio that may be above and below 1 */
 };
 enum as_number_form as_number_form(const struct as_number *n);
-/* A bound where the cell was measured in contention, or notes AS_NOTE_AT_MOST. */
+/* The interval as every view shows it: cut at the physical bound, which more trials could not exceed either, and at 0
+ * unless the value is negative. */
+struct as_interval as_number_interval_of_cell(const struct as_cell *c);
+/* With that interval. A bound where the cell was measured in contention, or notes AS_NOTE_AT_MOST. */
 struct as_number as_number_of_cell(const struct as_cell *c);
 /* The value for programs; NAN where only a range is known, as of a capacity. */
 double as_number_point(const struct as_number *n);

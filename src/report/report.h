@@ -76,10 +76,6 @@ const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id);
 /* It has a number, and one that counts or was rejected. */
 bool as_report_has_number(const struct as_cell *c);
 bool as_report_is_measured(const struct as_cell *c);
-/* A cell's number with its interval cut at the physical bound, which more trials could not exceed either; and as text
- * for a table, or its answer. */
-struct as_number as_report_number(const struct as_cell *c);
-void as_report_cell_text(const struct as_cell *c, struct as_buf *out);
 /* The gates that the cell failed: ": limit, checksum", nothing where there is none. */
 void as_report_failed_gates(const struct as_cell *c, struct as_buf *out);
 /* A device of the run by its id; NULL, and "", where it is none of them. */

@@ -190,6 +190,10 @@ def test_hwloc_has_the_values(assay):
     expect(count and not wrong, "hwloc's XML has the lines of the sheet", (count, wrong))
     second = re.sub(r'(<info name="assay [^"]*" value=")', r"\g<1>9", done.out)
     expect(infos_apart(sheet, second)[1], "a second value in hwloc's XML is seen")
+    other = assay.run("run", "topology", "--device", "cpu", *harness.SHORT)
+    expect(other.code in MEASURED, "another probe is measured", other)
+    expect('"assay Launch ' in assay.run("export", "--format", "hwloc").out, "without a run, hwloc's XML has the machine's lines")
+    expect('"assay Launch ' not in assay.run("export", "last", "--format", "hwloc").out, "of a run, only its own")
 
 
 def test_planted_sentences_are_seen(assay):

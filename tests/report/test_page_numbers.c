@@ -16,18 +16,22 @@ static void intervals_end_at_the_bound(void **state)
                         .status = AS_CELL_WIDE,
                         .sum = {.n = 40, .trials = 5, .median = 1.15, .ci = {0.07, 1.43}, .min = 1, .max = 1.4}};
     struct as_buf text = AS_BUF_INIT;
-    assert_true(as_report_number(&c).ci.lo == c.limit && as_report_number(&c).ci.hi == c.sum.ci.hi);
+    assert_true(as_number_interval_of_cell(&c).lo == c.limit && as_number_interval_of_cell(&c).hi == c.sum.ci.hi);
     as_page_cell_value(&text, &c);
     assert_has(&text, "0.27 to 1.43");
     c = (struct as_cell){.unit = "GB/s",
                          .limit = 3352,
                          .status = AS_CELL_WIDE,
                          .sum = {.n = 40, .trials = 5, .median = 3058, .ci = {1375, 3629}}};
-    assert_true(as_report_number(&c).ci.hi == c.limit && as_report_number(&c).ci.lo == c.sum.ci.lo);
+    assert_true(as_number_interval_of_cell(&c).hi == c.limit && as_number_interval_of_cell(&c).lo == c.sum.ci.lo);
     c.sum.median = 3400; /* within the tolerance of the bound */
-    assert_true(as_report_number(&c).ci.hi == c.sum.median);
+    assert_true(as_number_interval_of_cell(&c).hi == c.sum.median);
     c.limit = NAN;
-    assert_true(as_report_number(&c).ci.hi == c.sum.ci.hi);
+    assert_true(as_number_interval_of_cell(&c).hi == c.sum.ci.hi);
+    c.sum.ci.lo = -20; /* no rate is below 0 */
+    assert_true(as_number_interval_of_cell(&c).lo == 0 && as_number_of_cell(&c).ci.lo == 0);
+    c.sum.median = -1; /* what can be negative is */
+    assert_true(as_number_interval_of_cell(&c).lo == -20);
     as_buf_finish(&text);
 }
 

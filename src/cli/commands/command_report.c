@@ -110,15 +110,17 @@ typedef enum as_status (*export_fn)(struct as_store *store, const struct as_run 
 static const struct {
     const char *name;
     export_fn write;
-} formats[] = {{"json", as_store_export_json}, {"csv", as_store_export_csv}, {"layout", as_store_export_layout},
-               {"sheet", as_export_sheet},     {"header", as_export_header}, {"hwloc", as_export_hwloc}};
+    export_fn machine; /* where no run is named, NULL: as of the last run */
+} formats[] = {{"json", as_store_export_json, NULL},     {"csv", as_store_export_csv, NULL},
+               {"layout", as_store_export_layout, NULL}, {"sheet", as_export_sheet, NULL},
+               {"header", as_export_header, NULL},       {"hwloc", as_export_hwloc, as_export_hwloc_joined}};
 
-static enum as_status find_format(const char *name, export_fn *out, struct as_error *err)
+static enum as_status find_format(const char *name, bool is_named, export_fn *out, struct as_error *err)
 {
     static const char *const names[] = {"json", "csv", "layout", "sheet", "header", "hwloc", NULL};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!name || strcmp(formats[i].name, name) == 0) {
-            *out = formats[i].write;
+            *out = !is_named && formats[i].machine ? formats[i].machine : formats[i].write;
             return AS_OK;
         }
     const char *near = as_nearest(name, names);
@@ -172,7 +174,7 @@ static int run_export(const struct as_command *command, const struct as_args *ar
     struct as_run run = {0};
     struct as_error err = {0};
     export_fn write = NULL;
-    enum as_status st = find_format(as_args_value(args, "format"), &write, &err);
+    enum as_status st = find_format(as_args_value(args, "format"), as_args_word(args, 0) != NULL, &write, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
     struct as_run_name taken;
@@ -215,7 +217,8 @@ const struct as_command as_command_export = {
         "-i "
         "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
         "devices. "
-        "Without a RUN, the latest run that is not in progress is exported.",
+        "Without a RUN, the latest run that is not in progress is exported; by hwloc, the numbers of the data sheet "
+        "over all runs of the machine, as 'assay show' prints it.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "device/host_hwloc.h"
 #include "report/model/load.h"
+#include "report/sheet/machine_runs.h"
 #include "run/identity.h"
 
 #include <errno.h>
@@ -127,18 +128,32 @@ enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out
     return st ? st : as_buf_check(out, err);
 }
 
-enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
-                               struct as_error *err)
+static enum as_status check_host(const struct as_run *run, struct as_error *err)
 {
-    char name[24];
     struct as_buf differs = AS_BUF_INIT;
-    struct as_report_run loaded;
-    struct as_machine_sheet m;
     enum as_status st = as_identity_host(run, &differs, err);
     if (!st && differs.len)
         st = as_fail(err, AS_UNSUPPORTED, "run %lld: %s, which hwloc describes; export it there", (long long)run->id,
                      as_buf_get(&differs));
     as_buf_finish(&differs);
+    return st;
+}
+
+static enum as_status write_xml(const struct as_machine_sheet *m, const struct as_sink *sink, struct as_error *err)
+{
+    enum as_status st = as_hwloc_xml(m, sink->out, err);
+    if (!st && sink->write)
+        st = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
+    return st;
+}
+
+enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
+                               struct as_error *err)
+{
+    char name[24];
+    struct as_report_run loaded;
+    struct as_machine_sheet m;
+    enum as_status st = check_host(run, err);
     if (st)
         return st;
     snprintf(name, sizeof name, "%lld", (long long)run->id);
@@ -149,9 +164,22 @@ enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run,
     as_report_run_finish(&loaded);
     if (st)
         return st;
-    st = as_hwloc_xml(&m, sink->out, err);
-    if (!st && sink->write)
-        st = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
+    st = write_xml(&m, sink, err);
     as_machine_sheet_finish(&m);
+    return st;
+}
+
+enum as_status as_export_hwloc_joined(struct as_store *store, const struct as_run *last, const struct as_sink *sink,
+                                      struct as_error *err)
+{
+    struct as_machine_runs machine = {0};
+    enum as_status st = check_host(last, err);
+    if (!st)
+        st = as_machine_runs_load(store, AS_MACHINE_NOW, NULL, &machine, err);
+    if (st == AS_NOTFOUND || (!st && !machine.sheet.n))
+        st = as_export_hwloc(store, last, sink, err);
+    else if (!st)
+        st = write_xml(&machine.sheet, sink, err);
+    as_machine_runs_finish(&machine);
     return st;
 }

@@ -13,6 +13,12 @@ enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run,
     return hwloc_unbuilt_refuse(err);
 }
 
+enum as_status as_export_hwloc_joined(struct as_store *store, const struct as_run *last, const struct as_sink *sink,
+                                      struct as_error *err)
+{
+    return as_export_hwloc(store, last, sink, err);
+}
+
 enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out, struct as_error *err)
 {
     (void)m, (void)out;

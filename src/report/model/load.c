@@ -34,28 +34,6 @@ bool as_report_is_measured(const struct as_cell *c)
     return (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && as_report_has_number(c);
 }
 
-struct as_number as_report_number(const struct as_cell *c)
-{
-    struct as_number n = as_number_of_cell(c);
-    if (!(c->limit > 0) || !(n.ci.hi > n.ci.lo))
-        return n;
-    if (c->lower_is_better)
-        n.ci.lo = fmax(n.ci.lo, fmin(c->limit, n.value));
-    else
-        n.ci.hi = fmin(n.ci.hi, fmax(c->limit, n.value));
-    return n;
-}
-
-void as_report_cell_text(const struct as_cell *c, struct as_buf *out)
-{
-    const struct as_number n = as_report_number(c);
-    char answer[64];
-    if (as_cell_answer(c, c->sum.median, answer))
-        as_buf_str(out, answer);
-    else
-        as_number_brief(&n, out);
-}
-
 const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id)
 {
     const int64_t guess = r->cells_n ? id - r->cells[0].id : -1; /* most runs have cells in a row */

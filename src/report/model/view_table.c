@@ -72,7 +72,7 @@ void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const
     struct as_view_cell v = {.measure = {NAN, {NAN, NAN}}, .unit = has ? unit : "", .paint = AS_PAINT_DIM};
     if (has) {
         v.cell = cell;
-        v.measure = (struct as_measure){cell->sum.median, as_report_number(cell).ci};
+        v.measure = (struct as_measure){cell->sum.median, as_number_interval_of_cell(cell)};
         v.paint = as_cell_is_valid(cell) ? AS_PAINT_STRONG : AS_PAINT_DIM;
     }
     add_view_cell(t, v);

@@ -35,7 +35,7 @@ static struct as_measure measure_of(const struct as_cell *c)
 {
     if (!operations_measured(c))
         return unknown;
-    struct as_measure m = {c->sum.median, c->sum.ci};
+    struct as_measure m = {c->sum.median, as_number_interval_of_cell(c)};
     if (!isfinite(m.ci.lo) || !isfinite(m.ci.hi))
         m.ci = (struct as_interval){m.value, m.value};
     return m;
@@ -62,8 +62,9 @@ static double note_number(const struct as_cell *c, const char *name)
 /* Of a bound its end: what is sure of it. */
 static double operations_sure(const struct as_cell *c)
 {
-    const double end = c->lower_is_better ? c->sum.ci.hi : c->sum.ci.lo;
-    return as_number_of_cell(c).bound && isfinite(end) ? end : c->sum.median;
+    const struct as_number n = as_number_of_cell(c);
+    const double end = c->lower_is_better ? n.ci.hi : n.ci.lo;
+    return n.bound && isfinite(end) ? end : n.value;
 }
 
 /* Valid before rejected before none; then the better value, as facts choose it: they leave out what contention bounds.
@@ -234,8 +235,10 @@ static void operations_derive(const struct as_report_run *run, struct as_operati
     /* a round trip of two conversions: each links to the other, and neither is known alone */
     o->link = link && operations_measured(link->latency) && !other[0] ? link->latency : NULL;
     struct as_measure less = measure_of(o->link);
-    if (isfinite(raw.value) && isfinite(less.value))
-        o->adjusted = (struct as_measure){raw.value - less.value, {raw.ci.lo - less.ci.hi, raw.ci.hi - less.ci.lo}};
+    if (isfinite(raw.value) && isfinite(less.value)) {
+        const double each = raw.value - less.value, lo = raw.ci.lo - less.ci.hi; /* no operation takes less than 0 */
+        o->adjusted = (struct as_measure){each, {each >= 0 ? fmax(lo, 0) : lo, raw.ci.hi - less.ci.lo}};
+    }
 }
 
 static int operations_by_place(const void *x, const void *y)

@@ -92,7 +92,7 @@ static struct as_measure of_cell(const struct as_cell *c)
 {
     if (!c || !as_cell_is_evidence(c))
         return (struct as_measure){NAN, {NAN, NAN}};
-    return (struct as_measure){c->sum.median, c->sum.ci};
+    return (struct as_measure){c->sum.median, as_number_interval_of_cell(c)};
 }
 
 static struct as_measure operations_refs_rate(const struct as_report_run *run, const struct as_operation *o,

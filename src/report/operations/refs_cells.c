@@ -97,10 +97,9 @@ static bool of_sequence(const struct as_ref_cells *c, const struct as_ref *ref, 
     const struct as_cell *fma = cell ? cheapest(c->run, cell->device, "ffma32") : NULL;
     if (!fma || !(fma->sum.median > 0) || !as_ref_is_of_side(ref, cell->device))
         return false;
-    const struct as_summary *s = &cell->sum;
+    const struct as_interval ci = as_number_interval_of_cell(cell), one = as_number_interval_of_cell(fma);
     out->cell = cell;
-    out->measured =
-        (struct as_measure){s->median / fma->sum.median, {s->ci.lo / fma->sum.ci.hi, s->ci.hi / fma->sum.ci.lo}};
+    out->measured = (struct as_measure){cell->sum.median / fma->sum.median, {ci.lo / one.hi, ci.hi / one.lo}};
     return true;
 }
 
@@ -141,7 +140,7 @@ static bool refs_cells_value_of(const struct as_cell *cell, const struct as_ref 
     char name[AXIS_MAX];
     struct as_metric_value further;
     as_ref_axis(ref, "further", name, sizeof name);
-    *out = (struct as_measure){cell->sum.median, cell->sum.ci};
+    *out = (struct as_measure){cell->sum.median, as_number_interval_of_cell(cell)};
     if (!name[0])
         return strcmp(cell->unit, ref->unit) == 0;
     if (!as_cell_metric(cell, name, &further))

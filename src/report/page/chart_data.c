@@ -81,7 +81,7 @@ enum measure { VALUE, LOW, HIGH };
 /* A bound that is missing, or that a logarithmic axis cannot show, is drawn as the number itself: no band. */
 static double read_measure(const struct as_cell *c, enum measure which)
 {
-    const struct as_number n = as_report_number(c);
+    const struct as_number n = as_number_of_cell(c);
     const bool drawable = isfinite(n.ci.lo) && isfinite(n.ci.hi) && (n.ci.lo > 0 || n.value <= 0);
     return !drawable || which == VALUE ? n.value : which == LOW ? n.ci.lo : n.ci.hi;
 }
@@ -104,7 +104,7 @@ static void numbers_said(struct as_buf *b, const struct as_columns *c)
     as_buf_str(b, ",\"said\":[");
     for (size_t i = 0; i < c->rows_n; i++) {
         as_buf_clear(&text);
-        as_report_cell_text(c->rows[i].cell, &text);
+        as_cell_number(c->rows[i].cell, &text);
         as_buf_str(b, i ? "," : "");
         as_buf_json_str(b, as_buf_get(&text));
     }

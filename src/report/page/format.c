@@ -106,7 +106,7 @@ void as_page_number(struct as_buf *b, const struct as_number *n)
 
 void as_page_cell_value(struct as_buf *b, const struct as_cell *cell)
 {
-    const struct as_number n = as_report_number(cell);
+    const struct as_number n = as_number_of_cell(cell);
     char answer[64];
     if (as_cell_answer(cell, cell->sum.median, answer))
         as_buf_html(b, answer);
@@ -116,7 +116,7 @@ void as_page_cell_value(struct as_buf *b, const struct as_cell *cell)
 
 void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell)
 {
-    const struct as_number n = as_report_number(cell);
+    const struct as_number n = as_number_of_cell(cell);
     char answer[64];
     if (as_cell_answer(cell, cell->sum.median, answer))
         as_buf_str(b, cell->sum.min == cell->sum.max ? "in every sample" : "not in every sample");

@@ -196,7 +196,7 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
             points[n++] = (struct as_matrix_point){.path = matrix_axis(c, "path"),
                                                    .size = size,
                                                    .rate = c->sum.median,
-                                                   .ci = c->sum.ci,
+                                                   .ci = as_number_interval_of_cell(c),
                                                    .valid = as_cell_is_valid(c)};
     }
     qsort(points, n, sizeof *points, by_path_and_size);
@@ -428,8 +428,10 @@ static void matrix_bars(const struct place *p, enum as_view_role role, const cha
         struct as_buf label = AS_BUF_INIT;
         for (const char *const *a = axes; *a; a++)
             as_buf_printf(&label, "%s%s", label.len ? ", " : "", matrix_axis(c, *a));
-        all[n] = (struct as_matrix_bar){
-            .path = matrix_axis(c, "path"), .value = c->sum.median, .ci = c->sum.ci, .valid = as_cell_is_valid(c)};
+        all[n] = (struct as_matrix_bar){.path = matrix_axis(c, "path"),
+                                        .value = c->sum.median,
+                                        .ci = as_number_interval_of_cell(c),
+                                        .valid = as_cell_is_valid(c)};
         as_copy_text(all[n++].label, sizeof all->label, as_buf_get(&label));
         as_buf_finish(&label);
     }

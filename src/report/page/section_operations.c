@@ -57,7 +57,7 @@ static void operations_value(struct as_buf *b, const struct as_cell *c, const ch
 {
     struct as_number n = {.value = NAN};
     if (c)
-        n = as_report_number(c);
+        n = as_number_of_cell(c);
     n.unit = unit;
     as_page_number(b, &n);
 }

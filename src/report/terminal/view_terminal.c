@@ -22,13 +22,13 @@ static void view_terminal_add_number(struct as_table *t, const struct as_view_ce
     struct as_buf b = AS_BUF_INIT;
     struct as_number n = {.value = c->measure.value, .ci = c->measure.ci, .unit = ""};
     if (c->cell)
-        n = as_report_number(c->cell);
+        n = as_number_of_cell(c->cell);
     if (c->unit) /* the title of the column has the unit, and the cell's interval */
         n.unit = strcmp(c->unit, "x") == 0 ? "x" : "";
     if (c->interval)
         as_number_precision(&n, &b);
     else if (c->cell && !c->unit)
-        as_report_cell_text(c->cell, &b);
+        as_cell_number(c->cell, &b);
     else if (c->cell)
         as_number_text(&n, &b);
     else
