@@ -14,8 +14,7 @@ const char *const as_counter_words[] = {"MemAvailable", "NUMA nodes",  "VmRSS", 
 
 enum { FILE_MAX = 1 << 17 };
 
-/* "Rss: 1234 kB" at the start of a line, or after "Node 0 ": in bytes, NAN if missing. */
-static double counters_field(const char *text, const char *name)
+double as_counter_field(const char *text, const char *name)
 {
     unsigned long long kib;
     size_t n = strlen(name);
@@ -33,7 +32,7 @@ static double file_field(const char *root, const char *path, const char *name, c
     as_buf_printf(&file, "%s%s", root, path);
     if (as_buf_read_file(&text, as_buf_get(&file), FILE_MAX, &err))
         as_copy_text(why, why_size, err.text);
-    else if (!isfinite(v = counters_field(as_buf_get(&text), name)))
+    else if (!isfinite(v = as_counter_field(as_buf_get(&text), name)))
         snprintf(why, why_size, "'%.80s' has no line '%s'", path, name);
     as_buf_finish(&file);
     as_buf_finish(&text);

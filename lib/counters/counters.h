@@ -26,6 +26,8 @@ struct counter_reading {
     int node[COUNTER_NODES_MAX];
     double node_bytes[COUNTER_NODES_MAX];
 };
+/* "Rss: 1234 kB" at the start of a line of the kernel's files, or after "Node 0 ": in bytes, NAN if missing. */
+double as_counter_field(const char *text, const char *name);
 /* From system calls, for systems without files: available memory and this process's memory; the others are unknown. */
 void as_counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out);
 /* Whether the kernel has files of memory in use for the device. */

@@ -67,6 +67,7 @@ struct as_command {
     const char *example;             /* lines, "assay run quick" */
     const struct as_option *options; /* ends with a NULL name */
     int min_args, max_args;          /* max -1: any number */
+    bool ends_options;               /* what follows the first argument is not an option of assay */
     as_command_fn run;
 };
 extern const struct as_command *const as_commands[]; /* in the order of the help; ends with NULL */

@@ -54,6 +54,9 @@ struct nvml_pci {
 struct nvml_utilization {
     unsigned gpu, memory; /* percent */
 };
+struct nvml_memory {
+    unsigned long long total, free, used;
+};
 struct nvml_process {
     unsigned pid;
     unsigned long long used_memory;
@@ -127,6 +130,9 @@ struct as_nvml_api {
     nvml_return (*mig_instance)(nvml_device device, unsigned index, nvml_device *instance);
     nvml_return (*uuid)(nvml_device device, char *out, unsigned size);
     nvml_return (*name)(nvml_device device, char *out, unsigned size);
+    nvml_return (*count)(unsigned *n);
+    nvml_return (*by_index)(unsigned index, nvml_device *device);
+    nvml_return (*memory)(nvml_device device, struct nvml_memory *out);
     nvml_return (*gpm_query)(nvml_device device, struct nvml_gpm_support *out);
     nvml_return (*gpm_alloc)(void **sample);
     nvml_return (*gpm_release)(void *sample);

@@ -20,7 +20,7 @@ CASES = [
     *[("help-" + name, ["help", name], 0, {}) for name in (
         "run", "plan", "resume", "replay", "show", "history", "compare", "check", "facts", "advise", "explain", "report", "export", "import",
         "delete", "list",
-        "devices", "doctor", "help", "version")],
+        "devices", "doctor", "memory", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
     ("show-last", ["show"], 0, {}),

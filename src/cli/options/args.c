@@ -132,16 +132,18 @@ enum as_status as_args_parse(const struct as_command *command, int argc, char **
     enum as_status st = AS_OK;
     for (int i = first; i < argc && !st; i++) {
         const char *a = argv[i];
-        if (options && strcmp(a, "--") == 0)
+        if (options && strcmp(a, "--") == 0) {
             options = false;
-        else if (options && (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0))
+        } else if (options && (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0)) {
             out->help = true;
-        else if (options && a[0] == '-' && a[1] == '-')
+        } else if (options && a[0] == '-' && a[1] == '-') {
             st = parse_long(command, out, &i, err);
-        else if (options && a[0] == '-' && a[1] && !(a[1] >= '0' && a[1] <= '9')) /* "-1" names a run, "-" stdout */
+        } else if (options && a[0] == '-' && a[1] && !(a[1] >= '0' && a[1] <= '9')) { /* "-1" names a run, "-" stdout */
             st = parse_letters(command, out, &i, err);
-        else
+        } else {
             out->word[out->words++] = a;
+            options &= !command->ends_options;
+        }
     }
     return st || out->help ? st : check_words(command, out, err);
 }
