@@ -184,11 +184,11 @@ enum as_applies as_gemm_applies(const struct as_device_info *info, const struct 
             return size_applies(info, d, err);
         return as_pruned(err, "there is no CPU kernel for this path, type and epilogue");
     }
-    const bool unit = as_gemm_by_unit(info, d);
-    if (d->path != AS_GEMM_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
-        return AS_PRUNED;
     if ((d->type == AS_GEMM_E4M3FNUZ || d->type == AS_GEMM_E5M2FNUZ) &&
         as_dialect_find(info->dialect) != AS_DIALECT_HIP)
+        return as_pruned(err, "only AMD's gfx942 multiplies %s", as_gemm_type_words[d->type]);
+    const bool unit = as_gemm_by_unit(info, d);
+    if (d->path != AS_GEMM_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
         return AS_PRUNED;
     if (d->type == AS_GEMM_F64 && !(info->capabilities & AS_CAP_FP64))
         return as_inapplicable(err, "the device has no f64");

@@ -132,6 +132,11 @@ class Operation:
         hide = "".join(self.hide(n) for n in used if n != "a")
         return f"do {{ {hide}{self.expression(text)}; {self.hide('d')}}} while (0)"
 
+    def opaque(self, text):
+        """The same for OpenCL on CPUs, whose compilers merge steps too: the result alone (functions.kernel)."""
+        kind = {"i16": "INTEGER", "i32": "INTEGER", "i64": "INTEGER", "f32": "FLOAT", "f64": "FLOAT"}.get(self.result)
+        return f"do {{ {self.expression(text)}; OPAQUE_{kind}(d); }} while (0)" if kind else self.expression(text)
+
     def hide(self, n):
         if self.in_register(n, self.constraints("hip")) == n:
             return f'asm volatile("" : "+v"({n})); '
@@ -160,7 +165,7 @@ class Operation:
             return self.assembly(self.get(own), self.constraints(dialect))
         for key in (dialect, "c"):
             if self.get(key) and not (dialect == "cuda" and key == "c" and self.type in ("f16", "f16x2")):
-                return (self.hidden if dialect == "hip" else self.expression)(self.get(key))
+                return {"hip": self.hidden, "opencl": self.opaque}.get(dialect, self.expression)(self.get(key))
         return None
 
     def on_nvidia(self):

@@ -1,5 +1,6 @@
 """section.json: probes are sorted by place, and what is wrong with one is refused by its path. Of a probe's C files the tests
 are told from what the program is made of, and none is missing."""
+import glob
 import json
 import os
 import subprocess
@@ -53,6 +54,20 @@ def none_is_missing():
     return wanted <= paths
 
 
+def compilers_have_time():
+    """A probe whose device compiles kernels says how long a trial may take: the default is too short for many drivers."""
+    wrong = []
+    for probe in glob.glob(os.path.join(os.path.dirname(REGISTRY), "*", "*", "probe.c")):
+        with open(probe, encoding="utf-8") as f:
+            text = f.read()
+        compiles = glob.glob(os.path.join(os.path.dirname(probe), "*.kernel")) or "AS_CAP_SOURCE" in text
+        if compiles and ".patience" not in text:
+            wrong.append(probe)
+    for probe in sorted(wrong):
+        print(f"# {probe}: a kernel, and no patience")
+    return not wrong
+
+
 def write_with(roles):
     """What the registry says where there is a probe for each of these roles; "": it is written."""
     with tempfile.TemporaryDirectory() as top:
@@ -74,7 +89,8 @@ def roles_are_checked():
             [role for role in ROLES if role != "gemm"])
 
 
-MORE = [("tests and sources", files_are_told), ("roles of views", roles_are_checked), ("no test is missing", none_is_missing)]
+MORE = [("tests and sources", files_are_told), ("roles of views", roles_are_checked), ("no test is missing", none_is_missing),
+        ("time for compilers", compilers_have_time)]
 print(f"1..{len(CASES) + len(MORE)}")
 for i, (title, folders, out, err) in enumerate(CASES, 1):
     done = run(folders)

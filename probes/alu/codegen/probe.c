@@ -183,5 +183,6 @@ const struct as_probe as_probe_codegen = {
     .lower_is_better = true,
     .counts = "machine instructions per operation",
     AS_CELLS(axes, quick, full, codegen_applies),
+    .patience_s = 30, /* the driver compiles the kernels first */
     AS_TRIAL(struct state, codegen_prepare, codegen_sample, codegen_check, codegen_finish),
 };

@@ -38,7 +38,7 @@ static const char *const quick[] = {
     "victim=cpu op=read aggressor=h2d,d2h allocator=pinned",
     "victim=cpu op=chase aggressor=read allocator=pinned",
     "victim=device op=read aggressor=none,read,write allocator=device",
-    "victim=device op=read aggressor=write priority=sched_idle,qos_background allocator=device",
+    "victim=device op=read aggressor=write priority=sched_idle,qos_background,qos_user_interactive allocator=device",
     "victim=device op=read aggressor=chase allocator=pinned",
     "victim=device op=h2d,d2h aggressor=read allocator=pinned",
     NULL};

@@ -130,7 +130,9 @@ UNIT_TEST(test_paths)
 {
     gemm("wgmma", "f16", 1024, 400);
     gemm("wgmma", "f16", 4096, 700);
+    gemm("wgmma", "f16", 2048, 600);
     gemm("wgmma", "e4m3", 4096, 1350)->detail = strdup("{\"operand_conversions\":0,\"code_matrix\":4}");
+    gemm("mma", "f16", 2048, 360);
     gemm("mma", "f16", 1024, 300);
     gemm("mma", "f16", 4096, 400);
     gemm("mma", "e4m3", 4096, 380)->detail = strdup("{\"operand_conversions\":96,\"code_matrix\":32}");
@@ -149,12 +151,12 @@ UNIT_TEST(test_paths)
     made_verdict(&m, "matmul.native.tiled.f16", AS_REFUTED);
     assert_null(made_find(&m, "matmul.native.mma.f64"));
     made_near(&m, "matmul.gain.wgmma.mma.f16", 1.75, 1e-6);
-    made_says(made_get(&m, "matmul.gain.wgmma.mma.f16"), "; 1.33x (1.31 to 1.35x) at 1024");
+    made_says(made_get(&m, "matmul.gain.wgmma.mma.f16"), "; 1.33x (1.31 to 1.35x) at 1024, 1.67x");
     made_near(&m, "matmul.gain.wgmma.tiled.f16", 17.5, 1e-6);
     made_near(&m, "matmul.gain.mma.tiled.f16", 10, 1e-6);
     assert_null(made_find(&m, "matmul.gain.tiled.naive.f16")); /* no common size */
     made_near(&m, "matmul.share.wgmma.f16", 700.0 / 120, 1e-6);
-    made_says(made_get(&m, "matmul.share.wgmma.f16"), "; 3.33x (3.29 to 3.38x) at 1024");
+    made_says(made_get(&m, "matmul.share.wgmma.f16"), "; 3.33x (3.29 to 3.38x) at 1024, 5.00x");
     made_verdict(&m, "matmul.share.tiled.f16", AS_REFUTED);
 }
 

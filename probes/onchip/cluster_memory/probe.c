@@ -23,7 +23,14 @@ static const struct as_axis axes[] = {
 static const char *const quick[] = {"what=all cluster=1,2,8", NULL};
 static const char *const full[] = {"what=all cluster=1,2,4,8", NULL};
 
-enum { ARCH_LEAST = 90, STEPS = 16, GROUP_THREADS = 512, TILE = 2048, ELEMENT_WORDS = 4 };
+enum {
+    ARCH_LEAST = 90,
+    WITHOUT_MULTICAST = 12 /* tens of an architecture */,
+    STEPS = 16,
+    GROUP_THREADS = 512,
+    TILE = 2048,
+    ELEMENT_WORDS = 4
+};
 enum {
     TILES = 8 /* of the data */,
     STAGES = 4,
@@ -47,20 +54,29 @@ static const struct kind {
     [MULTICAST_LATENCY] = {"multicast_once", "load.async", 1, true, 0},
 };
 
+/* For sm_120 and sm_121 the compiler emits a call in place of a copy to all blocks. */
+static enum as_applies on_nvidia(const struct as_device_info *info, enum what what, struct as_error *err)
+{
+    if (as_arch_number(info) < ARCH_LEAST)
+        return as_inapplicable(err, "clusters need an architecture from sm_%d on, this is %s", (int)ARCH_LEAST,
+                               info->arch);
+    if (what >= MULTICAST && as_arch_number(info) / 10 == WITHOUT_MULTICAST)
+        return as_inapplicable(err, "%s has no instruction that copies to all blocks of a cluster", info->arch);
+    return AS_APPLIES;
+}
+
 static enum as_applies cluster_memory_applies(const struct as_device_info *info, const struct as_axes *a,
                                               struct as_error *err)
 {
     const uint64_t cluster = as_axes_u64(a, "cluster");
     if (cluster & (cluster - 1))
         return as_pruned(err, "a cluster has 1, 2, 4 or 8 blocks");
-    const uint64_t shared = kinds[as_word_index(a, "what", what_words)].bytes + BARRIER_BYTES;
+    const enum what what = (enum what)as_word_index(a, "what", what_words);
+    const uint64_t shared = kinds[what].bytes + BARRIER_BYTES;
     if (as_dialect_find(info->dialect) == AS_DIALECT_CUDA && info->workgroup_shared && shared > info->workgroup_shared)
         return as_pruned(err, "a block has %llu bytes of shared memory", (unsigned long long)info->workgroup_shared);
     if (as_dialect_find(info->dialect) == AS_DIALECT_CUDA)
-        return as_arch_number(info) >= ARCH_LEAST
-                   ? AS_APPLIES
-                   : as_inapplicable(err, "clusters need an architecture from sm_%d on, this is %s", (int)ARCH_LEAST,
-                                     info->arch);
+        return on_nvidia(info, what, err);
     as_fail(err, AS_UNSUPPORTED, "workgroups of this device cannot read each other's shared memory");
     return cluster == 1 && as_word_is(a, "what", what_words[0]) ? AS_INAPPLICABLE : AS_PRUNED;
 }

@@ -310,5 +310,6 @@ const struct as_probe as_probe_sentinel = {
     .counts = "time of one multiplication (core), of one cache line read sequentially (memory), or passed (pair)",
     .hidden = true,
     AS_CELLS(axes, grids, grids, sentinel_applies),
+    .patience_s = 30, /* the driver compiles the kernel first */
     AS_TRIAL(struct sentinel, sentinel_prepare, sentinel_sample, sentinel_check, sentinel_finish),
 };

@@ -31,11 +31,13 @@ enum {
     MULTIPLY_ADD = 0x024,
     ONE_I32 = 1,
     ONE_F16X2 = 0x3c003c00,
+    ABI_SECOND = 8,  /* of EI_ABIVERSION: e_flags has the architecture in bits 8 to 15, before in bits 0 to 7 */
+    ADD_I64 = 0x235, /* not encoded so: 0x035 of sm_120, see cubin_code_of */
 };
 
-/* Found by compiling copies of one instruction for sm_80, sm_90a and sm_100a and looking for a code that occurs as
- * often; tests/device/cuda/codes.c verifies this table the same way. One operation may have several codes: for several
- * generations, for several kinds of address, or for variants such as an atomic without a result. */
+/* Found by compiling copies of one instruction for sm_80, sm_90a, sm_100a and sm_120a and looking for a code that
+ * occurs as often; tests/device/cuda/codes.c verifies this table the same way. One operation may have several codes:
+ * for several generations, for several kinds of address, or for variants such as an atomic without a result. */
 struct operation {
     const char *word;
     enum which which;
@@ -138,10 +140,25 @@ static uint64_t half_of(const unsigned char *at)
     return half;
 }
 
-static bool cubin_does(const struct operation *o, const unsigned char instruction[INSTRUCTION_BYTES])
+/* 90 of sm_90a. */
+static unsigned cubin_architecture(const struct as_gpu_elf *v)
+{
+    return (v->head.e_ident[EI_ABIVERSION] >= ABI_SECOND ? v->head.e_flags >> 8 : v->head.e_flags) & 0xff;
+}
+
+/* From sm_100 on packed f16 has one code, and sm_120 adds 64 bits by the other one of before. */
+static unsigned cubin_code_of(const struct as_gpu_elf *v, uint64_t low)
+{
+    enum { HFMA2_MMA = 0x035, WITHOUT_HFMA2_MMA = 100 };
+    const unsigned code = (unsigned)low & OPERATION_MASK;
+    return code == HFMA2_MMA && cubin_architecture(v) >= WITHOUT_HFMA2_MMA ? ADD_I64 : code;
+}
+
+static bool cubin_does(const struct as_gpu_elf *v, const struct operation *o,
+                       const unsigned char instruction[INSTRUCTION_BYTES])
 {
     uint64_t low = half_of(instruction), high = half_of(instruction + 8);
-    unsigned code = (unsigned)low & OPERATION_MASK;
+    unsigned code = cubin_code_of(v, low);
     if (o->which != EVERY && !cubin_has_code(o, code))
         return false;
     switch (o->which) {
@@ -163,12 +180,12 @@ static bool cubin_does(const struct operation *o, const unsigned char instructio
 }
 
 /* Where the last matrix instruction begins; 0: there is none. */
-static uint64_t cubin_operands_end(const unsigned char *code, uint64_t bytes)
+static uint64_t cubin_operands_end(const struct as_gpu_elf *v, const unsigned char *code, uint64_t bytes)
 {
     const struct operation *matrix = find_operation("matrix");
     uint64_t end = 0;
     for (uint64_t at = 0; at + INSTRUCTION_BYTES <= bytes; at += INSTRUCTION_BYTES)
-        if (cubin_does(matrix, code + at))
+        if (cubin_does(v, matrix, code + at))
             end = at;
     return end;
 }
@@ -186,9 +203,9 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
     if (st)
         return st;
     const unsigned char *code = cubin + text.sh_offset;
-    const uint64_t end = o->which == OPERAND ? cubin_operands_end(code, text.sh_size) : text.sh_size;
+    const uint64_t end = o->which == OPERAND ? cubin_operands_end(&v, code, text.sh_size) : text.sh_size;
     for (uint64_t at = 0; at + INSTRUCTION_BYTES <= end; at += INSTRUCTION_BYTES)
-        *n += cubin_does(o, code + at);
+        *n += cubin_does(&v, o, code + at);
     return AS_OK;
 }
 
@@ -229,6 +246,7 @@ static const struct {
     {0x181, "LDG"},       {0x182, "LDC"},      {0x183, "LDL"},       {0x184, "LDS"},    {0x186, "STG"},
     {0x187, "STL"},       {0x188, "STS"},      {0x189, "SHFL"},      {0x1a1, "MATCH"},  {0x1c2, "R2UR"},
     {0x1c4, "REDUX"},     {0x1f0, "HGMMA"},    {0x1f1, "IGMMA"},     {0x1f2, "BGMMA"},  {0x1f3, "QGMMA"},
+    {ADD_I64, "IADD.64"},
 };
 
 /* The compiler also copies, adds and shifts on the pipe of multiply-adds. */
@@ -250,7 +268,7 @@ enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, c
     enum as_status st = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !st && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
         uint64_t low = half_of(cubin + text.sh_offset + at);
-        unsigned code = (unsigned)low & OPERATION_MASK;
+        unsigned code = cubin_code_of(&v, low);
         const char *known = cubin_name_of(code, low);
         char number[8];
         snprintf(number, sizeof number, "0x%03x", code);

@@ -33,7 +33,7 @@ typedef struct {
 #define ELFMAG "\177ELF"
 #define SELFMAG 4
 #define ELF64_ST_TYPE(info) ((info)&15)
-enum { EI_CLASS = 4, EI_DATA = 5, ELFCLASS64 = 2, ELFDATA2LSB = 1, EM_CUDA = 190, EM_AMDGPU = 224 };
+enum { EI_CLASS = 4, EI_DATA = 5, EI_ABIVERSION = 8, ELFCLASS64 = 2, ELFDATA2LSB = 1, EM_CUDA = 190, EM_AMDGPU = 224 };
 enum {
     SHT_PROGBITS = 1,
     SHT_SYMTAB = 2,

@@ -138,6 +138,8 @@ static const struct row {
     {"any", "membar.sys;", U32, 0, 0},
     {"", "prefetch.global.L2 [%3+%2];", U32, 0, 0},
     {"", "brev.b32 %0, %0;", U32, 0, 0},
+    /* packed f16 had this code before sm_100 */
+    {"", "add.u64 %0, %0, %1;", U64, 120, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -14,15 +14,20 @@ static void test_arch(void **state)
                                                          {"async_copy", "path=bulk"},
                                                          {"async_copy", "path=tensor"},
                                                          {"cluster_memory", ""},
-                                                         {NULL, NULL}};
+                                                         {NULL, NULL}},
+                                    lacks_of_120[] = {{"async_copy", "path=to_lds"},
+                                                      {"cluster_memory", "what=multicast"},
+                                                      {NULL, NULL}};
     char **words = *state;
-    const bool has_clusters = strtoul(words[1] + strlen("sm_"), NULL, 10) >= 90;
+    const unsigned long number = strtoul(words[1] + strlen("sm_"), NULL, 10);
     const struct kernel_compiler by = {.warp = 32,
                                        .dialect = AS_DIALECT_CUDA,
                                        .kib_local = 227,
                                        .brief = words[2] != NULL,
                                        .skips_long = words[2] != NULL,
-                                       .lacks = has_clusters ? lacks : lacks_before_90,
+                                       .lacks = number < 90    ? lacks_before_90
+                                                : number < 120 ? lacks
+                                                               : lacks_of_120,
                                        .compile = nvrtc_compile,
                                        .count = as_cubin_count,
                                        .code_bytes = as_cubin_code_bytes};

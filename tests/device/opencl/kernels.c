@@ -239,12 +239,51 @@ UNIT_TEST(test_dot)
     as_buf_finish(&out);
 }
 
+/* ---- steps on a CPU ---- */
+
+static bool is_opaque(const struct as_op *op)
+{
+    return op->result <= AS_OP_I64 || op->result == AS_OP_F32 || op->result == AS_OP_F64;
+}
+
+/* Each step's result is opaque to a CPU's compiler, which computes several steps at once otherwise. */
+UNIT_TEST(test_steps)
+{
+    const struct ops_batch dialect = {.dialect = AS_DIALECT_OPENCL};
+    struct ops_batch_part part[TOGETHER];
+    struct as_buf source = AS_BUF_INIT, out = AS_BUF_INIT;
+    size_t n = 0, seen = 0;
+    need_clang();
+    for (const struct as_op *op = as_ops; op->name || n; op += op->name != NULL) {
+        if (op->name) {
+            part[n] = (struct ops_batch_part){.sequence = as_op_alone(op, 0), .name = op->name, .ilp = 1};
+            n += ops_batch_has_all(&dialect, &part[n].sequence) && !op->subgroups && is_opaque(op);
+        }
+        if (n < TOGETHER && (op->name || !n))
+            continue;
+        as_buf_clear(&source);
+        ops_batch_source(part, n, false, &source);
+        if (!compiles(as_buf_get(&source),
+                      "-cl-std=CL3.0 -Xclang -cl-ext=+all -target x86_64-linux-gnu -O2 -Wno-macro-redefined", &out))
+            fail_msg("%s to %s: %s", part[0].name, part[n - 1].name, as_buf_get(&out));
+        /* the short and the long body, and the kernel of one step */
+        if (count_words(as_buf_get(&out), "asm sideeffect \"\"") < n * (OPS_BATCH_STEPS / 2 + OPS_BATCH_STEPS + 1))
+            fail_msg("%s to %s: steps are missing", part[0].name, part[n - 1].name);
+        seen += n;
+        n = 0;
+    }
+    assert_true(seen > 100);
+    as_buf_finish(&source);
+    as_buf_finish(&out);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[VARIANTS + 3] = {cmocka_unit_test(kernel_trials_complete), cmocka_unit_test(test_dot),
-                                             cmocka_unit_test(test_operations)};
+    enum { FIRST = 4 };
+    struct CMUnitTest tests[VARIANTS + FIRST] = {cmocka_unit_test(kernel_trials_complete), cmocka_unit_test(test_dot),
+                                                 cmocka_unit_test(test_operations), cmocka_unit_test(test_steps)};
     for (size_t i = 0; i < VARIANTS; i++)
-        tests[i + 3] = (struct CMUnitTest){
+        tests[i + FIRST] = (struct CMUnitTest){
             .name = variants[i].name, .test_func = test_variant, .initial_state = (void *)(uintptr_t)&variants[i]};
-    return _cmocka_run_group_tests("OpenCL", tests, VARIANTS + 3, NULL, NULL);
+    return _cmocka_run_group_tests("OpenCL", tests, VARIANTS + FIRST, NULL, NULL);
 }
