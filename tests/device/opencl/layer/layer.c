@@ -4,7 +4,6 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_layer.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,16 +69,6 @@ static cl_int CL_API_CALL program_info(cl_program program, cl_program_info what,
                : driver->clGetProgramInfo(program, what, size, value, size_ret);
 }
 
-/* What the driver's compiler optimizes takes most of its time, and what kernels give is the same without. */
-static cl_int CL_API_CALL build_program(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
-                                        void(CL_CALLBACK *notify)(cl_program, void *), void *user)
-{
-    char with[4096];
-    const char *given = options ? options : "";
-    const int size = snprintf(with, sizeof with, "%s -cl-opt-disable", given);
-    return driver->clBuildProgram(program, n, devices, size < (int)sizeof with ? with : given, notify, user);
-}
-
 API CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_ret)
 {
     if (what != CL_LAYER_API_VERSION || (value && size < sizeof(cl_layer_api_version)))
@@ -101,7 +90,6 @@ API CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch
     memcpy(&shown, target, (n < known ? n : known) * sizeof(void *));
     shown.clGetDeviceInfo = device_info;
     shown.clGetProgramInfo = program_info;
-    shown.clBuildProgram = build_program;
     *n_ret = (cl_uint)(n < known ? n : known);
     *table = &shown;
     return CL_SUCCESS;
