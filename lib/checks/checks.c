@@ -55,12 +55,7 @@ bool as_runs_on_host(const struct as_device_info *info)
 enum as_status as_too_large(double bytes, const char *but, double limit, const char *behind, struct as_error *err)
 {
     struct as_buf requested = AS_BUF_INIT, most = AS_BUF_INIT;
-    as_format_value(&requested, bytes, "B");
-    as_format_value(&most, limit, "B");
-    if (strcmp(as_buf_get(&requested), as_buf_get(&most)) == 0) { /* by less than the digits show */
-        as_buf_clear(&requested);
-        as_buf_printf(&requested, "%.0f B", bytes);
-    }
+    as_format_sizes(&requested, (uint64_t)bytes, &most, (uint64_t)limit);
     const enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s requested, but %s %s%s", as_buf_get(&requested), but,
                                       as_buf_get(&most), behind);
     as_buf_finish(&requested);

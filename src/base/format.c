@@ -62,6 +62,32 @@ void as_format_size(struct as_buf *b, uint64_t bytes)
     as_buf_printf(b, " %s", unit[u]);
 }
 
+static bool format_reads_alike(const char *a, const char *b)
+{
+    char *a_end, *b_end;
+    const double a_number = strtod(a, &a_end), b_number = strtod(b, &b_end);
+    return a_number == b_number && strcmp(a_end, b_end) == 0;
+}
+
+void as_format_sizes(struct as_buf *a, uint64_t a_bytes, struct as_buf *b, uint64_t b_bytes)
+{
+    struct as_buf texts[2] = {AS_BUF_INIT, AS_BUF_INIT};
+    as_format_size(&texts[0], a_bytes);
+    as_format_size(&texts[1], b_bytes);
+    if (a_bytes != b_bytes && format_reads_alike(as_buf_get(&texts[0]), as_buf_get(&texts[1]))) {
+        as_buf_clear(&texts[0]);
+        as_buf_clear(&texts[1]);
+        as_buf_printf(&texts[0], "%llu B", (unsigned long long)a_bytes);
+        as_buf_printf(&texts[1], "%llu B", (unsigned long long)b_bytes);
+    }
+    as_buf_str(a, as_buf_get(&texts[0]));
+    as_buf_str(b, as_buf_get(&texts[1]));
+    a->failed |= texts[0].failed;
+    b->failed |= texts[1].failed;
+    as_buf_finish(&texts[0]);
+    as_buf_finish(&texts[1]);
+}
+
 /* Largest prefix first within a unit; the last is also used for smaller values. */
 static const struct as_scale scales[] = {
     {"ns", "s", 1e-9},

@@ -21,6 +21,8 @@ enum as_status as_parse_percent(const char *s, double *fraction, struct as_error
 
 /* 32 KiB, 1.5 MiB, 4 GiB: exact where possible, else three digits */
 void as_format_size(struct as_buf *b, uint64_t bytes);
+/* Two different sizes that a sentence compares: in bytes where they would read the same ("8.00 GiB", "8 GiB"). */
+void as_format_sizes(struct as_buf *a, uint64_t a_bytes, struct as_buf *b, uint64_t b_bytes);
 /* 1.46, 23.4, 112, 1380: `digits` significant digits, thousands not grouped; NAN gives "-" */
 void as_format_number(struct as_buf *b, double v, int digits);
 /* How a value of a unit is displayed: multiplied by factor, in the unit `shown`. */

@@ -130,8 +130,9 @@ struct as_device_ops {
 struct as_memory_desc {
     const char *allocator; /* a name in info.allocators */
     uint64_t bytes;
-    int node;   /* NUMA node, -1 local */
-    bool fresh; /* unused memory, not a block kept from an earlier trial */
+    int node;    /* NUMA node, -1 local */
+    bool fresh;  /* unused memory, not a block kept from an earlier trial */
+    bool beyond; /* may exceed the device's memory, if the driver moves pages in and out: the user has accepted it */
     void *at; /* existing memory of this process, which the caller keeps, used in place by a CPU, or by a device through
                  an allocator of the process's own memory; NULL: allocated */
     const char *owner; /* id of another device of the backend that holds the memory, made accessible to this one; NULL:
@@ -147,6 +148,14 @@ struct as_memory {
 enum as_status as_check_blocks(const char *api, uint64_t bytes, uint64_t count, struct as_error *err);
 /* For backends: AS_USAGE unless the range of bytes at offset lies within the block. */
 enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err);
+/* What the driver has recorded of the pages of a block, in words for people: advice and prefetches, not where pages are
+ * now. "": the API has no such attribute. */
+struct as_page_attributes {
+    char last_prefetch[32], preferred[32]; /* "device", "host", "another device", "NUMA node 1", "none", "mixed" */
+    char accessed_by[32];                  /* the same: whether the device's mappings are kept up to date */
+    char read_mostly[8];                   /* "yes" or "no" */
+    char coherence[24];                    /* "fine-grained", "coarse-grained" or "mixed" */
+};
 struct as_memory_ops {
     enum as_status (*alloc)(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                             struct as_error *err);
@@ -162,6 +171,9 @@ struct as_memory_ops {
                            struct as_error *err);
     /* (optional) the address under which other libraries of this process use the memory while it is not mapped */
     void *(*address)(const struct as_memory *mem);
+    /* (optional) AS_UNSUPPORTED for memory of which the driver records nothing */
+    enum as_status (*attributes)(struct as_device *dev, const struct as_memory *mem, struct as_page_attributes *out,
+                                 struct as_error *err);
     /* (optional) times `count` allocations of `bytes` in one tight loop, then as many frees in another, without
      * touching; total times in seconds */
     enum as_status (*time_alloc)(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,

@@ -142,11 +142,10 @@ static enum as_status check_claim(const struct as_device_info *info, const struc
     if (claim == 0 || as_info_is_memory(info, allocator, threads, (double)claim))
         return AS_OK;
     const uint64_t cache = as_info_largest_cache(info, allocator, threads);
-    struct as_buf b = AS_BUF_INIT;
-    as_format_size(&b, claim);
-    as_buf_str(&b, " is too small to measure main memory: at least ");
-    as_format_size(&b, as_info_memory_least(info, allocator, threads));
-    as_buf_str(&b, " needed (");
+    struct as_buf b = AS_BUF_INIT, least = AS_BUF_INIT;
+    as_format_sizes(&b, claim, &least, as_info_memory_least(info, allocator, threads));
+    as_buf_printf(&b, " is too small to measure main memory: at least %s needed (", as_buf_get(&least));
+    as_buf_finish(&least);
     if (cache) {
         as_buf_printf(&b, "%s: ", as_info_largest_cache_name(info, allocator, threads));
         as_format_size(&b, cache);

@@ -145,6 +145,23 @@ UNIT_TEST(test_format)
         assert_string_equal(as_buf_get(&b), sizes[i].text);
     }
     static const struct {
+        uint64_t a, b;
+        const char *text;
+    } pairs[] = {{UINT64_C(8) << 30, UINT64_C(4) << 30, "8 GiB, 4 GiB"},
+                 {(UINT64_C(8) << 30) + 1, UINT64_C(8) << 30, "8589934593 B, 8589934592 B"},
+                 {UINT64_C(8) << 30, (UINT64_C(8) << 30) - 4096, "8589934592 B, 8589930496 B"},
+                 {(UINT64_C(5) << 30) + 4096, (UINT64_C(5) << 30) + 8192, "5368713216 B, 5368717312 B"},
+                 {46341, 46342, "46341 B, 46342 B"},
+                 {1024, 1024, "1 KiB, 1 KiB"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct as_buf other = AS_BUF_INIT;
+        as_buf_clear(&b);
+        as_format_sizes(&b, pairs[i].a, &other, pairs[i].b);
+        as_buf_printf(&b, ", %s", as_buf_get(&other));
+        assert_string_equal(as_buf_get(&b), pairs[i].text);
+        as_buf_finish(&other);
+    }
+    static const struct {
         double seconds;
         const char *text;
     } durations[] = {{0.85, "850 ms"}, {42, "42 s"}, {200, "3 min 20 s"}, {3900, "1 h 5 min"}, {4.24, "4.2 s"},

@@ -54,6 +54,7 @@ bool fake_attribute(const struct fake_attribute *table, size_t n, int attribute,
 /* ---- memory ---- */
 
 enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
+enum { PREFETCHED = 7, ADVICES };
 struct block {
     struct block *next;
     char *at;
@@ -63,6 +64,7 @@ struct block {
     size_t mapped;   /* RESERVED: bytes */
     unsigned access; /* RESERVED: bits of devices */
     unsigned flags;
+    int advised[8];   /* MANAGED: by advice and PREFETCHED, the device + 3; 0 none */
     bool device_maps; /* its pages, since a kernel touched them */
 };
 /* A block at *at, which is set for all kinds but REGISTERED; NULL: no memory. It is not the C library's, which fills

@@ -1,4 +1,5 @@
 /* Every probe's record is complete, a broken one is named, and every grid and suite can be planned. */
+#include "lib/checks/checks.h"
 #include "plan/plan.h"
 
 #include <setjmp.h>
@@ -101,11 +102,28 @@ static void make_infos(struct as_device_info infos[DEVICES])
     snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");
     snprintf(infos[2].allocators[1].name, sizeof infos[2].allocators[1].name, "cuMemHostAlloc");
     infos[2].allocators[1].host_access = true;
+    snprintf(infos[2].allocators[2].name, sizeof infos[2].allocators[2].name, "cuMemAllocManaged");
+    infos[2].allocators[2].host_access = infos[2].allocators[2].on_demand = true;
+    infos[2].allocators_n = 3;
     snprintf(infos[2].collectives, sizeof infos[2].collectives, "NCCL 2.27.3");
     infos[3] = (struct as_device_info){.id = "mpi", .backend = "mpi"};
     for (int i = 0; i < DEVICES; i++)
         for (size_t k = 0; k < infos[i].allocators_n; k++)
             infos[i].allocators[k].role = as_allocator_role(infos[i].backend, infos[i].allocators[k].name);
+}
+
+/* A driver may compile a kernel for this long before a trial begins, where the device has a part in it. */
+static void check_patience(const struct as_plan *plan, const struct as_device_info *card)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct as_cell *c = &plan->cells[i];
+        const struct as_probe *p = as_probe_find(c->probe);
+        const bool by_host = strncmp(c->probe, "host_", 5) == 0;
+        if (strcmp(c->device, card->id) != 0 || c->status != AS_CELL_PLANNED || !p->patience || by_host)
+            continue;
+        if (!(p->patience(card, &c->axes) >= as_compile_patience(card, &c->axes)))
+            fail_msg("%s allows a trial %g s", p->name, p->patience(card, &c->axes));
+    }
 }
 
 static size_t plan_suite(const struct as_suite *suite, size_t by_device[DEVICES])
@@ -120,6 +138,7 @@ static size_t plan_suite(const struct as_suite *suite, size_t by_device[DEVICES]
             fail_msg("%s: %s", suite->name, err.text);
         by_device[i] = plan.n - before;
     }
+    check_patience(&plan, &infos[CARD]);
     size_t n = plan.n;
     as_plan_finish(&plan);
     return n;

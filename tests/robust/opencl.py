@@ -35,7 +35,8 @@ SMALL = {
     "tlb": "pages=16 stride=page allocator=device", "topology": "place=memory",
 }
 # What needs a CPU's or another API's instructions or limits, or measures one for minutes: no OpenCL kernel of its own.
-ELSEWHERE = {"calibrate", "clockstate", "collective", "cpu_operands", "matmul_peak", "matmul_rate", "near_limit", "refill"}
+ELSEWHERE = {"calibrate", "clockstate", "collective", "cpu_operands", "matmul_peak", "matmul_rate", "near_limit",
+             "oversubscription", "refill"}
 
 
 def gpu(assay, words=""):

@@ -54,9 +54,14 @@ static void app_check_memory(struct app_run *r)
     const uint64_t of_host = as_host_memory_available(), least = free_bytes < of_host ? free_bytes : of_host;
     for (size_t k = 0; k < APP_ARRAYS_MAX; k++)
         wanted += r->arrays[k].bytes;
-    if (!r->status && wanted > least)
-        r->status = as_fail(r->err, AS_NOMEM, "the application needs %llu MiB, and %llu MiB are free",
-                            (unsigned long long)(wanted >> 20), (unsigned long long)(least >> 20));
+    if (r->status || wanted <= least)
+        return;
+    struct as_buf needs = AS_BUF_INIT, has = AS_BUF_INIT;
+    as_format_sizes(&needs, wanted, &has, least);
+    r->status =
+        as_fail(r->err, AS_NOMEM, "the application needs %s, and %s are free", as_buf_get(&needs), as_buf_get(&has));
+    as_buf_finish(&needs);
+    as_buf_finish(&has);
 }
 
 /* Its pages come at first touch, as in a program that has just started: the heap may return used ones. */

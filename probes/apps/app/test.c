@@ -164,7 +164,7 @@ UNIT_TEST(test_memory_check)
     toy_prepare(&t, &as_probe_app, "app=nn version=unified strategy=memory-check allocator=toy size=4194304", &v, NULL);
     t.free_bytes = 3 << 20; /* taken by another program since */
     assert_int_equal(as_probe_app.sample(v.state, 1, &s, &err), AS_NOMEM);
-    assert_string_equal(err.text, "the application needs 3 MiB, and 3 MiB are free");
+    assert_string_equal(err.text, "the application needs 4.00 MiB, and 3 MiB are free");
     toy_finish(&as_probe_app, &v);
     assert_int_equal(t.live, 0);
 }

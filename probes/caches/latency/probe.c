@@ -63,8 +63,7 @@ static enum as_applies latency_applies(const struct as_device_info *info, const 
 /* Preparing writes every line once, at a few hundred MB/s at worst. */
 static double latency_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 5 + as_axes_number(a, "size") / 200e6;
+    return as_compile_patience(info, a) + as_axes_number(a, "size") / 200e6;
 }
 
 /* A persistent chase has ten samples per trial, of half a second where time allows. */

@@ -95,7 +95,7 @@ static enum as_applies tlb_applies(const struct as_device_info *info, const stru
 static double tlb_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const uint64_t stride = as_axes_u64(a, "stride");
-    return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
+    return as_compile_patience(info, a) + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
 }
 
 static struct as_chase_desc describe_chase(const struct as_trial_context *tc)

@@ -63,7 +63,7 @@ static double loaded_latency_patience(const struct as_device_info *info, const s
 {
     const double caches = (double)as_info_largest_cache(info, NULL, as_axes_number(a, "threads")) /
                           fmax(1, (double)as_info_largest_cache(info, NULL, 1));
-    return 10 + as_axes_number(a, "size") * (1 + fmax(1, caches)) / 200e6;
+    return 5 + as_compile_patience(info, a) + as_axes_number(a, "size") * (1 + fmax(1, caches)) / 200e6;
 }
 
 /* ---- one trial ---- */

@@ -92,9 +92,8 @@ static enum as_applies residual_applies(const struct as_device_info *info, const
 /* A slow machine reads 200 MB/s. */
 static double residual_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
     const double bytes = as_axes_number(a, "touched") * 3 + as_axes_number(a, "size") * (WARM + PASSES_MAX) * ARMS;
-    return 5 + bytes / 200e6 + 2e-6 * as_axes_number(a, "delay");
+    return as_compile_patience(info, a) + bytes / 200e6 + 2e-6 * as_axes_number(a, "delay");
 }
 
 struct state {
@@ -177,9 +176,7 @@ static enum as_status residual_check_host(const struct as_trial_context *tc, uin
     struct as_host_limits host;
     if (as_host_limits_now(&host, NULL) || bytes <= host.free / 2)
         return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED,
-                   "%llu MiB of the host requested, but only half of its free %llu MiB may be used",
-                   (unsigned long long)(bytes >> 20), (unsigned long long)(host.free >> 20));
+    return as_too_large((double)bytes, "only half of the host's free", (double)host.free, " may be used", err);
 }
 
 static enum as_status residual_prepare(struct as_trial_context *tc, void *state, struct as_error *err)

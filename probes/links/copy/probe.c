@@ -1,4 +1,5 @@
 /* copy: copy bandwidth between kinds of memory, by copy engine and by copy kernel. See method.md. */
+#include "lib/checks/checks.h"
 #include "lib/transfer/transfer.h"
 
 /* A smaller copy ends before the host has submitted the next one. */
@@ -80,8 +81,7 @@ static enum as_applies copy_applies(const struct as_device_info *info, const str
 /* Both ends are written and compared through the host, at some hundred MB/s at worst; a device may compile. */
 static double copy_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 15 + as_axes_number(a, "size") / 50e6;
+    return 10 + as_compile_patience(info, a) + as_axes_number(a, "size") / 50e6;
 }
 
 static struct as_transfer_end copy_end_of(const struct as_axes *a, const char *axis)

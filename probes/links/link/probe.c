@@ -1,5 +1,6 @@
 /* link: bandwidth between a device and a peer device or a NUMA node of the host. See method.md. */
 #include "device/device.h"
+#include "lib/checks/checks.h"
 #include "lib/checks/nodes.h"
 #include "lib/transfer/peers.h"
 #include "lib/transfer/transfer.h"
@@ -44,8 +45,7 @@ static enum as_applies link_probe_applies(const struct as_device_info *info, con
 
 static double link_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 20 + as_axes_number(a, "size") / 20e6;
+    return 15 + as_compile_patience(info, a) + as_axes_number(a, "size") / 20e6;
 }
 
 struct state {

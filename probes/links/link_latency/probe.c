@@ -236,8 +236,7 @@ static void link_latency_finish(void *state)
 
 static double link_latency_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 15 + as_axes_number(a, "size") / 50e6;
+    return 10 + as_compile_patience(info, a) + as_axes_number(a, "size") / 50e6;
 }
 
 const struct as_probe as_probe_link_latency = {

@@ -49,7 +49,7 @@ struct state {
     size_t groups;
     unsigned passes;
     bool touched_by_device, read_by_device, wrong;
-    bool chases, flushes;
+    bool chases, flushes, attributes_noted;
     bool reached;                       /* by the host, in place */
     double handover;                    /* seconds of the last change of sides, in which the driver may move pages */
     uint64_t words, key, before, after; /* of LOOKS pages, those that the host has */
@@ -298,6 +298,28 @@ static uint64_t look(const struct state *s, const char *at)
     return n;
 }
 
+/* What the driver has recorded of the pages after the passes, in words. */
+static void note_attributes(const struct state *s)
+{
+    struct as_page_attributes a;
+    struct as_error err = {0};
+    enum as_status st = s->dev->memory->attributes
+                            ? s->dev->memory->attributes(s->dev, s->memory, &a, &err)
+                            : as_fail(&err, AS_UNSUPPORTED, "this API reports no attributes of pages");
+    const struct {
+        const char *name, *word;
+    } notes[] = {{"last_prefetch", a.last_prefetch},
+                 {"preferred_location", a.preferred},
+                 {"accessed_by", a.accessed_by},
+                 {"read_mostly", a.read_mostly},
+                 {"coherence", a.coherence}};
+    if (st)
+        as_note(s->tc, "page_attributes", err.text);
+    for (size_t i = 0; i < sizeof notes / sizeof *notes && !st; i++)
+        if (notes[i].word[0])
+            as_note(s->tc, notes[i].name, notes[i].word);
+}
+
 /* ---- one trial ---- */
 
 static enum as_status migration_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
@@ -379,6 +401,9 @@ static enum as_status migration_sample(void *state, uint64_t reps, struct as_sam
         handover = i == 0 ? s->handover : handover;
     }
     s->after = look(s, at);
+    if (!st && !s->attributes_noted)
+        note_attributes(s);
+    s->attributes_noted |= !st;
     if (s->memory)
         give_back(s);
     if (st)

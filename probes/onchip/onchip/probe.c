@@ -2,6 +2,7 @@
 #include "onchip.h"
 
 #include "device/dialect/dialect.h"
+#include "lib/checks/checks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,9 +84,8 @@ static enum as_applies onchip_applies(const struct as_device_info *info, const s
 /* The driver compiles the kernel first, and a megabyte of code takes long. */
 static double onchip_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
     double size = as_axes_number(a, "size");
-    return onchip_what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
+    return as_compile_patience(info, a) + size / (onchip_what_of(a) == ONCHIP_CODE ? 10e3 : 100e6);
 }
 
 static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struct as_trial_context *,

@@ -263,8 +263,7 @@ static void accounting_finish(void *state)
 
 static double accounting_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 15 + as_axes_number(a, "size") / 20e6;
+    return 10 + as_compile_patience(info, a) + as_axes_number(a, "size") / 20e6;
 }
 
 const struct as_probe as_probe_accounting = {

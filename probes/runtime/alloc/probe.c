@@ -217,8 +217,7 @@ static void alloc_finish(void *state)
 
 static double alloc_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return as_word_is(a, "op", "first-touch") ? 20 : 10;
+    return as_compile_patience(info, a) + (as_word_is(a, "op", "first-touch") ? 15 : 5);
 }
 
 static const struct as_metric further[] = {

@@ -173,8 +173,7 @@ static bool fault_check(void *state, char *why, size_t why_size)
 
 static double fault_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 15 + as_axes_number(a, "pages") * 30e-6;
+    return 10 + as_compile_patience(info, a) + as_axes_number(a, "pages") * 30e-6;
 }
 
 static const struct as_metric further[] = {

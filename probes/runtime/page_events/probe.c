@@ -1,6 +1,7 @@
 /* page_events: counted TLB misses, page faults and migrations. See method.md. */
 #include "base/host.h"
 #include "lib/chase/chase.h"
+#include "lib/checks/checks.h"
 #include "lib/checks/nodes.h"
 #include "lib/pages/events.h"
 #include "lib/pages/pages.h"
@@ -100,8 +101,8 @@ static enum as_applies page_events_applies(const struct as_device_info *info, co
 
 static double page_events_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 15 + as_axes_number(a, "pages") * (as_axes_number(a, "stride") / 200e6 + 30e-6);
+    return 10 + as_compile_patience(info, a) +
+           as_axes_number(a, "pages") * (as_axes_number(a, "stride") / 200e6 + 30e-6);
 }
 
 /* ---- misses ---- */

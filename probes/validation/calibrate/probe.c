@@ -75,8 +75,7 @@ static double calibrate_patience(const struct as_device_info *info, const struct
 {
     const size_t rule = as_word_index(a, "rule", rule_words);
     const double bytes = 3 * as_axes_number(a, "size");
-    (void)info;
-    return 10 + bytes / 200e6 + bytes * (rule_words[rule] ? iterations[rule] : 1) / 1e9;
+    return 5 + as_compile_patience(info, a) + bytes / 200e6 + bytes * (rule_words[rule] ? iterations[rule] : 1) / 1e9;
 }
 
 struct state {

@@ -38,6 +38,8 @@ void as_cu_find_target(struct as_gpu *gpu);
 
 void as_cu_list_allocators(struct as_device *dev);
 extern const struct as_gpu_allocator as_cu_allocators[];
+enum as_status as_cu_attributes(struct as_gpu *gpu, const struct as_gpu_block *b, struct as_page_attributes *out,
+                                struct as_error *err);
 extern const struct as_role_name as_cu_roles[];
 
 /* ---- gemm.c ---- */

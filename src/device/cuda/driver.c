@@ -249,6 +249,7 @@ static const struct as_gpu_api gpu_api = {
     .copy = cuda_driver_copy,
     .copy_name = "cuMemcpyAsync",
     .allocators = as_cu_allocators,
+    .attributes = as_cu_attributes,
     .tensor = cuda_driver_make_tensor,
     .instantiate = cuda_driver_instantiate,
     .allow_shared = cuda_driver_allow_shared,

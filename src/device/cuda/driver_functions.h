@@ -86,6 +86,8 @@
     X(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream))                       \
     X(cuMemPrefetchAsync_v2,                                                                                           \
       (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))                \
+    X(cuMemRangeGetAttribute,                                                                                          \
+      (void *data, size_t size, CUmem_range_attribute attribute, CUdeviceptr address, size_t bytes))                   \
     X(cuTensorMapEncodeTiled,                                                                                          \
       (CUtensorMap * map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *extents,         \
        const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, CUtensorMapInterleave interleave,    \

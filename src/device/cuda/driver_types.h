@@ -15,6 +15,7 @@ typedef int CUdevice;
 typedef int CUdevice_attribute;
 typedef int CUfunction_attribute;
 typedef int CUmem_advise;
+typedef int CUmem_range_attribute;
 typedef int CUmemAllocationGranularity_flags;
 typedef int CUmemAllocationHandleType;
 typedef int CUmemAllocationType;
@@ -165,14 +166,26 @@ enum {
 
 enum {
     CU_DEVICE_CPU = -1,
+    CU_DEVICE_INVALID = -2,
 
     CU_MEM_ATTACH_GLOBAL = 1,
     CU_MEM_ADVISE_SET_READ_MOSTLY = 1,
     CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
     CU_MEM_ADVISE_SET_ACCESSED_BY = 5,
 
+    CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+    CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5, /* this and what follows: drivers of CUDA 12.2 and later */
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8,
+
+    CU_MEM_LOCATION_TYPE_INVALID = 0,
     CU_MEM_LOCATION_TYPE_DEVICE = 1,
     CU_MEM_LOCATION_TYPE_HOST = 2,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA = 3,
     CU_MEM_ALLOCATION_TYPE_PINNED = 1,
     CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
     CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,

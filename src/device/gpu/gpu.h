@@ -11,6 +11,7 @@ enum { AS_GPUS_MAX = 64, AS_GPU_TENSOR_BYTES = 128 };
 
 struct as_gpu;
 struct as_gpu_allocator;
+struct as_gpu_block;
 struct as_gpu_backend;
 struct as_gpu_collectives;
 
@@ -63,6 +64,9 @@ struct as_gpu_api {
     int (*write)(const struct as_gpu *gpu, unsigned long long to, const void *from, uint64_t bytes);
     int (*copy)(const struct as_gpu *gpu, unsigned long long to, unsigned long long from, uint64_t bytes,
                 struct as_gpu_stream *stream);
+    /* (optional) see as_memory_ops.attributes; of managed memory and of the process's own */
+    enum as_status (*attributes)(struct as_gpu *gpu, const struct as_gpu_block *b, struct as_page_attributes *out,
+                                 struct as_error *err);
     const char *host_address_name, *read_name, *write_name, *copy_name;
     const struct as_gpu_allocator *allocators; /* in the order of as_device_info; terminated by a NULL name */
 

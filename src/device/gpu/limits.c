@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LEFT_ALONE (UINT64_C(256) << 20) /* for contexts, other processes and the display */
+enum { HOST_LEFT_ALONE = 8 };            /* the part of the host's memory that evicted pages must not take */
 
 uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
 {
@@ -26,14 +27,11 @@ void as_gpu_say_no_pages(const struct as_gpu_allocator *how, struct as_allocator
 static enum as_status too_much(enum as_status st, const char *api, uint64_t bytes, const char *before, uint64_t limit,
                                const char *after, struct as_error *err)
 {
-    struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "%s: requested ", api);
-    as_format_size(&b, bytes);
-    as_buf_str(&b, before);
-    as_format_size(&b, limit);
-    as_buf_str(&b, after);
-    st = as_fail(err, st, "%s", as_buf_get(&b));
-    as_buf_finish(&b);
+    struct as_buf requested = AS_BUF_INIT, most = AS_BUF_INIT;
+    as_format_sizes(&requested, bytes, &most, limit);
+    st = as_fail(err, st, "%s: requested %s%s%s%s", api, as_buf_get(&requested), before, as_buf_get(&most), after);
+    as_buf_finish(&requested);
+    as_buf_finish(&most);
     return st;
 }
 
@@ -148,6 +146,22 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
         return st;
     const bool migrates = is_managed(how) && !gpu->in_host_memory;
     return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(gpu, home, all, migrates, err) : AS_OK;
+}
+
+enum as_status as_gpu_check_beyond(const struct as_device *dev, const struct as_gpu_allocator *how, uint64_t bytes,
+                                   struct as_error *err)
+{
+    const struct as_gpu *gpu = dev->ctx;
+    const uint64_t available = as_host_memory_available(), most = available - available / HOST_LEFT_ALONE;
+    const enum as_status st = as_check_blocks(gpu->api->name, bytes, 1, err);
+    if (st)
+        return st;
+    if (!is_managed(how) || gpu->in_host_memory || !dev->info.allocators[how - gpu->api->allocators].on_demand)
+        return as_fail(err, AS_UNSUPPORTED, "%s: pages of '%s' are not moved on demand on this device", gpu->api->name,
+                       how->name);
+    return bytes <= most ? AS_OK
+                         : too_much(AS_NOMEM, gpu->api->name, bytes, "; the host, which takes what is evicted, has ",
+                                    most, " to spare", err);
 }
 
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)

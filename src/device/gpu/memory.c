@@ -131,7 +131,8 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
     if (!st)
         st = find_home(dev, how, desc->owner, &home, err);
     if (!st)
-        st = as_gpu_check_size(gpu, how, &home, desc->bytes, 1, err);
+        st = desc->beyond ? as_gpu_check_beyond(dev, how, desc->bytes, err)
+                          : as_gpu_check_size(gpu, how, &home, desc->bytes, 1, err);
     if (st)
         return st;
     struct held *h = calloc(1, sizeof *h);
@@ -273,6 +274,22 @@ static enum as_status gpu_memory_read(struct as_device *dev, struct as_memory *m
     return transfer(dev, mem, offset, to, NULL, bytes, err);
 }
 
+static enum as_status gpu_memory_attributes(struct as_device *dev, const struct as_memory *mem,
+                                            struct as_page_attributes *out, struct as_error *err)
+{
+    struct as_gpu *gpu = dev->ctx;
+    const struct as_gpu_block *b = mem->ctx;
+    const enum as_status st = as_gpu_alive(gpu, err);
+    *out = (struct as_page_attributes){.read_mostly = ""};
+    if (st)
+        return st;
+    if (!gpu->api->attributes ||
+        !((b->how->sources & AS_GPU_FROM_DEVICE && b->how->sources & AS_GPU_FROM_HOST) || b->how->plain))
+        return as_fail(err, AS_UNSUPPORTED, "%s: the driver records no location of memory of '%s'", gpu->api->name,
+                       b->how->name);
+    return gpu->api->attributes(gpu, b, out, err);
+}
+
 static enum as_status gpu_memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
                                             double *alloc_s, double *free_s, struct as_error *err)
 {
@@ -319,5 +336,6 @@ const struct as_memory_ops as_gpu_memory_ops = {
     .unmap = gpu_memory_unmap,
     .write = gpu_memory_write,
     .read = gpu_memory_read,
+    .attributes = gpu_memory_attributes,
     .time_alloc = gpu_memory_time_alloc,
 };

@@ -94,6 +94,10 @@ enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *na
  * do not fit now. */
 enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocator *how,
                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err);
+/* The same of one block that may exceed the device's memory: AS_UNSUPPORTED unless the driver moves pages on demand,
+ * AS_NOMEM unless the host has room for all of it. */
+enum as_status as_gpu_check_beyond(const struct as_device *dev, const struct as_gpu_allocator *how, uint64_t bytes,
+                                   struct as_error *err);
 /* Sets the device's free memory and the largest allocation of each listed allocator. */
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err);
 /* AS_NOMEM if bytes exceed half of the available host memory. */

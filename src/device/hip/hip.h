@@ -68,6 +68,8 @@ enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_e
 
 void as_hip_list_allocators(struct as_device *dev);
 extern const struct as_gpu_allocator as_hip_allocators[];
+enum as_status as_hip_attributes(struct as_gpu *gpu, const struct as_gpu_block *b, struct as_page_attributes *out,
+                                 struct as_error *err);
 extern const struct as_role_name as_hip_roles[];
 
 /* ---- gemm.c ---- */

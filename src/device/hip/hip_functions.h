@@ -69,6 +69,8 @@
     X(hipError_t, hipFreeAsync, (void *address, hipStream_t stream))                                                   \
     X(hipError_t, hipMemPrefetchAsync, (const void *address, size_t bytes, int device, hipStream_t stream))            \
     X(hipError_t, hipMemAdvise, (const void *address, size_t bytes, hipMemoryAdvise advice, int device))               \
+    X(hipError_t, hipMemRangeGetAttribute,                                                                             \
+      (void *data, size_t size, hipMemRangeAttribute attribute, const void *address, size_t bytes))                    \
     X(hipError_t, hipMemGetAllocationGranularity,                                                                      \
       (size_t * granularity, const hipMemAllocationProp *property, hipMemAllocationGranularity_flags which))           \
     X(hipError_t, hipMemCreate,                                                                                        \

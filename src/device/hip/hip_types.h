@@ -16,6 +16,7 @@ typedef int hipFunction_attribute;
 typedef int hipStreamCaptureMode;
 typedef int hipMemcpyKind;
 typedef int hipMemoryAdvise;
+typedef int hipMemRangeAttribute;
 typedef int hipMemLocationType;
 typedef int hipMemAllocationType;
 typedef int hipMemAllocationHandleType;
@@ -138,6 +139,14 @@ enum {
     hipMemAdviseSetPreferredLocation = 3,
     hipMemAdviseSetAccessedBy = 5,
     hipMemAdviseSetCoarseGrain = 100,
+
+    hipMemRangeAttributeReadMostly = 1,
+    hipMemRangeAttributePreferredLocation = 2,
+    hipMemRangeAttributeAccessedBy = 3,
+    hipMemRangeAttributeLastPrefetchLocation = 4,
+    hipMemRangeAttributeCoherencyMode = 100,
+    hipMemRangeCoherencyModeFineGrain = 0,
+    hipMemRangeCoherencyModeCoarseGrain = 1,
     hipMemLocationTypeDevice = 1,
     hipMemAllocationTypePinned = 1,
     hipMemAccessFlagsProtReadWrite = 3,
@@ -150,6 +159,7 @@ enum {
 };
 #define hipHostMallocNonCoherent 0x80000000u
 #define hipCpuDeviceId (-1)
+#define hipInvalidDeviceId (-2)
 
 enum { HIPRTC_SUCCESS = 0, HIPRTC_ERROR_OUT_OF_MEMORY = 1 };
 

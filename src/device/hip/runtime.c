@@ -190,6 +190,7 @@ static const struct as_gpu_api gpu_api = {
     .copy = hip_runtime_copy,
     .copy_name = "hipMemcpyAsync",
     .allocators = as_hip_allocators,
+    .attributes = as_hip_attributes,
     .instantiate = hip_runtime_instantiate,
     .allow_shared = hip_runtime_allow_shared,
     .find_compiler = hip_runtime_find_compiler,

@@ -52,6 +52,63 @@ static void test_half_way(void **state)
     assert_null(m);
 }
 
+/* What the driver says of the pages is what was advised; newer drivers name a node of the host. Of other memory it says
+ * nothing. */
+static void test_attributes(void **state)
+{
+    static const struct {
+        const char *words, *allocator;
+        struct as_page_attributes said;
+    } rows[] = {
+        {"", "cuMemAllocManaged", {"none", "none", "none", "no", ""}},
+        {"", "cuMemAllocManaged prefer device", {"none", "device", "none", "no", ""}},
+        {"", "cuMemAllocManaged prefer host", {"none", "host", "none", "no", ""}},
+        {"numa", "cuMemAllocManaged prefer host", {"none", "NUMA node 1", "none", "no", ""}},
+        {"", "cuMemAllocManaged read mostly", {"none", "none", "none", "yes", ""}},
+        {"", "cuMemAllocManaged accessed by device", {"none", "none", "device", "no", ""}},
+        {"", "cuMemAllocManaged prefetch", {"device", "none", "none", "no", ""}},
+        {"", "cuMemAllocManaged prefetch to host", {"host", "none", "none", "no", ""}},
+    };
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    struct as_page_attributes got;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fake(rows[i].words);
+        check_ok(gpu_get(rows[i].allocator, 4096, NULL, &m, &err), &err);
+        check_ok(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), &err);
+        assert_string_equal(got.last_prefetch, rows[i].said.last_prefetch);
+        assert_string_equal(got.preferred, rows[i].said.preferred);
+        assert_string_equal(got.accessed_by, rows[i].said.accessed_by);
+        assert_string_equal(got.read_mostly, rows[i].said.read_mostly);
+        assert_string_equal(got.coherence, "");
+        gpu.dev.memory->free(&gpu.dev, m);
+    }
+    check_ok(gpu_get("cuMemHostAlloc", 4096, NULL, &m, &err), &err);
+    check_fails(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), AS_UNSUPPORTED, &err, "no location of memory");
+    gpu.dev.memory->free(&gpu.dev, m);
+}
+
+/* Memory that may exceed the device's is refused where pages do not move, and where the host could not hold them. */
+static void test_beyond(void **state)
+{
+    struct as_memory_desc desc = {.allocator = "cuMemAllocManaged", .bytes = 1 << 20, .node = -1, .beyond = true};
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    check_ok(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), &err);
+    gpu.dev.memory->free(&gpu.dev, m);
+    desc.bytes = UINT64_C(1) << 50;
+    check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_NOMEM, &err, "to spare");
+    desc.bytes = 1 << 20;
+    desc.allocator = "cuMemHostAlloc";
+    check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_UNSUPPORTED, &err, "not moved on demand");
+    desc.allocator = "cuMemAllocManaged";
+    for (size_t i = 0; i < gpu.dev.info.allocators_n; i++)
+        gpu.dev.info.allocators[i].on_demand = false;
+    check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_UNSUPPORTED, &err, "not moved on demand");
+}
+
 static void test_plain(void **state)
 {
     static const char *const always[] = {"cuMemAlloc", "cuMemHostAlloc", "cuMemHostAlloc write-combined"};
@@ -114,6 +171,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),
         cmocka_unit_test_setup_teardown(test_half_way, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_attributes, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_beyond, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_integrated, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_unified_memory, gpu_setup, gpu_teardown),

@@ -229,6 +229,41 @@ static void test_advice(void **state)
     }
 }
 
+/* What the driver says of the pages is what was advised; of other memory it says nothing. */
+static void test_attributes(void **state)
+{
+    static const struct {
+        const char *allocator;
+        struct as_page_attributes said;
+    } rows[] = {
+        {"hipMallocManaged", {"none", "none", "none", "no", "fine-grained"}},
+        {"hipMallocManaged prefer device", {"none", "device", "none", "no", "fine-grained"}},
+        {"hipMallocManaged prefer host", {"none", "host", "none", "no", "fine-grained"}},
+        {"hipMallocManaged read mostly", {"none", "none", "none", "yes", "fine-grained"}},
+        {"hipMallocManaged accessed by device", {"none", "none", "device", "no", "fine-grained"}},
+        {"hipMallocManaged coarse-grained", {"none", "none", "none", "no", "coarse-grained"}},
+        {"hipMallocManaged prefetch", {"device", "none", "none", "no", "fine-grained"}},
+        {"hipMallocManaged prefetch to host", {"host", "none", "none", "no", "fine-grained"}},
+    };
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    struct as_page_attributes got;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_ok(gpu_get(rows[i].allocator, 4096, NULL, &m, &err), &err);
+        check_ok(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), &err);
+        assert_string_equal(got.last_prefetch, rows[i].said.last_prefetch);
+        assert_string_equal(got.preferred, rows[i].said.preferred);
+        assert_string_equal(got.accessed_by, rows[i].said.accessed_by);
+        assert_string_equal(got.read_mostly, rows[i].said.read_mostly);
+        assert_string_equal(got.coherence, rows[i].said.coherence);
+        gpu.dev.memory->free(&gpu.dev, m);
+    }
+    check_ok(gpu_get("hipMalloc", 4096, NULL, &m, &err), &err);
+    check_fails(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), AS_UNSUPPORTED, &err, "no location of memory");
+    gpu.dev.memory->free(&gpu.dev, m);
+}
+
 /* A page of process memory is one base page, whatever the system's policy: what is counted per page holds of it. */
 static void test_pages_of_process_memory(void **state)
 {
@@ -323,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_unsure_reads),
         cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_advice, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_attributes, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_ignored_variable, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_code, gpu_setup, gpu_teardown),

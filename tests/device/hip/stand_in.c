@@ -20,7 +20,7 @@ static const struct size_limit limits[] = {
     {"hipMalloc", 200 * GIB, AS_UNSUPPORTED, "requested 200 GiB, 3 GiB are free"},
     {"hipExtMallocWithFlags fine-grained", 4 * GIB, AS_NOMEM, "requested 4 GiB, 3 GiB are free"},
     {"hipMalloc", 3 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
-    {"hipMallocManaged", GIB + 1, AS_UNSUPPORTED, "capped at 1 GiB"},
+    {"hipMallocManaged", GIB + 1, AS_UNSUPPORTED, "capped at 1073741824 B"},
     {"__managed__", 513 << 20, AS_UNSUPPORTED, "capped at 512 MiB"},
     {"hipHostMalloc", UINT64_C(1) << 60, AS_NOMEM, "half of the host memory"},
     {0},

@@ -65,10 +65,44 @@ static CUresult advised(CUdeviceptr address, size_t bytes, CUmem_advise advice, 
 {
     struct block *b = find(address, bytes);
     ENTER();
-    if (!b || b->kind != MANAGED || (device != CU_DEVICE_CPU && fake_real(device) < 0) || advice < 1 || advice > 6)
+    if (!b || b->kind != MANAGED || (device != CU_DEVICE_CPU && fake_real(device) < 0) || advice < 1 ||
+        advice >= ADVICES)
         return fake_broke("cuMemAdvise", CUDA_ERROR_INVALID_VALUE);
+    b->advised[advice] = device + 3;
     return CUDA_SUCCESS;
 }
+
+#ifndef FAKE_OLD
+/* What was advised of the block; with the word "numa" the preferred location is a node of the host. */
+API CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute, CUdeviceptr address,
+                                    size_t bytes)
+{
+    static const int advice_of[] = {[CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY] = CU_MEM_ADVISE_SET_READ_MOSTLY,
+                                    [CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION] = CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+                                    [CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY] = CU_MEM_ADVISE_SET_ACCESSED_BY,
+                                    [CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION] = PREFETCHED};
+    const struct block *b = find(address, bytes);
+    int value = 0;
+    ENTER();
+    if (!b || b->kind != MANAGED || size != sizeof value)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (attribute == CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE && fake_asked("numa"))
+        value = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    else if (attribute == CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID && fake_asked("numa"))
+        value = 1;
+    else if (attribute < 1 || attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION)
+        return CUDA_ERROR_INVALID_VALUE;
+    else if (attribute == CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY)
+        value = b->advised[CU_MEM_ADVISE_SET_READ_MOSTLY] != 0;
+    else
+        value = b->advised[advice_of[attribute]] - 3;
+    if (attribute > CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY && attribute <= CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION &&
+        !b->advised[advice_of[attribute]])
+        value = CU_DEVICE_INVALID;
+    memcpy(data, &value, sizeof value);
+    return CUDA_SUCCESS;
+}
+#endif
 
 API CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
 {
@@ -91,7 +125,7 @@ API CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advi
 API CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 {
     IN_CONTEXT(stream);
-    return advised(address, bytes, 1, device);
+    return advised(address, bytes, PREFETCHED, device);
 }
 
 #ifndef FAKE_OLD
@@ -99,7 +133,7 @@ API CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocat
                                    CUstream stream)
 {
     IN_CONTEXT(stream);
-    return flags ? CUDA_ERROR_INVALID_VALUE : advised(address, bytes, 1, place(location));
+    return flags ? CUDA_ERROR_INVALID_VALUE : advised(address, bytes, PREFETCHED, place(location));
 }
 
 #endif

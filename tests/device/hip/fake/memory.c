@@ -48,6 +48,8 @@ API hipError_t hipFreeAsync(void *address, hipStream_t stream)
     return stream ? drop(address, __func__, 1u << DEVICE_MEMORY) : fake_broke(__func__, hipErrorInvalidValue);
 }
 
+enum { COARSE_GRAIN = 0 }; /* its place among the advice of a block */
+
 /* The device that the last prefetch or advice was for. */
 static int settled_for;
 API int fake_driver_settled_for(void)
@@ -55,26 +57,54 @@ API int fake_driver_settled_for(void)
     return settled_for;
 }
 
-static hipError_t settle(const void *address, size_t bytes, int device, const char *what)
+static hipError_t settle(const void *address, size_t bytes, int device, int advice, const char *what)
 {
-    const struct block *b = fake_find(address, bytes);
+    struct block *b = fake_find(address, bytes);
     settled_for = device;
-    return (device == hipCpuDeviceId || fake_real(device) >= 0) && b && b->kind == MANAGED
-               ? hipSuccess
-               : fake_broke(what, hipErrorInvalidValue);
+    if ((device != hipCpuDeviceId && fake_real(device) < 0) || !b || b->kind != MANAGED)
+        return fake_broke(what, hipErrorInvalidValue);
+    b->advised[advice] = device + 3;
+    return hipSuccess;
+}
+
+/* What was advised of the block. */
+API hipError_t hipMemRangeGetAttribute(void *data, size_t size, hipMemRangeAttribute attribute, const void *address,
+                                       size_t bytes)
+{
+    static const struct {
+        hipMemRangeAttribute attribute;
+        int advice;
+    } places[] = {{hipMemRangeAttributePreferredLocation, hipMemAdviseSetPreferredLocation},
+                  {hipMemRangeAttributeAccessedBy, hipMemAdviseSetAccessedBy},
+                  {hipMemRangeAttributeLastPrefetchLocation, PREFETCHED}};
+    const struct block *b = fake_find(address, bytes);
+    int value = -1;
+    CAN_FAIL();
+    if (!b || b->kind != MANAGED || size != sizeof value)
+        return hipErrorInvalidValue;
+    if (attribute == hipMemRangeAttributeCoherencyMode)
+        value = b->advised[COARSE_GRAIN] ? hipMemRangeCoherencyModeCoarseGrain : hipMemRangeCoherencyModeFineGrain;
+    else if (attribute == hipMemRangeAttributeReadMostly)
+        value = b->advised[hipMemAdviseSetReadMostly] != 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].attribute == attribute)
+            value = b->advised[places[i].advice] ? b->advised[places[i].advice] - 3 : hipInvalidDeviceId;
+    *(int *)data = value;
+    return hipSuccess;
 }
 
 API hipError_t hipMemPrefetchAsync(const void *address, size_t bytes, int device, hipStream_t stream)
 {
     CAN_FAIL();
-    return stream ? settle(address, bytes, device, __func__) : fake_broke(__func__, hipErrorInvalidValue);
+    return stream ? settle(address, bytes, device, PREFETCHED, __func__) : fake_broke(__func__, hipErrorInvalidValue);
 }
 
 API hipError_t hipMemAdvise(const void *address, size_t bytes, hipMemoryAdvise advice, int device)
 {
     CAN_FAIL();
     const bool known = (advice >= 1 && advice <= 6) || advice == hipMemAdviseSetCoarseGrain;
-    return known ? settle(address, bytes, device, __func__) : fake_broke(__func__, hipErrorInvalidValue);
+    return known ? settle(address, bytes, device, advice > 6 ? COARSE_GRAIN : advice, __func__)
+                 : fake_broke(__func__, hipErrorInvalidValue);
 }
 
 API hipError_t hipFree(void *address)
