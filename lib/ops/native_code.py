@@ -16,14 +16,19 @@ COUNTED = ("as_native_", "as_pair_")
 
 
 def disassemble(tools, library):
-    found = []
+    best, fewest = None, None
     for tool in tools:
         for options in (["-M", "intel"], [], ["-M", "intel", EVERYTHING], [EVERYTHING]):
             done = subprocess.run([tool, "-d", "--no-show-raw-insn", *options, library], capture_output=True, text=True,
                                   check=False)
-            if done.returncode == 0 and re.search("<_?as_native_", done.stdout):
-                found.append(done.stdout)
-    return min(found, key=lambda text: len(UNKNOWN.findall(text)), default=None)
+            if done.returncode or not re.search("<_?as_native_", done.stdout):
+                continue
+            unknown = len(UNKNOWN.findall(done.stdout))
+            if unknown == 0:
+                return done.stdout
+            if fewest is None or unknown < fewest:
+                best, fewest = done.stdout, unknown
+    return best
 
 
 def count(text):
