@@ -65,7 +65,7 @@ export async function open(scenario, options = {}) {
 
 // Opens every section, and waits until its pictures are drawn.
 export async function unfold(t) {
-  await t.tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
+  await t.tab.evaluate(() => { for (const d of document.querySelectorAll('details.by, .fold > details, details.curve')) d.open = true; });
   if (t.charts) await t.tab.waitForFunction(async () => {
     await new Promise(done => setTimeout(done, 50)); // the event of opening comes later
     await page.whenDrawn();
