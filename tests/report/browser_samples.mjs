@@ -119,6 +119,18 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     await t.close();
   }
 }
+// Curves that are open on a page of two runs are of a device that both have, and show both; of more runs none has bands.
+for (const [names, bands] of [[['h200-full', 'h100-quick'], true], [['h100-quick', 'h100-pair', 'h200-quick', 'h100-full', 'h200-full'], false]]) {
+  const t = await open(names.map(n => path.join(samples, `${n}.db`)).join('+'), { viewport: { width: 1400, height: 1000 }, folded: true });
+  const seen = await t.tab.evaluate(() => [...document.querySelectorAll('#curves .curve[open]')].map(c => [...c.querySelectorAll('.panel, h3, .single')]
+    .filter(e => e.checkVisibility() && !e.closest('.more')).map(e => e.textContent).join(' ')));
+  check(`${names.join(', ')}: open curves are of the shared GPU`, seen.length > 0 && seen.every(s => s.includes('cuda:0') || !/run \d/.test(s)), seen);
+  if (bands) check(`${names.join(', ')}: open curves show both runs`, seen.every(s => /run 1/.test(s) && /run 2/.test(s)), seen);
+  const areas = await t.tab.evaluate(() => document.querySelectorAll('#curves .mark-area path').length);
+  check(`${names.join(', ')}: bands only of few runs`, bands || areas === 0, areas);
+  check(`${names.join(', ')}: at most three screens`, t.first.height <= 3000, t.first.height);
+  await t.close();
+}
 await browser.close();
 console.log(failed() ? `${failed()} failed` : 'all passed');
 process.exit(failed() ? 1 : 0);
