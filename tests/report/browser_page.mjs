@@ -28,8 +28,10 @@ fs.mkdirSync(workDir, { recursive: true });
 const made = new Map();
 function page(scenario) {
   if (!made.has(scenario)) {
-    const file = path.resolve(workDir, `${path.basename(scenario)}.html`), isStore = scenario.endsWith('.db');
-    execFileSync(makePage, isStore ? ['report', 'last', '--store', scenario, '-o', file] : [scenario, file], { stdio: ['ignore', 'inherit', isStore ? 'ignore' : 'inherit'] });
+    const stores = scenario.endsWith('.db') ? scenario.split('+') : [], isStore = stores.length > 0; // 'a.db+b.db': both beside each other
+    const file = path.resolve(workDir, `${scenario.split('+').map(s => path.basename(s)).join('+')}.html`);
+    const report = stores.length > 1 ? ['report', ...stores, '-o', file] : ['report', 'last', '--store', scenario, '-o', file];
+    execFileSync(makePage, isStore ? report : [scenario, file], { stdio: ['ignore', 'inherit', isStore ? 'ignore' : 'inherit'] });
     made.set(scenario, file);
   }
   return made.get(scenario);
@@ -65,7 +67,7 @@ export async function open(scenario, options = {}) {
 
 // Opens every section, and waits until its pictures are drawn.
 export async function unfold(t) {
-  await t.tab.evaluate(() => { for (const d of document.querySelectorAll('.fold > details, details.curve')) d.open = true; });
+  await t.tab.evaluate(() => { for (const d of document.querySelectorAll('details.by, .fold > details, details.curve')) d.open = true; });
   if (t.charts) await t.tab.waitForFunction(async () => {
     await new Promise(done => setTimeout(done, 50)); // the event of opening comes later
     await page.whenDrawn();

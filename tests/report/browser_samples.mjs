@@ -6,8 +6,8 @@ import { checkAxes } from './browser_axes.mjs';
 import { crossed, overlaps } from './browser_overlap.mjs';
 
 const samples = process.argv[5];
-// Width, height, and how many screens a page may have; with two GPUs beside a CPU a little more.
-const VIEWS = [[1400, 1000, 3, 3.65], [800, 1100, 4.5, 5.25], [390, 844, 7, 7]];
+// Width, height, and how many screens a page may have; on a phone more where map and sheets are of CPU and GPU.
+const VIEWS = [[1400, 1000, 3, 3], [800, 1100, 3, 3], [390, 844, 3.8, 5.7]], PHONE_BOTH = /pair|quick|upm|residual/;
 
 // Cells of a sheet that its box cuts.
 const cutCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet')].filter(s => !s.closest('details:not([open])')).flatMap(table => {
@@ -37,6 +37,34 @@ const badNames = t => t.tab.evaluate(NAMES_ALL => [...document.querySelectorAll(
   }
   return bad;
 }), NAMES_ALL);
+// Texts of neighbouring headings of columns are apart.
+const touchingHeads = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet thead tr')].flatMap(row => {
+  const APART = 4, texts = [...row.cells].filter(c => c.checkVisibility() && c.textContent.trim()).map(c => {
+    const range = document.createRange();
+    range.selectNodeContents(c);
+    return { text: c.textContent, box: range.getBoundingClientRect() };
+  });
+  return texts.slice(1).filter((e, i) => e.box.top < texts[i].box.bottom && texts[i].box.top < e.box.bottom && e.box.left < texts[i].box.right + APART).map(e => e.text);
+}));
+// "32" at the end of a line and "MiB" at the start of the next.
+const splitUnits = t => t.tab.evaluate(() => {
+  const found = [], walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+    if (!n.parentElement.checkVisibility() || n.parentElement.closest('svg, script, pre')) continue;
+    for (const m of n.data.matchAll(/\d (?=(?:[KMGT]iB|[GT]B\/s|[nµm]?s|cycles)(?![a-z]))/g)) {
+      const range = document.createRange();
+      range.setStart(n, m.index);
+      range.setEnd(n, m.index + 3);
+      const tops = [...range.getClientRects()].filter(r => r.width > 0).map(r => Math.round(r.top));
+      if (new Set(tops).size > 1) found.push(n.data.slice(Math.max(0, m.index - 10), m.index + 8));
+    }
+  }
+  return found;
+});
+const cutNames = t => t.tab.evaluate(() => [...document.querySelectorAll('#curves .plots .role-axis-label text')].map(e => e.textContent).filter(s => s.endsWith('…')));
+// What is seen of an answer ends where a statement does, and no box cuts it.
+const cutAdvice = t => t.tab.evaluate(() => [...document.querySelectorAll('#advice .sentence')].filter(p => p.checkVisibility() &&
+  (p.scrollHeight > p.clientHeight + 1 || !/^$|^[.;]? /.test(p.querySelector('.further')?.textContent ?? ''))).map(p => p.innerText.slice(-40)));
 // What a figure asks of its cells they have.
 const unknownWords = t => t.tab.evaluate(() => [...document.querySelectorAll('.plots svg text')].filter(e => /\b(undefined|null)\b/.test(e.textContent))
   .map(e => `${e.closest('.plots').dataset.figure}: ${e.textContent}`));
@@ -56,7 +84,7 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
   const name = path.basename(file, '.db');
   for (const [width, height, most, mostOfTwo] of VIEWS) {
     const t = await open(path.join(samples, file), { viewport: { width, height }, isMobile: width < 400, hasTouch: width < 400, folded: true });
-    const where = `${name} at ${width}`, screens = name.includes('pair') ? mostOfTwo : most;
+    const where = `${name} at ${width}`, screens = PHONE_BOTH.test(name) ? mostOfTwo : most;
     await checkQuiet(where, t);
     check(`${where}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
     check(`${where}: at most ${screens} screens`, t.first.height <= screens * height, t.first.height / height);
@@ -68,6 +96,11 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     check(`${where}: no text of a sheet runs into the next cell`, apart.length === 0, apart.slice(0, 12));
     check(`${where}: names and looks are told apart`, bad.length === 0, bad.slice(0, 12));
     check(`${where}: lines without a number are counted`, (await countedAsAll(t)).length === 0, await countedAsAll(t));
+    const touching = await touchingHeads(t), split = await splitUnits(t), names = await cutNames(t), ends = await cutAdvice(t);
+    check(`${where}: headings of columns do not touch`, touching.length === 0, touching);
+    check(`${where}: no line ends between a number and its unit`, split.length === 0, split.slice(0, 12));
+    check(`${where}: names of rows near the top are whole`, names.length === 0, names);
+    check(`${where}: advice ends with a statement`, ends.length === 0, ends);
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);
@@ -85,6 +118,18 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     }
     await t.close();
   }
+}
+// Curves that are open on a page of two runs are of a device that both have, and show both; of more runs none has bands.
+for (const [names, bands] of [[['h200-full', 'h100-quick'], true], [['h100-quick', 'h100-pair', 'h200-quick', 'h100-full', 'h200-full'], false]]) {
+  const t = await open(names.map(n => path.join(samples, `${n}.db`)).join('+'), { viewport: { width: 1400, height: 1000 }, folded: true });
+  const seen = await t.tab.evaluate(() => [...document.querySelectorAll('#curves .curve[open]')].map(c => [...c.querySelectorAll('.panel, h3, .single')]
+    .filter(e => e.checkVisibility() && !e.closest('.more')).map(e => e.textContent).join(' ')));
+  check(`${names.join(', ')}: open curves are of the shared GPU`, seen.length > 0 && seen.every(s => s.includes('cuda:0') || !/run \d/.test(s)), seen);
+  if (bands) check(`${names.join(', ')}: open curves show both runs`, seen.every(s => /run 1/.test(s) && /run 2/.test(s)), seen);
+  const areas = await t.tab.evaluate(() => document.querySelectorAll('#curves .mark-area path').length);
+  check(`${names.join(', ')}: bands only of few runs`, bands || areas === 0, areas);
+  check(`${names.join(', ')}: at most three screens`, t.first.height <= 3000, t.first.height);
+  await t.close();
 }
 await browser.close();
 console.log(failed() ? `${failed()} failed` : 'all passed');

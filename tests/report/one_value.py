@@ -196,6 +196,34 @@ def test_hwloc_has_the_values(assay):
     expect('"assay Launch ' not in assay.run("export", "last", "--format", "hwloc").out, "of a run, only its own")
 
 
+def tables_of_several(assay, samples):
+    """Of each sheet of a page of several runs: its rows as texts, those of the head first."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.html")
+        done = assay.run("report", *(os.path.join(SAMPLES, s) for s in samples), "-o", path)
+        expect(done.code == OK, "a page of several runs", done)
+        with open(path, encoding="utf-8") as f:
+            page = f.read()
+    for table in re.findall(r'<table class="sheet[^"]*">.*?</table>', page, re.S):
+        yield [[html.unescape(re.sub("<[^>]*>", "", cell)).replace("\u00a0", " ").strip() for cell in re.split(r"<t[dh][^>]*>", row)[1:]]
+               for row in re.findall(r"<tr[^>]*>(.*?)(?=<tr|</tbody>|<tbody|</table>)", table, re.S)]
+
+
+def test_sheets_of_several_runs(assay):
+    """Lines stand in the order of the table, with each group once; a run without the device has no column, and no ratio says
+    nothing."""
+    quick = ["h100-quick.db", "h100-pair.db", "h200-quick.db"]
+    for samples in (quick, [*quick, "h100-full.db", "h200-full.db", "h100-residual.db"]):
+        tables = list(tables_of_several(assay, samples))
+        expect(len(tables) >= 3, "each device has a sheet", len(tables))
+        for head, *rows in tables:
+            groups = [row[0] for row in rows if row[0]]
+            expect(rows and len(groups) == len(set(groups)), "each group stands once", groups)
+            empty = [head[k] for k in range(2, len(head)) if head[k].startswith("run") and all(row[k] == "–" for row in rows)]
+            expect(not empty, "each column has a number", (head, empty))
+            expect(not [c for row in rows for c in row if "inconclusive" in c], "≈ alone stands for what is inconclusive")
+
+
 def test_planted_sentences_are_seen(assay):
     """A second value in each place that prints sentences, in a fact, and in the table of matrix instructions."""
     facts, sheet = facts_and_sheet(assay, "h200-full.db")

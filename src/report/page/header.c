@@ -163,6 +163,8 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
         as_html_paragraphf(b, "note", "%s.", rr->against_earlier);
 }
 
+enum { RUNS_OPEN = 3 };
+
 void as_page_header(struct as_page *p)
 {
     struct as_buf *b = p->out;
@@ -178,8 +180,13 @@ void as_page_header(struct as_page *p)
         as_buf_finish(&machines);
     }
     as_html_close(b, "h1");
+    const bool folded = p->n > RUNS_OPEN;
+    if (folded)
+        as_html_details(b, "more", "%zu runs", p->n);
     for (size_t r = 0; r < p->n; r++)
         run_line(p, &p->runs[r]);
+    if (folded)
+        as_html_close(b, "details");
     if (p->n && p->runs[0].renumbered)
         as_html_paragraph(b, "note",
                           "The runs come from several stores; runs and measurements are renumbered on this page.");

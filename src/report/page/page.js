@@ -86,10 +86,11 @@
 
   // A copy of a compiled figure with its cells, the value of its facet (null: all), scales that are given, legends that
   // name what is in it, and no more height than its rows need.
-  const ROW = 34;
+  const ROW = 34, BANDS_MAX = 3; // runs whose intervals can be told apart
   function withData(spec, values, panel, domains, names) {
     const copy = structuredClone(spec);
     for (const d of copy.data) if (d.name === 'cells') { d.values = values; delete d.url; }
+    if (new Set(values.map(r => r.run)).size > BANDS_MAX) copy.marks = copy.marks.filter(m => !m.marks?.some(inner => inner.type === 'area'));
     for (const d of copy.data) if (d.name === 'levels') { d.values = levelsOf(values, domains?.get('x')); delete d.url; }
     for (const s of copy.signals ?? []) if (s.name === 'panel') s.value = panel;
     for (const s of copy.scales ?? []) if (domains?.has(s.name)) Object.assign(s, { domain: domains.get(s.name), nice: false, zero: false });
@@ -223,7 +224,8 @@
       const group = await overview(figure, part), domains = shared(figure, all, group, alone);
       for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
         const { names, flat, narrow } = await overview(figure, part, value);
-        panels.push({ rows: part, value, domains: distinct(domains, names), names, tells: !flat && !narrow && fields(names) >= FIELDS, short: isShort(figure, names), label: [value, key].filter(Boolean).join(', ') });
+        const place = JSON.stringify([value, ...figure.panels.filter(field => field !== 'run').map(field => part[0][field])]);
+        panels.push({ rows: part, value, place, domains: distinct(domains, names), names, tells: !flat && !narrow && fields(names) >= FIELDS, short: isShort(figure, names), label: [value, key].filter(Boolean).join(', ') });
       }
     }
     return panels;

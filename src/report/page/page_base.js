@@ -12,7 +12,7 @@ const page = (() => {
     b.addEventListener('click', act);
     return b;
   };
-  const phone = matchMedia('(max-width: 44rem)');
+  const phone = matchMedia('(max-width: 44rem)'), narrow = matchMedia('(max-width: 75rem)');
 
   const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   // Three digits, of numbers up to 99999 all before the point; larger ones with a prefix: 400T, not 400000000000000.
@@ -55,6 +55,6 @@ const page = (() => {
   addEventListener('hashchange', () => reveal(location.hash.slice(1)));
   addEventListener('load', () => reveal(location.hash.slice(1)));
 
-  return { byId, element, button, phone, digits, bytes, csv, download, fileName, goTo, synonyms: { __proto__: null } };
+  return { byId, element, button, phone, narrow, digits, bytes, csv, download, fileName, goTo, synonyms: { __proto__: null } };
 })();
 function SYNONYM(word, meant) { page.synonyms[word] = meant; }

@@ -40,13 +40,17 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     return field ? all.map(r => ({ ...r, [field]: `${r[field]}, ${r.run}`, own: { [field]: r[field] } })) : all;
   };
 
-  // Of a field in `first`, and of what several runs lie over each other by, only its first series is on at the beginning.
+  // Of a field in `first`, and of what several runs lie over each other by, only its first series is on at the beginning;
+  // of several runs, the first of those that most of them have a curve of.
   const startsSmall = (f, field) => f.figure.first?.includes(field) || (data.runs.length > 1 && f.figure.overlay === field);
+  const CURVE = 3; // points
   function offAtFirst(f, p) {
     return Object.entries(f.figure.series).flatMap(([scale, field]) => {
       if (!startsSmall(f, field) || !p.names.get(scale)) return [];
       const there = p.names.get(scale), of = new Map(p.rows.map(r => [r[field], r.own?.[field] ?? r[field]]));
-      const order = data.probes[f.probe].words[field]?.v ?? there, keep = order.find(v => there.some(t => of.get(t) === v));
+      const order = (data.probes[f.probe].words[field]?.v ?? there).filter(v => there.some(t => of.get(t) === v));
+      const curves = v => there.filter(t => of.get(t) === v && p.rows.filter(r => r[field] === t).length >= CURVE).length;
+      const keep = order.reduce((best, v) => (curves(v) > curves(best) ? v : best), order[0]);
       return there.filter(t => of.get(t) !== keep).map(t => `${field}=${t}`);
     });
   }
@@ -61,19 +65,17 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
   // A legend of one entry is a line of words, and the height is that of two pictures on a screen.
   const SMALL = 190;
   // Texts in fields of names are left out where a field has no room for them.
-  const FIELD = 56, GAP = 6, NAMES = 110, AXIS = 70, LETTER = 6.8, SLANT = 18;
-  // Names of rows are cut, but not so far that two of them read the same.
-  function namesMost(names) {
-    const list = (names.get('y') ?? []).map(String), most = Math.max(0, ...list.map(n => n.length));
-    let length = 1;
-    while (length < most && new Set(list.map(n => n.slice(0, length))).size < new Set(list).size) length++;
-    return Math.max(NAMES, LETTER * (length + 3));
-  }
+  const FIELD = 56, GAP = 6, AXIS = 70, TICKS = 20, SLANT = 18, ROW_MIN = 13, FIELDS_MIN = 90;
+  // Names of rows are whole, and need no title: a picture that is too narrow for them scrolls. Rows that are less high
+  // than their names leave some out.
   function makeSmall(spec, plot, names) {
-    const fields = names.get('x')?.length ?? 0, most = namesMost(names), width = plot.clientWidth - AXIS - Math.min(most, namesWidth(spec, names, true));
+    const fields = names.get('x')?.length ?? 0, most = namesWidth(spec, names, true), rows = names.get('y')?.length ?? 0;
+    const named = rows && names.get('y').some(n => /[a-z]{3}/i.test(n)), axis = named ? TICKS : AXIS;
+    if (named && plot.clientWidth < axis + most + FIELDS_MIN) plot.style.minWidth = `${Math.ceil(axis + most + FIELDS_MIN)}px`;
+    const width = plot.clientWidth - axis - most;
     if (fields && width / fields < FIELD) spec.marks = spec.marks.filter(m => m.type !== 'text');
     for (const a of spec.axes ?? [])
-      if (a.scale === 'y' && a.labelLimit) Object.assign(a, { labelLimit: most, maxExtent: most });
+      if (a.scale === 'y' && rows) Object.assign(a, { labelOverlap: SMALL / rows < ROW_MIN }, named ? { title: null } : {}, a.labelLimit ? { labelLimit: most + GAP, maxExtent: most + GAP } : {});
       else if (a.scale === 'x' && fields) a.labelOverlap = !(a.labelAngle && width / fields >= SLANT);
     const single = (spec.legends ?? []).filter(l => l.values?.length === 1);
     spec.legends = (spec.legends ?? []).filter(l => !single.includes(l));
@@ -96,8 +98,8 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     if (p.plot.clientWidth < least) p.plot.style.minWidth = `${least}px`;
     const own = withData(f.figure.spec, p.rows, p.value, p.domains, namesShown(f, p, off));
     if (f.box.dataset.part === 'lead') makeSmall(own, p.plot, p.names);
-    const small = f.box.dataset.part === 'lead', taken = Math.min(small ? namesMost(p.names) : Infinity, namesWidth(f.figure.spec, p.names, small));
-    const spec = tools.equip(fitLegends(own, p.plot.clientWidth - taken), f.figure.series, f.state, off);
+    const small = f.box.dataset.part === 'lead';
+    const spec = tools.equip(fitLegends(own, p.plot.clientWidth - namesWidth(f.figure.spec, p.names, small)), f.figure.series, f.state, off);
     const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
     view.tooltip(() => {}); // the page has its own
     await view.runAsync();
@@ -129,10 +131,21 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     more.addEventListener('toggle', () => fill(f, addArea(f, panels, more), panels), { once: true });
     f.body.append(more);
   }
+  // Near the top the first place is one that most runs have, a GPU before the CPU; each run's picture of it is there.
+  const RUNS_OPEN = 3;
+  function leading(panels) {
+    if (!panels.length) return 1;
+    const runs = new Map();
+    for (const p of panels) runs.set(p.place, new Set([...(runs.get(p.place) ?? []), ...p.rows.map(r => r.run)]));
+    const of = p => (data.runs.length > 1 ? runs.get(p.place).size : 0), isGpu = p => data.runs.length > 1 && !/^cpu\b/.test(p.rows[0].device);
+    panels.sort((a, b) => of(b) - of(a) || b.tells - a.tells || isGpu(b) - isGpu(a));
+    const own = panels.filter(p => p.place === panels[0].place);
+    panels.sort((a, b) => own.includes(b) - own.includes(a));
+    return own.length <= RUNS_OPEN ? own.length : 1;
+  }
   async function render(f) {
     const lead = f.box.dataset.part === 'lead', panels = await plan(f.figure, f.all.filter(r => chosen(f, r)), lead);
-    if (lead) panels.sort((a, b) => b.tells - a.tells);
-    const most = lead ? 1 : phone.matches ? 2 : 6, first = panels.length > most + !lead ? panels.slice(0, most) : panels;
+    const most = lead ? leading(panels) : phone.matches ? 2 : 6, first = panels.length > most + !lead ? panels.slice(0, most) : panels;
     for (const v of f.views) v.view.finalize();
     f.views = [];
     f.body.replaceChildren();

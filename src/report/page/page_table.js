@@ -1,6 +1,6 @@
 // Tables: sorted by a click on a header, filtered, copied as CSV.
 (() => {
-  const { element, button, phone, csv, download, fileName } = page;
+  const { element, button, phone, narrow, csv, download, fileName } = page;
   const FEW = 3, FILTERED = 8; // fewer rows need no tools, or no filter
 
   // A number with its unit, as written: "9.04 µs", "16.1 to 16.2 ns", "58.7 MiB". NaN where the text is no number.
@@ -145,7 +145,8 @@
     addSorting(table, heads);
   }
 
-  // On a phone a group of the data sheet shows its first line, and how many more it has; all groups where there are several sheets.
+  // On a phone, and beside the maps of several GPUs, a group of the data sheet shows its first line, and how many more it
+  // has; all groups on a narrow page, where several sheets stand below each other.
   function foldGroup(body) {
     const [first, ...rest] = body.rows, head = first.cells[0];
     if (rest.length === 0) return;
@@ -160,12 +161,15 @@
   // On a phone what stands below the number says of which column it is; the details, last, speak for themselves.
   function nameCells(table) {
     const heads = [...table.tHead.rows[0].cells], beside = 4;
+    for (const h of heads) if (h.textContent === 'of spec') h.className = 'spec';
     for (const row of [...table.tBodies].flatMap(b => [...b.rows]).filter(r => r.cells.length === heads.length))
       for (let i = beside; i < heads.length - 1; i++) if (row.cells[i].textContent) row.cells[i].dataset.head = heads[i].textContent;
   }
   if (phone.matches) for (const table of document.querySelectorAll('.one > .sheet')) nameCells(table);
-  const several = document.querySelectorAll('.sheet').length > 1;
-  if (phone.matches) for (const body of document.querySelectorAll(several ? '.sheet tbody' : '.sheet tbody.brief')) foldGroup(body);
-  if (phone.matches) for (const d of document.querySelectorAll('details.rows, details.curve ~ details.curve')) d.open = false;
+  const several = document.querySelectorAll('.sheet').length > 1, crowded = document.querySelector('.top.rows');
+  const folded = several && narrow.matches ? '.sheet tbody' : phone.matches || crowded ? '.sheet tbody.brief' : null;
+  if (folded) for (const body of document.querySelectorAll(folded)) foldGroup(body);
+  const closed = phone.matches ? 'details.rows, details.curve ~ details.curve' : narrow.matches && several ? 'details.curve ~ details.curve ~ details.curve' : null;
+  if (closed) for (const d of document.querySelectorAll(closed)) d.open = false;
   addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details.rows')) d.open = true; });
 })();

@@ -2,6 +2,8 @@
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
+#include <string.h>
+
 bool as_page_has_advice(const struct as_page *p)
 {
     for (size_t r = 0; r < p->n; r++)
@@ -12,6 +14,25 @@ bool as_page_has_advice(const struct as_page *p)
 }
 
 enum { OPEN = 7 }; /* answers that are not folded */
+
+/* Bytes up to the end of the first statement, before "; " or after "." outside of parentheses and quotes; of a short
+ * text all. */
+enum { ADVICE_SHORT = 160 };
+static size_t first_statement(const char *text)
+{
+    const size_t len = strlen(text);
+    int depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < len && len > ADVICE_SHORT; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        quoted ^= text[i] == '\'' && (quoted || i == 0 || text[i - 1] == ' ' || text[i - 1] == '(');
+        if (depth || quoted || i + 1 == len || text[i + 1] != ' ')
+            continue;
+        if (text[i] == ';' || text[i] == '.')
+            return i + (text[i] == '.');
+    }
+    return len;
+}
 
 static void advice(struct as_page *p, const struct as_report_run *rr, const struct as_advice *a)
 {
@@ -27,7 +48,11 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
         as_page_run_name(b, &rr->run);
     }
     as_html_close(b, "span/p");
-    as_html_text(b, "p", "sentence", a->sentence);
+    const size_t first = first_statement(a->sentence);
+    as_html_open(b, "p", "sentence");
+    as_html_printf(b, "%.*s", (int)first, a->sentence);
+    as_html_text(b, "span", "further", a->sentence + first);
+    as_html_close(b, "p");
     as_html_details(b, NULL, "The whole answer, with numbers");
     as_html_open(b, "dl", NULL);
     for (size_t i = 0; i < a->numbers_n; i++) {

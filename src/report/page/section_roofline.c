@@ -410,22 +410,64 @@ bool as_page_has_roofline(const struct as_page *p)
     return false;
 }
 
-/* The first is open, as of other pictures near the top of the page. */
+/* In how many runs the device has one that can be drawn. */
+static size_t roofline_runs(const struct as_page *p, const char *device)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < p->n; r++) {
+        struct as_roofline roofline = {0};
+        if (has_peak_cell(&p->runs[r], device))
+            as_roofline_find(&p->runs[r], device, &roofline);
+        n += roofline.types && roofline.levels;
+    }
+    return n;
+}
+
+/* The device whose rooflines are open: of one run the first, else one that most runs have, a GPU before the CPU. */
+static const char *roofline_first(const struct as_page *p)
+{
+    const char *first = NULL;
+    size_t most = 0;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++) {
+            const struct as_device_info *info = &p->runs[r].devices[i];
+            const size_t runs = roofline_runs(p, info->id), rank = p->n > 1 ? 2 * runs + !as_page_is_of_cpu(info) : 1;
+            if (runs && rank > most) {
+                most = rank;
+                first = info->id;
+            }
+        }
+    return first;
+}
+
+/* Draws those of the device, or of the others, up to a number. Returns how many there are. */
+static size_t roofline_each(struct as_page *p, const char *first, bool own, size_t from, size_t to)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++) {
+            const char *device = p->runs[r].devices[i].id;
+            if (!has_peak_cell(&p->runs[r], device) || (first && strcmp(device, first) == 0) != own)
+                continue;
+            if (n >= from && n < to)
+                roofline_one(p, &p->runs[r], device);
+            n++;
+        }
+    return n;
+}
+
+/* Those of one device are open, of at most three runs, as of other pictures near the top of the page. */
 void as_page_roofline(struct as_page *p)
 {
-    size_t n = 0, drawn = 0;
-    for (int draw = 0; draw < 2; draw++)
-        for (size_t r = 0; r < p->n; r++)
-            for (size_t i = 0; i < p->runs[r].devices_n; i++) {
-                const char *device = p->runs[r].devices[i].id;
-                if (!has_peak_cell(&p->runs[r], device))
-                    continue;
-                n += !draw;
-                if (draw && drawn++ == 1)
-                    as_html_details(p->out, "more", "%zu more picture%s", n - 1, n == 2 ? "" : "s");
-                if (draw)
-                    roofline_one(p, &p->runs[r], device);
-            }
-    if (drawn > 1)
+    enum { RUNS_OPEN = 3 };
+    const char *first = roofline_first(p);
+    const size_t own = roofline_each(p, first, true, 0, 0), others = roofline_each(p, first, false, 0, 0);
+    const size_t open = own <= RUNS_OPEN ? own : 1, more = own - open + others;
+    roofline_each(p, first, true, 0, open);
+    if (more)
+        as_html_details(p->out, "more", "%zu more picture%s", more, more == 1 ? "" : "s");
+    roofline_each(p, first, true, open, own);
+    roofline_each(p, first, false, 0, others);
+    if (more)
         as_html_close(p->out, "details");
 }

@@ -1,4 +1,4 @@
-/* The data sheet on the page: one table per device, of several runs beside each other. */
+/* The data sheet on the page: one table per device. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/map/map.h"
@@ -21,76 +21,58 @@ static bool has_shares(const struct as_sheet *sheet)
     return false;
 }
 
-/* The names that the runs have for a device, each once. */
-static void sheet_names_of(struct as_page *p, const char *device)
+static void write_name(struct as_buf *b, const struct as_report_run *run, const char *device)
 {
-    for (size_t r = 0; r < p->n; r++) {
-        const char *name = as_sheet_device_name(&p->runs[r], device);
-        struct as_buf text = AS_BUF_INIT;
-        size_t before = 0;
-        while (before < r && strcmp(as_sheet_device_name(&p->runs[before], device), name) != 0)
-            before++;
-        if (before < r || !name[0])
-            continue;
-        as_sheet_device_text(&p->runs[r], device, &text);
-        as_buf_str(p->out, r ? ", " : " ");
-        as_buf_html(p->out, as_buf_get(&text));
-        as_buf_clear(&text);
-        as_sheet_about_text(&p->runs[r], device, " · ", &text);
-        if (p->n == 1 && text.len) {
-            as_html_open(p->out, "br", NULL);
-            as_html_text(p->out, "small", NULL, as_buf_get(&text));
-        }
-        as_buf_finish(&text);
+    struct as_buf text = AS_BUF_INIT;
+    as_sheet_device_text(run, device, &text);
+    as_buf_char(b, ' ');
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_clear(&text);
+    as_sheet_about_text(run, device, " · ", &text);
+    if (text.len) {
+        as_html_open(b, "br", NULL);
+        as_html_text(b, "small", NULL, as_buf_get(&text));
     }
+    as_buf_finish(&text);
 }
 
 static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet, bool joined)
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_html_region(b, p->n == 1 ? "scroll whole one" : "scroll whole", "sheet", "Data sheet");
+    as_html_region(b, "scroll whole one", "sheet", "Data sheet");
     as_html_open(b, "caption", NULL);
     as_html_text(b, "code", NULL, device);
-    sheet_names_of(p, device);
+    write_name(b, p->runs, device);
     as_html_close(b, "caption");
     as_html_heads(b);
     as_html_head(b, "");
     as_html_head(b, "<quantity");
-    for (size_t r = 0; r < p->n; r++) {
-        as_html_head(b, "");
-        if (p->n == 1)
-            as_buf_str(b, "measured");
-        else
-            as_page_run_name(b, &p->runs[r].run);
-        as_html_head(b, "±");
-        if (r)
-            as_html_head(b, "ratio");
-        if (joined)
-            as_html_head(b, "another run");
-    }
-    if (p->n == 1 && as_sheet_has_specified(sheet)) {
+    as_html_head(b, "");
+    as_buf_str(b, "measured");
+    as_html_head(b, "±");
+    if (joined)
+        as_html_head(b, "another run");
+    if (as_sheet_has_specified(sheet)) {
         as_html_head(b, "");
         as_buf_html(b, chip);
         as_buf_str(b, chip[0] ? " " : "");
         as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified" : "reported");
     }
-    if (p->n == 1 && has_shares(sheet)) {
+    if (has_shares(sheet)) {
         as_html_head(b, as_sheet_has_vendors(sheet) ? "of spec" : "share");
         as_html_tag(b, "th", "scope='col' class='bars'");
     }
-    if (p->n == 1 && as_sheet_has_published(sheet)) {
+    if (as_sheet_has_published(sheet)) {
         as_html_tag(b, "th", "scope='col' class='published'");
         as_buf_html(b, chip);
         as_buf_printf(b, "%spublished", chip[0] ? " " : "");
     }
-    if (p->n == 1)
-        as_html_head(b, "<details");
+    as_html_head(b, "<details");
     as_buf_char(b, '\n');
 }
 
-/* A group's lines are a body of their own; on a phone only the first of most groups is open. */
-static void sheet_open_group(struct as_buf *b, const char *group)
+void as_sheet_open_group(struct as_buf *b, const char *group)
 {
     static const char *const whole[] = {"Compute", "Memory", "Host link"};
     bool is_whole = false;
@@ -101,37 +83,32 @@ static void sheet_open_group(struct as_buf *b, const char *group)
 
 enum { REMARK_SHORT = 18 }; /* letters */
 
-static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheets,
+static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheet,
                        const struct as_sheet_row *row, const struct as_line_runs *runs, bool first)
 {
     struct as_buf *b = p->out;
     as_html_row(b, first ? "first" : NULL, first ? row->title : "");
     as_html_cell(b, "l", row->shown);
-    for (size_t r = 0; r < p->n; r++) {
-        const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
-        as_sheet_value_cells(b, device, own, own && own->cell && (!runs || as_report_cell(&p->runs[r], own->cell)));
-        if (runs)
-            as_sheet_another_cell(b, row, runs);
-        if (r)
-            as_sheet_ratio_cell(b, &p->against[r - 1].sheets.check, device, row);
-    }
-    if (p->n == 1 && as_sheet_has_specified(sheets))
+    as_sheet_value_cells(b, device, row, row->cell && (!runs || as_report_cell(p->runs, row->cell)));
+    if (runs)
+        as_sheet_another_cell(b, row, runs);
+    if (as_sheet_has_specified(sheet))
         as_sheet_specified_cell(b, row);
-    if (p->n == 1 && has_shares(sheets))
+    if (has_shares(sheet))
         as_sheet_share_cells(b, row);
-    if (p->n == 1 && as_sheet_has_published(sheets))
+    if (as_sheet_has_published(sheet))
         as_sheet_published_cell(b, row);
     struct as_buf details = AS_BUF_INIT;
     as_sheet_details(row, &details);
-    if (p->n == 1) /* beside another sheet a long one has a line of its own */
-        as_html_cell(b, details.len > REMARK_SHORT ? "l long" : "l", as_buf_get(&details));
+    /* beside another sheet a long one has a line of its own */
+    as_html_cell(b, details.len > REMARK_SHORT ? "l long" : "l", as_buf_get(&details));
     as_html_close(b, "td"); /* else the newline is its text, and it is not empty */
     as_buf_char(b, '\n');
     b->failed |= details.failed;
     as_buf_finish(&details);
 }
 
-/* A line without a number says why; the page of one run has these. */
+/* A line without a number says why. */
 static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool joined,
                      bool first)
 {
@@ -165,7 +142,7 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
         if (is_without_numbers(sheet, own))
             continue;
         if (strcmp(group, own) != 0)
-            sheet_open_group(p->out, own);
+            as_sheet_open_group(p->out, own);
         if (e.row)
             sheet_line(p, device, sheet, e.row, joined ? &joined->runs[e.row - sheet->rows] : NULL,
                        strcmp(group, own) != 0);
@@ -211,25 +188,6 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
     as_buf_finish(&text);
 }
 
-/* Lines of the first run's sheet, then those that only another run has. */
-static void sheet_lines(struct as_page *p, const char *device, const struct as_sheet *sheets)
-{
-    const char *group = "";
-    for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < sheets[r].n; i++) {
-            const struct as_sheet_row *row = &sheets[r].rows[i];
-            bool before = false;
-            for (size_t e = 0; e < r; e++)
-                before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
-            if (before)
-                continue;
-            if (strcmp(group, row->group) != 0)
-                sheet_open_group(p->out, row->group);
-            sheet_line(p, device, sheets, row, NULL, strcmp(group, row->group) != 0);
-            group = row->group;
-        }
-}
-
 static void source(struct as_buf *b, const struct as_sheet_row *row, const char *kind, const struct as_ref *ref)
 {
     const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
@@ -271,31 +229,25 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
     as_html_close(b, "ul/details");
 }
 
-/* What disturbed the device in each run. */
+/* What disturbed the device. */
 static void sheet_seen(struct as_page *p, const char *device)
 {
-    for (size_t r = 0; r < p->n; r++) {
-        struct as_buf text = AS_BUF_INIT;
-        as_sheet_seen_text(&p->runs[r], device, &text);
-        if (text.len) {
-            as_html_open(p->out, "p", "note");
-            as_html_text(p->out, "code", NULL, device);
-            if (p->n > 1) {
-                as_buf_str(p->out, ", ");
-                as_page_run_name(p->out, &p->runs[r].run);
-            }
-            as_buf_str(p->out, ": ");
-            as_buf_html(p->out, as_buf_get(&text));
-            as_html_close(p->out, "p");
-        }
-        as_buf_finish(&text);
+    struct as_buf text = AS_BUF_INIT;
+    as_sheet_seen_text(p->runs, device, &text);
+    if (text.len) {
+        as_html_open(p->out, "p", "note");
+        as_html_text(p->out, "code", NULL, device);
+        as_buf_str(p->out, ": ");
+        as_buf_html(p->out, as_buf_get(&text));
+        as_html_close(p->out, "p");
     }
+    as_buf_finish(&text);
 }
 
-/* The device's lines over the runs of the machine; NULL: the page shows those of its runs. */
+/* The device's lines over the runs of the machine; NULL: the page shows those of its run. */
 static const struct as_device_sheet *joined_sheet(const struct as_page *p, const char *device)
 {
-    const struct as_machine_runs *m = p->n == 1 ? p->runs[0].machine : NULL;
+    const struct as_machine_runs *m = p->runs[0].machine;
     const struct as_device_sheet *d = m ? as_machine_sheet_device(&m->sheet, device) : NULL;
     return d && d->sheet.n ? d : NULL;
 }
@@ -322,41 +274,28 @@ static void sheet_runs(struct as_page *p, const struct as_device_sheet *joined)
     as_html_close(p->out, "p");
 }
 
+/* Of a page of one run. */
 static enum as_status sheet_of(struct as_page *p, const char *device)
 {
-    size_t rows = 0;
     const struct as_device_sheet *joined = joined_sheet(p, device);
-    struct as_sheet *sheets = calloc(p->n, sizeof *sheets);
-    enum as_status st = sheets ? AS_OK : as_nomem(p->err, p->n * sizeof *sheets, "data sheets");
-    for (size_t r = 0; r < p->n && !st; r++) {
-        if (joined)
-            sheets[r] = joined->sheet;
-        else
-            st = as_sheet_make(&p->runs[r], device, &sheets[r], p->err);
-        struct as_sheet_entry any;
-        rows += as_sheet_next(&sheets[r], &(size_t){0}, &(size_t){0}, &any);
-    }
-    if (!st && rows) {
+    struct as_sheet own = {0};
+    enum as_status st = joined ? AS_OK : as_sheet_make(p->runs, device, &own, p->err);
+    const struct as_sheet *sheet = joined ? &joined->sheet : &own;
+    struct as_sheet_entry any;
+    if (!st && as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any)) {
         sheet_seen(p, device);
         if (joined)
             sheet_runs(p, joined);
-        sheet_head(p, device, &sheets[0], joined != NULL);
-        if (p->n == 1)
-            lines_of_one(p, device, sheets, joined);
-        else
-            sheet_lines(p, device, sheets);
+        sheet_head(p, device, sheet, joined != NULL);
+        lines_of_one(p, device, sheet, joined);
         as_html_table_end(p->out);
-        if (p->n == 1) {
-            lines_without_numbers(p, sheets);
-            not_in_suite(p, sheets);
-            sources(p, sheets);
-        }
+        lines_without_numbers(p, sheet);
+        not_in_suite(p, sheet);
+        sources(p, sheet);
     }
-    if (!st && p->n == 1)
-        st = as_page_main_operations(p, device, sheets);
-    for (size_t r = 0; sheets && !joined && r < p->n; r++)
-        as_sheet_finish(&sheets[r]);
-    free(sheets);
+    if (!st)
+        st = as_page_main_operations(p, device, sheet);
+    as_sheet_finish(&own);
     return st;
 }
 
@@ -388,7 +327,7 @@ static enum as_status sheets_of(struct as_page *p, const bool *cpus)
             const bool alike = p->n == 1 && as_map_alike_before(&p->runs[r], i) > 0;
             if (alike)
                 as_html_details(p->out, "more", "%s (identical device)", info->id);
-            st = sheet_of(p, info->id);
+            st = p->n == 1 ? sheet_of(p, info->id) : as_sheets_beside(p, info->id);
             if (alike)
                 as_html_close(p->out, "details");
         }
@@ -409,6 +348,12 @@ enum as_status as_page_sheets(struct as_page *p)
 {
     as_html_part(p->out, p->n == 2, "sheet", "Data sheet", NULL);
     const enum as_status st = sheets_or_none(p, NULL);
+    if (p->n > 1)
+        as_html_paragraphf(
+            p->out, "meta",
+            "A ratio is to the first run; ≈ marks one that does not decide between a difference of more "
+            "than %.4g%% and a smaller one. With more than three runs, only ratios that decide stand here.",
+            100 * p->tolerance);
     as_html_part_end(p->out, p->n == 2);
     return st;
 }

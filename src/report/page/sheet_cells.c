@@ -91,26 +91,63 @@ void as_sheet_published_cell(struct as_buf *b, const struct as_sheet_row *row)
     as_buf_finish(&text);
 }
 
-void as_sheet_ratio_cell(struct as_buf *b, const struct as_check *check, const char *device,
-                         const struct as_sheet_row *row)
+static const struct as_check_line *line_of(const struct as_check *check, const char *device,
+                                           const struct as_sheet_row *row)
 {
-    const struct as_check_line *line = NULL;
-    for (size_t i = 0; i < check->n && !line; i++) {
+    for (size_t i = 0; i < check->n; i++) {
         const struct as_check_line *l = &check->v[i];
         if (l->base && l->now && l->base->of == row->of && strcmp(l->device->id, device) == 0 &&
             strcmp(l->against->id, device) == 0)
-            line = l;
+            return isfinite(l->comparison.ratio) ? l : NULL;
     }
+    return NULL;
+}
+
+static struct as_number ratio_of(const struct as_check_line *line)
+{
+    return (struct as_number){
+        .value = line->comparison.ratio, .ci = as_comparison_interval(&line->comparison), .unit = "x"};
+}
+
+void as_sheet_ratio_cell(struct as_buf *b, const struct as_check *check, const char *device,
+                         const struct as_sheet_row *row)
+{
+    const struct as_check_line *line = line_of(check, device, row);
     as_html_open(b, "td", NULL);
-    if (!line || !isfinite(line->comparison.ratio)) {
+    if (!line) {
         as_buf_str(b, "–");
         return;
     }
-    as_page_number(b, &(struct as_number){.value = line->comparison.ratio,
-                                          .ci = as_comparison_interval(&line->comparison),
-                                          .unit = "x"});
+    const struct as_number n = ratio_of(line);
+    const bool is_said = as_number_form(&n) != AS_NUMBER_INCONCLUSIVE;
+    if (is_said)
+        as_page_number(b, &n);
     if (line->verdict == AS_CHECK_UNDECIDED)
-        as_buf_str(b, " ≈");
+        as_buf_str(b, is_said ? " ≈" : "≈");
     else
         as_buf_printf(b, " %s", as_check_line_word(line));
+}
+
+void as_sheet_run_cell(struct as_buf *b, const char *device, const struct as_sheet_row *own,
+                       const struct as_check *check)
+{
+    const struct as_check_line *line = own && check ? line_of(check, device, own) : NULL;
+    if (!own) {
+        as_html_cell(b, "v", "–");
+        return;
+    }
+    const struct as_number n = as_sheet_number(own);
+    as_html_cite(b, "td", "v", device, own->of, own->value);
+    if (own->cell)
+        as_html_cell_link(b, own->cell);
+    as_page_number(b, &n);
+    if (own->cell)
+        as_html_close(b, "a");
+    if (!line || (line->verdict != AS_CHECK_BETTER && line->verdict != AS_CHECK_WORSE))
+        return;
+    const struct as_number ratio = ratio_of(line);
+    as_html_open(b, "small", line->verdict == AS_CHECK_WORSE ? "worse" : "better");
+    as_page_number(b, &ratio);
+    as_buf_printf(b, " %s", as_check_line_word(line));
+    as_html_close(b, "small");
 }
