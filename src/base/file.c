@@ -33,7 +33,9 @@ enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, 
         ssize_t n = read(fd, part, sizeof part);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
+        if (n < 0 && errno == EISDIR)
+            st = as_fail(err, AS_USAGE, "cannot read \"%s\": it is a folder; give the name of a file in it", path);
+        else if (n < 0)
             st = as_fail(err, AS_IO, "cannot read \"%s\": %s", path, strerror(errno));
         else if ((size_t)n > max - total)
             st = as_fail(err, AS_FORMAT, "\"%s\" is larger than the limit of %zu bytes", path, max);
@@ -133,7 +135,7 @@ enum as_status as_writer_open(struct as_writer *w, const char *path, struct as_e
     }
     const bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
-        return as_fail(err, AS_IO, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
+        return as_fail(err, AS_USAGE, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
     enum as_status st = as_check_no_database(path, err);
     if (st)
         return st;

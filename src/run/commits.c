@@ -23,11 +23,11 @@ enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err
         list[i] = (struct as_stored_trial){&e->trials[p->v[i].cell].v[p->v[i].trial], &e->cells[p->v[i].cell]};
     const double began = as_now();
     enum as_status st = as_store_add_trials(e->store, list, p->n, err);
+    const double ended = as_now();           /* what listeners do is no part of it */
     for (size_t i = 0; i < p->n && !st; i++) /* listeners may rely on the trial being stored */
         as_engine_event(e, AS_EVENT_CELL_END, list[i].cell, list[i].trial, NULL);
     free(list);
     p->n = 0;
-    const double ended = as_now();
     p->next_at = ended + fmin(LONGEST_S, (ended - began) / SHARE_OF_COMMITS);
     return st;
 }

@@ -40,6 +40,7 @@ struct as_progress {              /* of one cell, beside the cell itself */
     double prepare_s;             /* all but samples, of its last trial; 0 unknown */
     double fewest_s;              /* time of the fewest samples in its last trial; 0 unknown */
     double took_s;                /* all of its last trial; 0 unknown */
+    double least_s, most_s;       /* of a trial in this process, reopening included, fewest samples; 0 unknown */
     int trials;                   /* number of the next trial */
     int counted;                  /* trials with samples that count */
     int over;                     /* gets no more trials: crashed, unsupported, skipped ... */
@@ -79,6 +80,9 @@ struct as_engine {
     double measured_from;   /* the first trial, after what was compiled ahead */
     double measured_s;      /* of earlier parts of a resumed run */
     double sentinel_at;     /* when the next sentinels are due */
+    double trials_s;        /* all time of trials in this process, reopening and storing included, */
+    double sentinels_s;     /* and of sentinels, */
+    int sentinels_read;     /* which were read so often */
     double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
     bool first_done;        /* the first round is through with the cells that a data sheet quotes */
@@ -170,7 +174,7 @@ void as_engine_compile_ahead(struct as_engine *e, const size_t *cells, size_t n,
 bool as_engine_compiles(const struct as_engine *e, const struct as_cell *cell);
 /* Measures the remaining cells until they are precise, the budget is spent or the user stops. (schedule.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
-/* Once the budget is spent: skips the cells that have no trial, and says how many. (schedule.c) */
+/* Once the budget is spent: skips the cells that have no trial, and says how many. (left_out.c) */
 enum as_status as_engine_skip_unmeasured(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
  * (isolate.c) */

@@ -2,33 +2,24 @@
 #include "run/engine.h"
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "run/deadline.h"
 #include "worker/measure.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Sampling time of a trial: without a budget; minimum; maximum in the first round, which does not know yet what other
  * cells cost; maximum. After a second, scatter within a trial no longer dominates. */
-static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = AS_DEADLINE_SHARE_MIN_S, PILOT_SHARE_S = 0.1, SHARE_MAX_S = 1;
+static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = AS_DEADLINE_SHARE_MIN_S,
+                    PILOT_SHARE_S = AS_DEADLINE_PILOT_SHARE_S, SHARE_MAX_S = 1;
 static const double SENTINEL_SHARE_S = 0.02;
-/* Fraction of the time left for the rounds; the rest goes where it narrows most. */
-static const double FOR_ROUNDS = 0.7;
-/* Trials of the cells of quantities before the first ones of others, where the budget is small. */
-enum { TRIALS_FIRST = 3 };
-/* Of what was not measured. */
-enum { PROBES_NAMED = 3 };
 /* Before anything is compiled, cells without kernels to compile are measured for so long: the first numbers do not
  * wait.
  */
 static const double OPENING_S = 1.5;
 /* Shares of the time left for compiling the kernels of the cells that a data sheet quotes, and of all. */
 static const double COMPILE_FIRST = 0.15, COMPILE_ALL = 0.4;
-/* Fraction of the budget for first trials: cells without one by then are left out. */
-static const double FOR_PILOT = 0.6;
 
 bool as_engine_stopped(struct as_engine *e)
 {
@@ -60,15 +51,15 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
     for (size_t i = e->sentinels_first; i < e->cells_n && !st && !as_engine_stopped(e); i++)
         if (!e->progress[i].over)
             st = as_engine_trial(e, i, SENTINEL_SHARE_S, err);
-    const double every = isfinite(e->deadline) ? (e->deadline - e->start) / 25 : 2.5;
-    e->sentinel_at = as_now() + fmax(0.25, fmin(every, 3));
+    e->sentinels_read++;
+    e->sentinel_at = as_now() + as_deadline_sentinels_every(e->deadline - e->start);
     return st;
 }
 
 /* The rest of the budget is for the cells that have a first trial. */
 static bool is_pilot_over(const struct as_engine *e)
 {
-    return as_now() - e->start > FOR_PILOT * (e->deadline - e->start);
+    return as_now() - e->start > AS_DEADLINE_FOR_PILOT * (e->deadline - e->start);
 }
 
 /* Is there time to bring every cell to this number of trials? */
@@ -94,8 +85,7 @@ static double schedule_share_of(const struct as_engine *e, size_t index, const s
     double need = 0;
     for (size_t k = 0; k < n; k++)
         need += schedule_need(&e->progress[order[k]]);
-    const int rounds_left = round < e->rounds ? e->rounds - round + 1 : 1;
-    const double part = round <= e->rounds ? FOR_ROUNDS / rounds_left : 1;
+    const double part = as_deadline_part(round, e->rounds);
     const double spare = fmax(0, (part * time_left(e) - need) / (double)n);
     return fmax(SHARE_MIN_S, fmin(p->fewest_s + spare, round == 1 ? PILOT_SHARE_S : SHARE_MAX_S));
 }
@@ -170,7 +160,7 @@ static enum as_status open_and_compile(struct as_engine *e, const size_t *order,
  * than further cells. */
 static enum as_status three_trials(struct as_engine *e, size_t *order, size_t n, struct as_error *err)
 {
-    const int trials = e->rounds < TRIALS_FIRST ? e->rounds : TRIALS_FIRST;
+    const int trials = as_deadline_trials_first(e->rounds);
     enum as_status st = AS_OK;
     e->is_tight = !trials_fit(e, trials);
     for (int round = 2; round <= trials && e->is_tight && !st && !as_engine_stopped(e); round++) {
@@ -244,92 +234,6 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
             break;
     }
     return st;
-}
-
-static bool is_unmeasured(const struct as_engine *e, size_t i)
-{
-    return e->cells[i].status == AS_CELL_PLANNED;
-}
-
-static size_t unmeasured_of(const struct as_engine *e, const char *probe)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < e->sentinels_first; i++)
-        n += is_unmeasured(e, i) && strcmp(e->cells[i].probe, probe) == 0;
-    return n;
-}
-
-/* "24 of bandwidth, 15 of latency, 16 of other probes": those with most first. */
-static void name_unmeasured(const struct as_engine *e, size_t all, struct as_buf *out)
-{
-    struct counted {
-        const char *probe;
-        size_t n;
-    } most[PROBES_NAMED + 1] = {{NULL, 0}};
-    size_t named = 0;
-    for (const struct as_probe *const *p = as_probes; *p; p++) {
-        const struct counted one = {(*p)->name, unmeasured_of(e, (*p)->name)};
-        size_t at = PROBES_NAMED;
-        for (; at > 0 && one.n > most[at - 1].n; at--)
-            most[at] = most[at - 1];
-        most[at] = one;
-    }
-    for (size_t i = 0; i < PROBES_NAMED && most[i].n; i++) {
-        as_buf_printf(out, "%s%zu of %s", i ? ", " : "", most[i].n, most[i].probe);
-        named += most[i].n;
-    }
-    if (named < all)
-        as_buf_printf(out, ", %zu of other probes", all - named);
-}
-
-/* Reports how many cells have no trial, of which probes, and how long all would take. */
-static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *err)
-{
-    size_t n = 0, last = 0, possible = 0;
-    for (size_t i = 0; i < e->sentinels_first; i++) {
-        possible += e->cells[i].status != AS_CELL_UNSUPPORTED;
-        n += is_unmeasured(e, i);
-        last = is_unmeasured(e, i) ? i : last;
-    }
-    free(e->run->left_out);
-    e->run->left_out = NULL;
-    if (n == 0)
-        return AS_OK;
-    const double all_s =
-        as_deadline_budget_for_all(fmax(e->run->budget_s, e->deadline - e->start), possible - n, possible);
-    struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "the budget covered %zu of %zu measurements; not measured: ", possible - n, possible);
-    name_unmeasured(e, n, &text);
-    if (isfinite(all_s))
-        as_buf_printf(&text, "; at this pace, one trial of each needs about --budget %.0fs", all_s);
-    else
-        as_buf_str(&text, "; raise --budget");
-    as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
-    as_buf_finish(&text);
-    json_t *j = json_pack("{s:I, s:I}", "cells", (json_int_t)n, "of", (json_int_t)possible);
-    if (j && isfinite(all_s))
-        json_object_set_new(j, "budget_s_for_all", json_real(all_s));
-    e->run->left_out = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    return e->run->left_out ? AS_OK : as_nomem(err, 0, "the run");
-}
-
-enum as_status as_engine_skip_unmeasured(struct as_engine *e, struct as_error *err)
-{
-    const enum as_status st = note_cells_left_out(e, err);
-    if (st)
-        return st;
-    for (size_t i = 0; i < e->cells_n; i++) {
-        if (e->cells[i].status != AS_CELL_PLANNED)
-            continue;
-        e->cells[i].status = AS_CELL_SKIPPED;
-        as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
-                     i >= e->sentinels_first   ? "the run ended before its first trial"
-                     : e->progress[i].left_out ? "left out: the budget does not suffice for it; raise --budget"
-                                               : "the budget was spent before its first trial; raise --budget");
-        e->progress[i].changed = true;
-    }
-    return as_engine_store_changed(e, err);
 }
 
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)

@@ -169,8 +169,8 @@ UNIT_TEST(test_files)
     assert_string_equal(as_buf_get(&b), "three");
     as_buf_clear(&b);
     assert_int_equal(as_buf_read_file(&b, path, 4, &err), AS_FORMAT);
-    assert_int_equal(as_buf_read_file(&b, dir, 100, &err), AS_IO);
-    assert_int_equal(as_write_file(dir, "x", 1, &err), AS_IO);
+    assert_int_equal(as_buf_read_file(&b, dir, 100, &err), AS_USAGE);
+    assert_int_equal(as_write_file(dir, "x", 1, &err), AS_USAGE);
     assert_int_equal(as_write_file("/tmp/no/such/folder/x", "x", 1, &err), AS_IO);
     if (access("/dev/full", W_OK) == 0) {
         assert_int_equal(as_write_file("/dev/full", "x", 1, &err), AS_IO);

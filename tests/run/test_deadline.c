@@ -15,9 +15,26 @@ UNIT_TEST(test_deadline)
 /* Nobody is told to spend what did not suffice, or less. */
 UNIT_TEST(test_for_all)
 {
-    assert_true(as_deadline_budget_for_all(22, 63, 71) == 25);
-    assert_true(isnan(as_deadline_budget_for_all(22, 0, 4)) && isnan(as_deadline_budget_for_all(25, 13, 111)));
-    assert_true(as_deadline_budget_for_all(10, 1000, 1001) == 11);
+    struct as_deadline_pace pace = {.budget_s = 22, .measured = 63, .all = 71, .rounds = 3, .trials_s = 20};
+    assert_true(as_deadline_budget_for_all(&pace) == ceil((1.2 * 20 + 7.1) / 0.6));
+    pace.beside_s = 30; /* once, with no margin */
+    assert_true(as_deadline_budget_for_all(&pace) == ceil((1.2 * 20 + 30 + 7.1) / 0.6));
+    pace.trials_s = pace.beside_s = 1;
+    assert_true(as_deadline_budget_for_all(&pace) == 23);
+    pace.measured = 17;
+    assert_true(isnan(as_deadline_budget_for_all(&pace)));
+    pace.measured = 0;
+    assert_true(isnan(as_deadline_budget_for_all(&pace)));
+}
+
+/* The first round leaves half of its time to cells that turn out costly. */
+UNIT_TEST(test_parts)
+{
+    for (int rounds = 1; rounds < 9; rounds++) {
+        assert_true(as_deadline_part(1, rounds) <= AS_DEADLINE_FOR_PILOT / 2);
+        assert_true(as_deadline_part(rounds + 1, rounds) == 1);
+    }
+    assert_true(as_deadline_part(3, 3) == 0.7 && as_deadline_part(2, 3) == 0.35);
 }
 
 /* What runs did: more was measured than an earlier bound, of as many trials as were asked for, allowed. */
@@ -32,6 +49,6 @@ UNIT_TEST(test_fits)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deadline), cmocka_unit_test(test_for_all),
-                                       cmocka_unit_test(test_fits)};
+                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_fits)};
     return cmocka_run_group_tests_name("deadlines", tests, NULL, NULL);
 }
