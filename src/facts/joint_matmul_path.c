@@ -16,18 +16,18 @@ struct path_cells {
     size_t n, roofs_n;
 };
 
-/* GEMMs of one path and type by rising size. */
+/* GEMMs of one path and type by rising size, the data sheet's size last (as_matmul_rank). */
 struct path_curve {
     const struct as_cell *at[SIZES_MAX];
     size_t n;
 };
 
-static void path_insert(struct path_curve *curve, const struct as_cell *cell)
+static void path_insert(const struct path_cells *p, struct path_curve *curve, const struct as_cell *cell)
 {
     size_t i = curve->n;
     if (curve->n == SIZES_MAX)
         return;
-    for (; i > 0 && as_cell_axis_number(curve->at[i - 1], "size") > as_cell_axis_number(cell, "size"); i--)
+    for (; i > 0 && as_matmul_rank(p->c, curve->at[i - 1]) > as_matmul_rank(p->c, cell); i--)
         curve->at[i] = curve->at[i - 1];
     curve->at[i] = cell;
     curve->n++;
@@ -40,7 +40,7 @@ static struct path_curve path_curve_of(const struct path_cells *p, const char *p
         if (as_cell_is(p->cells[i], "operands", "random") && as_cell_is(p->cells[i], "hold", "burst") &&
             strcmp(as_cell_axis(p->cells[i], "path"), path) == 0 &&
             strcmp(as_cell_axis(p->cells[i], "type"), type) == 0)
-            path_insert(&out, p->cells[i]);
+            path_insert(p, &out, p->cells[i]);
     return out;
 }
 
@@ -60,7 +60,7 @@ static void path_keep_common(struct path_curve *a, struct path_curve *b)
     a->n = b->n = n;
 }
 
-/* "; 1.05x (1.04 to 1.06x) at 512, 1.21x (1.20 to 1.22x) at 1024": at all sizes but the largest. */
+/* "; 1.05x (1.04 to 1.06x) at 512, 1.21x (1.20 to 1.22x) at 1024": at all sizes but the last. */
 static void path_say_smaller(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
                              struct as_buf *out)
 {

@@ -1,5 +1,10 @@
 #include "facts/matmul_types.h"
 
+#include "base/text.h"
+#include "quantity/quantity.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct as_matmul_type as_matmul_types[] = {
@@ -24,4 +29,23 @@ const struct as_cell *as_matmul_ceiling(const struct as_cell *const *roofs, size
             as_is_higher_roof(roofs[i], best, t->word))
             best = roofs[i];
     return best;
+}
+
+/* The size that the data sheet takes of this device's GEMMs, from the table of quantities; NAN: none. */
+static double matmul_sheet_size(const struct as_rule_context *c)
+{
+    const struct as_quantity_subject subject = {.info = c->info};
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *s = q->sources; s->from; s++) {
+            const char *size = strncmp(s->from, "matmul ", 7) == 0 ? strstr(s->from, " size=") : NULL;
+            if (size && as_quantity_is_of_side(&subject, s->side))
+                return strtod(size + 6, NULL);
+        }
+    return NAN;
+}
+
+double as_matmul_rank(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    const double size = as_cell_axis_number(cell, "size");
+    return size == matmul_sheet_size(c) ? INFINITY : size;
 }

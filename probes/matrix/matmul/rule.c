@@ -22,7 +22,7 @@ static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", 
 /* ---- the cells ---- */
 
 struct gemm {
-    double size;
+    double size, rank; /* as_matmul_rank */
     const struct as_cell *cell;
 };
 struct gemms {
@@ -57,9 +57,9 @@ struct both {
     const struct as_cell *a, *b;
 };
 
-/* The fastest of each type at the largest size that both have. */
-static struct both largest(const struct gemms *p, const char *type_a, const char *const *paths_a, const char *type_b,
-                           const char *const *paths_b)
+/* The fastest of each type at the last size that both have. */
+static struct both at_last_size(const struct gemms *p, const char *type_a, const char *const *paths_a,
+                                const char *type_b, const char *const *paths_b)
 {
     for (size_t end = p->sizes, from; end > 0; end = from) {
         for (from = end - 1; from > 0 && p->by_size[from - 1].size == p->by_size[end - 1].size; from--)
@@ -78,7 +78,7 @@ static bool matmul_has_path(const struct gemm *first, size_t n, const char *type
     return matmul_best_of(first, n, type, paths) != NULL;
 }
 
-/* The fastest of each type at the largest size that both have, over the paths that both have there. With other sets of
+/* The fastest of each type at the last size that both have, over the paths that both have there. With other sets of
  * paths the ratio would depend on which paths were measured. */
 static struct both by_like_paths(const struct gemms *p, const char *type_a, const char *type_b)
 {
@@ -310,10 +310,10 @@ static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, 
     const char *type = t->word;
     /* ordinary arithmetic has no tf32: it does the same in f32 */
     const char *ordinary = t->vector ? t->vector : type;
-    struct signals s = {.older = largest(p, type, new_paths, type, old_paths),
+    struct signals s = {.older = at_last_size(p, type, new_paths, type, old_paths),
                         .power = {best_with_power(p, type, own_paths), best_with_power(p, ordinary, ordinary_paths)},
                         .energy = NAN};
-    struct both same = largest(p, type, NULL, type, NULL);
+    struct both same = at_last_size(p, type, NULL, type, NULL);
     if (!same.a || !roof)
         return;
     s.above = (struct both){same.a, roof};
@@ -336,7 +336,7 @@ static void look_at_older(const struct gemms *p, const char *type)
     static const char *const says[] = {
         [AS_SUPPORTED] = "matches", [AS_REFUTED] = "does NOT match", [AS_UNDECIDED] = "may match"};
     static const char *const tensor_paths[] = {"tensor", NULL};
-    struct both at = largest(p, type, old_paths, type, tensor_paths);
+    struct both at = at_last_size(p, type, old_paths, type, tensor_paths);
     struct as_fact *f = at.a ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_OLDER, at.a, at.b, AS_BY(.type = type)) : NULL;
     if (!f)
         return;
@@ -349,9 +349,9 @@ static void look_at_older(const struct gemms *p, const char *type)
 
 static void add_library(const struct gemms *p, const char *type)
 {
-    struct both at = largest(p, type, own_paths, type, library_paths);
+    struct both at = at_last_size(p, type, own_paths, type, library_paths);
     if (!at.a)
-        at = largest(p, type, ordinary_paths, type, library_paths);
+        at = at_last_size(p, type, ordinary_paths, type, library_paths);
     struct as_fact *f = at.a ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_LIBRARY, at.a, at.b, AS_BY(.type = type)) : NULL;
     if (!f)
         return;
@@ -393,11 +393,11 @@ static void sort_cells(struct gemms *p, size_t n)
         }
 }
 
-static int by_size(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
     const struct gemm *p = a, *q = b;
-    if (p->size != q->size)
-        return p->size < q->size ? -1 : 1;
+    if (p->rank != q->rank)
+        return p->rank < q->rank ? -1 : 1;
     return (p->cell > q->cell) - (p->cell < q->cell); /* the earlier cell in the run */
 }
 
@@ -411,10 +411,10 @@ static void sort_by_size(struct gemms *p)
     for (size_t i = 0; i < p->n; i++) {
         const double size = as_cell_axis_number(p->cells[i], "size");
         if (size > 0)
-            p->by_size[p->sizes++] = (struct gemm){size, p->cells[i]};
+            p->by_size[p->sizes++] = (struct gemm){size, as_matmul_rank(p->c, p->cells[i]), p->cells[i]};
     }
     if (p->sizes > 1)
-        qsort(p->by_size, p->sizes, sizeof *p->by_size, by_size);
+        qsort(p->by_size, p->sizes, sizeof *p->by_size, by_rank);
 }
 
 static void derive_matmul(struct as_rule_context *c)
@@ -437,7 +437,8 @@ static void derive_matmul(struct as_rule_context *c)
 
 const struct as_rule as_rules_matmul[] = {
     {"matrix multiplication", derive_matmul,
-     "the fastest valid GEMM of random operands in bursts, at the largest common size: a type is accelerated from 1.5 "
+     "the fastest valid GEMM of random operands in bursts, at the data sheet's size, else the largest common one: a "
+     "type is accelerated from 1.5 "
      "times the next wider type's rate on, among paths measured with both; three signals "
      "judge its unit: a rate above the peak of the vector ALU, which decides; a gain of 1.5 times over the older path, "
      "or an older path above that peak; less than 1/1.5 of the energy per operation of ordinary arithmetic, sustained, "
