@@ -306,6 +306,8 @@ enum as_status as_slots_open(const char *list, bool any, const char *program, co
     *n = 0;
     if (strlen(list) >= sizeof text)
         return as_fail(err, AS_USAGE, "the list of devices is too long");
+    if (list[0] && !list[strspn(list, ", ")])
+        return as_fail(err, AS_USAGE, "the list of devices names none; see assay devices");
     as_copy_text(text, sizeof text, list[0] ? list : "each");
     enum as_status st = AS_OK;
     for (char *rest = text, *word; (word = strsep(&rest, ",")) && !st;)

@@ -16,7 +16,8 @@ run --device|run --set|run --budget|run --precision|run --trials|run --seed|plan
 show --refs|show --device|facts --refs|history --device|export --format|check --tolerance|compare 1 1 --check
 """.replace("\n", "|").split("|") if line]
 NONSENSE = {"nothing": b"", "parent folder": b"..", "4 KiB": b"x" * 4096, "no UTF-8": b"lat\xff\xfe", "an option": b"--xyzzy",
-            "a line end": b"\n", "a format": b"%s%n", "a slash": b"a/b", "a number": b"99999999999999999999"}
+            "a line end": b"\n", "a format": b"%s%n", "a slash": b"a/b", "a number": b"99999999999999999999", "a blank": b" ",
+            "commas": b",,"}
 # Files: whether they can be opened is the system's answer, no misuse.
 SYSTEM = {("import", "4 KiB")}
 READERS = ["show", "history", "facts", "advise", "export", "report", "list runs", "compare 1 1", "check --against 1", "delete 1", "replay 1", "resume"]
