@@ -325,7 +325,7 @@ enum as_status as_slots_open(const char *list, bool any, const char *program, co
     }
     if (!st && each)
         note_devices_left_out(found, found_n, *slots, *n, left_out);
-    if (!st && *n == 0 && any && list[0])
+    if (!st && *n == 0 && any && list[0] && !each)
         st = as_no_listed_device(found, found_n, list, err);
     else if (!st && *n == 0)
         st = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");

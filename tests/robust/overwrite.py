@@ -11,8 +11,14 @@ CELLS = ["latency", "--set", "size=1KiB,4KiB", "--trials", "1", "--device", "nul
 # Every command that writes a file, with its other arguments.
 COMMANDS = {
     "run": [*CELLS], "resume": [], "report": ["1"], "export": ["1"], "compare": ["1", "1"],
-    "check": ["--against", "1", "1"], "fleet": ["show", "nodes.json"],
+    "check": ["--against", "1", "1"], "fleet": ["show", "nodes.json"], "memory": ["true"],
 }
+
+
+def writing(command, option, name):
+    """That command with its output there; what stands behind a program is the program's."""
+    output, others = [f"--{option}", name], COMMANDS[command]
+    return [command, *output, *others] if command == "memory" else [command, *others, *output]
 
 
 def digest(path):
@@ -46,7 +52,7 @@ def test_store(assay):
     before = digest(assay.store)
     for command, option in output_options(assay):
         for name in ("store.db", assay.store, "./folder/../store.db", "soft", "hard", "store.db-journal", "store.db-wal"):
-            done = assay.run(command, *COMMANDS[command], f"--{option}", name)
+            done = assay.run(*writing(command, option, name))
             expect_refused(done, USAGE, name)
             expect(digest(assay.store) == before, f"{command} --{option} {name} leaves the store alone", done)
 
@@ -68,7 +74,7 @@ def test_other_database(assay):
     os.link(assay.path("other"), assay.path("assay-report.html"))
     for command, option in output_options(assay):
         for name in ("other", "soft"):
-            expect_refused(assay.run(command, *COMMANDS[command], f"--{option}", name), USAGE, "database")
+            expect_refused(assay.run(*writing(command, option, name)), USAGE, "database")
     expect_refused(assay.run("report"), USAGE, "assay-report.html")  # its name when none is given
     expect(digest(assay.path("other")) == before, "it is left as it is")
 
@@ -129,8 +135,8 @@ def test_special_files(assay):
     """Devices and pipes are written as they are."""
     measured(assay)
     for command, option in output_options(assay):
-        if command in ("report", "export", "compare", "check"):
-            done = assay.run(command, *COMMANDS[command], f"--{option}", "/dev/null")
+        if command in ("report", "export", "compare", "check", "memory"):
+            done = assay.run(*writing(command, option, "/dev/null"))
             expect(done.code == OK, f"{command} --{option} /dev/null", done)
 
 
