@@ -83,7 +83,7 @@ UNIT_TEST(test_room)
     t.dev.info.max_alloc = 20 << 20;
     assert_int_equal(as_check_room(&t.dev, 50 << 20, 20 << 20, &err), AS_OK);
     assert_int_equal(as_check_room(&t.dev, 50 << 20, (20 << 20) + 1, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "largest allocation is 20 MiB"));
+    assert_non_null(strstr(err.text, "largest allocation is 20971520 B"));
 }
 
 UNIT_TEST(test_block)
@@ -97,11 +97,11 @@ UNIT_TEST(test_block)
     assert_non_null(strstr(err.text, "50 MiB requested, but only half of the free 100 MiB may be used"));
     assert_int_equal(as_check_block(&info, "some", 10 << 20, &err), AS_OK);
     assert_int_equal(as_check_block(&info, "some", (10 << 20) + 1, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "10485761 B requested, but 'some' gives at most 10 MiB"));
+    assert_non_null(strstr(err.text, "10485761 B requested, but 'some' gives at most 10485760 B"));
     info.max_alloc = 30 << 20;
     assert_int_equal(as_check_block(&info, "all", 30 << 20, &err), AS_OK);
     assert_int_equal(as_check_block(&info, "all", (30 << 20) + 1, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "largest allocation is 30 MiB"));
+    assert_non_null(strstr(err.text, "largest allocation is 31457280 B"));
 }
 
 UNIT_TEST(test_one_cycle)

@@ -192,7 +192,8 @@ def test_hwloc_has_the_values(assay):
     expect(infos_apart(sheet, second)[1], "a second value in hwloc's XML is seen")
     other = assay.run("run", "topology", "--device", "cpu", *harness.SHORT)
     expect(other.code in MEASURED, "another probe is measured", other)
-    expect('"assay Launch ' in assay.run("export", "--format", "hwloc").out, "without a run, hwloc's XML has the machine's lines")
+    had, joined = ('"assay Launch ' in text for text in (done.out, assay.run("export", "--format", "hwloc").out))
+    expect(had == joined, "without a run, hwloc's XML has the machine's lines", (had, joined))
     expect('"assay Launch ' not in assay.run("export", "last", "--format", "hwloc").out, "of a run, only its own")
 
 

@@ -70,7 +70,7 @@ def run(assay, sections, words=""):
         suite[name] = dict(axis.split("=") for axis in (axes or "grids=quick").split())
     with open(assay.path("small.ini"), "w", encoding="utf-8") as f:
         suite.write(f)
-    done = assay.run("run", assay.path("small.ini"), "--device", "opencl:0", env=gpu(assay, words))
+    done = assay.run("run", assay.path("small.ini"), "--device", "opencl:0", env=gpu(assay, words), timeout=2 * harness.PATIENCE)
     expect(done.code in MEASURED, "it measures", done)
     return assay.cells()
 
