@@ -125,7 +125,8 @@ int main(int argc, char **argv)
     hold_standard_streams();
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return run_worker(argc, argv);
-    name_worker();
+    if (argc < 2 || strcmp(argv[1], as_command_memory.name) != 0) /* whose program would inherit it */
+        name_worker();
     if (argc < 2)
         return show_or_help(argv);
     const char *name = argv[1];

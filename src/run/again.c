@@ -228,7 +228,8 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
     if (!st) {
         add_steps(&a);
         name_devices(&a, &devices);
-        st = as_slots_open(as_buf_get(&devices), false, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
+        st =
+            as_slots_open(as_buf_get(&devices), false, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
         for (size_t i = 0; i < a.n && !st; i++)
             if (a.wanted[i])
                 st = as_slots_add_states_of(&e.slots, &e.slots_n, &a.cells[i], 1, options->worker, options->stop, err);

@@ -15,12 +15,9 @@ static const struct cost {
     double first_s;                 /* the run's start, until its first trial */
     double budget_s;                /* that does not suffice */
 } costs[] = {
-    {"samples alone", 0, 0, 0, 2},
-    {"a trial's preparation", 0.2, 0, 0, 22},
-    {"filling memory", 0.02, 2e-6, 0, 8},
-    {"filling memory, the costliest left out", 0.02, 2e-6, 0, 14},
-    {"a slow start", 0.05, 0, 3, 10},
-    {"a slow start and filling memory", 0.01, 8e-6, 2, 40},
+    {"samples alone", 0, 0, 0, 2},        {"a trial's preparation", 0.2, 0, 0, 22},
+    {"filling memory", 0.02, 2e-6, 0, 8}, {"filling memory, the costliest left out", 0.02, 2e-6, 0, 14},
+    {"a slow start", 0.05, 0, 3, 10},     {"a slow start and filling memory", 0.01, 8e-6, 2, 40},
 };
 enum { COSTS = sizeof costs / sizeof *costs };
 

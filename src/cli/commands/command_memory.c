@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double PERIOD_S = 0.02, SHARE_MOST = 0.05; /* of the time that reading may take */
+static const double PERIOD_S = 0.02, SHARE_MOST = 0.05; /* of the time, for readings */
 
 struct watched {
     struct memory_counters counters;
@@ -84,7 +84,7 @@ static enum as_status memory_tell(struct watched *w, struct as_error *err)
     return as_memory_series_close(&w->series, w->written ? w->written : st, &w->summary, &w->counters, end, err);
 }
 
-/* The program's exit status, unless it was not started, or was 0 and its memory could not be told. */
+/* The program's exit status, unless it was not started, or was 0 and the readings could not be reported. */
 static int memory_of_program(const struct as_args *args, struct watched *w, char **argv, struct as_error *err)
 {
     struct memory_reading before;
@@ -152,11 +152,10 @@ const struct as_command as_command_memory = {
         "shared memory; neither memory of a GPU (hipMalloc, cuMemAlloc) nor the pool of huge pages. The peak of RSS "
         "includes what the kernel recorded between readings. A child whose parent has ended is no longer found.\n\n"
         "'in use', 'page cache' and NUMA nodes count the whole system, so other programs are in them. On an APU the "
-        "NUMA nodes also see memory of the GPU: their rise is what the program takes of it.\n\n"
-        "GPUs: of AMD, VRAM and GTT by the kernel driver; of NVIDIA, what nvidia-smi shows; all processes together. "
-        "No device is opened.\n\n"
-        "Readings take at most 5% of the time: where they are slow, they are rarer than --period. 'assay run "
-        "accounting' "
+        "NUMA nodes also see memory of the GPU: their rise includes what the program takes of it.\n\n"
+        "GPUs: of AMD, VRAM and GTT by the kernel driver; of NVIDIA, used memory as NVML reports it, with what the "
+        "driver reserves (nvidia-smi may leave that out); all processes together. No GPU context is created.\n\n"
+        "Readings take at most 5% of a CPU: where they are slow, they are rarer than --period. 'assay run accounting' "
         "measures which counter sees which allocator.\n\n"
         "Exits as the program does: with its exit status, or by the signal that ended it; 126 or 127 if it cannot be "
         "started, 1 if readings cannot be written. Signals are passed on to it.",

@@ -111,7 +111,8 @@ static enum as_status check_words(const struct as_command *command, const struct
         return as_fail(err, AS_USAGE, "'%s' needs %s", command->name, command->args);
     if (command->max_args >= 0 && (int)args->words > command->max_args)
         return as_fail(err, AS_USAGE, "'%s' does not take '%s'", command->name, args->word[command->max_args]);
-    for (size_t i = 0; i < args->words; i++)
+    const size_t own = command->ends_options && args->words > 1 ? 1 : args->words; /* the others may be empty */
+    for (size_t i = 0; i < own; i++)
         if (args->word[i] && !args->word[i][0])
             return as_fail(err, AS_USAGE, "argument %zu of '%s' is empty: %s", i + 1, command->name, command->args);
     return AS_OK;

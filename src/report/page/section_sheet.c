@@ -351,8 +351,8 @@ enum as_status as_page_sheets(struct as_page *p)
     if (p->n > 1)
         as_html_paragraphf(
             p->out, "meta",
-            "A ratio is to the first run; ≈ marks one that does not decide between a difference of more "
-            "than %.4g%% and a smaller one. With more than three runs, only ratios that decide stand here.",
+            "Ratios are relative to the first run; ≈: inconclusive, the difference may exceed %.4g%% or not. With more "
+            "than three runs, only conclusive differences are shown.",
             100 * p->tolerance);
     as_html_part_end(p->out, p->n == 2);
     return st;
