@@ -61,8 +61,8 @@ static void path_keep_common(struct path_curve *a, struct path_curve *b)
 }
 
 /* "; 1.05x (1.04 to 1.06x) at 512, 1.21x (1.20 to 1.22x) at 1024": at all sizes but the last. */
-static void path_say_smaller(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
-                             struct as_buf *out)
+static void path_say_others(const struct path_curve *a, const struct path_curve *b, const struct as_cell *one,
+                            struct as_buf *out)
 {
     char text[96];
     for (size_t i = 0; i + 1 < a->n; i++) {
@@ -151,7 +151,7 @@ static bool path_add_gain(const struct path_cells *p, const char *path, const ch
                                                 AS_BY(.path = path, .other = older, .type = type))
                             : NULL;
     if (f) {
-        path_say_smaller(&a, &b, NULL, &sizes);
+        path_say_others(&a, &b, NULL, &sizes);
         as_fact_say(f, "%s by %s runs at {value} the rate of %s at size %s%s", type, path, older,
                     as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
         path_evidence(f, &a);
@@ -180,7 +180,7 @@ static void path_add_share(const struct path_cells *p, const char *path, const s
                                                         AS_BY(.path = path, .type = t->word))
                                     : NULL;
     if (f) {
-        path_say_smaller(&a, NULL, roof, &sizes);
+        path_say_others(&a, NULL, roof, &sizes);
         as_fact_say(f, "%s by %s reaches {value} the peak of the vector ALU (%s) at size %s%s", t->word, path,
                     as_cell_axis(roof, "type"), as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
         path_evidence(f, &a);

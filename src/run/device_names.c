@@ -128,14 +128,14 @@ enum as_status as_no_listed_device(const struct as_found_device *found, size_t n
                                    struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    char words[128];
-    as_copy_text(words, sizeof words, list);
     as_buf_str(&text, "this needs one of these devices, and none can be used");
-    for (char *rest = words, *word; (word = strsep(&rest, ","));) {
-        word += strspn(word, " ");
+    for (const char *word = list + strspn(list, ", "); *word;) {
+        const size_t len = strcspn(word, ", ");
         for (size_t i = 0; i < n; i++)
-            if (found[i].why[0] && strcmp(found[i].info.backend, word) == 0)
-                as_buf_printf(&text, "; %s: %s", word, found[i].why);
+            if (found[i].why[0] && strlen(found[i].info.backend) == len &&
+                strncmp(found[i].info.backend, word, len) == 0)
+                as_buf_printf(&text, "; %s: %s", found[i].info.backend, found[i].why);
+        word += len + strspn(word + len, ", ");
     }
     as_buf_str(&text, "; devices here: ");
     add_devices(&text, found, n);

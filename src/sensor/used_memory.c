@@ -85,7 +85,12 @@ static void used_find_nvml(struct as_used_memory *m)
     }
     for (unsigned i = 0; i < n; i++) {
         nvml_device device;
-        struct as_used_counter *c = m->nvml.by_index(i, &device) == NVML_SUCCESS ? used_counter_new(m) : NULL;
+        const bool known = m->nvml.by_index(i, &device) == NVML_SUCCESS;
+        if (!known || isnan(used_of_nvml(m, device))) { /* as of GPUs in memory of the system */
+            snprintf(m->why_not, sizeof m->why_not, "NVML does not report the memory of GPU %u", i);
+            continue;
+        }
+        struct as_used_counter *c = used_counter_new(m);
         if (!c)
             continue;
         c->device = device;

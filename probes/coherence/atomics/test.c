@@ -47,7 +47,7 @@ UNIT_TEST(test_bounds_of_memory)
     t.dev.info.memory_free = UINT64_C(64) << 30;
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
     t.dev.info.allocators[0].most = UINT64_C(2) << 30; /* guards add to the array */
-    atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "'toy' gives at most 2 GiB");
+    atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "'toy' gives at most 2147483648 B");
     t.dev.info.allocators[0].most += 2 * ATOMICS_GUARD;
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
 }

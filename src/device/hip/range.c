@@ -36,7 +36,7 @@ enum as_status as_hip_attributes(struct as_gpu *gpu, const struct as_gpu_block *
     int value[ASKED] = {0};
     if (!as_hip_of(gpu)->hipMemRangeGetAttribute)
         return as_fail(err, AS_UNSUPPORTED, "hip: this runtime lacks hipMemRangeGetAttribute");
-    for (size_t i = 0; i < ASKED; i++) {
+    for (size_t i = 0; i < ASKED - 1; i++) {
         const hipError_t code = range_ask(gpu, b, asked[i], &value[i]);
         if (code)
             return as_gpu_check(gpu, code, "hipMemRangeGetAttribute", err);
@@ -45,6 +45,7 @@ enum as_status as_hip_attributes(struct as_gpu *gpu, const struct as_gpu_block *
     range_place(gpu, value[1], out->preferred, sizeof out->preferred);
     range_place(gpu, value[2], out->accessed_by, sizeof out->accessed_by);
     as_copy_text(out->read_mostly, sizeof out->read_mostly, value[3] ? "yes" : "no");
-    range_coherence(value[4], out->coherence, sizeof out->coherence);
+    if (range_ask(gpu, b, asked[ASKED - 1], &value[ASKED - 1]) == 0) /* newer than the others */
+        range_coherence(value[ASKED - 1], out->coherence, sizeof out->coherence);
     return AS_OK;
 }
