@@ -220,13 +220,13 @@ UNIT_TEST(test_modes_of_single_faults)
     timed = &t;
     toy_prepare(&t, &as_probe_fault, axes, &v, NULL);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(as_probe_fault.sample(v.state, 100, &s, &err), AS_OK);
+        assert_int_equal(as_probe_fault.sample(v.state, 25, &s, &err), AS_OK);
     if (!as_probe_fault.check(v.state, why, sizeof why))
         fail_msg("%s", why);
     as_buf_char(&v.tc.detail, '}');
     const struct as_cell cell = {.detail = (char *)as_buf_get(&v.tc.detail)};
     assert_true(as_bins_of(&cell, &bins));
-    assert_int_equal(as_bins_total(&bins), 400);
+    assert_int_equal(as_bins_total(&bins), 100);
     assert_true(as_bins_two_modes(&bins, mode, &share));
     assert_true(mode[0] > 18e3 && mode[0] < 22e3 && mode[1] > 55e3 && mode[1] < 65e3 && fabs(share - 0.75) < 0.06);
     toy_finish(&as_probe_fault, &v);
