@@ -42,6 +42,15 @@ def test_readme_shows_the_sample(assay):
         expect(line in shown, f"'{line}' is not shown")
 
 
+def test_sizes_do_not_follow_the_clock(assay):
+    """The join of runs carries what follows the core's clock to one clock; a capacity is the same at every one."""
+    sheet = json.loads(read(assay, "export", "1", "--format", "sheet", sample=os.path.join(SAMPLES, "h100-quick.db")))
+    follows = {(line["group"], line["quantity"]): line["clock_exponent"] for device in sheet["devices"] for line in device["lines"]
+               if device["id"] == "cpu"}
+    expect(follows["L1", "latency"] == 1 and follows["L1", "capacity"] is None and follows["L2", "capacity"] is None,
+           "latency follows it, capacity does not", follows)
+
+
 def documented(row, column):
     """Lane and place of an element of A of mma.m16n8k16 as NVIDIA's PTX documentation has them."""
     return row % 8 * 4 + column % 8 // 2, column % 2 + row // 8 * 2 + column // 8 * 4

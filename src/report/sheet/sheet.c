@@ -152,15 +152,16 @@ static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struc
     json_decref(detail);
 }
 
-/* How the number follows the core's clock, as was found for its cell. What was converted from cycles was so by another
- * clock than that to which cells are normalised. */
+/* How the number follows the core's clock, as was found for its cell; a size does not, though it follows from latencies
+ * that do. What was converted from cycles was so by another clock than that to which cells are normalised. */
 static double exponent_of(const struct as_report_run *run, const struct as_quantity_subject *s,
                           const struct as_quantity_value *n)
 {
     const int64_t id = n->cell ? n->cell : n->fact && n->fact->evidence_n ? n->fact->evidence[0] : 0;
     const struct as_cell *cell = as_report_cell(run, id);
     const bool is_counted = isfinite(n->counted), is_clock = strcmp(n->unit, "Hz") == 0;
-    return cell && !is_counted && !is_clock && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
+    const bool may_follow = !is_counted && !is_clock && n->of->kind != AS_KIND_CAPACITY;
+    return cell && may_follow && as_quantity_is_of_side(s, AS_SIDE_CPU) ? cell->exponent : NAN;
 }
 
 /* "52 GB/s in 53% of samples, 82 GB/s in 47%" */
