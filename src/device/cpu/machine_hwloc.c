@@ -156,6 +156,6 @@ void as_cpu_machine_names(const struct as_cpu_machine *m, struct as_device_info 
     hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
     const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     const char *vendor = package ? hwloc_obj_get_info_by_name(package, "CPUVendor") : NULL;
-    as_copy_text(info->vendor, sizeof info->vendor, vendor ? vendor : "");
-    as_copy_text(info->name, sizeof info->name, model ? model : "");
+    as_copy_clean(info->vendor, sizeof info->vendor, vendor ? vendor : "");
+    as_copy_clean(info->name, sizeof info->name, model ? model : "");
 }

@@ -145,7 +145,7 @@ void as_cpu_machine_names(const struct as_cpu_machine *m, struct as_device_info 
         if (strcmp(facts[i].section, "cpu") != 0)
             continue;
         if (strcmp(facts[i].name, "model") == 0)
-            as_copy_text(info->name, sizeof info->name, facts[i].text);
+            as_copy_clean(info->name, sizeof info->name, facts[i].text);
         if (strcmp(facts[i].name, "vendor") == 0)
             as_copy_text(info->vendor, sizeof info->vendor, facts[i].text);
     }

@@ -98,7 +98,7 @@ static void cuda_info_fill_names(struct as_device_info *info, const struct as_gp
     if (as_cu_of(gpu)->cuDeviceGetName(name, sizeof name - 1, gpu->here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;
-    as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
+    as_copy_clean(info->name, sizeof info->name, name[0] ? name : "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, "NVIDIA");
     cuda_info_fill_driver(info, as_cu_of(gpu));
     append_unified_memory(info, gpu);

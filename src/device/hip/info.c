@@ -88,7 +88,7 @@ static void hip_info_fill_names(struct as_device_info *info, const struct as_hip
     if (as_hip_of(&hip->gpu)->hipDeviceGetName(name, sizeof name - 1, hip->gpu.here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;
-    as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
+    as_copy_clean(info->name, sizeof info->name, name[0] ? name : "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, "AMD");
     as_copy_text(info->arch, sizeof info->arch, hip->target.arch);
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_HIP));

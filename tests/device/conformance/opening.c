@@ -44,6 +44,7 @@ static void check_info(const struct as_device_info *info)
     uint64_t bytes = 0;
     assert_non_null(back);
     assert_true(info->name[0] && info->memory_free <= info->memory_bytes);
+    assert_true(info->name[0] != ' ' && info->name[strlen(info->name) - 1] != ' '); /* as firmware pads it */
     assert_int_equal(strncmp(info->id, stand_in.backend->name, strlen(stand_in.backend->name)), 0);
     assert_true(info->clock_max_hz >= 0 && isfinite(info->peak_bandwidth));
     for (size_t i = 0; i < info->caches_n; i++)

@@ -104,7 +104,7 @@ API hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
     if (d < 0)
         return hipErrorInvalidDevice;
     if (fake_asked("mi300a"))
-        snprintf(name, (size_t)size, "AMD Instinct MI300A");
+        snprintf(name, (size_t)size, "AMD Instinct MI300A  ");
     else
         fake_name(name, size, d);
     return hipSuccess;
