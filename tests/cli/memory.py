@@ -57,7 +57,11 @@ def start(folder, *args):
 
 
 def finish(process, code):
-    out, err = process.communicate(timeout=200)
+    try:
+        out, err = process.communicate(timeout=200)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
     assert process.returncode == code, f"exit {process.returncode}, not {code}: {err}"
     return out, err
 
@@ -177,7 +181,7 @@ def main():
             try:
                 test(folder)
                 print(f"ok {number} - {test.__doc__}")
-            except AssertionError as problem:
+            except (AssertionError, subprocess.TimeoutExpired) as problem:
                 failed += 1
                 print(f"not ok {number} - {test.__doc__}\n# {problem}")
     sys.exit(1 if failed else 0)

@@ -432,8 +432,8 @@ static const char *roofline_first(const struct as_page *p)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct as_device_info *info = &p->runs[r].devices[i];
             const size_t runs = roofline_runs(p, info->id), rank = p->n > 1 ? 2 * runs + !as_page_is_of_cpu(info) : 1;
-            if (runs && rank > most) {
-                most = rank;
+            if (runs ? rank > most : !first && has_peak_cell(&p->runs[r], info->id)) {
+                most = runs ? rank : 0;
                 first = info->id;
             }
         }
