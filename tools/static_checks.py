@@ -129,7 +129,7 @@ def tidy(top, tally):
     parts = tuple(os.path.join(top, part) + os.sep for part in ("src", "lib", "probes"))
     files = sorted(f for f in files if f.startswith(parts))
     say(f"tidy: clang-tidy over {len(files)} files")
-    # To start clang-tidy takes as long as a file does: each process has many, some of each folder.
+    # Starting clang-tidy takes as long as checking a file, so each process checks many, some from each folder.
     batches = [files[i::TIDY_PROCESSES] for i in range(min(TIDY_PROCESSES, len(files)))]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda batch: run(["clang-tidy", "--quiet", "-p", folder] + ANALYZER + batch, cwd=top),

@@ -151,7 +151,7 @@ enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uin
 /* What the driver has recorded of the pages of a block, in words for people: advice and prefetches, not where pages are
  * now. "": the API has no such attribute. */
 struct as_page_attributes {
-    char last_prefetch[32], preferred[32]; /* "device", "host", "another device", "NUMA node 1", "none", "mixed" */
+    char last_prefetch[32], preferred[32]; /* "device", "host", "another device", "NUMA node 1", "none" */
     char accessed_by[32];                  /* the same: whether the device's mappings are kept up to date */
     char read_mostly[8];                   /* "yes" or "no" */
     char coherence[24];                    /* "fine-grained", "coarse-grained" or "mixed" */

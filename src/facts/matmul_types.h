@@ -22,8 +22,8 @@ extern const struct as_matmul_type as_matmul_types[]; /* terminated by a NULL wo
 /* The peak of the vector ALU for comparable numbers among cells of the probe roofline; NULL: unknown. */
 const struct as_cell *as_matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct as_matmul_type *t);
 
-/* The order in which sizes are preferred for a statement, the last first: rising, and behind all the size that the data
- * sheet takes, so that runs with and without larger sizes state the same. 0 without a size. */
+/* Statements use the size of the highest rank. The data sheet's size ranks above all others, so that runs with and
+ * without larger sizes state the same. 0 without a size. */
 double as_matmul_rank(const struct as_rule_context *c, const struct as_cell *cell);
 
 #endif

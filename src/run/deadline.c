@@ -6,7 +6,7 @@
 static const double FOR_ROUNDS = 0.7;
 enum { TRIALS_FIRST = 3 };
 static const double SENTINELS = 25, SENTINELS_EVERY_S = 3;
-/* Of the hinted budget: another run costs as much only about. */
+/* Of the hinted budget, since costs vary from run to run. */
 static const double MARGIN = 1.2;
 
 double as_deadline_of(double now, double budget_s, double finding_s)
@@ -38,7 +38,7 @@ double as_deadline_budget_for_all(const struct as_deadline_pace *p)
 {
     if (4 * p->measured < p->all)
         return NAN;
-    /* They are read so often at most, or so often per second. */
+    /* Sentinels are read at most SENTINELS times, or once per SENTINELS_EVERY_S. */
     const double sentinels_s = AS_DEADLINE_FOR_PILOT * SENTINELS * p->sentinels_s;
     const double part = AS_DEADLINE_FOR_PILOT * fmax(1 - p->sentinels_s / SENTINELS_EVERY_S, 0.5);
     const double least_s = MARGIN * p->trials_s + p->beside_s + sentinels_s;

@@ -27,7 +27,7 @@ struct as_deadline_pace {
     size_t measured, all; /* cells */
     int rounds;
     double trials_s;    /* all trials that come first, each with the fewest samples */
-    double beside_s;    /* time that is none of trials: finding devices, compiling, judging */
+    double beside_s;    /* time outside trials: finding devices, compiling, judging */
     double sentinels_s; /* reading the sentinels once */
 };
 /* A budget that suffices for a trial of each cell, in whole seconds: also if cheap cells take their full share of the

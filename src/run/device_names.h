@@ -13,7 +13,7 @@ bool as_is_on_request(const char *backend);
 const char *as_found_same(const struct as_found_device *found, size_t n, size_t i);
 /* Fails with why a word means no device: the reason of its backend, and the devices that there are. */
 enum as_status as_unknown_device(const char *word, const struct as_found_device *found, size_t n, struct as_error *err);
-/* Is this word the name of a backend or device of which there is none that can be used? */
+/* Does the word name a backend or device, and can none of that name be used? */
 bool as_all_unusable(const char *word, const struct as_found_device *found, size_t n);
 /* Fails with why none of a suite's devices ("cuda,hip,metal") can be used. */
 enum as_status as_no_listed_device(const struct as_found_device *found, size_t n, const char *list,

@@ -80,9 +80,9 @@ struct as_engine {
     double measured_from;   /* the first trial, after what was compiled ahead */
     double measured_s;      /* of earlier parts of a resumed run */
     double sentinel_at;     /* when the next sentinels are due */
-    double trials_s;        /* all time of trials in this process, reopening and storing included, */
-    double sentinels_s;     /* and of sentinels, */
-    int sentinels_read;     /* which were read so often */
+    double trials_s;        /* time of all trials in this process, with reopening and storing */
+    double sentinels_s;     /* the same of sentinels */
+    int sentinels_read;     /* how often they were read */
     double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
     bool first_done;        /* the first round is through with the cells that a data sheet quotes */

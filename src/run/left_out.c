@@ -1,4 +1,4 @@
-/* What the budget did not suffice for, and which would. */
+/* What the budget left out, and which budget would suffice. */
 #include "run/engine.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what was not measured. */
+/* In the note on what was not measured. */
 enum { PROBES_NAMED = 3 };
 
 static bool is_unmeasured(const struct as_engine *e, size_t i)
@@ -55,7 +55,8 @@ static double left_out_cost(const struct as_progress *p)
     return p->least_s > 0 ? p->least_s : p->counted ? p->prepare_s + fmax(p->fewest_s, AS_DEADLINE_SHARE_MIN_S) : 0;
 }
 
-/* Of a cell without a trial: that of the cell of its kind which is nearest in size; else of its memory, else of all. */
+/* The same, estimated for a cell without a trial: the cost of the cell of its kind that is nearest in size; else of its
+ * memory, else of all. */
 static double left_out_guess(const struct as_engine *e, size_t index)
 {
     const double bytes = as_engine_bytes_of(&e->cells[index]) + 1;

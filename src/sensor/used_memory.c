@@ -43,8 +43,8 @@ static void used_find_files(const char *root, struct as_used_memory *m)
     for (int i = 0; i < n; i++) {
         const char *name = devices[i]->d_name;
         used_add_file(folder, name, "mem_info_vram_used", "VRAM",
-                      "device memory; on an APU, the part that it set aside", m);
-        used_add_file(folder, name, "mem_info_gtt_used", "GTT", "system memory that the device has mapped", m);
+                      "device memory; on an APU, the reserved part of system memory", m);
+        used_add_file(folder, name, "mem_info_gtt_used", "GTT", "system memory mapped for the device", m);
         free(devices[i]);
     }
     free((void *)devices);
@@ -86,7 +86,7 @@ static void used_find_nvml(struct as_used_memory *m)
     for (unsigned i = 0; i < n; i++) {
         nvml_device device;
         const bool known = m->nvml.by_index(i, &device) == NVML_SUCCESS;
-        if (!known || isnan(used_of_nvml(m, device))) { /* as of GPUs in memory of the system */
+        if (!known || isnan(used_of_nvml(m, device))) { /* so with GPUs that use system memory */
             snprintf(m->why_not, sizeof m->why_not, "NVML does not report the memory of GPU %u", i);
             continue;
         }
@@ -94,7 +94,7 @@ static void used_find_nvml(struct as_used_memory *m)
         if (!c)
             continue;
         c->device = device;
-        c->counts = "device memory by NVML, with what the driver reserves and contexts take";
+        c->counts = "device memory by NVML, including driver reserve and contexts";
         snprintf(c->name, sizeof c->name, "GPU %u", i);
     }
 }

@@ -1,4 +1,4 @@
-/* Memory in use of the machine's GPUs, of all processes together, read without opening a device. */
+/* Memory in use on the machine's GPUs, by all processes together, read without opening a device. */
 #ifndef AS_SENSOR_USED_MEMORY_H
 #define AS_SENSOR_USED_MEMORY_H
 

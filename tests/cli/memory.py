@@ -107,7 +107,7 @@ def test_csv(folder):
 
 
 def test_exit_status(folder):
-    """Arguments behind the program are its own, empty ones too; its status, or the signal that ended it, is that of assay."""
+    """Arguments after the program are its own, empty ones too; assay ends with its status, or by the signal that ended it."""
     run(folder, "sh", "-c", "exit 3", code=3)
     run(folder, "sh", "-c", "exit $(($# + 3))", "sh", "", "--help", code=5)
     run(folder, "sh", "-c", "exit ${#ASSAY_WORKER}")  # a program with libassay is not its own worker
@@ -137,7 +137,7 @@ def test_ignored_signals(folder):
 
 
 def test_not_started(folder):
-    """What cannot be started has the exit codes of the shell, and a message."""
+    """A program that cannot be started gives the exit codes of a shell, and a message."""
     _, err = run(folder, "./no-such-program", code=127)
     assert "'./no-such-program' cannot be started: No such file" in err and "RSS" not in err, err
     with open(os.path.join(folder, "plain"), "w", encoding="utf-8") as f:

@@ -112,7 +112,7 @@ static void make_infos(struct as_device_info infos[DEVICES])
             infos[i].allocators[k].role = as_allocator_role(infos[i].backend, infos[i].allocators[k].name);
 }
 
-/* A driver may compile a kernel for this long before a trial begins, where the device has a part in it. */
+/* Where a trial uses the device, its driver may first compile a kernel for this long. */
 static void check_patience(const struct as_plan *plan, const struct as_device_info *card)
 {
     for (size_t i = 0; i < plan->n; i++) {

@@ -64,7 +64,7 @@ def compilers_have_time():
         if compiles and ".patience" not in text:
             wrong.append(probe)
     for probe in sorted(wrong):
-        print(f"# {probe}: a kernel, and no patience")
+        print(f"# {probe}: compiles a kernel, and has no patience")
     return not wrong
 
 

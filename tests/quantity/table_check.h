@@ -1,5 +1,5 @@
 /* The cells and facts that quantities and bounds name, compared with the records of the probes that are built in.
- * Tables of assay cannot change once they are compiled: what is wrong in them is seen here and not at each start. */
+ * The tables are constant once compiled, so a test checks them, and not each start of assay. */
 #ifndef TESTS_QUANTITY_TABLE_CHECK_H
 #define TESTS_QUANTITY_TABLE_CHECK_H
 

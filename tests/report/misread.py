@@ -94,7 +94,7 @@ def columns(text):
 
 
 def measurements(table):
-    """A range is the interval of what stands before it in that column only: the others are lines of their own."""
+    """Only the column of intervals belongs to the number before it: the other columns become lines of their own."""
     head, rows = re.match(r"(<table class=\"cells.*?<tbody>)(.*)", table.group(0), re.S).groups()
     interval = re.findall(r"<th [^>]*>([^<]*)", head).index(INTERVAL)
     for row in re.split(r"<tr\b", rows):

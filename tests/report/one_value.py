@@ -211,8 +211,8 @@ def tables_of_several(assay, samples):
 
 
 def test_sheets_of_several_runs(assay):
-    """Lines stand in the order of the table, with each group once; a run without the device has no column, and no ratio says
-    nothing."""
+    """Lines stand in the order of the table, with each group once; a run without the device has no column, and no ratio is
+    called inconclusive."""
     quick = ["h100-quick.db", "h100-pair.db", "h200-quick.db"]
     for samples in (quick, [*quick, "h100-full.db", "h200-full.db", "h100-residual.db"]):
         tables = list(tables_of_several(assay, samples))

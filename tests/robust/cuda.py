@@ -78,7 +78,7 @@ def suites(assay):
 
 
 def selectors():
-    """What the data sheet takes of a GPU: of each probe the axes of its measurements, without those that are roles."""
+    """What the data sheet takes of a GPU: for each probe the axes of its measurements, except those that are roles."""
     table = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation(), delimiters=("=",),
                                       comment_prefixes=(";",))
     table.read(os.path.join(TOP, "src", "quantity", "quantities.ini"))
@@ -97,7 +97,7 @@ BESIDE_THE_SHEET = {("full", "link"), ("link", "link"), ("code", "alu")}
 
 
 def test_every_suite_measures_what_the_sheet_takes(assay):
-    """A suite that measures other values of the axes than the sheet takes has the number, and its sheet says it has not."""
+    """A suite that runs a probe of the sheet measures a value that the sheet takes; else the sheet says it has none."""
     taken = selectors()
     for suite in suites(assay):
         planned = collections.defaultdict(list)
@@ -112,7 +112,7 @@ def test_every_suite_measures_what_the_sheet_takes(assay):
 
 
 def test_every_suite_runs_on_what_there_is(assay):
-    """A machine has the GPUs of one vendor: a suite for several kinds of GPU takes those that are there."""
+    """A machine has the GPUs of one vendor: a suite for several kinds of GPU runs on those that are present."""
     for suite in suites(assay):
         done = assay.run("plan", suite, env=cuda(assay))
         expect(done.code == 0 and "cuda:0" in done.out, f"{suite} is planned on the GPU that is there", done)

@@ -166,7 +166,7 @@ def test_history_needs_runs(assay):
 
 
 def test_history_of_incomplete_runs(assay):
-    """A store without a complete run is told like one without any."""
+    """A store without a complete run is refused like one without any."""
     sample = os.path.join(os.path.dirname(__file__), "..", "..", "samples", "h200-upm.db")
     expect_refused(assay.run("history", "--store", sample), USAGE, "h200-upm.db' has no complete run")
 

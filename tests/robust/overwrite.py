@@ -16,7 +16,7 @@ COMMANDS = {
 
 
 def writing(command, option, name):
-    """That command with its output there; what stands behind a program is the program's."""
+    """The command with its output in this file; what follows a program belongs to the program."""
     output, others = [f"--{option}", name], COMMANDS[command]
     return [command, *output, *others] if command == "memory" else [command, *others, *output]
 

@@ -58,7 +58,7 @@ UNIT_TEST(test_both_vendors)
     assert_int_equal(m.n, 0);
 }
 
-/* A GPU that the kernel drives and the library does not show is named; where there is none, nothing is missing. */
+/* Where the kernel drives a GPU that the library does not list, the reason is given; without a GPU none is needed. */
 UNIT_TEST(test_missing_library)
 {
     static struct as_used_memory m;

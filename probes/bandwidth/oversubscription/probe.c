@@ -11,7 +11,7 @@ enum { GROUP = 256, GROUPS_PER_UNIT = 8, LOOKS = 64, HOST_LEFT_ALONE = 8, WORD =
 static const char *const risk_words[] = {"refuse", "accept", NULL};
 
 static const struct as_axis axes[] = {
-    AS_ALLOCATOR_AXIS("allocator", "managed", "how the memory is allocated; managed memory that moves on demand"),
+    AS_ALLOCATOR_AXIS("allocator", "managed", "how the memory is allocated: managed memory that migrates on demand"),
     AS_COUNT_AXIS("share", 1, 400, "50,90,110,150", "percent of the device's free memory"),
     AS_COUNT_AXIS("pass", 1, 64, "1,2,3", "the pass that is timed; those before it are not"),
     AS_WORD_AXIS("risk", risk_words, "refuse",
@@ -40,8 +40,7 @@ static enum as_status check_host_room(uint64_t bytes, struct as_error *err)
 {
     const uint64_t available = as_host_memory_available(), most = available - available / HOST_LEFT_ALONE;
     return bytes <= most ? AS_OK
-                         : as_too_large((double)bytes, "the host, which takes what is evicted, has", (double)most,
-                                        " to spare", err);
+                         : as_too_large((double)bytes, "the host has room for", (double)most, " of evicted pages", err);
 }
 
 static enum as_applies oversubscription_applies(const struct as_device_info *info, const struct as_axes *a,
@@ -165,8 +164,8 @@ static double oversubscription_patience(const struct as_device_info *info, const
 
 const struct as_probe as_probe_oversubscription = {
     .name = "oversubscription",
-    .title = "More managed memory than the device has",
-    .question = "What does a pass over managed memory cost that exceeds the device's free memory?",
+    .title = "Oversubscription of device memory",
+    .question = "How fast are passes over managed memory that exceeds the device's free memory?",
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte of the block once per pass; decimal GB",

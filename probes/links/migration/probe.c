@@ -298,14 +298,14 @@ static uint64_t look(const struct state *s, const char *at)
     return n;
 }
 
-/* What the driver has recorded of the pages after the passes, in words. */
+/* The driver's record of the pages after the passes. */
 static void note_attributes(const struct state *s)
 {
     struct as_page_attributes a;
     struct as_error err = {0};
     enum as_status st = s->dev->memory->attributes
                             ? s->dev->memory->attributes(s->dev, s->memory, &a, &err)
-                            : as_fail(&err, AS_UNSUPPORTED, "this API reports no attributes of pages");
+                            : as_fail(&err, AS_UNSUPPORTED, "this API reports no page attributes");
     const struct {
         const char *name, *word;
     } notes[] = {{"last_prefetch", a.last_prefetch},

@@ -75,7 +75,7 @@ static void allocator_roles(const struct as_probe *p, const struct as_table_styl
 /* Adds "op, store: every word", the axes to which that applies; the first entry gets the introduction. */
 static void all_of(const struct as_probe *p, bool (*is)(const struct as_axis *a), const char *what, struct as_buf *out)
 {
-    const char *lead = out->len ? "; " : "--set AXIS=all stands for: ";
+    const char *lead = out->len ? "; for " : "--set AXIS=all means for ";
     size_t n = 0;
     for (const struct as_axis *a = p->axes; a->name; a++) {
         if (!is(a))
@@ -117,7 +117,7 @@ static void explain_all(const struct as_probe *p, const struct as_table_style *s
     all_of(p, takes_allocators, "every allocator that can be used", &text);
     for (const struct as_axis *a = p->axes; a->name; a++)
         if (a->type == AS_AXIS_WORD && a->all)
-            as_buf_printf(&text, "%s%s: %s", text.len ? "; " : "--set AXIS=all stands for: ", a->name, a->all);
+            as_buf_printf(&text, "%s%s: %s", text.len ? "; for " : "--set AXIS=all means for ", a->name, a->all);
     if (text.len)
         as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
     out->failed |= text.failed;

@@ -68,7 +68,7 @@ static void memory_describe_end(int status, char *out, size_t size)
         snprintf(out, size, "exit status %d", WEXITSTATUS(status));
 }
 
-/* Prints the table, which leaves stdout to the program. */
+/* The table goes to stderr: stdout is the program's. */
 static enum as_status memory_tell(struct watched *w, struct as_error *err)
 {
     const unsigned width = as_cli_columns(STDERR_FILENO);
@@ -132,10 +132,10 @@ static int run_memory(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option options[] = {
-    {"period", 0, "TIME", "time from reading to reading, 1ms to 1h (default: 20ms)", false},
+    {"period", 0, "TIME", "interval between readings, 1ms to 1h (default: 20ms)", false},
     {"output", 'o', "FILE", "write every reading to this file", false},
     {"format", 'f', "FORMAT",
-     "of that file: csv (a row per reading) or json (an object per line, the last one the table) (default: csv)",
+     "format of that file: csv (a row per reading) or json (an object per line; the last is the table) (default: csv)",
      false},
     AS_OPTION_END,
 };
@@ -145,20 +145,21 @@ const struct as_command as_command_memory = {
     .summary = "run a program and show how much memory it takes",
     .about =
         "Runs PROGRAM and reads memory counters while it runs: of the program and its child processes, of the system "
-        "per NUMA node, and of each GPU. At its end a table goes to stderr: each counter before the program "
-        "started, at its first and last reading, the largest, afterwards, and how far it rose. Bytes, in binary "
-        "units. No counter sees all memory:\n\n"
-        "RSS, PSS and their parts see what the program's page tables map: 'malloc' after the first touch, files, "
-        "shared memory; neither memory of a GPU (hipMalloc, cuMemAlloc) nor the pool of huge pages. The peak of RSS "
-        "includes what the kernel recorded between readings. A child whose parent has ended is no longer found.\n\n"
-        "'in use', 'page cache' and NUMA nodes count the whole system, so other programs are in them. On an APU the "
-        "NUMA nodes also see memory of the GPU: their rise includes what the program takes of it.\n\n"
-        "GPUs: of AMD, VRAM and GTT by the kernel driver; of NVIDIA, used memory as NVML reports it, with what the "
-        "driver reserves (nvidia-smi may leave that out); all processes together. No GPU context is created.\n\n"
-        "Readings take at most 5% of a CPU: where they are slow, they are rarer than --period. 'assay run accounting' "
-        "measures which counter sees which allocator.\n\n"
-        "Exits as the program does: with its exit status, or by the signal that ended it; 126 or 127 if it cannot be "
-        "started, 1 if readings cannot be written. Signals are passed on to it.",
+        "per NUMA node, and of each GPU. When it ends, a table goes to stderr: each counter before the program "
+        "started, at the first reading, at its peak, at the last reading and after the end, and its rise. No counter "
+        "sees all memory:\n\n"
+        "RSS, PSS and their parts count what the program's page tables map: 'malloc' after the first touch, files and "
+        "shared memory, but neither GPU memory (hipMalloc, cuMemAlloc) nor the pool of huge pages. The peak of RSS "
+        "includes what the kernel recorded between readings. Child processes whose parent has ended are no longer "
+        "counted.\n\n"
+        "'in use', 'page cache' and the NUMA nodes count the whole system, including other programs. On an APU the "
+        "NUMA nodes include GPU memory, so their rise includes the program's GPU allocations.\n\n"
+        "GPUs: on AMD, VRAM and GTT from the kernel driver; on NVIDIA, used memory from NVML, including what the "
+        "driver reserves (nvidia-smi may leave that out); all processes together. assay creates no GPU context.\n\n"
+        "Readings take at most 5% of a CPU: where they are slow, they are less frequent than --period. 'assay run "
+        "accounting' measures which counter sees which allocator.\n\n"
+        "Exits with the program's exit status, or by the signal that ended it; 126 or 127 if it cannot be started, 1 "
+        "if readings cannot be written. Signals are passed on to the program.",
     .example = "assay memory ./app input.dat\nassay memory --period 100ms -o memory.csv -- mpirun -n 4 ./app\n"
                "assay memory -f json -o memory.json python3 train.py",
     .options = options,

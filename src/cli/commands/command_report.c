@@ -217,8 +217,8 @@ const struct as_command as_command_export = {
         "-i "
         "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
         "devices. "
-        "Without a RUN, the latest run that is not in progress is exported; as hwloc, the numbers of the data sheet "
-        "over all runs of the machine, as 'assay show' prints it.",
+        "Without a RUN, the latest run that is not in progress is exported; --format hwloc then exports the data sheet "
+        "over all complete runs of the machine, as 'assay show' prints it.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,

@@ -45,8 +45,8 @@ static const struct term {
     {"inconclusive", "undecided", /* words: ok */
      "the 95% interval allows more than one answer; more trials or runs would decide"},
     {"contended", NULL,
-     "others used the core, the device or the memory in most trials; the number is then a one-sided bound, 'at least' "
-     "or 'at most'"},
+     "others used the core, the device or the memory in all trials, so that the number is a one-sided bound: 'at "
+     "least' or 'at most'"},
     {"over", "under",
      "beside a ratio: the end of its wide 95% interval that is nearer to 1; the other end is not useful"},
     {"about", NULL,

@@ -16,11 +16,11 @@ enum { FILE_MAX = 1 << 17 };
 const char *const memory_scope_titles[MEMORY_SCOPES] = {"Program and its child processes", "System, all processes",
                                                         "GPUs, all processes"};
 
-/* Of a process: fields of its status, but the PSS, which has a file of its own. */
+/* Fields of /proc/PID/status, except the PSS, which has a file of its own. */
 static const struct {
     const char *name, *field, *counts;
 } of_process[] = {
-    {"RSS", "VmRSS", "pages in the page tables; those that processes share count once for each"},
+    {"RSS", "VmRSS", "mapped pages; a page that several processes share counts once for each"},
     {"PSS", "Pss", "the same, with shared pages divided among all processes that map them"},
     {"anonymous", "RssAnon", "part of RSS: heap, stacks, private mappings"},
     {"files", "RssFile", "part of RSS: mapped files and the program itself"},

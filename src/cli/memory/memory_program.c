@@ -79,7 +79,7 @@ enum as_status as_memory_program_start(struct memory_program *p, char *const arg
     *p = (struct memory_program){.id = -1};
     *code = MEMORY_EXIT_NOT_EXECUTABLE;
     if (!program_pipe(notice, O_NONBLOCK) || !program_pipe(failure, 0))
-        return as_fail(err, AS_FAILED, "no pipe for the program: %s", strerror(errno));
+        return as_fail(err, AS_FAILED, "cannot create a pipe: %s", strerror(errno));
     program_catch_signals();
     const pid_t id = fork();
     if (id == 0)

@@ -32,7 +32,7 @@ enum {
     ONE_I32 = 1,
     ONE_F16X2 = 0x3c003c00,
     ABI_SECOND = 8,  /* of EI_ABIVERSION: e_flags has the architecture in bits 8 to 15, before in bits 0 to 7 */
-    ADD_I64 = 0x235, /* not encoded so: 0x035 of sm_120, see cubin_code_of */
+    ADD_I64 = 0x235, /* no encoding: stands for 0x035 of sm_120, see cubin_code_of */
 };
 
 /* Found by compiling copies of one instruction for sm_80, sm_90a, sm_100a and sm_120a and looking for a code that
@@ -146,7 +146,7 @@ static unsigned cubin_architecture(const struct as_gpu_elf *v)
     return (v->head.e_ident[EI_ABIVERSION] >= ABI_SECOND ? v->head.e_flags >> 8 : v->head.e_flags) & 0xff;
 }
 
-/* From sm_100 on packed f16 has one code, and sm_120 adds 64 bits by the other one of before. */
+/* Since sm_100 packed f16 has one code only; sm_120 uses the other one for 64-bit additions. */
 static unsigned cubin_code_of(const struct as_gpu_elf *v, uint64_t low)
 {
     enum { HFMA2_MMA = 0x035, WITHOUT_HFMA2_MMA = 100 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LEFT_ALONE (UINT64_C(256) << 20) /* for contexts, other processes and the display */
-enum { HOST_LEFT_ALONE = 8 };            /* the part of the host's memory that evicted pages must not take */
+enum { HOST_LEFT_ALONE = 8 };            /* an eighth of the host's available memory stays free of evicted pages */
 
 uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
 {
@@ -159,9 +159,9 @@ enum as_status as_gpu_check_beyond(const struct as_device *dev, const struct as_
     if (!is_managed(how) || gpu->in_host_memory || !dev->info.allocators[how - gpu->api->allocators].on_demand)
         return as_fail(err, AS_UNSUPPORTED, "%s: pages of '%s' are not moved on demand on this device", gpu->api->name,
                        how->name);
-    return bytes <= most ? AS_OK
-                         : too_much(AS_NOMEM, gpu->api->name, bytes, "; the host, which takes what is evicted, has ",
-                                    most, " to spare", err);
+    return bytes <= most
+               ? AS_OK
+               : too_much(AS_NOMEM, gpu->api->name, bytes, "; the host has room for ", most, " of evicted pages", err);
 }
 
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)

@@ -285,7 +285,7 @@ static enum as_status gpu_memory_attributes(struct as_device *dev, const struct 
         return st;
     if (!gpu->api->attributes ||
         !((b->how->sources & AS_GPU_FROM_DEVICE && b->how->sources & AS_GPU_FROM_HOST) || b->how->plain))
-        return as_fail(err, AS_UNSUPPORTED, "%s: the driver records no location of memory of '%s'", gpu->api->name,
+        return as_fail(err, AS_UNSUPPORTED, "%s: the driver records no page attributes of '%s'", gpu->api->name,
                        b->how->name);
     return gpu->api->attributes(gpu, b, out, err);
 }

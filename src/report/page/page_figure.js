@@ -40,8 +40,8 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     return field ? all.map(r => ({ ...r, [field]: `${r[field]}, ${r.run}`, own: { [field]: r[field] } })) : all;
   };
 
-  // Of a field in `first`, and of what several runs lie over each other by, only its first series is on at the beginning;
-  // of several runs, the first of those that most of them have a curve of.
+  // At first only one series is on: of a field in `first`, and of the field by which several runs are overlaid. It is the
+  // first in order; with several runs, the first that most of them have a curve of.
   const startsSmall = (f, field) => f.figure.first?.includes(field) || (data.runs.length > 1 && f.figure.overlay === field);
   const CURVE = 3; // points
   function offAtFirst(f, p) {
@@ -66,8 +66,8 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
   const SMALL = 190;
   // Texts in fields of names are left out where a field has no room for them.
   const FIELD = 56, GAP = 6, AXIS = 70, TICKS = 20, SLANT = 18, ROW_MIN = 13, FIELDS_MIN = 90;
-  // Names of rows are whole, and need no title: a picture that is too narrow for them scrolls. Rows that are less high
-  // than their names leave some out.
+  // Names of rows are printed in full, without a title of the axis: a picture that is too narrow for them scrolls. Where
+  // rows are lower than their names, some names are left out.
   function makeSmall(spec, plot, names) {
     const fields = names.get('x')?.length ?? 0, most = namesWidth(spec, names, true), rows = names.get('y')?.length ?? 0;
     const named = rows && names.get('y').some(n => /[a-z]{3}/i.test(n)), axis = named ? TICKS : AXIS;
@@ -131,7 +131,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, leastWidth, na
     more.addEventListener('toggle', () => fill(f, addArea(f, panels, more), panels), { once: true });
     f.body.append(more);
   }
-  // Near the top the first place is one that most runs have, a GPU before the CPU; each run's picture of it is there.
+  // Near the top stand the pictures of one place, one per run: the place that most runs have, a GPU before the CPU.
   const RUNS_OPEN = 3;
   function leading(panels) {
     if (!panels.length) return 1;

@@ -1,8 +1,8 @@
-// What the width of the window asks for: where lines end, and what is folded.
+// Adapts the page to the width of the window: line breaks, and what is folded.
 (() => {
   const { element, phone, narrow } = page;
 
-  // No line ends between a number and its unit.
+  // A number and its unit stay on one line.
   const UNIT = /(\d~?) (?=(?:[KMGTP]iB|[kMGT]?B|[nµm]?s|[kMG]?Hz|[kMGTP]?(?:FLOP|OP|updates|ops)|W|cycles?|threads?|trials?|[x×%])(?![a-z]))/g;
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT,
     n => (n.matches?.('script, style, pre, table.cells') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
@@ -15,13 +15,13 @@
     if (rest.length) list.after(element('details', { className: 'more rest' },
       element('summary', { textContent: `${rest.length} more` }), element('ul', { className: list.className }, ...rest)));
   }
-  const LISTS = { '#facts > .worth': [1, 2, 5], '#advice > .facts': [1, 1, 4] }; // entries on a phone or of several devices on a narrow page; on a narrow, and a wide page
+  const LISTS = { '#facts > .worth': [1, 2, 5], '#advice > .facts': [1, 1, 4] }; // entries: on a phone, or of several devices on a narrow page; on a narrow page; on a wide one
   for (const [selector, most] of Object.entries(LISTS)) {
     const lists = document.querySelectorAll(selector), width = phone.matches || (narrow.matches && lists.length > 1) ? 0 : narrow.matches ? 1 : 2;
     for (const list of lists) foldList(list, most[width]);
   }
 
-  // Where sections by probe would make a long page longer, they are one entry.
+  // On a long page the sections by probe are folded into one entry.
   const probes = [...document.querySelectorAll('.folds > section[id^=probe-]')], FEW = 4;
   if ((narrow.matches || document.querySelector('.top.rows')) && probes.length > FEW && !probes.some(s => s.querySelector(':scope > details[open]'))) {
     const area = element('div', { className: 'folds' });

@@ -410,7 +410,7 @@ bool as_page_has_roofline(const struct as_page *p)
     return false;
 }
 
-/* In how many runs the device has one that can be drawn. */
+/* Number of runs in which the device has a roofline that can be drawn. */
 static size_t roofline_runs(const struct as_page *p, const char *device)
 {
     size_t n = 0;
@@ -440,7 +440,7 @@ static const char *roofline_first(const struct as_page *p)
     return first;
 }
 
-/* Draws those of the device, or of the others, up to a number. Returns how many there are. */
+/* Draws rooflines from..to-1 of the first device (own), or of the others. Returns how many there are. */
 static size_t roofline_each(struct as_page *p, const char *first, bool own, size_t from, size_t to)
 {
     size_t n = 0;

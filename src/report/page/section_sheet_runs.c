@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of more runs a column has only the number, and how it differs where it does. */
+/* With more runs a column has only the number, and the ratio where it differs. */
 enum { RUNS_WIDE = 3 };
 
 struct columns {
@@ -161,7 +161,7 @@ static void write_seen(struct as_page *p, const struct columns *c)
     as_buf_finish(&text);
 }
 
-/* Of a device that only one run has, there is nothing to compare. */
+/* A device that only one run has is folded: there is nothing to compare. */
 enum as_status as_sheets_beside(struct as_page *p, const char *device)
 {
     struct columns c = {.device = device};

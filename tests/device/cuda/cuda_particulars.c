@@ -85,7 +85,7 @@ static void test_attributes(void **state)
         gpu.dev.memory->free(&gpu.dev, m);
     }
     check_ok(gpu_get("cuMemHostAlloc", 4096, NULL, &m, &err), &err);
-    check_fails(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), AS_UNSUPPORTED, &err, "no location of memory");
+    check_fails(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), AS_UNSUPPORTED, &err, "no page attributes");
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
@@ -99,7 +99,7 @@ static void test_beyond(void **state)
     check_ok(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), &err);
     gpu.dev.memory->free(&gpu.dev, m);
     desc.bytes = UINT64_C(1) << 50;
-    check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_NOMEM, &err, "to spare");
+    check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_NOMEM, &err, "of evicted pages");
     desc.bytes = 1 << 20;
     desc.allocator = "cuMemHostAlloc";
     check_fails(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), AS_UNSUPPORTED, &err, "not moved on demand");

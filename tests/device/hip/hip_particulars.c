@@ -260,7 +260,7 @@ static void test_attributes(void **state)
         gpu.dev.memory->free(&gpu.dev, m);
     }
     check_ok(gpu_get("hipMalloc", 4096, NULL, &m, &err), &err);
-    check_fails(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), AS_UNSUPPORTED, &err, "no location of memory");
+    check_fails(gpu.dev.memory->attributes(&gpu.dev, m, &got, &err), AS_UNSUPPORTED, &err, "no page attributes");
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
