@@ -200,6 +200,8 @@ static void start(struct toy *t)
     t->dev.info.caches_n = 1;
     t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
     t->dev.info.allocators[1].host_access = true;
+    t->dev.info.allocators[t->dev.info.allocators_n++] =
+        (struct as_allocator){.name = "managed", .role = AS_ROLE_MANAGED, .on_demand = true};
 }
 
 const struct kernel_lack *hip_kernel_lacks(const char *for_arch)
