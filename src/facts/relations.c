@@ -204,7 +204,7 @@ static bool globs_overlap(const char *a, const char *b)
         if (*a != *b && *a != '?' && *b != '?')
             return false; /* most differ so early */
     const size_t n = strlen(a), m = strlen(b);
-    bool below[GLOB_MAX + 1] = {false}, meet[GLOB_MAX + 1];
+    bool below[GLOB_MAX + 1] = {false}, meet[GLOB_MAX + 1] = {false};
     for (size_t i = n + 1; i-- > 0;) {
         for (size_t k = m + 1; k-- > 0;) {
             if (i == n && k == m)

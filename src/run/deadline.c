@@ -6,8 +6,8 @@
 static const double FOR_ROUNDS = 0.7;
 enum { TRIALS_FIRST = 3 };
 static const double SENTINELS = 25, SENTINELS_EVERY_S = 3;
-/* Of the hinted budget, since costs vary from run to run. */
-static const double MARGIN = 1.2;
+/* What a budget leaves out are the costliest cells, and costs vary from run to run. */
+static const double ROOM = 1.5;
 
 double as_deadline_of(double now, double budget_s, double finding_s)
 {
@@ -34,17 +34,11 @@ double as_deadline_sentinels_every(double budget_s)
     return isfinite(budget_s) ? fmax(0.25, fmin(budget_s / SENTINELS, SENTINELS_EVERY_S)) : 2.5;
 }
 
-double as_deadline_budget_for_all(const struct as_deadline_pace *p)
+double as_deadline_budget_for_all(double budget_s, size_t measured, size_t all)
 {
-    if (4 * p->measured < p->all)
+    if (4 * measured < all)
         return NAN;
-    /* Sentinels are read at most SENTINELS times, or once per SENTINELS_EVERY_S. */
-    const double sentinels_s = AS_DEADLINE_FOR_PILOT * SENTINELS * p->sentinels_s;
-    const double part = AS_DEADLINE_FOR_PILOT * fmax(1 - p->sentinels_s / SENTINELS_EVERY_S, 0.5);
-    const double least_s = MARGIN * p->trials_s + p->beside_s + sentinels_s;
-    const double by_part = least_s / fmax(part - as_deadline_part(1, p->rounds), part / 4);
-    const double by_share = (least_s + AS_DEADLINE_PILOT_SHARE_S * (double)p->all) / part;
-    return ceil(fmax(fmin(by_part, by_share), p->budget_s + 1));
+    return ceil(fmax(ROOM * budget_s * (double)all / (double)measured, budget_s + 1));
 }
 
 size_t as_deadline_fits(double budget_s, size_t cells)

@@ -9,8 +9,6 @@
 double as_deadline_of(double now, double budget_s, double finding_s);
 /* The least time for the samples of a trial. */
 #define AS_DEADLINE_SHARE_MIN_S 0.012
-/* The most time for them in the first round, which does not know yet what other cells cost. */
-#define AS_DEADLINE_PILOT_SHARE_S 0.1
 /* Fraction of the budget for first trials: cells without one by then are left out. */
 #define AS_DEADLINE_FOR_PILOT 0.6
 /* Fraction of the time left that a round may use; round > rounds: a pass over what these left imprecise. */
@@ -21,19 +19,10 @@ int as_deadline_trials_first(int rounds);
 /* Seconds from one reading of the sentinels to the next. budget_s: INFINITY for none. */
 double as_deadline_sentinels_every(double budget_s);
 
-/* What a run whose budget did not suffice has learnt of its cost. */
-struct as_deadline_pace {
-    double budget_s;
-    size_t measured, all; /* cells */
-    int rounds;
-    double trials_s;    /* all trials that come first, each with the fewest samples */
-    double beside_s;    /* time outside trials: finding devices, compiling, judging */
-    double sentinels_s; /* reading the sentinels once */
-};
-/* A budget that suffices for a trial of each cell, in whole seconds: also if cheap cells take their full share of the
- * time before the others begin. Always more than the budget that did not suffice. NAN: fewer than a quarter was
- * measured, which tells nothing of the others. */
-double as_deadline_budget_for_all(const struct as_deadline_pace *pace);
+/* A budget that suffices for a trial of each cell, in whole seconds, with room for what is left out to cost more than
+ * what was measured. Always more than the budget that did not suffice. NAN: fewer than a quarter was measured, which
+ * tells nothing of the others. */
+double as_deadline_budget_for_all(double budget_s, size_t measured, size_t all);
 
 /* How many of the cells a budget (0: none) can hold at best, by one trial each. */
 size_t as_deadline_fits(double budget_s, size_t cells);

@@ -40,7 +40,6 @@ struct as_progress {              /* of one cell, beside the cell itself */
     double prepare_s;             /* all but samples, of its last trial; 0 unknown */
     double fewest_s;              /* time of the fewest samples in its last trial; 0 unknown */
     double took_s;                /* all of its last trial; 0 unknown */
-    double least_s, most_s;       /* of a trial in this process, reopening included, fewest samples; 0 unknown */
     int trials;                   /* number of the next trial */
     int counted;                  /* trials with samples that count */
     int over;                     /* gets no more trials: crashed, unsupported, skipped ... */
@@ -80,9 +79,6 @@ struct as_engine {
     double measured_from;   /* the first trial, after what was compiled ahead */
     double measured_s;      /* of earlier parts of a resumed run */
     double sentinel_at;     /* when the next sentinels are due */
-    double trials_s;        /* time of all trials in this process, with reopening and storing */
-    double sentinels_s;     /* the same of sentinels */
-    int sentinels_read;     /* how often they were read */
     double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
     bool first_done;        /* the first round is through with the cells that a data sheet quotes */

@@ -1,7 +1,6 @@
 /* What the budget left out, and which budget would suffice. */
 #include "run/engine.h"
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "run/deadline.h"
 
@@ -49,56 +48,6 @@ static void name_unmeasured(const struct as_engine *e, size_t all, struct as_buf
         as_buf_printf(out, ", %zu of other probes", all - named);
 }
 
-/* Seconds of a trial of the cell, with the fewest samples; 0: it has none. */
-static double left_out_cost(const struct as_progress *p)
-{
-    return p->least_s > 0 ? p->least_s : p->counted ? p->prepare_s + fmax(p->fewest_s, AS_DEADLINE_SHARE_MIN_S) : 0;
-}
-
-/* The same, estimated for a cell without a trial: the cost of the cell of its kind that is nearest in size; else of its
- * memory, else of all. */
-static double left_out_guess(const struct as_engine *e, size_t index)
-{
-    const double bytes = as_engine_bytes_of(&e->cells[index]) + 1;
-    double cost = 0;
-    for (int level = AS_FAIR_LEVELS; level-- > 0 && cost == 0;) {
-        double nearest = INFINITY;
-        for (size_t i = 0; i < e->sentinels_first; i++) {
-            const struct as_progress *p = &e->progress[i];
-            const double own = left_out_cost(p);
-            if (own == 0 || p->fair[level].group != e->progress[index].fair[level].group)
-                continue;
-            const double far = fabs(log((as_engine_bytes_of(&e->cells[i]) + 1) / bytes));
-            if (far < nearest || (far == nearest && own > cost))
-                cost = own;
-            nearest = fmin(far, nearest);
-        }
-    }
-    return cost;
-}
-
-static struct as_deadline_pace left_out_pace(const struct as_engine *e, size_t measured, size_t all)
-{
-    struct as_deadline_pace pace = {.budget_s = fmax(e->run->budget_s, e->deadline - e->start),
-                                    .measured = measured,
-                                    .all = all,
-                                    .rounds = e->rounds,
-                                    .beside_s = as_now() - e->start - e->trials_s - e->sentinels_s,
-                                    .sentinels_s = e->sentinels_s / fmax(e->sentinels_read, 1)};
-    if (e->measured_s == 0) /* not resumed: finding the devices counts */
-        pace.beside_s += fmax(0, e->run->budget_s - (e->deadline - e->start));
-    bool has_others = false; /* that wait for three trials of the first */
-    for (size_t i = 0; i < e->sentinels_first; i++)
-        has_others |= !e->progress[i].first && e->cells[i].status != AS_CELL_UNSUPPORTED;
-    for (size_t i = 0; i < e->sentinels_first; i++) {
-        const struct as_progress *p = &e->progress[i];
-        const double cost = is_unmeasured(e, i) ? fmax(p->least_s, left_out_guess(e, i)) : left_out_cost(p);
-        const int trials = p->first && has_others ? as_deadline_trials_first(e->rounds) : 1;
-        pace.trials_s += fmax(cost, p->most_s) + (trials - 1) * cost;
-    }
-    return pace;
-}
-
 /* Reports how many cells have no trial, of which probes, and how long all would take. */
 static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *err)
 {
@@ -112,8 +61,8 @@ static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *
     e->run->left_out = NULL;
     if (n == 0)
         return AS_OK;
-    const struct as_deadline_pace pace = left_out_pace(e, possible - n, possible);
-    const double all_s = as_deadline_budget_for_all(&pace);
+    const double all_s =
+        as_deadline_budget_for_all(fmax(e->run->budget_s, e->deadline - e->start), possible - n, possible);
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text, "the budget covered %zu of %zu measurements; not measured: ", possible - n, possible);
     name_unmeasured(e, n, &text);

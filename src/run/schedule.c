@@ -11,8 +11,7 @@
 
 /* Sampling time of a trial: without a budget; minimum; maximum in the first round, which does not know yet what other
  * cells cost; maximum. After a second, scatter within a trial no longer dominates. */
-static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = AS_DEADLINE_SHARE_MIN_S,
-                    PILOT_SHARE_S = AS_DEADLINE_PILOT_SHARE_S, SHARE_MAX_S = 1;
+static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = AS_DEADLINE_SHARE_MIN_S, PILOT_SHARE_S = 0.1, SHARE_MAX_S = 1;
 static const double SENTINEL_SHARE_S = 0.02;
 /* Before anything is compiled, cells without kernels to compile are measured for so long: the first numbers do not
  * wait.
@@ -51,7 +50,6 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
     for (size_t i = e->sentinels_first; i < e->cells_n && !st && !as_engine_stopped(e); i++)
         if (!e->progress[i].over)
             st = as_engine_trial(e, i, SENTINEL_SHARE_S, err);
-    e->sentinels_read++;
     e->sentinel_at = as_now() + as_deadline_sentinels_every(e->deadline - e->start);
     return st;
 }

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "run/deadline.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -264,7 +263,7 @@ static enum as_status keep_trial(struct as_engine *e, size_t index, struct as_tr
     return st;
 }
 
-static enum as_status trial_measure(struct as_engine *e, size_t index, double share_s, struct as_error *err)
+enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
     struct as_slot *slot = e->progress[index].slot;
@@ -309,21 +308,4 @@ static enum as_status trial_measure(struct as_engine *e, size_t index, double sh
     if (a.how != AS_RECEIVED)
         as_engine_event(e, AS_EVENT_NOTE, cell, NULL, a.text);
     return keep_trial(e, index, &trial, err);
-}
-
-enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s, struct as_error *err)
-{
-    struct as_progress *p = &e->progress[index];
-    const double began = as_now();
-    const size_t before = e->trials[index].n;
-    const enum as_status st = trial_measure(e, index, share_s, err);
-    const double took = as_now() - began;
-    *(index < e->sentinels_first ? &e->trials_s : &e->sentinels_s) += took;
-    const struct as_trials *t = &e->trials[index];
-    const double sampling = t->n > before ? t->v[t->n - 1].sampling_s : NAN;
-    const double fewest = fmax(p->fewest_s, AS_DEADLINE_SHARE_MIN_S);
-    const double least = isfinite(sampling) ? took - fmax(0, sampling - fewest) : took;
-    p->least_s = p->least_s > 0 ? fmin(p->least_s, least) : least;
-    p->most_s = fmax(p->most_s, least);
-    return st;
 }

@@ -70,7 +70,7 @@ def test_slow_device_leaves_others_their_share(assay):
     """One that would take hours costs the other none of its cells."""
     suite = assay.path("shared.ini")
     with open(suite, "w", encoding="ascii") as f:
-        f.write("[suite]\nbudget = 10s\ntrials = 50\nprecision = 50%\ndevices = null,cpu\n"
+        f.write("[suite]\nbudget = 30s\ntrials = 50\nprecision = 50%\ndevices = null,cpu\n"
                 "[latency]\nsize = 64KiB,128KiB\nallocator = malloc\n")
     slow = [{"size": 32 << 10, "ns": 1, "gbs": 9}, {"size": 512 << 10, "ns": 6e6, "gbs": 9}, {"size": 0, "ns": 9, "gbs": 9}]
     script = dict(SLOW, info=harness.ONE_THREAD, levels=slow)  # but its sentinels are fast

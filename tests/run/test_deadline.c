@@ -15,16 +15,9 @@ UNIT_TEST(test_deadline)
 /* Nobody is told to spend what did not suffice, or less. */
 UNIT_TEST(test_for_all)
 {
-    struct as_deadline_pace pace = {.budget_s = 22, .measured = 63, .all = 71, .rounds = 3, .trials_s = 20};
-    assert_true(as_deadline_budget_for_all(&pace) == ceil((1.2 * 20 + 7.1) / 0.6));
-    pace.beside_s = 30; /* once, with no margin */
-    assert_true(as_deadline_budget_for_all(&pace) == ceil((1.2 * 20 + 30 + 7.1) / 0.6));
-    pace.trials_s = pace.beside_s = 1;
-    assert_true(as_deadline_budget_for_all(&pace) == 23);
-    pace.measured = 17;
-    assert_true(isnan(as_deadline_budget_for_all(&pace)));
-    pace.measured = 0;
-    assert_true(isnan(as_deadline_budget_for_all(&pace)));
+    assert_true(as_deadline_budget_for_all(22, 63, 71) == 38);
+    assert_true(isnan(as_deadline_budget_for_all(22, 0, 4)) && isnan(as_deadline_budget_for_all(25, 13, 111)));
+    assert_true(as_deadline_budget_for_all(10, 1000, 1001) == 16 && as_deadline_budget_for_all(1, 1000, 1001) == 2);
 }
 
 /* The first round leaves half of its time to cells that turn out costly. */

@@ -36,7 +36,9 @@ static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *
     struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = node->cpuset};
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         const struct as_sheet_row *row = as_sheet_row_of(cpu, attributes[i].quantity);
-        const struct as_number n = row ? as_sheet_number(row) : (struct as_number){.value = NAN, .unit = ""};
+        if (!row)
+            continue;
+        const struct as_number n = as_sheet_number(row);
         const double value = as_number_is_value(&n) ? row->value / attributes[i].unit : NAN;
         if (!(value >= 1) || value >= 0x1p62)
             continue;
