@@ -53,18 +53,25 @@ static enum as_status list_processes(const char *root, struct processes *all, st
     return st;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const long x = ((const struct process *)a)->id, y = ((const struct process *)b)->id;
+    return (x > y) - (x < y);
+}
+
 static bool is_child_of_ours(const struct processes *all, long parent)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (all->v[i].id == parent)
-            return all->v[i].is_ours;
-    return false;
+    const struct process key = {.id = parent};
+    const struct process *found = bsearch(&key, all->v, all->n, sizeof key, by_id);
+    return found && found->is_ours;
 }
 
 /* Marks the program and its descendants, generation by generation. */
 static size_t mark_ours(struct processes *all, long program)
 {
     size_t n = 0, before;
+    if (all->n)
+        qsort(all->v, all->n, sizeof *all->v, by_id);
     for (size_t i = 0; i < all->n; i++)
         n += all->v[i].is_ours = all->v[i].id == program;
     do {

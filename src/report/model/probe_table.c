@@ -169,14 +169,18 @@ bool as_probe_table_new_group(const struct as_probe_table *t, size_t from, size_
 
 /* ---- one run ---- */
 
-static void add_axes(const struct as_probe_table *t, struct as_view_table *out)
+static void add_title(struct as_view_table *out, const char *title, struct as_view_column column)
 {
     char words[AS_AXIS_WORDS];
+    as_copy_text(column.title, sizeof column.title, as_axis_words(title, words));
+    as_view_add_column(out, column);
+}
+
+static void add_axes(const struct as_probe_table *t, struct as_view_table *out)
+{
     for (size_t i = 0; i < as_probe_table_axes(t); i++) {
         const struct as_column *k = as_probe_table_axis(t, i);
-        struct as_view_column column = {.number = k->numbers};
-        as_copy_text(column.title, sizeof column.title, as_axis_words(k->name, words));
-        as_view_add_column(out, column);
+        add_title(out, k->name, (struct as_view_column){.number = k->numbers});
     }
 }
 
@@ -189,12 +193,6 @@ const struct as_column *as_probe_table_axis(const struct as_probe_table *t, size
 {
     const size_t words = t->grouped ? 0 : t->words_n;
     return probe_table_column(t, i < words ? t->words[i] : t->numbers[i - words]);
-}
-
-static void add_title(struct as_view_table *out, const char *title, struct as_view_column column)
-{
-    as_copy_text(column.title, sizeof column.title, title);
-    as_view_add_column(out, column);
 }
 
 static void probe_table_write_status(const struct as_cell *c, struct as_buf *out)

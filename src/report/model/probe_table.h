@@ -33,7 +33,7 @@ void as_probe_table_common(const struct as_probe_table *t, size_t from, size_t t
 void as_probe_table_group(const struct as_probe_table *t, size_t row, struct as_buf *out);
 /* Does a group begin with order[i]? */
 bool as_probe_table_new_group(const struct as_probe_table *t, size_t from, size_t i);
-/* An axis in words: "compute unit" of compute_unit. */
+/* An axis or a metric in words: "compute unit" of compute_unit. */
 const char *as_axis_words(const char *name, char out[static AS_AXIS_WORDS]);
 
 /* The table of one run. collect: which further metrics have a column. *out is the caller's (as_view_finish). */
