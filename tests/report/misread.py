@@ -134,7 +134,10 @@ def views(assay, store):
         page = assay.path("page.html")
         read(assay, "report", run, "-o", page, store=store)
         with open(page, encoding="utf-8") as f:
-            yield "page", text_of(f.read())
+            source = f.read()
+        names = re.findall(r'<th scope="col"[^>]*>([^<]*_[^<]*)', source)
+        expect(not names, "heads of columns are words", names)
+        yield "page", text_of(source)
 
 
 def expect_clear(read_views):
