@@ -6,7 +6,7 @@ import sqlite3
 import time
 
 import harness
-from harness import LONG, MEASURED, SLOW, expect, identity
+from harness import LONG, MEASURED, OK, SLOW, expect, identity
 
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
 
@@ -110,6 +110,22 @@ def test_killed_is_interrupted(assay):
     expect(state_of(assay) == "interrupted", "killed")
     shown = assay.run("show")
     expect("interrupted" in shown.out and "assay resume 1" in shown.out, "says how to go on", shown)
+
+
+def test_views_of_a_run_in_progress(assay):
+    """They show what it has measured so far; exports say that it is not complete."""
+    process = assay.start("run", *CELLS, "--json", env=assay.script(LONG), start_new_session=True)
+    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells", process)
+    for form in ("json", "csv", "sheet", "header", "layout"):
+        done = assay.run("export", "last", "--format", form)
+        expect(done.code == OK and done.out, form, done)
+        expect("run 1 is still being measured" in done.err, f"{form} says so", done)
+    for command in (["show"], ["show", "last"], ["show", "last", "latency"], ["facts"], ["advise"], ["explain", "1"],
+                    ["compare", "last", "last"], ["report", "-o", assay.path("page.html")]):
+        done = assay.run(*command)
+        expect(done.code == OK, f"'{' '.join(command)}'", done)
+    expect(state_of(assay) == "running", "it goes on meanwhile")
+    harness.interrupt(assay, process)
 
 
 def test_stopped_and_continued(assay):
