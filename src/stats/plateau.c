@@ -175,6 +175,30 @@ static size_t plateau_merge(const struct curve *c, struct span *spans, size_t n)
     return n;
 }
 
+/* At its ends a plateau takes in points on the way to the level beyond: they say nothing of its own. */
+static const double on_the_way = 0.01; /* and twice the point's noise from the level, towards what lies beyond */
+enum { LEAST_POINTS = 3 };
+
+static bool is_on_the_way(const struct curve *c, size_t point, size_t beyond, double level)
+{
+    const double sign = c->ly[beyond] > level ? 1 : -1;
+    return sign * (c->ly[point] - level) > 2 * c->noise[point] + on_the_way;
+}
+
+/* The points between, if they are enough; else all. */
+static struct span plateau_core(const struct curve *c, const struct span *s)
+{
+    struct span core = *s;
+    while (s->first > 0 && core.first < core.last && is_on_the_way(c, core.first, s->first - 1, s->level))
+        core.first++;
+    while (s->last + 1 < c->n && core.last > core.first && is_on_the_way(c, core.last, s->last + 1, s->level))
+        core.last--;
+    if (core.last - core.first + 1 < LEAST_POINTS)
+        return *s;
+    core.level = span_level(c, core.first, core.last);
+    return core;
+}
+
 /* 95% interval of the level: order statistics if there are enough points, else the range of their intervals. */
 static struct as_interval level_interval(const struct curve *c, const struct span *s, double *scratch)
 {
@@ -228,11 +252,11 @@ size_t as_plateaus(const double *x, const double *y, const struct as_interval *y
     found = plateau_merge(&c, spans, plateau_collect(&c, spans));
     found = found < max ? found : max;
     for (size_t i = 0; i < found; i++) {
-        const struct span *s = &spans[i];
+        const struct span *s = &spans[i], core = plateau_core(&c, s);
         out[i] = (struct as_plateau){.first = c.index[s->first],
                                      .last = c.index[s->last],
-                                     .level = exp(s->level),
-                                     .ci = level_interval(&c, s, c.best),
+                                     .level = exp(core.level),
+                                     .ci = level_interval(&c, &core, c.best),
                                      .knee = NAN,
                                      .knee_ci = {NAN, NAN}};
         if (i + 1 < found)

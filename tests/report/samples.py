@@ -56,6 +56,17 @@ def documented(row, column):
     return row % 8 * 4 + column % 8 // 2, column % 2 + row // 8 * 2 + column // 8 * 4
 
 
+def test_reasons_are_whole(assay):
+    """A line without a number says why in whole words: no reason ends where a field does."""
+    fields = {95, 96, 127, 128, 191, 192}
+    for name in sorted(os.listdir(SAMPLES)):
+        if not name.endswith(".db"):
+            continue
+        sheet = json.loads(read(assay, "export", "1", "--format", "sheet", sample=os.path.join(SAMPLES, name)))
+        reasons = {line["reason"] for device in sheet["devices"] for line in device["missing"]}
+        expect(all(len(r.encode()) not in fields for r in reasons), name, [r for r in reasons if len(r.encode()) in fields])
+
+
 def test_layout_of_fragments(assay):
     """From row and column to lane and place, and back, in the export and in the words of 'explain'."""
     rows = list(csv.DictReader(read(assay, "export", "1", "--format", "layout", sample=MATRICES).splitlines()))

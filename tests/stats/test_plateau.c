@@ -155,9 +155,33 @@ static void test_disturbed_point(void **state)
         }
 }
 
+/* A coarse curve of a GPU: where hits of the level before fade, and misses begin, says nothing of the level between. */
+static void test_coarse_level(void **state)
+{
+    (void)state;
+    static const double kib[] = {64, 128, 181, 256, 362, 512, 4096, 8192, 16384, 32768, 65536, 131072},
+                        ns[] = {16.2, 16.2, 16.2, 88, 113, 124, 142.8, 142.9, 142.9, 153, 213, 274};
+    struct as_plateau out[MAX];
+    struct points p = {.n = sizeof ns / sizeof *ns};
+    for (size_t i = 0; i < p.n; i++) {
+        p.x[i] = kib[i] * KiB;
+        p.y[i] = ns[i];
+        p.ci[i] = (struct as_interval){0.997 * ns[i], 1.003 * ns[i]};
+    }
+    const size_t n = as_plateaus(p.x, p.y, p.ci, p.n, out, MAX);
+    assert_true(n >= 2);
+    assert_true(out[1].first <= 6 && out[1].last >= 8);
+    assert_true(fabs(out[1].level - 142.9) < 0.2 && out[1].ci.lo > 141 && out[1].ci.hi < 145);
+    for (size_t i = 0; i < p.n; i++) /* points that are not so well known may all be of the level */
+        p.ci[i] = (struct as_interval){0.9 * ns[i], 1.1 * ns[i]};
+    assert_true(as_plateaus(p.x, p.y, p.ci, p.n, out, MAX) >= 2);
+    assert_true(out[1].ci.lo < 130 && out[1].ci.hi > 150);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_caches), cmocka_unit_test(test_disturbed_point),
-                                       cmocka_unit_test(test_falling), cmocka_unit_test(test_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_caches), cmocka_unit_test(test_coarse_level),
+                                       cmocka_unit_test(test_disturbed_point), cmocka_unit_test(test_falling),
+                                       cmocka_unit_test(test_edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

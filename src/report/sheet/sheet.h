@@ -39,7 +39,7 @@ struct as_sheet_row {
 struct as_sheet_gap {
     const char *group;
     char title[32], label[48], shown[64]; /* as of a row */
-    char reason[96];                      /* "left out by the budget", "rejected: checksum"; "": not in this suite */
+    char reason[192];                     /* "left out by the budget", "rejected: checksum"; "": not in this suite */
     bool not_asked;                       /* no cell of the run could give it */
     bool undecided;                       /* measured, without an answer: contended, or inconclusive */
     const struct as_quantity *of;
