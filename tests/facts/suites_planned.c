@@ -1,6 +1,9 @@
 /* Whichever suite measured it, a fact is the same: each suite alone is planned on the stand-ins of the studied
- * machines, its cells get the values of one machine, and facts of one id must have intervals in common. */
+ * machines, its cells get the values of one machine, and facts of one id must have intervals in common. Suite full has
+ * each line of the data sheet that suite quick has. */
 #include "planned.h"
+
+#include "report/sheet/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +16,9 @@ enum { SUITES = sizeof suites / sizeof *suites };
 struct found {
     struct as_fact *facts[SUITES];
     size_t n[SUITES];
-    size_t shared, differ;
+    size_t shared, differ, lines, lacking;
 };
+enum { QUICK, FULL };
 
 static const char *text_of(const char *suite)
 {
@@ -24,8 +28,23 @@ static const char *text_of(const char *suite)
     return NULL;
 }
 
+/* Which lines of the data sheet the suite asks for; returns how many. */
+static enum as_status lines_of(const struct as_plan *plan, const struct as_device_info *info, struct as_fact *facts,
+                               size_t facts_n, struct as_sheet *out, struct as_error *err)
+{
+    struct as_device_info device = *info;
+    const struct as_report_run run = {.run = {.id = 1},
+                                      .cells = plan->cells,
+                                      .cells_n = plan->n,
+                                      .devices = &device,
+                                      .devices_n = 1,
+                                      .facts = facts,
+                                      .facts_n = facts_n};
+    return as_sheet_make(&run, info->id, out, err);
+}
+
 static enum as_status derive(const char *suite, const struct as_device_info *info, struct as_fact **facts, size_t *n,
-                             struct as_error *err)
+                             struct as_sheet *sheet, struct as_error *err)
 {
     struct as_plan plan = {0};
     enum as_status st = planned_add(&plan, suite, text_of(suite), info, err);
@@ -33,6 +52,8 @@ static enum as_status derive(const char *suite, const struct as_device_info *inf
         planned_measure(&plan);
         st = planned_derive(&plan, info, facts, n, err);
     }
+    if (!st)
+        st = lines_of(&plan, info, *facts, *n, sheet, err);
     as_plan_finish(&plan);
     return st;
 }
@@ -71,12 +92,39 @@ static void compare(struct found *f, const char *machine, size_t one, size_t oth
         }
 }
 
+static bool is_asked(const struct as_sheet *sheet, const struct as_quantity *q)
+{
+    for (size_t i = 0; i < sheet->gaps_n; i++)
+        if (sheet->gaps[i].of == q)
+            return !sheet->gaps[i].not_asked;
+    for (size_t i = 0; i < sheet->n; i++)
+        if (sheet->rows[i].of == q)
+            return true;
+    return false;
+}
+
+static void compare_lines(struct found *f, const char *machine, const struct as_sheet *quick,
+                          const struct as_sheet *full)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        const bool asked = is_asked(quick, q);
+        f->lines += asked;
+        if (!asked || is_asked(full, q))
+            continue;
+        f->lacking++;
+        printf("# %s: suite full does not ask for %s\n", machine, q->name);
+    }
+}
+
 static enum as_status look(const struct planned_machine *m, struct found *f, struct as_error *err)
 {
     struct as_device_info info;
+    struct as_sheet sheets[SUITES] = {{0}};
     enum as_status st = planned_open(m, &info, err);
     for (size_t s = 0; s < SUITES && !st; s++)
-        st = derive(suites[s], &info, &f->facts[s], &f->n[s], err);
+        st = derive(suites[s], &info, &f->facts[s], &f->n[s], &sheets[s], err);
+    if (!st)
+        compare_lines(f, m->device, &sheets[QUICK], &sheets[FULL]);
     for (size_t s = 0; s < SUITES && !st; s++)
         for (size_t t = 0; t < s; t++)
             compare(f, m->device, t, s);
@@ -84,6 +132,7 @@ static enum as_status look(const struct planned_machine *m, struct found *f, str
         free(f->facts[s]);
         f->facts[s] = NULL;
         f->n[s] = 0;
+        as_sheet_finish(&sheets[s]);
     }
     return st;
 }
@@ -97,7 +146,9 @@ int main(void)
             printf("Bail out! %s\n", err.text);
             return 1;
         }
-    printf("1..1\n%sok 1 - %zu facts of two suites, %zu differ\n", f.shared && !f.differ ? "" : "not ", f.shared,
+    printf("1..2\n%sok 1 - %zu facts of two suites, %zu differ\n", f.shared && !f.differ ? "" : "not ", f.shared,
            f.differ);
-    return !f.shared || f.differ;
+    printf("%sok 2 - %zu lines of suite quick, %zu not in suite full\n", f.lines && !f.lacking ? "" : "not ", f.lines,
+           f.lacking);
+    return !f.shared || f.differ || !f.lines || f.lacking;
 }
