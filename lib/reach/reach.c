@@ -81,7 +81,7 @@ enum as_applies as_reach_applies(const struct as_device_info *info, const struct
     as_host_nodes("", &nodes);
     if (!as_info_shares_host(info))
         return as_pruned(err, "host threads cannot access a simulated device");
-    if (!as_cpus_has(&nodes, from) || reach_cpus(from, NULL, 0) == 0)
+    if (reach_cpus(from, NULL, 0) == 0)
         return AS_PRUNED;
     return as_info_has_host_kernels(info) ? reach_applies_to_nodes(a, &nodes, err)
                                           : reach_applies_to_device(info, a, err);

@@ -75,11 +75,27 @@ void as_host_caveats(char *out, size_t size)
     as_buf_finish(&b);
 }
 
-void as_host_nodes(const char *root, struct as_cpus *out)
+/* A list of nodes or CPUs in a file of the folder of nodes; false: there is none. */
+static bool host_node_list(const char *root, const char *name, struct as_cpus *out)
+{
+    char path[256], list[LIST_MAX] = "";
+    struct as_buf text = AS_BUF_INIT;
+    snprintf(path, sizeof path, "%.128s/sys/devices/system/node/%.64s", root, name);
+    if (!as_buf_read_file(&text, path, sizeof list - 1, NULL)) {
+        as_copy_text(list, sizeof list, as_buf_get(&text));
+        list[strcspn(list, "\n")] = '\0';
+    }
+    const bool good = !text.failed && as_cpu_list(list, out);
+    if (!good)
+        *out = (struct as_cpus){{0}};
+    as_buf_finish(&text);
+    return good;
+}
+
+static void host_nodes_listed(const char *root, struct as_cpus *out)
 {
     char path[256];
     int number;
-    *out = (struct as_cpus){{0}};
     snprintf(path, sizeof path, "%.128s/sys/devices/system/node", root);
     DIR *all = opendir(path);
     for (const struct dirent *e; all && (e = readdir(all));)
@@ -87,24 +103,21 @@ void as_host_nodes(const char *root, struct as_cpus *out)
             as_cpus_add(out, number);
     if (all)
         closedir(all);
+}
+
+void as_host_nodes(const char *root, struct as_cpus *out)
+{
+    if (!host_node_list(root, "has_memory", out))
+        host_nodes_listed(root, out);
     if (!as_cpus_count(out))
         as_cpus_add(out, 0);
 }
 
 void as_host_node_cpus(const char *root, int node, struct as_cpus *out)
 {
-    char path[256];
-    char list[LIST_MAX] = "";
-    struct as_buf text = AS_BUF_INIT;
-    *out = (struct as_cpus){{0}};
-    snprintf(path, sizeof path, "%.128s/sys/devices/system/node/node%d/cpulist", root, node);
-    if (!as_buf_read_file(&text, path, sizeof list - 1, NULL)) {
-        as_copy_text(list, sizeof list, as_buf_get(&text));
-        list[strcspn(list, "\n")] = '\0';
-    }
-    if (text.failed || !as_cpu_list(list, out))
-        *out = (struct as_cpus){{0}};
-    as_buf_finish(&text);
+    char name[48];
+    snprintf(name, sizeof name, "node%d/cpulist", node);
+    (void)host_node_list(root, name, out);
 }
 
 int as_host_near_node(const char *root, const char *near_cpus)

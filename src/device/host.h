@@ -24,7 +24,8 @@ enum { AS_TOPOLOGY_ORIGIN = 112 };
 void as_host_topology_origin(char *out, size_t size);
 /* Restrictions and overrides that affect this process's numbers: "threads are bound to no CPU: ..."; "" if none. */
 void as_host_caveats(char *out, size_t size);
-/* The numbers of the host's memory nodes, which may have gaps; node 0 if sysfs has none. root: "" except in tests. */
+/* The numbers of the host's nodes that have memory, which may have gaps: a driver may reserve numbers that stay empty.
+ * Node 0 if sysfs has none. root: "" except in tests. */
 void as_host_nodes(const char *root, struct as_cpus *out);
 /* The logical CPUs of a memory node; none where it has none. */
 void as_host_node_cpus(const char *root, int node, struct as_cpus *out);

@@ -113,6 +113,14 @@ static void test_nodes(void **state)
     as_host_nodes(root, &nodes);
     assert_int_equal(as_cpus_count(&nodes), 3);
     assert_true(as_cpus_has(&nodes, 8) && as_cpus_has(&nodes, 252) && !as_cpus_has(&nodes, 1));
+    static const char with_memory[] = "0,252\n"; /* node 8 has CPUs only */
+    char memory[128];
+    snprintf(memory, sizeof memory, "%s/%s/has_memory", root, folders[3]);
+    assert_int_equal(as_write_file(memory, with_memory, strlen(with_memory), NULL), AS_OK);
+    as_host_nodes(root, &nodes);
+    assert_int_equal(as_cpus_count(&nodes), 2);
+    assert_true(as_cpus_has(&nodes, 0) && as_cpus_has(&nodes, 252));
+    assert_int_equal(unlink(memory), 0);
     static const char list[] = "4-6,12\n";
     struct as_cpus cpus;
     struct as_error err;

@@ -93,6 +93,20 @@ static void memory_of_the_only_node(void **state)
     hwloc_topology_destroy(t);
 }
 
+/* A driver may reserve numbers of nodes for memory that it has not added. */
+static void nodes_without_memory(void **state)
+{
+    (void)state;
+    hwloc_topology_t t = made_up("pack:3 [numa(memory=8GB)] core:1 pu:1");
+    struct as_cpu_machine machine = {.topology = t};
+    hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, 1)->attr->numanode.local_memory = 0;
+    json_t *json = tree(t, 16ull << 30);
+    assert_int_equal(count_objects(json, "memory"), 2);
+    assert_int_equal(as_cpu_machine_nodes(&machine), 2);
+    json_decref(json);
+    hwloc_topology_destroy(t);
+}
+
 static void hostile_names(void **state)
 {
     (void)state;
@@ -320,10 +334,15 @@ static void this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_up_machine),         cmocka_unit_test(hostile_names),
-        cmocka_unit_test(memory_of_the_only_node), cmocka_unit_test(cores_before_siblings),
-        cmocka_unit_test(faster_cores_first),      cmocka_unit_test(this_machine),
-        cmocka_unit_test(foreign_topologies),      cmocka_unit_test(topology_that_cannot_be_read),
+        cmocka_unit_test(made_up_machine),
+        cmocka_unit_test(hostile_names),
+        cmocka_unit_test(memory_of_the_only_node),
+        cmocka_unit_test(nodes_without_memory),
+        cmocka_unit_test(cores_before_siblings),
+        cmocka_unit_test(faster_cores_first),
+        cmocka_unit_test(this_machine),
+        cmocka_unit_test(foreign_topologies),
+        cmocka_unit_test(topology_that_cannot_be_read),
         cmocka_unit_test(caches_of_a_usable_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

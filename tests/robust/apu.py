@@ -6,7 +6,7 @@ import json
 import os
 
 import harness
-from harness import MEASURED, Skip, expect
+from harness import MEASURED, expect
 
 DEVICE = ["--device", "hip:0"]
 # What the stand-in's planted.c has; the times are the least that a launch takes.
@@ -130,26 +130,12 @@ allocator = device
 """
 # By node: its CPUs. The second is memory behind a link (CXL), the third that of another socket without CPUs here.
 CPUS = {0: "0-1023", 1: "", 2: ""}
-
-
-def host_of_nodes(assay):
-    shim = os.environ.get("ASSAY_NODES_SHIM")
-    if not shim:
-        raise Skip("a build with a sanitizer takes no library before the sanitizer's")
-    root = assay.path("root")
-    files = {f"sys/devices/system/node/node{node}/cpulist": cpus for node, cpus in CPUS.items()}
-    for bus_id in ("0000:c1:00.0", "0000:0a:03.0"):
-        files[f"sys/bus/pci/devices/{bus_id}/local_cpulist"] = CPUS[0]
-    for name, text in files.items():
-        os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
-        with open(os.path.join(root, name), "w", encoding="ascii") as f:
-            f.write(text + "\n")
-    return {"LD_PRELOAD": shim, "ASSAY_HOST_ROOT": root, "ASSAY_HOST_NODE": "1"}
+BUSES = "0000:c1:00.0", "0000:0a:03.0"
 
 
 def test_nodes_of_memory(assay):
     """Those without CPUs too. Process memory is bound near the device, or where a cell wants it; the driver's is elsewhere."""
-    cells = run(assay, NODES, apu(assay, **host_of_nodes(assay)))
+    cells = run(assay, NODES, apu(assay, **harness.host_of_nodes(assay, CPUS, BUSES, other=1)))
     at = {c["axes"]["node"]: c for c in cells if c["probe"] == "fault"}
     expect(set(at) == {"near", "0", "1", "2"}, "each node has its cells", at)
     for wanted, cell in at.items():

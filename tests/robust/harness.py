@@ -256,6 +256,25 @@ def kill_while_hanging(assay, process, flag, meanwhile=None):
     expect_one_lost(assay, assay.finish(process), "crashed", "signal 9")
 
 
+def host_of_nodes(assay, cpus, buses, other, memory=None):
+    """The environment of a host with memory nodes, by the library ASSAY_NODES_SHIM: cpus is the list of CPUs of each node,
+    the first node is that of the devices at these buses, and memory that nobody binds is on the node `other`. memory is the
+    list of nodes that have any."""
+    shim = os.environ.get("ASSAY_NODES_SHIM")
+    if not shim:
+        raise Skip("a build with a sanitizer takes no library before the sanitizer's")
+    root = assay.path("root")
+    files = {f"sys/devices/system/node/node{node}/cpulist": of_node for node, of_node in cpus.items()}
+    files.update({f"sys/bus/pci/devices/{bus}/local_cpulist": cpus[min(cpus)] for bus in buses})
+    if memory:
+        files["sys/devices/system/node/has_memory"] = memory
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
+        with open(os.path.join(root, name), "w", encoding="ascii") as f:
+            f.write(text + "\n")
+    return {"LD_PRELOAD": shim, "ASSAY_HOST_ROOT": root, "ASSAY_HOST_NODE": str(other)}
+
+
 def identity(cell):
     return (cell["device"], cell["probe"], json.dumps(cell["axes"], sort_keys=True))
 

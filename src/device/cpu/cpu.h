@@ -30,9 +30,8 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
 bool as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out); /* false if there is none of this name */
 /* Bytes that a block of this allocator occupies. 0: overflow. */
 uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes);
-enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct as_cpu_machine *machine,
-                                enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
-                                struct as_error *err);
+enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes,
+                                int node, struct as_cpu_block *out, struct as_error *err);
 void as_cpu_block_release(struct as_cpu_block *block);
 /* Drops the block's physical pages, so that its next touch faults. */
 void as_cpu_block_forget(const struct as_cpu_pages *pages, struct as_cpu_block *block);

@@ -16,14 +16,13 @@ enum as_status as_cpu_machine_order(const struct as_cpu_machine *m, int **order,
 bool as_cpu_machine_allows(const struct as_cpu_machine *m, int cpu);
 unsigned as_cpu_machine_cores(const struct as_cpu_machine *m);    /* with a usable CPU; 0 unknown */
 unsigned as_cpu_machine_packages(const struct as_cpu_machine *m); /* likewise */
-unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m);
+unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m);    /* with memory, at least 1 */
 /* Moves the calling thread off these CPUs, to the first one's node if it has a CPU left. */
 void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t n);
 /* Lets the calling thread run on all usable CPUs. */
 void as_cpu_machine_release(struct as_cpu_machine *m);
 /* Binds memory to a node. AS_USAGE: no such node. */
-enum as_status as_cpu_machine_place(const struct as_cpu_machine *m, void *at, size_t bytes, int node,
-                                    struct as_error *err);
+enum as_status as_cpu_machine_place(void *at, size_t bytes, int node, struct as_error *err);
 /* Caches of a CPU, from the core outwards. */
 void as_cpu_machine_caches(const struct as_cpu_machine *m, int cpu, struct as_device_info *info);
 /* Vendor and model, "" if unknown. */

@@ -2,6 +2,7 @@
 
 #include "base/host.h"
 #include "base/text.h"
+#include "device/host.h"
 #include "device/host_hwloc.h"
 #include "os/memory.h"
 
@@ -99,8 +100,8 @@ unsigned as_cpu_machine_packages(const struct as_cpu_machine *m)
 
 unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m)
 {
-    const int nodes = hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE);
-    return nodes > 0 ? (unsigned)nodes : 1;
+    const unsigned n = as_cpu_topology_nodes(m->topology);
+    return n ? n : 1;
 }
 
 void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t n)
@@ -132,14 +133,12 @@ void as_cpu_machine_release(struct as_cpu_machine *m)
         hwloc_bitmap_copy(m->caller, m->allowed);
 }
 
-enum as_status as_cpu_machine_place(const struct as_cpu_machine *m, void *at, size_t bytes, int number,
-                                    struct as_error *err)
+/* By the kernel's list: hwloc's may lack nodes that belong to a GPU, or be another machine's. */
+enum as_status as_cpu_machine_place(void *at, size_t bytes, int number, struct as_error *err)
 {
-    hwloc_obj_t node = NULL;
-    while ((node = hwloc_get_next_obj_by_type(m->topology, HWLOC_OBJ_NUMANODE, node)) != NULL)
-        if (node->os_index == (unsigned)number)
-            break;
-    if (!node)
+    struct as_cpus nodes;
+    as_host_nodes("", &nodes);
+    if (!as_cpus_has(&nodes, number))
         return as_fail(err, AS_USAGE, "there is no NUMA node %d", number);
     if (as_bind_memory(at, bytes, number))
         return as_fail(err, AS_UNSUPPORTED, "cannot place memory on NUMA node %d: %s", number, strerror(errno));

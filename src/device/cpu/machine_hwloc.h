@@ -12,6 +12,8 @@ struct as_cpu_machine {
     hwloc_cpuset_t caller;       /* current affinity of the calling thread */
     hwloc_cpuset_t caller_start; /* its affinity when the machine was opened */
 };
+/* Memory nodes that have memory. */
+unsigned as_cpu_topology_nodes(hwloc_topology_t topology);
 /* memory: bytes of the whole machine according to the kernel */
 void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_buf *json);
 

@@ -90,10 +90,9 @@ void as_cpu_machine_release(struct as_cpu_machine *m)
     (void)m;
 }
 
-enum as_status as_cpu_machine_place(const struct as_cpu_machine *m, void *at, size_t bytes, int node,
-                                    struct as_error *err)
+enum as_status as_cpu_machine_place(void *at, size_t bytes, int node, struct as_error *err)
 {
-    (void)m, (void)at, (void)bytes;
+    (void)at, (void)bytes;
     return node == 0 ? AS_OK : as_fail(err, AS_USAGE, "there is no NUMA node %d", node);
 }
 

@@ -111,11 +111,11 @@ static enum as_status cpu_new_block(struct as_device *dev, const struct as_memor
         st = make_place(dev, size, err);
     if (st)
         return st;
-    st = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
+    st = as_cpu_block_get(&cpu->pages, allocator, size, desc->node, out, err);
     if (st == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
         cpu_trim(cpu, 0); /* kept blocks may hold the huge pages or the heap */
         as_arenas_drop_idle(dev);
-        st = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
+        st = as_cpu_block_get(&cpu->pages, allocator, size, desc->node, out, err);
     }
     if (!st && desc->fresh && allocator == AS_CPU_MALLOC)
         as_cpu_block_forget(&cpu->pages, out); /* the heap may have returned used memory */

@@ -169,9 +169,8 @@ static bool cpu_pages_get_memory(const struct as_cpu_pages *pages, struct as_cpu
     return true;
 }
 
-enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct as_cpu_machine *machine,
-                                enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
-                                struct as_error *err)
+enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes,
+                                int node, struct as_cpu_block *out, struct as_error *err)
 {
     *out = (struct as_cpu_block){.bytes = bytes, .allocator = allocator, .node = node};
     enum as_status st = AS_OK;
@@ -183,7 +182,7 @@ enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct a
         st = as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
                      node);
     else if (!st && node >= 0)
-        st = as_cpu_machine_place(machine, out->address, out->bytes, node, err);
+        st = as_cpu_machine_place(out->address, out->bytes, node, err);
     if (st)
         as_cpu_block_release(out);
     return st;

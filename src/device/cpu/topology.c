@@ -71,14 +71,20 @@ static void put_name(hwloc_obj_t o, struct as_buf *json)
 /* Totals needed while the tree is written. */
 struct whole {
     uint64_t memory; /* bytes */
-    int nodes;
+    unsigned nodes;  /* that have memory */
 };
 
 /* Some virtual machines report less memory for a node than the machine has; a single node has all of it. */
 static uint64_t node_memory(hwloc_obj_t o, const struct whole *whole)
 {
     uint64_t bytes = o->attr->numanode.local_memory;
-    return whole->nodes == 1 && whole->memory > bytes ? whole->memory : bytes;
+    return whole->nodes <= 1 && whole->memory > bytes ? whole->memory : bytes;
+}
+
+/* A number that a driver reserves for memory that it may add. */
+static bool is_empty_node(hwloc_obj_t o, const struct whole *whole)
+{
+    return o->type == HWLOC_OBJ_NUMANODE && whole->nodes && o->attr->numanode.local_memory == 0;
 }
 
 static void put_numbers(hwloc_obj_t o, const struct whole *whole, struct as_buf *json)
@@ -119,7 +125,7 @@ static void put_object(hwloc_obj_t o, const struct whole *whole, int depth, bool
     bool none = true;
     if (depth > DEPTH_MAX)
         return;
-    if (!type) {
+    if (!type || is_empty_node(o, whole)) {
         put_children(o, whole, depth + 1, first, json);
         return;
     }
@@ -132,10 +138,18 @@ static void put_object(hwloc_obj_t o, const struct whole *whole, int depth, bool
     as_buf_str(json, "]}");
 }
 
+unsigned as_cpu_topology_nodes(hwloc_topology_t topology)
+{
+    unsigned n = 0;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, o));)
+        n += o->attr->numanode.local_memory != 0;
+    return n;
+}
+
 void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_buf *json)
 {
     bool first = true;
-    struct whole whole = {memory, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE)};
+    struct whole whole = {memory, as_cpu_topology_nodes(topology)};
     put_object(hwloc_get_root_obj(topology), &whole, 0, &first, json);
 }
 
