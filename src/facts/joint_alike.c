@@ -3,6 +3,7 @@
 #include "facts/engine.h"
 
 #include "base/text.h"
+#include "model/metrics.h"
 #include "stats/outliers.h"
 
 #include <stdio.h>
@@ -80,27 +81,68 @@ static const char *others_text(size_t n, char out[24])
     return out;
 }
 
-/* "at the same clock", or the two clocks; "" where one is unknown */
-static const char *alike_clock_text(const struct alike_line *l, char out[80])
+/* Clocks of this device and of the others, NAN unknown. */
+struct alike_clocks {
+    double own, others;
+};
+
+static struct alike_clocks clocks_of(const struct alike_line *l)
 {
     double others[ALIKE_MAX];
-    struct as_buf b = AS_BUF_INIT;
     size_t n = 0;
     for (size_t i = 1; i < l->n; i++)
         if (l->cell[i]->clock_hz > 0)
             others[n++] = l->cell[i]->clock_hz;
-    const double own = l->cell[0]->clock_hz, median = as_median(others, n);
-    if (own > 0 && median > 0 && fabs(own / median - 1) <= SAME_CLOCK) {
+    const double own = l->cell[0]->clock_hz > 0 ? l->cell[0]->clock_hz : NAN;
+    return (struct alike_clocks){own, isfinite(own) && n ? as_median(others, n) : NAN};
+}
+
+static bool is_clock_same(struct alike_clocks clocks)
+{
+    return fabs(clocks.own / clocks.others - 1) <= SAME_CLOCK;
+}
+
+/* "at the same clock", or the two clocks; "" where one is unknown */
+static const char *alike_clock_text(struct alike_clocks clocks, char out[80])
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (is_clock_same(clocks)) {
         as_buf_str(&b, ", at the same clock");
-    } else if (own > 0 && median > 0) {
+    } else if (isfinite(clocks.others)) {
         as_buf_str(&b, ", at ");
-        as_format_value(&b, own, "Hz");
+        as_format_value(&b, clocks.own, "Hz");
         as_buf_str(&b, ", the others at ");
-        as_format_value(&b, median, "Hz");
+        as_format_value(&b, clocks.others, "Hz");
     }
     as_copy_text(out, 80, as_buf_get(&b));
     as_buf_finish(&b);
     return out;
+}
+
+/* What to look at: a lower clock explains less, one as high as the others' does not. */
+static void say_cause(struct as_fact *f, const struct alike_line *l, struct alike_clocks clocks)
+{
+    static const struct {
+        const char *group, *level, *act;
+    } at_same_clock[] = {
+        {"Host link", "", "Check its host link: PCIe generation, width and replays"},
+        {"GPU to GPU", "", "Check its links to other GPUs: width, errors and replays"},
+        {"", "memory", "Check its memory: clock, ECC errors and remapped rows"},
+        {"", "", "Check for other work on it: its clock does not explain the difference"},
+    };
+    char *throttled = as_cell_note_text(l->cell[0], "throttled_by");
+    const bool is_slower = clocks.own < (1 - SAME_CLOCK) * clocks.others, is_unknown = isnan(clocks.others);
+    size_t i = 0;
+    while ((at_same_clock[i].group[0] && strcmp(l->of->group, at_same_clock[i].group) != 0) ||
+           (at_same_clock[i].level[0] && strcmp(l->of->level, at_same_clock[i].level) != 0))
+        i++;
+    if ((is_slower || is_unknown) && throttled)
+        as_fact_act(f, "Check what throttles it: %s", throttled);
+    else if (is_slower || is_unknown)
+        as_fact_act(f, "Check its power cap, cooling and clock settings");
+    else
+        as_fact_act(f, "%s", at_same_clock[i].act);
+    free(throttled);
 }
 
 static const char *percent_text(double percent, char out[16])
@@ -119,6 +161,7 @@ static void add_worse(struct as_rule_context *c, const struct alike_line *l)
     const double least = 100 * (below ? 1 - ratio.hi : ratio.lo - 1),
                  most = 100 * (below ? 1 - ratio.lo : ratio.hi - 1);
     const struct as_quantity_subject s = as_rule_subject(c);
+    const struct alike_clocks clocks = clocks_of(l);
     char others[24], clock[80], label[80], percent[3][16];
     struct as_fact *f = as_fact_add(c, AS_FACT_ALIKE, l->cell[0],
                                     AS_BY(.what = l->of->name, .object = l->of->level[0] ? l->of->level : "core"));
@@ -128,10 +171,11 @@ static void add_worse(struct as_rule_context *c, const struct alike_line *l)
     for (size_t i = 0; i < l->n; i++)
         as_fact_evidence(f, l->cell[i]);
     as_quantity_expand(&s, l->of->label, label, sizeof label);
-    as_fact_say(f, "%s: %s %s is %s%% (%s to %s%%) %s the other %s%s", c->device, l->of->group, label,
+    as_fact_say(f, "%s %s is %s%% (%s to %s%%) %s the other %s%s", l->of->group, label,
                 percent_text(100 * fabs(expm1(l->own.effect)), percent[0]), percent_text(least, percent[1]),
                 percent_text(most, percent[2]), below ? "below" : "above", others_text(l->n - 1, others),
-                alike_clock_text(l, clock));
+                alike_clock_text(clocks, clock));
+    say_cause(f, l, clocks);
 }
 
 static void derive_alike(struct as_rule_context *c)

@@ -13,8 +13,7 @@ static const struct link_counter {
     {"link_errors", "Link errors between GPUs (CRC errors and recoveries)",
      "Look for the failing link: nvidia-smi nvlink -e"},
     {"link_replays", "Link replays between GPUs", "Look for the failing link: nvidia-smi nvlink -e"},
-    {"pcie_replays", "PCIe replays",
-     "Check the GPU's slot and riser if its copies are slow: PCIe packets are retransmitted"},
+    {"pcie_replays", "PCIe replays", "Check the GPU's slot and riser: PCIe packets are retransmitted"},
 };
 
 static void say_growth(struct as_fact *f, const struct link_counter *counter, const struct as_counter_growth *g)

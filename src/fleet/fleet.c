@@ -5,14 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-void as_fleet_finish(struct as_fleet *f)
+void as_fleet_forget(struct as_fleet *f)
 {
-    for (size_t i = 0; i < f->nodes_n; i++)
-        free(f->nodes[i].source);
     for (size_t i = 0; i < f->lines_n; i++) {
         free(f->lines[i].obs);
         free(f->lines[i].device);
     }
+    f->lines_n = f->devices_n = f->kinds_n = 0;
+}
+
+void as_fleet_finish(struct as_fleet *f)
+{
+    as_fleet_forget(f);
+    for (size_t i = 0; i < f->nodes_n; i++)
+        free(f->nodes[i].source);
     free(f->nodes);
     free(f->devices);
     free(f->kinds);

@@ -50,15 +50,24 @@ void as_fleet_finish(struct as_fleet *f);
 /* Adds a node with its numbers. */
 enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct as_machine_sheet *m,
                             struct as_error *err);
+/* Forgets the numbers of all nodes. */
+void as_fleet_forget(struct as_fleet *f);
 /* Adds a node without numbers. */
 enum as_status as_fleet_add_missing(struct as_fleet *f, const char *source, const char *why, struct as_error *err);
+/* A file of the sheets of many nodes, written as they are read. */
+struct as_fleet_merged {
+    struct as_writer file;
+    size_t sheets;
+};
 /* Adds the nodes of a file: a store, with the host of its last run, or data sheets as JSON, one after the other; of a
  * folder, all of its stores (*.db). What cannot be read becomes a node without numbers; AS_NOMEM is the only failure.
- * merged: gets the sheets, one a line; NULL. Links are added by as_fleet_links_write, once all is read.
+ * merged: gets the sheets, one a line, instead of f, which then has names and links alone; a failure to write is one of
+ * all. NULL: f gets the numbers. Links are added by as_fleet_links_write, once all is read.
  */
-enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err);
+enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_fleet_merged *merged,
+                             struct as_error *err);
 /* Of a folder; nodes that left only their state there are without numbers, with the reason. */
-enum as_status as_fleet_read_folder(struct as_fleet *f, const char *folder, struct as_buf *merged,
+enum as_status as_fleet_read_folder(struct as_fleet *f, const char *folder, struct as_fleet_merged *merged,
                                     struct as_error *err);
 
 /* Adds a device's number to the line of its quantity and label; AS_OK too where its interval is unknown. */

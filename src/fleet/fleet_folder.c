@@ -51,7 +51,7 @@ static void folder_name(const struct as_fleet *f, const char *name, struct as_fl
 }
 
 static enum as_status folder_read_store(struct as_fleet *f, const char *folder, const char *file,
-                                        const struct as_fleet_statuses *all, struct as_buf *merged,
+                                        const struct as_fleet_statuses *all, struct as_fleet_merged *merged,
                                         struct as_error *err)
 {
     struct as_buf path = AS_BUF_INIT;
@@ -94,7 +94,8 @@ static enum as_status folder_add_missing(struct as_fleet *f, const struct as_fle
     return st;
 }
 
-enum as_status as_fleet_read_folder(struct as_fleet *f, const char *folder, struct as_buf *merged, struct as_error *err)
+enum as_status as_fleet_read_folder(struct as_fleet *f, const char *folder, struct as_fleet_merged *merged,
+                                    struct as_error *err)
 {
     struct as_fleet_statuses all = {0};
     struct dirent **stores = NULL;

@@ -20,23 +20,33 @@ static enum as_status fleet_read_failed(struct as_fleet *f, const char *path, en
     return as_fleet_add_missing(f, path, why.text, err);
 }
 
-static void add_merged(struct as_buf *merged, const char *json, size_t len)
+/* Writes the sheet, whose numbers need not be kept then. */
+static enum as_status add_merged(struct as_fleet *f, struct as_fleet_merged *merged, const char *json, size_t len,
+                                 struct as_error *err)
 {
+    struct as_buf line = AS_BUF_INIT;
     for (size_t i = 0; i < len; i++)
-        as_buf_char(merged, json[i] == '\n' || json[i] == '\r' ? ' ' : json[i]);
-    as_buf_char(merged, '\n');
+        as_buf_char(&line, json[i] == '\n' || json[i] == '\r' ? ' ' : json[i]);
+    as_buf_char(&line, '\n');
+    enum as_status st = as_buf_check(&line, err);
+    if (!st)
+        st = as_writer_add(&merged->file, as_buf_get(&line), line.len, err);
+    merged->sheets += !st;
+    as_fleet_forget(f);
+    as_buf_finish(&line);
+    return st;
 }
 
-static enum as_status read_sheet(struct as_fleet *f, const char *path, const struct as_buf *text, struct as_buf *merged,
-                                 struct as_error *err)
+static enum as_status read_sheet(struct as_fleet *f, const char *path, const struct as_buf *text,
+                                 struct as_fleet_merged *merged, struct as_error *err)
 {
     struct as_machine_sheet m = {0};
     enum as_status st = as_machine_sheet_read(as_buf_get(text), text->len, &m, err);
     if (!st)
         st = as_fleet_add(f, path, &m, err);
-    if (!st && merged)
-        add_merged(merged, as_buf_get(text), text->len);
     as_machine_sheet_finish(&m);
+    if (!st && merged)
+        return add_merged(f, merged, as_buf_get(text), text->len, err);
     return fleet_read_failed(f, path, st, err);
 }
 
@@ -59,7 +69,7 @@ static bool next_sheet(FILE *file, char **line, size_t *cap, ssize_t *len, struc
     return text->len > 0;
 }
 
-static enum as_status read_sheets(struct as_fleet *f, const char *path, FILE *file, struct as_buf *merged,
+static enum as_status read_sheets(struct as_fleet *f, const char *path, FILE *file, struct as_fleet_merged *merged,
                                   struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -110,7 +120,8 @@ static enum as_status read_links(struct as_fleet *f, struct as_store *store, str
     return st;
 }
 
-static enum as_status read_store(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err)
+static enum as_status read_store(struct as_fleet *f, const char *path, struct as_fleet_merged *merged,
+                                 struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_machine_runs m = {0};
@@ -120,19 +131,18 @@ static enum as_status read_store(struct as_fleet *f, const char *path, struct as
         st = as_machine_runs_load(store, AS_MACHINE_NOW, NULL, &m, err);
     if (!st)
         st = as_fleet_add(f, path, &m.sheet, err);
-    if (!st && merged) {
+    if (!st && merged)
         as_machine_to_json(&m, &text);
-        add_merged(merged, as_buf_get(&text), text.len);
-    }
     if (store && (!st || st == AS_NOTFOUND))
         (void)read_links(f, store, NULL); /* what is damaged there is no reason against the node's numbers */
     as_machine_runs_finish(&m);
-    as_buf_finish(&text);
     as_store_close(store);
-    return fleet_read_failed(f, path, st, err);
+    st = st || !merged ? fleet_read_failed(f, path, st, err) : add_merged(f, merged, as_buf_get(&text), text.len, err);
+    as_buf_finish(&text);
+    return st;
 }
 
-enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_buf *merged, struct as_error *err)
+enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_fleet_merged *merged, struct as_error *err)
 {
     static const char magic[] = "SQLite format 3";
     char head[sizeof magic] = "";

@@ -27,7 +27,7 @@ static const struct {
     {"roofline", "FLOP/s", "type=f64;threads=0;width=best", 33e12, false},
     {"l2_latency", "ns", "what=missed;compute_unit=0;filler=0", 345, true},
 };
-enum { READ = 0, LATENCY = 6, QUANTITIES = sizeof quantities / sizeof *quantities };
+enum { READ = 0, FLOAT = 4, LATENCY = 6, QUANTITIES = sizeof quantities / sizeof *quantities };
 
 struct node {
     struct made m;
@@ -99,13 +99,14 @@ UNIT_TEST(test_slow_memory)
     assert_string_equal(f->device, "cuda:3");
     assert_string_equal(f->id, "alike.memory.read.all");
     assert_true(fabs(f->value - 0.96) < 0.006 && f->ci.lo < 0.96 && f->ci.hi > 0.96);
-    made_says(f, "cuda:3: Memory read is ");
+    made_says(f, "Memory read is ");
     made_says(f, "%) below the other seven, at the same clock");
+    assert_string_equal(f->act, "Check its memory: clock, ECC errors and remapped rows");
     assert_int_equal(f->evidence_n, GPUS);
     end_node(&node);
 }
 
-UNIT_TEST(test_slow_latency_at_another_clock)
+UNIT_TEST(test_slow_at_another_clock)
 {
     struct node node;
     make_node(&node, 2, GPUS, 0, LATENCY, 1.1, 1.41e9);
@@ -115,6 +116,19 @@ UNIT_TEST(test_slow_latency_at_another_clock)
     assert_string_equal(f->device, "cuda:0");
     made_says(f, "Memory latency is ");
     made_says(f, "above the other seven, at 1.41 GHz, the others at 1.98 GHz");
+    assert_string_equal(f->act, "Check its power cap, cooling and clock settings");
+    end_node(&node);
+    make_node(&node, 2, GPUS, 0, LATENCY, 1.1, NAN);
+    derive(&node, GPUS);
+    f = finding(&node);
+    assert_non_null(f);
+    assert_string_equal(f->act, "Check its power cap, cooling and clock settings");
+    end_node(&node);
+    make_node(&node, 2, GPUS, 0, FLOAT, 1.1, 1.98e9);
+    derive(&node, GPUS);
+    f = finding(&node);
+    assert_non_null(f);
+    assert_string_equal(f->act, "Check for other work on it: its clock does not explain the difference");
     end_node(&node);
 }
 
@@ -165,7 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slow_memory),
-        cmocka_unit_test(test_slow_latency_at_another_clock),
+        cmocka_unit_test(test_slow_at_another_clock),
         cmocka_unit_test(test_none_is_slow),
         cmocka_unit_test(test_what_is_no_finding),
     };

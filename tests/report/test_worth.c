@@ -178,6 +178,37 @@ static void test_machine(void **state)
     assert_int_equal(worth[1].seen, 1);
 }
 
+/* A device that is slower than the others of its model: so much of their value. */
+static struct as_fact *add_slow(const char *id, const char *act, double lo, double hi)
+{
+    struct as_fact *f = add_fact(id, sqrt(lo * hi), "x", NAN);
+    f->ci = (struct as_interval){lo, hi};
+    as_copy_text(f->sentence, sizeof f->sentence, "It is slow");
+    as_copy_text(f->act, sizeof f->act, act);
+    return f;
+}
+
+/* Faults stand apart from what a program can use, however small they are, the largest first, those of all devices. */
+static void test_faults_stand_apart(void **state)
+{
+    (void)state;
+    char text[320];
+    add_act("tlb.gain.thp.4096", "a: x", 3, 4);
+    struct as_fact *replays = add_fact("link.counter.pcie_replays", 2, "", NAN);
+    as_copy_text(replays->act, sizeof replays->act, "Check the slot: x");
+    as_copy_text(replays->device, sizeof replays->device, "cuda:1");
+    add_slow("alike.read", "Check its memory: x", 0.95, 0.97);
+    add_slow("alike.write", "Check its memory: x", 0.90, 0.92);
+    add_slow("alike.latency", "", 1.2, 1.3);
+    assert_int_equal(look(), 1);
+    assert_string_equal(worth[0].fact->id, "tlb.gain.thp.4096");
+    assert_int_equal(as_worth_faults(&run, worth, AS_WORTH_MAX), 2);
+    assert_string_equal(worth[0].fact->id, "alike.write");
+    assert_string_equal(worth[1].fact->id, "link.counter.pcie_replays");
+    assert_string_equal(text_of(0, text), "cuda:0: It is slow. Check its memory: x; seen once");
+    assert_int_equal(as_worth_faults(&run, worth, 1), 1);
+}
+
 #define PROVENANCE(kernel) "{\"host\":{\"kernel\":\"" kernel "\"},\"cpu\":{\"model\":\"X\"}}"
 
 /* Of two that call for the same, the one that other runs show too. */
@@ -199,7 +230,7 @@ static void test_other_state(void **state)
     (void)state;
     static char texts[][80] = {PROVENANCE("6.1"), PROVENANCE("6.1"), PROVENANCE("6.2")};
     struct as_report_run other = run;
-    struct as_worth_runs runs = {NULL, 0, 0};
+    struct as_worth_runs runs = {0};
     add_act("tlb.gain.thp.4096", "a: x", 2, 3);
     add_fact("clock.core", 2e9, "Hz", NAN)->gain = NAN; /* bears on nothing */
     other.facts_n = run.facts_n;
@@ -210,7 +241,34 @@ static void test_other_state(void **state)
         assert_int_equal(as_worth_add_run(&runs, &run.run, &other, &err), AS_OK);
         assert_int_equal(runs.n, 1);
     }
-    free(runs.v);
+    as_worth_runs_finish(&runs);
+}
+
+/* A fault counts until a later run that measured the same does not have it. */
+static void test_fault_is_gone(void **state)
+{
+    (void)state;
+    static char text[] = PROVENANCE("6.1");
+    struct as_worth_runs runs = {0};
+    struct as_report_run later, earlier;
+    struct as_error err;
+    run.run.provenance = text;
+    add_cell("bandwidth", "{\"op\":\"read\"}", 3000, "GB/s")->id = 7;
+    struct as_fact *slow = add_slow("alike.read", "Check its memory: x", 0.90, 0.92);
+    slow->evidence[slow->evidence_n++] = 7;
+    earlier = later = run;
+    later.cells_n = later.facts_n = 0; /* it measured something else */
+    assert_int_equal(as_worth_add_run(&runs, &run.run, &later, &err), AS_OK);
+    assert_int_equal(as_worth_add_run(&runs, &run.run, &earlier, &err), AS_OK);
+    assert_int_equal(runs.n, 1);
+    assert_int_equal(as_worth_add_run(&runs, &run.run, &earlier, &err), AS_OK);
+    assert_int_equal(runs.n, 2);
+    as_worth_runs_finish(&runs);
+    later.cells_n = 1;
+    assert_int_equal(as_worth_add_run(&runs, &run.run, &later, &err), AS_OK);
+    assert_int_equal(as_worth_add_run(&runs, &run.run, &earlier, &err), AS_OK);
+    assert_int_equal(runs.n, 0);
+    as_worth_runs_finish(&runs);
 }
 
 int main(void)
@@ -225,6 +283,8 @@ int main(void)
         cmocka_unit_test_setup(test_machine, start),
         cmocka_unit_test_setup(test_reproduced_first, start),
         cmocka_unit_test_setup(test_other_state, start),
+        cmocka_unit_test_setup(test_faults_stand_apart, start),
+        cmocka_unit_test_setup(test_fault_is_gone, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,37 @@ def test_merged(assay):
     expect(stores.code == OK and stores.out.startswith("4 nodes"), "stores are nodes too", stores)
 
 
+def peak_of_merge(assay, nodes):
+    """Peak of resident memory in MiB of a merge of so many nodes, read one after the other; what it wrote."""
+    sheet, merged = sheet_of(assay), assay.path("merged.json")
+    many = written(assay, "many.json", "")
+    with open(many, "w", encoding="utf-8") as f:
+        for i in range(nodes):
+            f.write(json.dumps(node_of(sheet, f"node{i}", random.Random(i))) + "\n")
+    peak = harness.peak(assay, "fleet", "merge", many, "-o", merged)
+    with open(merged, encoding="utf-8") as f:
+        return peak, sum(1 for _ in f)
+
+
+def test_memory_of_merge(assay):
+    """Each sheet is written as it is read: four times as many nodes take no more memory."""
+    few, many = peak_of_merge(assay, 50), peak_of_merge(assay, 200)
+    expect((few[1], many[1]) == (50, 200), "a line per node", (few, many))
+    expect(many[0] < few[0] + 8, "the peak does not grow with the nodes", (few, many))
+
+
+def test_merge_leaves_no_part(assay):
+    """A file that cannot be written, or has no sheet, leaves what was there."""
+    files, merged = fleet(assay, {})[:2], assay.path("all.json")
+    with open(merged, "w", encoding="utf-8") as f:
+        f.write("before")
+    done = assay.run("fleet", "merge", assay.path("absent.db"), "-o", merged)
+    expect(done.code not in (OK, PARTLY) and open(merged, encoding="utf-8").read() == "before", "no sheet, nothing replaced", done)
+    full = assay.run("fleet", "merge", *files, "-o", "/dev/full")
+    expect(full.code not in (OK, PARTLY) and "cannot write" in full.err, "a full disk fails the merge", full)
+    expect(not [n for n in os.listdir(assay.folder) if n.endswith(".tmp")], "no part is left", os.listdir(assay.folder))
+
+
 def test_unreadable(assay):
     files = fleet(assay, {})
     empty, garbage, absent = assay.path("empty.json"), assay.path("garbage.db"), assay.path("absent.db")

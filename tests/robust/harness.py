@@ -150,6 +150,15 @@ class Assay:
         return self.export(run)["cells"]
 
 
+def peak(assay, *command):
+    """Largest resident memory of a command in MiB."""
+    process = subprocess.Popen([assay.program, *command], env=assay.env, cwd=assay.folder, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    usage = os.wait4(process.pid, 0)[2]
+    process.returncode = 0
+    return usage.ru_maxrss / 1024
+
+
 def expect(holds, what, result=None):
     """The one assertion: what must hold, and what was seen when it does not."""
     if not holds:

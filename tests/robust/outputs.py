@@ -316,21 +316,12 @@ def fill(store, n):
     db.close()
 
 
-def peak(assay, *command):
-    """Largest resident memory of a command in MiB."""
-    process = subprocess.Popen([assay.program, *command], env=assay.env, cwd=assay.folder, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    usage = os.wait4(process.pid, 0)[2]
-    process.returncode = 0
-    return usage.ru_maxrss / 1024
-
-
 def test_memory_of_a_page_of_two_runs(assay):
     """A comparison with a page needs no more memory at once than the page of both runs."""
     measured(assay)
     fill(assay.store, 10000)
-    page = peak(assay, "report", "1", "1", "-o", "report.html")
-    both = peak(assay, "compare", "1", "1", "--report", "compare.html")
+    page = harness.peak(assay, "report", "1", "1", "-o", "report.html")
+    both = harness.peak(assay, "compare", "1", "1", "--report", "compare.html")
     expect(os.path.getsize(assay.path("compare.html")) > 0 and page > 40, f"pages of many cells: {page} MiB")
     expect(both < 1.3 * page, f"compare takes {both:.0f} MiB, report {page:.0f} MiB")
 

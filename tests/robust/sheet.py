@@ -1,9 +1,11 @@
 """The data sheet beside a scripted device whose copies and calls all differ: each line is of what it names, of nothing
 else where that is missing, and a page size or another user of the device is never passed over in silence."""
+import html
 import json
+import re
 
 import harness
-from harness import expect
+from harness import OK, expect
 
 ALLOCATORS = [{"name": "device"}, {"name": "pinned", "host_access": True, "coherent": True},
               {"name": "managed", "host_access": True, "coherent": True}]
@@ -131,6 +133,44 @@ def test_link_counters(assay):
         facts = [f["sentence"] for f in json.loads(assay.run("facts", "--json").out)["facts"]]
         said = [s for s in facts if s.startswith("PCIe replays grew by ")]
         expect(len(said) == (1 if replays else 0), "a counter that grew is named", facts)
+
+
+def worth_knowing(assay, *args):
+    """What stands first under that title."""
+    done = assay.run(*args)
+    expect(done.code == OK and "Worth knowing" in done.out, "there is something worth knowing", done)
+    return " ".join(done.out.split("Worth knowing")[1].split())
+
+
+def test_faults_stand_first(assay):
+    """Of eight devices one is slow by 6%: run, machine and page say so before all else, until a run that measures it again."""
+    suite = assay.path("suite.ini")
+    with open(suite, "w", encoding="utf-8") as f:
+        f.write(CHASE.replace("base_pages,", "").replace("null", ",".join(["null", *(f"null:{i}" for i in range(1, 8))])))
+    eight = dict(CPU, devices=8, seed=3, noise={"sd": 0.002}, levels=[{"size": 0, "ns": 90, "gbs": 20}])
+    slow = dict(eight, faults=[{"do": "slow", "factor": 1.06, "device": "null:3"}])
+    done = assay.run("run", suite, "--seed", "3", env=assay.script(slow))
+    expect(done.code == OK, "eight devices", done)
+    found = re.compile("^. null:3: Memory latency is [0-9.]+% \\([0-9.]+ to [0-9.]+%\\) above the other seven, at the same clock. Check its memory: ")
+    for args in (["show", "last"], ["show"], ["facts"]):
+        said = worth_knowing(assay, *args)
+        expect(found.match(said), f"first in {args}", said)
+    page = assay.path("page.html")
+    expect(assay.run("report", "-o", page).code == OK, "a page")
+    with open(page, encoding="utf-8") as f:
+        text = html.unescape(re.sub("<[^>]*>", " ", f.read()))
+    expect(re.search(r"Worth knowing\s+null:3: Memory latency is ", text), "first on the page", text[-2000:])
+    expect(assay.run("run", suite, "--seed", "3", env=assay.script(eight)).code == OK, "eight sound devices")
+    for args in (["show", "last"], ["show"]):
+        shown = assay.run(*args)
+        expect("above the other seven" not in shown.out, f"gone in {args}", shown)
+
+
+def test_replays_stand_first(assay):
+    sheet_of(assay, dict(LINK, sensor={"pcie_replays": 2}), LINK_ONLY)
+    for args in (["show", "last"], ["show"]):
+        said = worth_knowing(assay, *args)
+        expect(re.match("^. null: PCIe replays grew by [0-9]+ during the run.*Check the GPU's slot and riser: ", said), f"first in {args}", said)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ static const struct as_args_range deviation_range = {as_parse_percent, 0, 1, "0%
 static const struct as_args_range fdr_range = {as_parse_percent, 1e-6, 0.5, "0.0001% to 50%"};
 static const double usual_deviation = 0.01, usual_fdr = 0.005;
 
-static enum as_status read_nodes(const struct as_args *args, struct as_fleet *f, struct as_buf *merged,
+static enum as_status read_nodes(const struct as_args *args, struct as_fleet *f, struct as_fleet_merged *merged,
                                  struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -108,28 +108,36 @@ int as_fleet_verb_show(const struct as_command *command, const struct as_args *a
     return as_cli_misuse(command, &err);
 }
 
+static enum as_status merge_into(const struct as_args *args, struct as_fleet *f, struct as_fleet_merged *merged,
+                                 struct as_error *err)
+{
+    struct as_buf links = AS_BUF_INIT;
+    enum as_status st = read_nodes(args, f, merged, err);
+    for (size_t i = 0; i < f->nodes_n && !st; i++)
+        if (f->nodes[i].why[0])
+            as_cli_note("%s: %s", f->nodes[i].source, f->nodes[i].why);
+    if (!st && !merged->sheets)
+        st = as_fail(err, AS_FAILED, "no file contains measurements");
+    if (!st)
+        st = as_fleet_links_write(&f->links, &links, err);
+    if (!st)
+        st = as_writer_add(&merged->file, as_buf_get(&links), links.len, err);
+    as_buf_finish(&links);
+    return st;
+}
+
 int as_fleet_verb_merge(const struct as_command *command, const struct as_args *args)
 {
     struct as_fleet f = {0};
-    struct as_buf merged = AS_BUF_INIT;
+    struct as_fleet_merged merged = {.sheets = 0};
     struct as_error err = {0};
     const char *path = as_args_value(args, "output");
     enum as_status st = path ? AS_OK : as_fail(&err, AS_USAGE, "merge needs -o FILE");
-    if (!st)
-        st = read_nodes(args, &f, &merged, &err);
-    for (size_t i = 0; i < f.nodes_n && !st; i++)
-        if (f.nodes[i].why[0])
-            as_cli_note("%s: %s", f.nodes[i].source, f.nodes[i].why);
-    if (!st && !merged.len)
-        st = as_fail(&err, AS_FAILED, "no file contains measurements");
-    if (!st)
-        st = as_fleet_links_write(&f.links, &merged, &err);
-    if (!st)
-        st = as_write_file(path, as_buf_get(&merged), merged.len, &err);
+    if (!st && !(st = as_writer_open(&merged.file, path, &err)))
+        st = as_writer_close(&merged.file, merge_into(args, &f, &merged, &err), &err);
     if (!st)
         as_cli_note("wrote %s: %zu node%s", path, f.nodes_n, f.nodes_n == 1 ? "" : "s");
     const int code = as_fleet_missing(&f) ? AS_EXIT_PARTLY : AS_EXIT_OK;
     as_fleet_finish(&f);
-    as_buf_finish(&merged);
     return st ? as_cli_misuse(command, &err) : code;
 }

@@ -3,6 +3,7 @@
 #include "device/arena.h"
 #include "device/null/null.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,16 @@ static double process_factor(const struct as_null_script *script)
     return fmax(1 + script->process_sd * as_rng_normal(&rng), 0.01);
 }
 
+/* Of the script's faults those of this device. */
+static void keep_own_faults(struct as_null_script *script, const char *id)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < script->faults_n; i++)
+        if (fnmatch(script->faults[i].device, id, 0) == 0)
+            script->faults[n++] = script->faults[i];
+    script->faults_n = n;
+}
+
 static enum as_status open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     *out = (struct as_device){
@@ -186,6 +197,7 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
     if (index)
         snprintf(out->info.id, sizeof out->info.id, "null:%zu", index);
+    keep_own_faults(&n->script, out->info.id);
     if (n->script.has_machine)
         out->device = &machine_ops;
     n->opened = as_null_now(n);

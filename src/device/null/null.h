@@ -62,7 +62,8 @@
  *   "slow"        takes "factor" times as long    "clock-half"  the clock halves, until the trial is over
  *   "stale"       of a collective: rank 1 receives nothing and keeps what it had
  * in launches that match all of
- *   "kernel", "probe"               globs (fnmatch) for the names of kernel and program
+ *   "device"                        glob (fnmatch) for the id of the device, "null:3"
+ *   "kernel", "probe"               globs for the names of kernel and program
  *   "min_footprint", "max_footprint"  bytes
  * and of those, counted from 1 in each trial (or with "count": "worker" over the worker's life),
  *   "launch": N                     only the Nth
@@ -112,7 +113,7 @@ struct as_null_mode {
     double share, factor;
 };
 struct as_null_fault {
-    char kernel[64], probe[64], allocator[40];
+    char device[32], kernel[64], probe[64], allocator[40];
     uint64_t min_footprint, max_footprint;
     uint64_t launch, from; /* 0: not given */
     bool of_worker, of_allocations;

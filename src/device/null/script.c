@@ -181,6 +181,7 @@ static const struct member calls_members[] = {
     {FIELD(as_null_calls, NUMBER, free_ns)},
     {0}};
 static const struct member fault_members[] = {
+    {FIELD(as_null_fault, TEXT,   device)},
     {FIELD(as_null_fault, TEXT,   kernel)},
     {FIELD(as_null_fault, TEXT,   probe)},
     {FIELD(as_null_fault, TEXT,   allocator)},
@@ -192,7 +193,8 @@ static const struct member fault_members[] = {
     {ELSEWHERE("do")},
     {ELSEWHERE("count")},
     {0}};
-static const struct as_null_fault usual_fault = {.kernel = "*", .probe = "*", .max_footprint = UINT64_MAX, .factor = 1};
+static const struct as_null_fault usual_fault = {
+    .device = "*", .kernel = "*", .probe = "*", .max_footprint = UINT64_MAX, .factor = 1};
 static const struct member disturbance_members[] = {
     {FIELD(as_null_disturbance, NUMBER, share)},
     {FIELD(as_null_disturbance, NUMBER, length_s)},

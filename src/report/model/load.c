@@ -269,11 +269,13 @@ static enum as_status load_unsteady(struct as_store *store, struct as_report_run
             as_report_run_finish(&earlier[loaded]);
     }
     enum as_status st = as_sheet_compare_earlier(out, earlier, loaded, err);
-    struct as_worth_runs others = {NULL, 0, 0};
+    struct as_worth_runs others = {0};
     for (size_t i = 0; i < loaded && !st; i++)
         st = as_worth_add_run(&others, &out->run, &earlier[i], err);
     out->others = others.v;
     out->others_n = others.n;
+    others.v = NULL;
+    as_worth_runs_finish(&others);
     for (size_t i = 0; i < loaded; i++)
         as_report_run_finish(&earlier[i]);
     return st;

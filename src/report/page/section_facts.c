@@ -213,15 +213,9 @@ void as_page_facts_of(struct as_page *p, const char *probe)
     as_html_close(p->out, "details");
 }
 
-/* Of all runs of the machine where the sheet is; this run then need not have the fact. */
-static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+static void list_worth(struct as_page *p, const struct as_report_run *rr, const struct as_worth *worth, size_t n)
 {
-    struct as_worth worth[AS_WORTH_MAX];
     struct as_buf text = AS_BUF_INIT;
-    const size_t n = as_worth_knowing(rr->machine ? &rr->machine->fullest : rr, info->id, worth, AS_WORTH_MAX);
-    if (!n)
-        return 0;
-    as_html_device(p->out, rr, info->id, false);
     as_html_open(p->out, "ul", "worth");
     for (size_t i = 0; i < n; i++) {
         char id[AS_PAGE_FACT_ID];
@@ -229,7 +223,7 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
         as_buf_clear(&text);
         as_worth_text(&worth[i], &text);
         as_buf_html(p->out, as_buf_get(&text));
-        const struct as_fact *own = as_fact_find(rr->facts, rr->facts_n, info->id, worth[i].fact->id);
+        const struct as_fact *own = as_fact_find(rr->facts, rr->facts_n, worth[i].fact->device, worth[i].fact->id);
         if (own) {
             as_buf_char(p->out, ' ');
             as_html_tag(p->out, "a", "class='why' href='#%s'", as_page_fact_id(p, rr, own, id));
@@ -241,6 +235,31 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
     as_html_close(p->out, "ul");
     p->out->failed |= text.failed;
     as_buf_finish(&text);
+}
+
+/* Of all runs of the machine where the sheet is; this run then need not have the fact. */
+static const struct as_report_run *run_of_worth(const struct as_report_run *rr)
+{
+    return rr->machine ? &rr->machine->fullest : rr;
+}
+
+static size_t page_faults(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_worth worth[AS_WORTH_FAULTS_MAX];
+    const size_t n = as_worth_faults(run_of_worth(rr), worth, AS_WORTH_FAULTS_MAX);
+    if (n)
+        list_worth(p, rr, worth, n);
+    return n;
+}
+
+static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+{
+    struct as_worth worth[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(run_of_worth(rr), info->id, worth, AS_WORTH_MAX);
+    if (!n)
+        return 0;
+    as_html_device(p->out, rr, info->id, false);
+    list_worth(p, rr, worth, n);
     return n;
 }
 
@@ -250,6 +269,8 @@ void as_page_facts(struct as_page *p)
     as_html_part(p->out, p->n > 1, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
+    if (p->n == 1)
+        told = page_faults(p, &p->runs[0]);
     for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++) {
         const bool alike = as_map_alike_before(&p->runs[0], i) > 0;
         if (alike)

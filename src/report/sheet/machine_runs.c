@@ -295,6 +295,8 @@ enum as_status as_machine_runs_load(struct as_store *store, enum as_machine_whic
         st = merge_runs(&l, err);
     out->fullest.others = l.worth.v;
     out->fullest.others_n = l.worth.n;
+    l.worth.v = NULL;
+    as_worth_runs_finish(&l.worth);
     out->fullest.of_machine = true;
     if (!st)
         st = as_machine_sheet_changes(&out->sheet, err);

@@ -1,5 +1,6 @@
 #include "report/sheet/worth.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "report/sheet/machine_state.h"
 
@@ -21,6 +22,25 @@ static const struct {
     {AS_FACT_ATTENTION, 0.5},             /* the other way is known to be slow */
 };
 
+/* Facts that tell of a device that is not as it should be, however little a program feels of it. */
+static const enum as_relation faults[] = {AS_FACT_ALIKE, AS_FACT_LINK_COUNTER};
+
+static bool is_fault(const struct as_fact *f)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (f->relation == faults[i])
+            return f->act[0];
+    return false;
+}
+
+/* By how much a device deviates at least; of a counter, which has no such measure, nothing. */
+static double deviation_of(const struct as_fact *f)
+{
+    if (f->relation != AS_FACT_ALIKE || !(f->ci.lo > 0))
+        return 0;
+    return f->ci.hi < 1 ? -log(f->ci.hi) : log(f->ci.lo);
+}
+
 /* A refuted claim has no gain: it counts as soon as something is to be done about it. */
 static bool is_claim(const struct as_fact *f)
 {
@@ -30,6 +50,8 @@ static bool is_claim(const struct as_fact *f)
 static double score_of(const struct as_fact *f, double effect)
 {
     double share = 1;
+    if (is_fault(f))
+        return deviation_of(f);
     for (size_t i = 0; i < sizeof relevance / sizeof *relevance; i++)
         share = relevance[i].relation == f->relation ? relevance[i].share : share;
     return is_claim(f) ? INFINITY : share * log(effect);
@@ -56,6 +78,8 @@ enum answer { SAYS_NOTHING, SAYS_SAME, OPEN, DENIES };
 /* Another run denies an effect that it sees on the other side, or excludes at this size. */
 static enum answer answer_of(const struct as_fact *f, const struct as_fact *other)
 {
+    if (is_fault(f))
+        return is_fault(other) ? SAYS_SAME : SAYS_NOTHING;
     if (is_claim(f))
         return other->verdict == AS_REFUTED ? SAYS_SAME : other->verdict == AS_SUPPORTED ? DENIES : OPEN;
     const struct as_interval own = gain_on_side(f, f), its = gain_on_side(f, other);
@@ -108,7 +132,8 @@ static size_t consider(const struct as_report_run *run, const struct as_fact *f,
 {
     struct as_worth w = {.fact = f};
     double effect;
-    if (!f->act[0] || !look_at_others(run, of_run, &w, &effect) || (!is_claim(f) && !(effect >= EFFECT_MIN)))
+    if (!f->act[0] || !look_at_others(run, of_run, &w, &effect) ||
+        (!is_fault(f) && !is_claim(f) && !(effect >= EFFECT_MIN)))
         return n;
     w.score = score_of(f, effect);
     return insert_worth(&w, v, n);
@@ -124,14 +149,20 @@ static bool is_told_before(const struct as_report_run *run, size_t at)
     return false;
 }
 
+/* Faults of all devices, or what else is worth knowing of one. */
+static bool is_wanted(const struct as_fact *f, const char *device)
+{
+    return device ? !is_fault(f) && strcmp(f->device, device) == 0 : is_fault(f);
+}
+
 static size_t candidates_of(const struct as_report_run *run, const char *device, struct as_worth *v)
 {
     size_t n = 0;
     for (size_t i = 0; !run->of_machine && i < run->facts_n; i++)
-        if (strcmp(run->facts[i].device, device) == 0)
+        if (is_wanted(&run->facts[i], device))
             n = consider(run, &run->facts[i], run->run.id, v, n);
     for (size_t i = 0; run->of_machine && i < run->others_n; i++)
-        if (strcmp(run->others[i].fact.device, device) == 0 && !is_told_before(run, i))
+        if (is_wanted(&run->others[i].fact, device) && !is_told_before(run, i))
             n = consider(run, &run->others[i].fact, run->others[i].run, v, n);
     return n;
 }
@@ -162,6 +193,24 @@ static bool is_further(const struct as_fact *f, const struct as_worth *before, s
     return of_relation < PER_RELATION;
 }
 
+size_t as_worth_faults(const struct as_report_run *run, struct as_worth *out, size_t most)
+{
+    struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
+    if (!v)
+        return 0;
+    const size_t n = candidates_of(run, NULL, v);
+    size_t kept = 0;
+    for (size_t i = 0; i < n && kept < most; i++) {
+        bool is_told = false;
+        for (size_t k = 0; k < kept; k++)
+            is_told |= strcmp(out[k].fact->device, v[i].fact->device) == 0 && calls_for_same(out[k].fact, v[i].fact);
+        if (!is_told)
+            out[kept++] = v[i];
+    }
+    free(v);
+    return kept;
+}
+
 size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most)
 {
     struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
@@ -178,6 +227,8 @@ size_t as_worth_knowing(const struct as_report_run *run, const char *device, str
 
 void as_worth_text(const struct as_worth *w, struct as_buf *out)
 {
+    if (is_fault(w->fact))
+        as_buf_printf(out, "%s: %s. ", w->fact->device, w->fact->sentence);
     as_buf_str(out, w->fact->act);
     if (w->looked == 1)
         as_buf_str(out, "; seen once");
@@ -218,21 +269,68 @@ static bool is_host_same(const struct as_machine_state *a, const struct as_machi
     return same;
 }
 
+static uint64_t measured_of(const struct as_cell *cell)
+{
+    struct {
+        uint64_t key;
+        char device[sizeof cell->device];
+    } of = {.key = cell->key};
+    as_copy_text(of.device, sizeof of.device, cell->device);
+    return as_hash(&of, sizeof of);
+}
+
+/* Is it a fault that none of the runs there has, though one measured the same? */
+static bool is_gone(const struct as_worth_runs *runs, const struct as_fact *f, const struct as_report_run *of)
+{
+    const struct as_cell *cell = f->evidence_n ? as_report_cell(of, f->evidence[0]) : NULL;
+    if (!cell || !is_fault(f))
+        return false;
+    for (size_t i = 0; i < runs->n; i++)
+        if (strcmp(runs->v[i].fact.id, f->id) == 0 && strcmp(runs->v[i].fact.device, f->device) == 0)
+            return false;
+    for (size_t i = 0; i < runs->measured_n; i++)
+        if (runs->measured[i] == measured_of(cell))
+            return true;
+    return false;
+}
+
+static enum as_status add_measured(struct as_worth_runs *runs, const struct as_report_run *run, struct as_error *err)
+{
+    void *grown = runs->measured;
+    const enum as_status st =
+        as_grow(&grown, &runs->measured_cap, runs->measured_n + run->cells_n, sizeof *runs->measured, err);
+    runs->measured = grown;
+    for (size_t i = 0; i < run->cells_n && !st; i++)
+        if (as_cell_is_evidence(&run->cells[i]))
+            runs->measured[runs->measured_n++] = measured_of(&run->cells[i]);
+    return st;
+}
+
+void as_worth_runs_finish(struct as_worth_runs *runs)
+{
+    free(runs->v);
+    free(runs->measured);
+    *runs = (struct as_worth_runs){0};
+}
+
 enum as_status as_worth_add_run(struct as_worth_runs *runs, const struct as_run *now, const struct as_report_run *other,
                                 struct as_error *err)
 {
     struct as_machine_state a = as_machine_state_of(now), b = as_machine_state_of(&other->run);
     enum as_status st = AS_OK;
     void *grown = runs->v;
-    for (size_t i = 0; i < other->facts_n && is_host_same(&a, &b) && !st; i++) {
+    const bool same_host = is_host_same(&a, &b);
+    for (size_t i = 0; i < other->facts_n && same_host && !st; i++) {
         const struct as_fact *f = &other->facts[i];
-        if (!bears_on_worth(f) || !is_device_same(&a, &b, f->device))
+        if (!bears_on_worth(f) || !is_device_same(&a, &b, f->device) || is_gone(runs, f, other))
             continue;
         st = as_grow(&grown, &runs->cap, runs->n + 1, sizeof *runs->v, err);
         runs->v = grown;
         if (!st)
             runs->v[runs->n++] = (struct as_other_fact){.run = other->run.id, .fact = *f};
     }
+    if (!st && same_host)
+        st = add_measured(runs, other, err);
     as_machine_state_finish(&a);
     as_machine_state_finish(&b);
     return st;

@@ -5,7 +5,7 @@
 #include "facts/facts.h"
 #include "report/report.h"
 
-enum { AS_WORTH_MAX = 5 };
+enum { AS_WORTH_MAX = 5, AS_WORTH_FAULTS_MAX = 16 };
 
 struct as_worth {
     const struct as_fact *fact;
@@ -18,16 +18,24 @@ struct as_worth {
  * fact counts that says what to do, by the end of its interval nearest to no effect in the run that shows least; not
  * one that another run of the machine denies. */
 size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most);
-/* What to do and how often it was seen: "Pin host memory for copies: ...; seen once". Not escaped. */
+/* The same of devices that are worse than the others of their model, and of links with errors, of all devices: the
+ * largest deviation first. as_worth_knowing has none of them. */
+size_t as_worth_faults(const struct as_report_run *run, struct as_worth *out, size_t most);
+/* What to do and how often it was seen: "Pin host memory for copies: ...; seen once", of a fault after the device and
+ * what is wrong with it. Not escaped. */
 void as_worth_text(const struct as_worth *w, struct as_buf *out);
 
 /* Facts of several runs, the latest first. */
 struct as_worth_runs {
     struct as_other_fact *v; /* owned */
     size_t n, cap;
+    uint64_t *measured; /* what these runs measured, of each cell and device one; owned */
+    size_t measured_n, measured_cap;
 };
-/* Adds the facts of a run that bear on what is worth knowing, of devices that are in the same state as in run now. */
+/* Adds the facts of a run that bear on what is worth knowing, of devices that are in the same state as in run now; no
+ * fault whose cell a later run measured again without finding it. */
 enum as_status as_worth_add_run(struct as_worth_runs *runs, const struct as_run *now, const struct as_report_run *other,
                                 struct as_error *err);
+void as_worth_runs_finish(struct as_worth_runs *runs);
 
 #endif

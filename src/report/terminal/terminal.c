@@ -55,16 +55,9 @@ void as_text_left_out(const struct as_report_run *run, const struct as_table_sty
     as_buf_finish(&line);
 }
 
-bool as_text_worth_of(const struct as_report_run *run, const char *id, const char *name, bool titled,
-                      const struct as_table_style *style, struct as_buf *out)
+static void write_worth(const struct as_worth *worth, size_t n, const struct as_table_style *style, struct as_buf *out)
 {
-    struct as_worth worth[AS_WORTH_MAX];
     struct as_buf line = AS_BUF_INIT, text = AS_BUF_INIT;
-    const size_t n = as_worth_knowing(run, id, worth, AS_WORTH_MAX);
-    if (n && !titled)
-        as_text_title(out, "Worth knowing", style);
-    if (n && name)
-        write_device(id, name, style, out);
     for (size_t i = 0; i < n; i++) {
         as_buf_clear(&text);
         as_buf_clear(&line);
@@ -76,12 +69,34 @@ bool as_text_worth_of(const struct as_report_run *run, const char *id, const cha
     out->failed |= line.failed || text.failed;
     as_buf_finish(&line);
     as_buf_finish(&text);
+}
+
+bool as_text_worth_faults(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_worth worth[AS_WORTH_FAULTS_MAX];
+    const size_t n = as_worth_faults(run, worth, AS_WORTH_FAULTS_MAX);
+    if (n)
+        as_text_title(out, "Worth knowing", style);
+    write_worth(worth, n, style, out);
+    return n;
+}
+
+bool as_text_worth_of(const struct as_report_run *run, const char *id, const char *name, bool titled,
+                      const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_worth worth[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(run, id, worth, AS_WORTH_MAX);
+    if (n && !titled)
+        as_text_title(out, "Worth knowing", style);
+    if (n && name)
+        write_device(id, name, style, out);
+    write_worth(worth, n, style, out);
     return titled || n;
 }
 
 bool as_text_worth(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
-    bool titled = false;
+    bool titled = as_text_worth_faults(run, style, out);
     for (size_t d = 0; d < run->devices_n; d++)
         titled = as_text_worth_of(run, run->devices[d].id, run->devices_n > 1 ? run->devices[d].name : NULL, titled,
                                   style, out);

@@ -143,7 +143,7 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     write_not_yet_known(m, style, out);
-    bool titled = false;
+    bool titled = as_text_worth_faults(&m->fullest, style, out);
     for (size_t i = 0; i < m->sheet.n; i++)
         titled = as_text_worth_of(&m->fullest, m->sheet.v[i].id, m->sheet.n > 1 ? m->sheet.v[i].name : NULL, titled,
                                   style, out);
