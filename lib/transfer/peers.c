@@ -6,11 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAIRS_ALL_DEVICES = 8 };
+enum { PAIRS_ALL_DEVICES = 8, DEVICES_MAX = 32 };
 
-const char *const as_peer_words[] = {"host", "every", "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",
-                                     "10",   "11",    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21",
-                                     "22",   "23",    "24", "25", "26", "27", "28", "29", "30", "31", NULL};
+const char *const as_peer_words[] = {"host",  AS_PEER_EVERY_HOST,
+                                     "every", "0",
+                                     "1",     "2",
+                                     "3",     "4",
+                                     "5",     "6",
+                                     "7",     "8",
+                                     "9",     "10",
+                                     "11",    "12",
+                                     "13",    "14",
+                                     "15",    "16",
+                                     "17",    "18",
+                                     "19",    "20",
+                                     "21",    "22",
+                                     "23",    "24",
+                                     "25",    "26",
+                                     "27",    "28",
+                                     "29",    "30",
+                                     "31",    NULL};
 
 unsigned as_peer_index(const char *id)
 {
@@ -51,6 +66,18 @@ static bool has_node(double node)
     return as_cpus_has(&nodes, (int)node);
 }
 
+static enum as_applies every_host_applies(const struct as_device_info *info, struct as_error *err)
+{
+    if (info->siblings < 2 || info->siblings > DEVICES_MAX)
+        return as_pruned(err, "backend '%s' has %u devices; 2 to %d can copy at the same time", info->backend,
+                         info->siblings, DEVICES_MAX);
+    if (!(info->capabilities & AS_CAP_TEAM))
+        return as_pruned(err, "backend '%s' does not drive several devices at the same time", info->backend);
+    if (as_peer_index(info->id) != 0)
+        return as_pruned(err, "the first device of a backend measures the host links of all");
+    return AS_APPLIES;
+}
+
 enum as_applies as_peer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const char *peer = as_axes_text(a, "peer"), *allocator = as_axes_text(a, "allocator");
@@ -58,12 +85,14 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
     bool own_kind = info->allocators_n && strcmp(info->allocators[0].name, allocator) == 0;
     if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY)))
         return as_pruned(err, "a CPU has no link to itself");
-    if (strcmp(peer, "host") == 0) {
-        const struct as_allocator *kind = as_info_allocator(info, allocator);
-        return !own_kind && kind && kind->host_access && has_node(node) ? AS_APPLIES : AS_PRUNED;
-    }
+    const struct as_allocator *kind = as_info_allocator(info, allocator);
+    const bool of_host = !own_kind && kind && kind->host_access;
+    if (strcmp(peer, "host") == 0)
+        return of_host && has_node(node) ? AS_APPLIES : AS_PRUNED;
     if (node != 0)
         return AS_PRUNED;
+    if (strcmp(peer, AS_PEER_EVERY_HOST) == 0)
+        return of_host ? every_host_applies(info, err) : AS_PRUNED;
     if (strcmp(peer, "every") == 0)
         return info->siblings > 2 && info->capabilities & AS_CAP_PEERS ? AS_APPLIES : AS_PRUNED;
     return pair_applies(info, peers_peer_of(a), err);
@@ -74,7 +103,7 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
     const char *peer = as_axes_text(a, "peer");
     unsigned own = as_peer_index(info->id), first = 0, end = info->siblings;
     size_t n = 0;
-    if (strcmp(peer, "host") == 0)
+    if (strcmp(peer, "host") == 0 || strcmp(peer, AS_PEER_EVERY_HOST) == 0)
         return 0;
     if (strcmp(peer, "every") != 0) {
         first = peers_peer_of(a);

@@ -7,8 +7,11 @@
 #include "os/memory.h"
 #include "probe/probe.h"
 
-/* "host", "every", "0" .. "31"; NULL-terminated. */
+/* "host", "every_host", "every", "0" .. "31"; NULL-terminated. */
 extern const char *const as_peer_words[];
+/* The host, with which all devices of the backend exchange data at the same time, each with memory on its nearest node.
+ * The backend's first device measures it. */
+#define AS_PEER_EVERY_HOST "every_host"
 
 /* The axes of the peer: first in a probe's list. */
 #define AS_PEER_AXES(peer_help)                                                                                        \

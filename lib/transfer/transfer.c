@@ -17,7 +17,6 @@ enum {
     BLOCKS = 64,         /* checked blocks, if not all */
     WHOLE_MAX = 2 << 20, /* up to this many bytes, everything is checked */
     ENGINE_LANES = 2,    /* forth and back */
-    FIXED_ARGS = 2,      /* kernel arguments after those of the lanes */
     GRIDS_MAX = 6,
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1
@@ -92,7 +91,7 @@ static enum as_status transfer_fill(struct as_transfer *t, struct as_error *err)
     return st;
 }
 
-static enum as_status mark_sample(struct as_transfer *t, struct as_error *err)
+enum as_status as_transfer_mark(struct as_transfer *t, struct as_error *err)
 {
     enum as_status st = AS_OK;
     t->sample++;
@@ -122,7 +121,7 @@ static enum as_status transfer_obtain(struct as_transfer *t, const struct as_tra
 /* ---- running ---- */
 
 /* By the call that takes a host address, the only one for memory unknown to the API. */
-static enum as_status run_calls(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+static enum as_status run_calls(const struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     enum as_status st = AS_OK;
     double start = as_now();
@@ -133,20 +132,18 @@ static enum as_status run_calls(struct as_transfer *t, uint64_t reps, struct as_
     return st;
 }
 
-static enum as_status run_engine(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+static struct as_copy engine_copy(const struct as_transfer *t, uint64_t reps)
 {
     struct as_copy copy = {.to = t->to[0], .from = t->from[0], .bytes = t->desc.bytes, .reps = reps};
     if (t->desc.lanes == ENGINE_LANES) {
         copy.back_to = t->to[1];
         copy.back_from = t->from[1];
     }
-    return t->dev->queue->copy(t->dev, &copy, out, err);
+    return copy;
 }
 
-static enum as_status transfer_run_kernel(struct as_transfer *t, uint64_t reps, struct as_timing *out,
-                                          struct as_error *err)
+static struct as_launch kernel_launch(const struct as_transfer *t, uint64_t reps, struct as_arg args[AS_TRANSFER_ARGS])
 {
-    struct as_arg args[2 * AS_TRANSFER_LANES + FIXED_ARGS];
     for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
         size_t used = l < t->desc.lanes ? l : 0; /* arguments of unused lanes must be valid memory too */
         args[2 * l] = as_memory_arg(t->to[used]);
@@ -154,29 +151,42 @@ static enum as_status transfer_run_kernel(struct as_transfer *t, uint64_t reps, 
     }
     args[2 * AS_TRANSFER_LANES] = as_u64_arg(t->desc.bytes / ITEM);
     args[2 * AS_TRANSFER_LANES + 1] = as_u32_arg(t->desc.lanes);
-    struct as_launch launch = {.kernel = t->copy,
-                               .args = args,
-                               .args_n = sizeof args / sizeof *args,
-                               .workgroups = t->grid.workgroups,
-                               .workgroup_size = t->grid.workgroup_size,
-                               .reps = reps,
-                               .work = {.bytes = (double)(t->desc.lanes * t->desc.bytes),
-                                        .footprint = (double)as_transfer_footprint(&t->desc)}};
-    return t->dev->queue->launch(t->dev, &launch, out, err);
+    return (struct as_launch){.kernel = t->copy,
+                              .args = args,
+                              .args_n = AS_TRANSFER_ARGS,
+                              .workgroups = t->grid.workgroups,
+                              .workgroup_size = t->grid.workgroup_size,
+                              .reps = reps,
+                              .work = {.bytes = (double)(t->desc.lanes * t->desc.bytes),
+                                       .footprint = (double)as_transfer_footprint(&t->desc)}};
 }
 
-static enum as_status transfer_run(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+struct as_part as_transfer_part(const struct as_transfer *t, uint64_t reps, struct as_transfer_work *work)
 {
-    return t->plain         ? run_calls(t, reps, out, err)
-           : t->desc.kernel ? transfer_run_kernel(t, reps, out, err)
-                            : run_engine(t, reps, out, err);
+    if (t->desc.kernel)
+        work->launch = kernel_launch(t, reps, work->args);
+    else
+        work->copy = engine_copy(t, reps);
+    return (struct as_part){
+        .dev = t->dev, .copy = t->desc.kernel ? NULL : &work->copy, .launch = t->desc.kernel ? &work->launch : NULL};
+}
+
+static enum as_status transfer_run(const struct as_transfer *t, uint64_t reps, struct as_timing *out,
+                                   struct as_error *err)
+{
+    struct as_transfer_work work;
+    if (t->plain)
+        return run_calls(t, reps, out, err);
+    const struct as_part part = as_transfer_part(t, reps, &work);
+    return part.launch ? t->dev->queue->launch(t->dev, part.launch, out, err)
+                       : t->dev->queue->copy(t->dev, part.copy, out, err);
 }
 
 enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_transfer *t = transfer;
     struct as_timing timing;
-    enum as_status st = mark_sample(t, err);
+    enum as_status st = as_transfer_mark(t, err);
     if (!st)
         st = transfer_run(t, reps, &timing, err);
     if (st)
@@ -254,7 +264,7 @@ static enum as_status transfer_choose_grid(struct as_transfer *t, struct as_erro
         for (size_t i = 0; i < n && !st; i++) {
             struct as_timing timing;
             t->grid = grids[i];
-            st = transfer_run_kernel(t, 1, &timing, err);
+            st = transfer_run(t, 1, &timing, err);
             if (!st)
                 as_autotune_add(c, i, as_timing_seconds(&timing));
         }

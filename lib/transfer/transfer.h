@@ -6,7 +6,7 @@
 
 #include "lib/buffers/buffers.h"
 
-enum { AS_TRANSFER_LANES = 8 };
+enum { AS_TRANSFER_LANES = 8, AS_TRANSFER_ARGS = 2 * AS_TRANSFER_LANES + 2 };
 
 struct as_transfer_end {
     const char *allocator; /* NULL: pageable memory, for the API's copy call only */
@@ -42,6 +42,15 @@ struct as_transfer {
 uint64_t as_transfer_footprint(const struct as_transfer_desc *desc);
 enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev, const struct as_transfer_desc *desc,
                                    struct as_error *err);
+/* What a sample does, for callers that start it beside other work: first as_transfer_mark, which changes the sources'
+ * first and last words, then the part, which points into work. Not for pageable memory. */
+struct as_transfer_work {
+    struct as_copy copy;
+    struct as_launch launch;
+    struct as_arg args[AS_TRANSFER_ARGS];
+};
+enum as_status as_transfer_mark(struct as_transfer *t, struct as_error *err);
+struct as_part as_transfer_part(const struct as_transfer *t, uint64_t reps, struct as_transfer_work *work);
 /* "132 workgroups of 512", "copy engine", "write call" */
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size);
 void as_transfer_finish(void *transfer); /* accepts one that prepare left incomplete */

@@ -289,6 +289,21 @@ struct as_collective_ops {
                           struct as_error *err);
 };
 
+/* Several devices of one backend that work at the same time, driven by one process. */
+struct as_part {
+    struct as_device *dev;
+    const struct as_copy *copy;     /* NULL: the launch, without flags */
+    const struct as_launch *launch; /* NULL: the copy */
+    double seconds; /* out: from its own start to its own end, by its device's timestamps if it has any */
+};
+struct as_team_ops {
+    /* The device of that number of the backend: dev itself, or one that is opened once and closed with dev. */
+    enum as_status (*member)(struct as_device *dev, size_t index, struct as_device **out, struct as_error *err);
+    /* Starts all parts, each on a device of its own, repetition by repetition, and waits for all of them.
+     * out->host_s: from the start of the first to the end of the last. */
+    enum as_status (*run)(struct as_part *parts, size_t n, struct as_timing *out, struct as_error *err);
+};
+
 /* The clock of a device whose kernels have no cycle counter, found once per process. */
 struct as_found_clock {
     double fma; /* f32 fused multiply-adds per compute unit and cycle; 0: not found yet */
@@ -304,6 +319,7 @@ struct as_device {
     const struct as_queue_ops *queue;
     const struct as_vendor_gemm_ops *gemm;      /* (optional) */
     const struct as_collective_ops *collective; /* (optional) */
+    const struct as_team_ops *team;             /* (optional, with AS_CAP_TEAM) */
     struct as_arenas *arenas;                   /* memory kept between trials (arena.h); NULL if none */
     struct as_found_clock found;
     struct as_code_identity code; /* of the programs built since this was last zeroed */

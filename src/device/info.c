@@ -42,6 +42,7 @@ static const struct {
     {"subgroup clustered", "clustered subgroup reductions"},
     {"concurrent commands", "concurrent commands in one submission"},
     {"recommended memory", "recommended maximum working set"},
+    {"team", "concurrent work with the backend's other devices"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

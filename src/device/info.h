@@ -43,6 +43,7 @@ enum as_capability {
     AS_CAP_SUBGROUP_CLUSTERED = 1u << 27,
     AS_CAP_TOGETHER = 1u << 28,    /* kernels submitted as one need not wait for one another */
     AS_CAP_RECOMMENDED = 1u << 29, /* memory_bytes is the recommended maximum working set, not what there is */
+    AS_CAP_TEAM = 1u << 30,        /* one process drives it and the backend's other devices at the same time */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as in stores; NULL for an unknown bit */
 /* The bits in words: "a compiler for kernels, copy engines". */

@@ -70,7 +70,7 @@ struct as_fact *as_fact_add_peer(struct as_rule_context *c, enum as_relation rel
     const char *peer = as_cell_axis(cell, "peer");
     const bool host = strcmp(peer, "host") == 0;
     char object[48], end[40];
-    snprintf(end, sizeof end, "%.8s%s%.8s", peer, host ? "-" : "", host ? as_cell_axis(cell, "node") : "");
+    snprintf(end, sizeof end, "%.16s%s%.8s", peer, host ? "-" : "", host ? as_cell_axis(cell, "node") : "");
     snprintf(object, sizeof object, "link:%s", end);
     return as_fact_add_cell(c, relation, cell, AS_BY(.object = object, .peer = end));
 }

@@ -5,10 +5,18 @@
 #include "quantity/reason.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A fact whose interval is wider than this share of the value is marked, whatever was requested. */
 static const double WIDE = 0.2;
+
+/* The first device of a backend measures what all do together. */
+static bool is_first(const struct as_device_info *info)
+{
+    const char *colon = strchr(info->id, ':');
+    return !colon || strcmp(colon, ":0") == 0;
+}
 
 bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct as_quantity *q)
 {
@@ -21,6 +29,8 @@ bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct a
         return as_info_memory_side(s->info) != NULL;
     if (strncmp(q->name, "peer.", strlen("peer.")) == 0)
         return s->info->siblings > 1;
+    if (strncmp(q->name, "host_link.every.", strlen("host_link.every.")) == 0)
+        return s->info->siblings > 1 && (s->info->capabilities & AS_CAP_TEAM) && is_first(s->info);
     if (strncmp(q->name, "collective.", strlen("collective.")) == 0)
         return s->info->siblings > 1 && (s->info->collectives[0] || s->info->collectives_why[0]);
     if (strncmp(q->name, "numa.", strlen("numa.")) == 0)
@@ -114,7 +124,9 @@ static void name_axis(const struct as_cell *c, const char *axis, char *out, size
         name_aggressor(c, v->text, &b);
     else if (v)
         as_buf_str(&b, v->text);
-    as_copy_text(out, size, as_buf_get(&b));
+    char *note = c && axis && !v ? as_cell_note_text(c, axis) : NULL;
+    as_copy_text(out, size, note ? note : as_buf_get(&b));
+    free(note);
     as_buf_finish(&b);
 }
 

@@ -38,7 +38,7 @@ struct as_quantity_source {
     enum as_side side;
     const char *cells; /* of a fact: the cells that it needs; NULL: any of the device */
     const char *said;  /* said beside the number; NULL nothing */
-    const char *named; /* the axis whose value is said beside the number; NULL none */
+    const char *named; /* the axis or note whose value is said beside the number; NULL none */
     const char *fact;  /* the fact that says the same as the cell, for published figures; NULL none */
 };
 struct as_quantity {

@@ -3,14 +3,15 @@
 #include "lib/checks/checks.h"
 #include "lib/checks/nodes.h"
 #include "lib/transfer/peers.h"
-#include "lib/transfer/transfer.h"
+#include "lib/transfer/team.h"
 #include "os/memory.h"
 
 static const char *const direction_words[] = {"to", "from", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
 static const struct as_axis axes[] = {
-    AS_PEER_AXES("the other end: the host, a device of the backend by number, or every other device concurrently"),
+    AS_PEER_AXES("the other end: the host, a device of the backend by number, or every other device concurrently; "
+                 "every_host: the host for all devices of the backend, which copy concurrently"),
     AS_WORD_AXIS("direction", direction_words, "to", "to the other end, from it, or both concurrently"),
     AS_WORD_AXIS("how", how_words, "engine", "by copy engine (DMA) or by copy kernel"),
     AS_SIZE_AXIS("size", 64, UINT64_C(1) << 36, "64MiB", "bytes of one copy"),
@@ -24,6 +25,7 @@ static const char *const quick[] = {
 };
 static const char *const full[] = {
     "peer=host allocator=pinned direction=all how=all size=1MiB,64MiB,512MiB",
+    "peer=every_host allocator=pinned node=0 direction=all how=engine size=64MiB",
     "peer=all allocator=device node=0 direction=all how=all size=1MiB,64MiB,512MiB",
     NULL,
 };
@@ -35,6 +37,8 @@ static enum as_applies link_probe_applies(const struct as_device_info *info, con
     /* At most two concurrent copies by copy engine; by kernel one per lane. */
     if (as_word_is(a, "peer", "every") && (engine || as_word_is(a, "direction", "both")))
         return AS_PRUNED;
+    if (as_word_is(a, "peer", AS_PEER_EVERY_HOST) && !engine)
+        return as_pruned(err, "concurrent host links are measured by copy engine");
     enum as_applies pair = as_peer_applies(info, a, err);
     if (pair == AS_INAPPLICABLE && !(engine && as_word_is(a, "direction", "to")))
         return AS_PRUNED; /* one cell reports that there is no pair */
@@ -45,28 +49,26 @@ static enum as_applies link_probe_applies(const struct as_device_info *info, con
 
 static double link_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    return 15 + as_compile_patience(info, a) + as_axes_number(a, "size") / 20e6;
+    const double devices = as_word_is(a, "peer", AS_PEER_EVERY_HOST) ? info->siblings : 1;
+    return 15 + as_compile_patience(info, a) + devices * (2 + as_axes_number(a, "size") / 20e6);
 }
 
 struct state {
-    struct as_transfer transfer; /* first: the record's functions cast to it */
+    struct as_transfer transfer;
+    struct as_transfer_team team; /* without members: the one transfer */
+    struct as_trial_context *tc;
     struct as_place place;
     char owners[AS_TRANSFER_LANES][32];
 };
 
-/* One lane per peer, and one more for the opposite direction. */
-static void lay_lanes(struct state *s, const struct as_trial_context *tc, size_t peers, struct as_transfer_desc *desc)
+static void lay_lane(const struct as_trial_context *tc, const char *owner, struct as_transfer_desc *desc)
 {
     const struct as_transfer_end own = {.allocator = tc->dev->info.allocators[0].name, .node = -1};
-    desc->lanes = 0;
-    for (size_t i = 0; i < (peers ? peers : 1); i++) {
-        const struct as_transfer_end other = {
-            .allocator = as_axes_text(tc->axes, "allocator"), .owner = peers ? s->owners[i] : NULL, .node = -1};
-        if (!as_word_is(tc->axes, "direction", "from"))
-            desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = own, .to = other};
-        if (!as_word_is(tc->axes, "direction", "to"))
-            desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = other, .to = own};
-    }
+    const struct as_transfer_end other = {.allocator = as_axes_text(tc->axes, "allocator"), .owner = owner, .node = -1};
+    if (!as_word_is(tc->axes, "direction", "from"))
+        desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = own, .to = other};
+    if (!as_word_is(tc->axes, "direction", "to"))
+        desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = other, .to = own};
 }
 
 /* The NUMA node of the host's memory, as far as the system reports it. */
@@ -82,6 +84,61 @@ static enum as_status look_at_node(struct as_trial_context *tc, const struct sta
     return st ? st : as_node_check(tc, node, got, err);
 }
 
+/* One lane per peer, and one more for the opposite direction. */
+static enum as_status prepare_one(struct state *s, struct as_transfer_desc *desc, struct as_error *err)
+{
+    struct as_trial_context *tc = s->tc;
+    const size_t peers = as_peer_owners(&tc->dev->info, tc->axes, s->owners, AS_TRANSFER_LANES);
+    const int node = peers ? -1 : (int)as_axes_u64(tc->axes, "node");
+    for (size_t i = 0; i < (peers ? peers : 1); i++)
+        lay_lane(tc, peers ? s->owners[i] : NULL, desc);
+    enum as_status st = as_check_room(tc->dev, as_transfer_footprint(desc), desc->bytes, err);
+    if (!st)
+        st = as_place_begin(&s->place, &tc->dev->info, node, err);
+    if (!st)
+        st = as_transfer_prepare(&s->transfer, tc->dev, desc, err);
+    as_place_unbind(&s->place);
+    if (!st && !peers)
+        st = look_at_node(tc, s, node, err);
+    tc->footprint = as_transfer_footprint(desc);
+    tc->sample_s = 1e-2;
+    as_note_number(tc, "links", (double)(peers ? peers : 1));
+    return st;
+}
+
+/* Each device's memory of the host is allocated on the CPUs nearest to it. */
+static enum as_status add_host_link(struct state *s, size_t index, const struct as_transfer_desc *desc,
+                                    struct as_error *err)
+{
+    struct as_device *dev;
+    struct as_place place = {.moved = false};
+    enum as_status st = s->tc->dev->team->member(s->tc->dev, index, &dev, err);
+    if (!st)
+        st = as_check_room(dev, as_transfer_footprint(desc), desc->bytes, err);
+    if (!st)
+        st = as_place_begin(&place, &dev->info, -1, err);
+    if (!st)
+        st = as_transfer_team_add(&s->team, dev, desc, err);
+    as_place_end(&place);
+    return st;
+}
+
+/* Samples are long, since the host starts the devices one after the other. */
+static enum as_status prepare_every_host(struct state *s, struct as_transfer_desc *desc, struct as_error *err)
+{
+    struct as_trial_context *tc = s->tc;
+    enum as_status st = AS_OK;
+    lay_lane(tc, NULL, desc);
+    for (size_t i = 0; i < tc->dev->info.siblings && !st; i++)
+        st = add_host_link(s, i, desc, err);
+    if (!st)
+        st = as_place_begin(&s->place, &tc->dev->info, -1, err);
+    tc->footprint = s->team.n * as_transfer_footprint(desc);
+    tc->sample_s = 5e-2;
+    as_note_number(tc, "links", (double)s->team.n);
+    return st;
+}
+
 static enum as_status link_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
@@ -90,36 +147,47 @@ static enum as_status link_prepare(struct as_trial_context *tc, void *state, str
                                     .kernel = as_word_is(tc->axes, "how", "kernel"),
                                     .whole_check = tc->trial == 0,
                                     .seed = tc->seed};
-    size_t peers = as_peer_owners(&tc->dev->info, tc->axes, s->owners, AS_TRANSFER_LANES);
-    bool host = peers == 0;
-    lay_lanes(s, tc, peers, &desc);
-    int node = host ? (int)as_axes_u64(tc->axes, "node") : -1;
-    enum as_status st = as_check_room(tc->dev, as_transfer_footprint(&desc), desc.bytes, err);
-    if (!st)
-        st = as_place_begin(&s->place, &tc->dev->info, node, err);
-    if (!st)
-        st = as_transfer_prepare(&s->transfer, tc->dev, &desc, err);
-    as_place_unbind(&s->place);
-    if (!st && host)
-        st = look_at_node(tc, s, node, err);
+    s->tc = tc;
+    tc->max_reps = 1 << 20;
+    enum as_status st = as_word_is(tc->axes, "peer", AS_PEER_EVERY_HOST) ? prepare_every_host(s, &desc, err)
+                                                                         : prepare_one(s, &desc, err);
     if (st)
         return st;
-    tc->footprint = as_transfer_footprint(&desc);
-    tc->max_reps = 1 << 20;
-    tc->sample_s = 1e-2;
-    as_transfer_variant(&s->transfer, variant, sizeof variant);
+    as_transfer_variant(s->team.n ? &s->team.member[0] : &s->transfer, variant, sizeof variant);
     as_note(tc, "variant", variant);
-    as_note_number(tc, "links", (double)(host ? 1 : peers));
     as_note(tc, "host_thread", s->place.moved ? tc->dev->info.near_cpus : "not placed");
     return AS_OK;
+}
+
+static enum as_status link_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    return s->team.n ? as_transfer_team_sample(&s->team, reps, out, err)
+                     : as_transfer_sample(&s->transfer, reps, out, err);
+}
+
+static bool link_check(void *state, char *why, size_t size)
+{
+    struct state *s = state;
+    if (!s->team.n)
+        return as_transfer_check(&s->transfer, why, size);
+    as_transfer_team_note(&s->team, s->tc);
+    return as_transfer_team_check(&s->team, why, size);
 }
 
 static void link_finish(void *state)
 {
     struct state *s = state;
     as_transfer_finish(&s->transfer);
+    as_transfer_team_finish(&s->team);
     as_place_end(&s->place);
 }
+
+static const struct as_metric further[] = {
+    {"slowest_device", "GB/s", false, "of the slowest device while all copy", NULL},
+    {"fastest_device", "GB/s", false, "of the fastest device while all copy", NULL},
+    {0},
+};
 
 const struct as_probe as_probe_link = {
     .name = "link",
@@ -128,10 +196,11 @@ const struct as_probe as_probe_link = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
+    .further = further,
     .varies_by_process = true,
     .crosses_link = true,
     AS_CELLS(axes, quick, full, link_probe_applies),
     .kernel_reaches = as_how_is_kernel,
     .patience = link_patience,
-    AS_TRIAL(struct state, link_prepare, as_transfer_sample, as_transfer_check, link_finish),
+    AS_TRIAL(struct state, link_prepare, link_sample, link_check, link_finish),
 };

@@ -1,5 +1,6 @@
 /* Bandwidth of the link between two devices, or between a device and the host. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,31 @@ static void claim_bus(const struct as_rule_context *c, const struct as_cell *cel
         f->claimed = bus;
 }
 
+/* Of all host links at once, with what each device reached. */
+static void say_every_host(const struct as_cell *cell, struct as_fact *f)
+{
+    const char *direction = as_cell_axis(cell, "direction");
+    const double links = as_cell_note(cell, "links");
+    char value[200];
+    char *shares = as_cell_note_text(cell, "shares");
+    as_fact_noted_text(f, "", shares ? shares : "", value, sizeof value);
+    free(shares);
+    if (strcmp(direction, "both") == 0)
+        as_fact_say(f, "Host and all %.0f devices at once, both directions: %s", links, value);
+    else if (strcmp(direction, "from") == 0)
+        as_fact_say(f, "Host to all %.0f devices at once: %s", links, value);
+    else
+        as_fact_say(f, "All %.0f devices to host at once: %s", links, value);
+}
+
 static void say_link(const struct as_cell *cell, struct as_fact *f)
 {
     const char *direction = as_cell_axis(cell, "direction");
     char value[200], peer[64], name[AS_TERM_SIZE];
+    if (as_cell_is(cell, "peer", "every_host")) {
+        say_every_host(cell, f);
+        return;
+    }
     as_fact_noted_text(f, "", as_cell_is(cell, "how", "kernel") ? "copy kernel" : "copy engine", value, sizeof value);
     as_peer_text(cell, peer, sizeof peer);
     if (strcmp(direction, "both") == 0)
@@ -44,8 +66,65 @@ static void derive_links(struct as_rule_context *c)
     free(cells);
 }
 
+/* The fastest link of the device to the host alone, copied in the same way as in that of all devices. */
+static const struct as_cell *find_alone(const struct as_cell *const *cells, size_t n, const struct as_cell *together)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *c = cells[i];
+        if (as_cell_is(c, "peer", "host") && as_cells_same(c, together, "direction") &&
+            as_cells_same(c, together, "how") && as_cells_same(c, together, "size") &&
+            as_cells_same(c, together, "allocator") && (!best || as_cell_is_faster(c, best)))
+            best = c;
+    }
+    return best;
+}
+
+static void add_shared(struct as_rule_context *c, const struct as_cell *together, const struct as_cell *alone)
+{
+    static const char *const ways[][2] = {
+        {"to", "from the devices"}, {"from", "to the devices"}, {"both", "in both directions"}};
+    const double links = as_cell_note(together, "links"), share = 100 / links;
+    const struct as_interval ratio = as_cells_ratio(together, alone);
+    const char *way = "";
+    struct as_fact *f = links > 1 ? as_fact_add(c, AS_FACT_LINK_SHARED, together, NULL) : NULL;
+    if (!f)
+        return;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (as_cell_is(together, "direction", ways[i][0]))
+            way = ways[i][1];
+    as_fact_number(f, share * together->sum.median / alone->sum.median,
+                   (struct as_interval){share * ratio.lo, share * ratio.hi});
+    f->verdict = AS_SUPPORTED;
+    as_fact_evidence(f, together);
+    as_fact_evidence(f, alone);
+    as_fact_say(f, "All %.0f host links together reach {value} of %.0f times one, %s", links, links, way);
+}
+
+static void derive_shared(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"direction", NULL};
+    const struct as_cell **cells, **together;
+    size_t n = as_cells_of(c, "link", &cells), m = as_cells_of(c, "link", &together), kept = 0;
+    for (size_t i = 0; i < m; i++)
+        if (as_cell_is(together[i], "peer", "every_host"))
+            together[kept++] = together[i];
+    kept = as_cells_keep_best(together, kept, kind, as_cell_is_larger);
+    for (size_t i = 0; i < kept; i++) {
+        const struct as_cell *alone = find_alone(cells, n, together[i]);
+        if (alone)
+            add_shared(c, together[i], alone);
+    }
+    free(cells);
+    free(together);
+}
+
 const struct as_rule as_rules_link[] = {
     {"links", derive_links, "the fastest valid copy over the link, by direction, of any size and method",
      "a faster copy over the same link that passes the same gates"},
+    {"shared host links", derive_shared,
+     "the bandwidth of all devices' copies with the host at once, over the number of devices times that of the first "
+     "device's copies alone, of the same size and direction",
+     "another share, measured in the same way"},
     {0},
 };

@@ -1,5 +1,6 @@
 /* Probe link on the scripted device: which pairs apply, which bytes count, and faults are detected. */
 #include "lib/transfer/peers.h"
+#include "model/metrics.h"
 #include "tests/probes/scripted.h"
 #include "tests/unit_test.h"
 
@@ -56,6 +57,30 @@ UNIT_TEST(test_which_pairs)
     assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
     s.dev->info.is_host_cpu = true;
     assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_PRUNED);
+    scripted_close(&s);
+}
+
+UNIT_TEST(test_which_host_links_together)
+{
+    static const char to_pinned[] = "node=0 allocator=pinned direction=both how=engine";
+    struct scripted s;
+    scripted_open(&s, "{" INFO(1) "}");
+    assert_int_equal(link_applies(&s, "every_host", to_pinned), AS_PRUNED);
+    s.dev->info.siblings = 4;
+    assert_int_equal(link_applies(&s, "every_host", to_pinned), AS_APPLIES);
+    assert_int_equal(link_applies(&s, "every_host", "node=0 allocator=own direction=to how=engine"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every_host", "node=1 allocator=pinned direction=to how=engine"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every_host", "node=0 allocator=pinned direction=to how=kernel"), AS_PRUNED);
+    snprintf(s.dev->info.id, sizeof s.dev->info.id, "null:1"); /* the first device measures it for all */
+    assert_int_equal(link_applies(&s, "every_host", to_pinned), AS_PRUNED);
+    snprintf(s.dev->info.id, sizeof s.dev->info.id, "null");
+    s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS; /* no device needs another's memory */
+    assert_int_equal(link_applies(&s, "every_host", to_pinned), AS_APPLIES);
+    s.dev->info.siblings = 33;
+    assert_int_equal(link_applies(&s, "every_host", to_pinned), AS_PRUNED);
+    s.dev->info.siblings = 4;
+    s.dev->info.capabilities &= ~(unsigned)AS_CAP_TEAM;
+    assert_int_equal(link_applies(&s, "every_host", to_pinned), AS_PRUNED);
     scripted_close(&s);
 }
 
@@ -116,6 +141,62 @@ UNIT_TEST(test_links)
     }
 }
 
+#define HOST_COPIES                                                                                                    \
+    "\"copies\":[{\"from\":\"own\",\"to\":\"pinned\",\"gbs\":50,\"both_gbs\":80},"                                     \
+    "{\"from\":\"pinned\",\"to\":\"own\",\"gbs\":50}],"
+
+/* All host links at once, with what the devices share and how fast each is. */
+UNIT_TEST(test_host_links_together)
+{
+    static const struct {
+        const char *script, *direction;
+        double value, slowest;
+        const char *shares;
+    } cases[] = {
+        {"", "to", 200, 50, "\"4 x 50 GB/s\""},
+        {"", "from", 200, 50, "\"4 x 50 GB/s\""},
+        {"", "both", 320, 80, "\"4 x 80 GB/s\""},
+        {"\"together_gbs\":120,", "to", 120, 30, "\"4 x 30 GB/s\""},
+        {"\"together_gbs\":240,", "both", 240, 60, "\"4 x 60 GB/s\""},
+        {"\"together_gbs\":500,", "to", 200, 50, "\"4 x 50 GB/s\""},
+        {"\"factors\":[1,1,2],", "to", 100, 25, "\"50, 50, 25, 50 GB/s\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scripted s;
+        struct toy_trial v;
+        char script[600], axes[160], why[160];
+        double value;
+        snprintf(script, sizeof script, "{%s" HOST_COPIES INFO(4) "}", cases[i].script);
+        snprintf(axes, sizeof axes, "peer=every_host node=0 allocator=pinned direction=%s how=engine size=1048576",
+                 cases[i].direction);
+        scripted_open(&s, script);
+        scripted_trial(&s, &as_probe_link, axes, 3, &v, &value);
+        assert_true(as_probe_link.check(v.state, why, sizeof why));
+        assert_true(fabs(value - cases[i].value) < 1e-6);
+        as_buf_char(&v.tc.detail, '}');
+        const char *notes = as_buf_get(&v.tc.detail);
+        assert_non_null(strstr(notes, cases[i].shares));
+        assert_true(fabs(as_detail_number(notes, "slowest_device") - cases[i].slowest) < 1e-6);
+        assert_true(as_detail_number(notes, "links") == 4);
+        toy_finish(&as_probe_link, &v);
+        scripted_close(&s);
+    }
+}
+
+/* What one device copies wrongly is detected, and it is named. */
+UNIT_TEST(test_wrong_copy_of_one_device)
+{
+    struct scripted s;
+    char why[160] = "";
+    double value;
+    scripted_open(&s, "{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\",\"launch\":3}]," HOST_COPIES INFO(4) "}");
+    assert_false(scripted_check(&s, &as_probe_link,
+                                "peer=every_host node=0 allocator=pinned direction=to how=engine size=65536", 3, &value,
+                                why, sizeof why));
+    assert_int_equal(strncmp(why, "null: byte ", 11), 0); /* each device's third copy, of which the first is checked */
+    scripted_close(&s);
+}
+
 UNIT_TEST(test_no_way_to_the_peer)
 {
     struct scripted s;
@@ -136,9 +217,9 @@ UNIT_TEST(test_no_way_to_the_peer)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_pairs),
-        cmocka_unit_test(test_owners_and_lists),
-        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_which_pairs),         cmocka_unit_test(test_which_host_links_together),
+        cmocka_unit_test(test_owners_and_lists),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_host_links_together), cmocka_unit_test(test_wrong_copy_of_one_device),
         cmocka_unit_test(test_no_way_to_the_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* The rule of links, on synthetic cells. */
+#include "base/text.h"
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -36,10 +37,38 @@ UNIT_TEST(test_links)
     made_end(&m);
 }
 
+/* Four devices that share half of what their links could carry; the notes are those of a trial. */
+UNIT_TEST(test_links_together)
+{
+    struct made m;
+    made_gpu_minimal(&m);
+    m.share = 0.01;
+    struct as_cell *cell = made_add(&m, "link", "GB/s", 105,
+                                    "peer=every_host node=0 allocator=pinned direction=from how=engine size=67108864");
+    cell->detail = as_strdup("{\"links\":4,\"shares\":\"4 x 26.2 GB/s\"}");
+    made_add(&m, "link", "GB/s", 50, "peer=host node=0 allocator=pinned direction=from how=engine size=67108864");
+    made_add(&m, "link", "GB/s", 52.5, "peer=host node=1 allocator=pinned direction=from how=engine size=67108864");
+    made_add(&m, "link", "GB/s", 99, "peer=host node=0 allocator=pinned direction=to how=engine size=67108864");
+    made_add(&m, "link", "GB/s", 60, "peer=host node=0 allocator=pinned direction=from how=engine size=1048576");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "link.every_host.from", 105, 1e-9);
+    made_says(f, "Host to all 4 devices at once: 105 GB/s (");
+    made_says(f, "; 4 x 26.2 GB/s)");
+    assert_string_equal(f->object, "link:every_host");
+    assert_true(isnan(f->claimed));
+    f = made_near(&m, "link.shared.from", 50, 1e-9);
+    made_says(f, "All 4 host links together reach 50");
+    made_says(f, " of 4 times one, to the devices");
+    assert_int_equal(f->evidence_n, 2);
+    assert_null(made_find(&m, "link.shared.to"));
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links),
+        cmocka_unit_test(test_links_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

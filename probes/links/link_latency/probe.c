@@ -29,7 +29,7 @@ static enum as_applies link_latency_applies(const struct as_device_info *info, c
 {
     bool atomic = as_word_is(a, "what", "atomic");
     double stride = as_axes_number(a, "stride");
-    if (as_word_is(a, "peer", "every"))
+    if (as_word_is(a, "peer", "every") || as_word_is(a, "peer", AS_PEER_EVERY_HOST))
         return AS_PRUNED; /* a pointer chase has one outstanding access, at one end */
     if (atomic && (as_axes_number(a, "size") != 2 << 20 || stride != 128))
         return AS_PRUNED; /* the atomic uses one word, so size does not matter */

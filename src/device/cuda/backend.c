@@ -88,7 +88,6 @@ static const struct as_nccl_source collectives_source = {
     .files_n = sizeof collectives_files / sizeof *collectives_files,
     .remedy = "install NCCL (packages libnccl2, nvidia-nccl-cu13), or name its folder in LD_LIBRARY_PATH",
     .debugger = "NCCL_DEBUG",
-    .open_device = cuda_backend_open_device,
 };
 
 static enum as_status cuda_backend_open(void **backend, struct as_error *err)
@@ -102,6 +101,7 @@ static enum as_status cuda_backend_open(void **backend, struct as_error *err)
         as_cu_bind(b);
         b->collectives.source = &collectives_source;
         b->gpu.collectives = &b->collectives;
+        b->gpu.open_device = cuda_backend_open_device;
         st = start_driver(b, err);
     }
     if (!st)
@@ -163,7 +163,8 @@ static enum as_status cuda_backend_open_device(void *backend, size_t index, stru
                               .program = &as_gpu_program_ops,
                               .queue = &as_gpu_queue_ops,
                               .gemm = &as_cu_gemm_ops,
-                              .collective = &as_nccl_ops};
+                              .collective = &as_nccl_ops,
+                              .team = &as_gpu_team_ops};
     enum as_status st = as_gpu_check_index(&b->gpu, index, err);
     if (st)
         return st;

@@ -122,6 +122,8 @@ static unsigned cuda_info_capabilities(const struct as_gpu *gpu)
     /* Without it, atomics of device and CPU on host memory are not mutually atomic. */
     if (cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED))
         caps |= AS_CAP_SVM_ATOMICS;
+    if (gpu->backend->found_n > 1)
+        caps |= AS_CAP_TEAM;
     return caps;
 }
 

@@ -49,20 +49,27 @@ static int put_back(const struct as_gpu *gpu, const struct as_gpu_back *back, co
     return code ? code : again;
 }
 
-/* Both directions alternate, so that neither stream waits for the host. The end event waits for the copy
- * back. */
-static int gpu_copy_put_all(const struct as_gpu *gpu, const struct as_copy *c, const struct as_gpu_back *back)
+int as_gpu_copy_put(const struct as_gpu *gpu, const struct as_copy *c, uint64_t i)
 {
     const struct as_gpu_functions *f = gpu->f;
-    int code = f->event_record.call(gpu->start, gpu->stream);
-    for (uint64_t i = 0; i < c->reps && !code; i++) {
+    const struct as_gpu_back *back = c->back_to ? back_of(gpu, c) : NULL;
+    const bool last = i == c->reps - 1;
+    int code = i == 0 ? f->event_record.call(gpu->start, gpu->stream) : 0;
+    if (!code)
         code = gpu_copy_put(gpu, c->to, c->from, c->bytes, gpu->stream);
-        if (!code && back)
-            code = put_back(gpu, back, c, i);
-    }
     if (!code && back)
+        code = put_back(gpu, back, c, i);
+    if (!code && back && last)
         code = f->stream_wait_event.call(gpu->stream, back->end, 0);
-    return code ? code : f->event_record.call(gpu->end, gpu->stream);
+    return code || !last ? code : f->event_record.call(gpu->end, gpu->stream);
+}
+
+enum as_status as_gpu_copy_check(const struct as_gpu *gpu, const struct as_copy *copy, struct as_error *err)
+{
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = gpu_copy_check(gpu, copy, copy->to, copy->from, err);
+    return st || !copy->back_to ? st : gpu_copy_check(gpu, copy, copy->back_to, copy->back_from, err);
 }
 
 enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
@@ -70,19 +77,17 @@ enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, st
 {
     struct as_gpu *gpu = dev->ctx;
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status st = as_gpu_alive(gpu, err);
-    if (!st)
-        st = gpu_copy_check(gpu, copy, copy->to, copy->from, err);
-    if (!st && copy->back_to)
-        st = gpu_copy_check(gpu, copy, copy->back_to, copy->back_from, err);
+    enum as_status st = as_gpu_copy_check(gpu, copy, err);
     if (st)
         return st;
-    const struct as_gpu_back *back = copy->back_to ? back_of(gpu, copy) : NULL;
+    int code = 0;
     uint64_t t0 = as_now_ns();
-    int code = gpu_copy_put_all(gpu, copy, back), waited = gpu->f->stream_synchronize.call(gpu->stream);
+    for (uint64_t i = 0; i < copy->reps && !code; i++)
+        code = as_gpu_copy_put(gpu, copy, i);
+    int waited = gpu->f->stream_synchronize.call(gpu->stream);
     uint64_t t1 = as_now_ns();
     st = as_gpu_check(gpu, code ? code : waited, gpu->api->copy_name, err);
-    if (st && back)
+    if (st && copy->back_to)
         as_gpu_settle(gpu, NULL); /* waits for the copy back, since the caller frees the memory */
     if (st)
         return st;

@@ -117,6 +117,7 @@ enum as_status as_gpu_open(struct as_gpu *gpu, struct as_error *err)
 void as_gpu_close(struct as_gpu *gpu)
 {
     const struct as_gpu_functions *f = gpu->f;
+    as_gpu_members_close(gpu);
     gpu->api->enter(gpu, &gpu->here);
     if (!gpu->sticky)
         f->synchronize.call();

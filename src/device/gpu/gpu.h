@@ -108,6 +108,8 @@ struct as_gpu_backend {
     struct as_gpu_functions functions;
     struct as_gpu_found found[AS_GPUS_MAX]; /* in order of PCI address */
     size_t found_n;
+    /* The backend's own, for further devices of a team. */
+    enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
     struct as_gpu_collectives *collectives; /* its library of collectives (device/nccl); NULL: none */
 };
 
@@ -147,6 +149,7 @@ struct as_gpu {
     void *clock_out;                       /* host memory that clock_kernel writes to */
     struct as_gpu_function *clock_kernel;  /* see as_gpu_clock; NULL before its first use */
     struct as_gpu_back peers[AS_GPUS_MAX]; /* of accessible peers, in found's order */
+    struct as_device *members;             /* other devices of the backend, in found's order; NULL: none was opened */
     int sticky;                            /* the error with which every later call fails */
     struct as_error lost;
 };
@@ -211,6 +214,12 @@ void as_gpu_back_destroy(const struct as_gpu *gpu, struct as_gpu_back *back);
 enum as_status as_gpu_settle(struct as_gpu *gpu, struct as_error *err);
 void as_gpu_peers_close(struct as_gpu *gpu);
 
+/* ---- team.c ---- */
+
+extern const struct as_team_ops as_gpu_team_ops;
+enum as_status as_gpu_member(struct as_device *dev, size_t index, struct as_device **out, struct as_error *err);
+void as_gpu_members_close(struct as_gpu *gpu);
+
 /* ---- program.c, queue.c, copy.c ---- */
 
 extern const struct as_program_ops as_gpu_program_ops;
@@ -232,6 +241,11 @@ enum as_status as_gpu_time(struct as_gpu *gpu, enum as_status (*put)(void *ctx, 
                            const char *name, struct as_timing *out, struct as_error *err);
 enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                            struct as_error *err);
+/* AS_USAGE for a copy that does not fit its memory. */
+enum as_status as_gpu_copy_check(const struct as_gpu *gpu, const struct as_copy *copy, struct as_error *err);
+/* Queues repetition i, with the start event before the first and the end event after the last. Both directions
+ * alternate, so that neither stream waits for the host. The end event waits for the copy back. */
+int as_gpu_copy_put(const struct as_gpu *gpu, const struct as_copy *c, uint64_t i);
 /* Replaces the further queues, which must be empty. */
 void as_gpu_queues_close(struct as_gpu *gpu);
 

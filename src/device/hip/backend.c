@@ -71,7 +71,6 @@ static const struct as_nccl_source collectives_source = {
     .files_n = sizeof collectives_files / sizeof *collectives_files,
     .remedy = "RCCL is a part of ROCm: install it, or name its folder in LD_LIBRARY_PATH",
     .debugger = "NCCL_DEBUG",
-    .open_device = hip_backend_open_device,
 };
 
 static enum as_status hip_backend_open(void **backend, struct as_error *err)
@@ -85,6 +84,7 @@ static enum as_status hip_backend_open(void **backend, struct as_error *err)
         as_hip_bind(b);
         b->collectives.source = &collectives_source;
         b->gpu.collectives = &b->collectives;
+        b->gpu.open_device = hip_backend_open_device;
         st = start_runtime(b, err);
     }
     if (!st)
@@ -127,7 +127,8 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
                               .program = &as_gpu_program_ops,
                               .queue = &as_gpu_queue_ops,
                               .gemm = &as_hip_gemm_ops,
-                              .collective = &as_nccl_ops};
+                              .collective = &as_nccl_ops,
+                              .team = &as_gpu_team_ops};
     enum as_status st = as_gpu_check_index(&b->gpu, index, err);
     if (st)
         return st;

@@ -108,6 +108,8 @@ static unsigned hip_info_capabilities(const struct as_hip_device *hip)
     if (hip_info_count_of(hip, hipDeviceAttributeHostNativeAtomicSupported) ||
         hip_info_count_of(hip, hipDeviceAttributeIntegrated))
         caps |= AS_CAP_SVM_ATOMICS;
+    if (hip->gpu.backend->found_n > 1)
+        caps |= AS_CAP_TEAM;
     return caps;
 }
 

@@ -13,8 +13,6 @@ struct as_nccl_source {
     size_t files_n;
     const char *remedy;   /* what to do where there is none */
     const char *debugger; /* the environment variable that makes it say more */
-    /* The backend's own. */
-    enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
 };
 
 #define AS_NCCL_SLOT(result, name, parameters) result(*name) parameters;
@@ -30,8 +28,7 @@ struct as_gpu_collectives {
     struct as_nccl_api api;
     char version[48];          /* "NCCL 2.27.3" */
     size_t n;                  /* ranks; 0: the other devices are not open */
-    struct as_device *others;  /* ranks 1 .. n-1, opened by join; owned, as the next two */
-    struct as_device **device; /* of each rank; the first is the caller's */
+    struct as_device **device; /* of each rank, members of the first, the caller's; owned array, as the next */
     ncclComm_t *comm;          /* of each rank; NULL: not joined */
 };
 

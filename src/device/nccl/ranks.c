@@ -71,17 +71,12 @@ void as_nccl_leave(struct as_gpu_collectives *c, bool broken)
     }
 }
 
-static void nccl_close_others(struct as_gpu_collectives *c)
+static void nccl_forget_ranks(struct as_gpu_collectives *c)
 {
-    for (size_t i = 1; i < c->n && c->others; i++)
-        if (c->others[i - 1].ctx)
-            c->others[i - 1].device->close(&c->others[i - 1]);
     free(c->comm);
     free(c->device);
-    free(c->others);
     c->comm = NULL;
     c->device = NULL;
-    c->others = NULL;
     c->n = 0;
 }
 
@@ -92,26 +87,22 @@ void as_nccl_close(struct as_device *dev)
     if (!c->n || !c->device || !c->device[0] || c->device[0]->ctx != gpu)
         return;
     as_nccl_leave(c, gpu->sticky != 0);
-    nccl_close_others(c);
+    nccl_forget_ranks(c);
 }
 
 static enum as_status nccl_open_others(struct as_device *dev, struct as_gpu_collectives *c, size_t n,
                                        struct as_error *err)
 {
-    const struct as_gpu *gpu = dev->ctx;
     c->n = n;
-    c->others = calloc(n - 1, sizeof *c->others);
     c->device = calloc(n, sizeof(struct as_device *));
     c->comm = calloc(n, sizeof(ncclComm_t));
-    enum as_status st = c->others && c->device && c->comm ? AS_OK : as_nomem(err, n * sizeof *c->others, "ranks");
+    enum as_status st = c->device && c->comm ? AS_OK : as_nomem(err, n * sizeof *c->device, "ranks");
     if (!st)
         c->device[0] = dev; /* a device that fails to open asks as_nccl_close whether it is this one */
-    for (size_t i = 1; i < n && !st; i++) {
-        c->device[i] = &c->others[i - 1];
-        st = c->source->open_device(gpu->backend, i, c->device[i], err);
-    }
+    for (size_t i = 1; i < n && !st; i++)
+        st = as_gpu_member(dev, i, &c->device[i], err);
     if (st)
-        nccl_close_others(c);
+        nccl_forget_ranks(c);
     return st;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SCRIPT_MAX = 1 << 20, DEVICES_MAX = 16 };
+enum { SCRIPT_MAX = 1 << 20 };
 
 static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                                     struct as_error *err)
@@ -44,7 +44,11 @@ static const struct as_program_ops program_ops = {
 
 static void null_close(struct as_device *dev)
 {
-    free(dev->ctx);
+    struct as_null_device *n = dev->ctx;
+    for (size_t i = 0; i < AS_NULL_DEVICES_MAX; i++)
+        if (n->members[i].ctx)
+            null_close(&n->members[i]);
+    free(n);
     dev->ctx = NULL;
 }
 
@@ -176,34 +180,58 @@ static void keep_own_faults(struct as_null_script *script, const char *id)
     script->faults_n = n;
 }
 
+static const struct as_device null_device = {
+    .device = &device_ops,
+    .memory = &as_null_memory_ops,
+    .program = &program_ops,
+    .queue = &as_null_queue_ops,
+    .collective = &as_null_collective_ops,
+    .team = &as_null_team_ops,
+};
+
+/* Its script and info are set. */
+static void null_start(struct as_device *dev, size_t index)
+{
+    struct as_null_device *n = as_null(dev);
+    as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
+    n->index = index;
+    if (index)
+        snprintf(dev->info.id, sizeof dev->info.id, "null:%zu", index);
+    keep_own_faults(&n->script, dev->info.id);
+    if (n->script.has_machine)
+        dev->device = &machine_ops;
+    n->opened = as_null_now(n);
+    n->process_factor = process_factor(&n->script) * as_null_device_factor(n);
+    as_null_trial(n);
+}
+
+enum as_status as_null_open_member(const struct as_device *dev, size_t index, struct as_device *out,
+                                   struct as_error *err)
+{
+    struct as_null_device *n = calloc(1, sizeof *n);
+    if (!n)
+        return as_nomem(err, sizeof *n, "a scripted device");
+    *out = null_device;
+    out->info = dev->info;
+    out->ctx = n;
+    snprintf(out->info.id, sizeof out->info.id, "null");
+    n->script = ((const struct as_null_device *)dev->ctx)->script;
+    null_start(out, index);
+    return AS_OK;
+}
+
 static enum as_status open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
-    *out = (struct as_device){
-        .device = &device_ops,
-        .memory = &as_null_memory_ops,
-        .program = &program_ops,
-        .queue = &as_null_queue_ops,
-        .collective = &as_null_collective_ops,
-        .ctx = calloc(1, sizeof(struct as_null_device)),
-    };
+    *out = null_device;
+    out->ctx = calloc(1, sizeof(struct as_null_device));
     if (!out->ctx)
         return as_nomem(err, sizeof(struct as_null_device), "the scripted device");
     enum as_status st = null_read_script(out, backend, err);
-    if (st) {
+    if (st)
         null_close(out);
-        return st;
-    }
-    struct as_null_device *n = as_null(out);
-    as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
-    if (index)
-        snprintf(out->info.id, sizeof out->info.id, "null:%zu", index);
-    keep_own_faults(&n->script, out->info.id);
-    if (n->script.has_machine)
-        out->device = &machine_ops;
-    n->opened = as_null_now(n);
-    n->process_factor = process_factor(&n->script);
-    as_null_trial(n);
-    return AS_OK;
+    else
+        null_start(out, index);
+    return st;
 }
 
 static enum as_status backend_open(void **backend, struct as_error *err)
@@ -229,7 +257,8 @@ static size_t backend_count(void *backend)
     struct as_buf text = AS_BUF_INIT;
     const bool read = script && info && !as_buf_read_file(&text, backend, SCRIPT_MAX, NULL) &&
                       !as_null_script_read(as_buf_get(&text), backend, script, info, NULL);
-    const size_t n = read && script->devices >= 1 && script->devices <= DEVICES_MAX ? (size_t)script->devices : 1;
+    const size_t n =
+        read && script->devices >= 1 && script->devices <= AS_NULL_DEVICES_MAX ? (size_t)script->devices : 1;
     as_buf_finish(&text);
     free(script);
     free(info);

@@ -23,6 +23,11 @@ double as_null_noise(struct as_null_device *n, double sd)
     return factor > 0.01 ? factor : 0.01; /* nothing takes no time, or less */
 }
 
+double as_null_device_factor(const struct as_null_device *n)
+{
+    return n->index < n->script.factors_n ? n->script.factors[n->index] : 1;
+}
+
 static double mode_factor(struct as_null_device *n)
 {
     const struct as_null_script *s = &n->script;

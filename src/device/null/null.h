@@ -27,6 +27,8 @@
  *   "copies"     [{"from": "pinned", "to": "device", "gbs": 50, "both_gbs": 80}, ...]: rates of copies between
  *                allocators, or "host"; "both_gbs": both ways at once, the two together. Other copies, and kernels,
  *                take as long as "levels" say
+ *   "together_gbs"  number: bytes/s that copies and kernels of several devices at the same time reach in sum at most
+ *   "factors"    [1, 1, 2, ...]: by device, how many times as long everything takes; 1 for those not named
  *   "calls"      [{"allocator": "pinned", "alloc_ns": 9e6, "free_ns": 2e6}, ...]: calls of one allocator
  *   "huge_page"  whole number, 2 MiB: pages that an allocator with the role huge_pages gets; 4096: it gets none
  *   "shared"     {"size": bytes, "ns": 3, "restores": 0.9, "pass": "pass", "touch": "touch"}: a cache that both sides
@@ -100,6 +102,7 @@ enum {
     AS_NULL_FAULTS_MAX = 32,
     AS_NULL_COPIES_MAX = 16,
     AS_NULL_CLOCKS_MAX = 8,
+    AS_NULL_DEVICES_MAX = 16,
     AS_NULL_RANKS_MAX = 64,
     AS_NULL_OPERATIONS_MAX = 64,
     AS_NULL_OPERATIONS = 4096, /* instructions of a kind that the script does not name: as many as any probe wants */
@@ -162,9 +165,10 @@ struct as_null_script {
     uint64_t drift_from_launch, drift_to_launch;
     bool drift, has_machine;
     struct as_null_disturbance neighbour, episode;
-    double clocks[AS_NULL_CLOCKS_MAX];
+    double clocks[AS_NULL_CLOCKS_MAX], factors[AS_NULL_DEVICES_MAX];
+    double together_gbs; /* 0: no limit */
     double hop_s, reading_sd, seen, reading;
-    size_t clocks_n;
+    size_t clocks_n, factors_n;
     bool is_device; /* without kernels that the probes count as the host's own */
     size_t levels_n, modes_n, faults_n, copies_n, calls_n;
     struct as_null_copy copies[AS_NULL_COPIES_MAX];
@@ -208,6 +212,8 @@ struct as_null_device {
     double buffer, evicted; /* of the last pass: bytes, and the share that is not in the shared cache */
     uint64_t held;          /* bytes of memory handed out */
     struct as_device *ranks[AS_NULL_RANKS_MAX]; /* of a collective: the device itself */
+    size_t index;
+    struct as_device members[AS_NULL_DEVICES_MAX]; /* the other devices; without a context: not opened */
     void (*last_run)(const struct as_host_call *call);
     size_t last_groups;
     uint64_t last_reps;
@@ -234,6 +240,7 @@ enum as_status as_null_act(const struct as_null_fault *fault, const char *where,
 /* Reported clock: with a quarter of a per mille of noise, as measured clocks have. */
 double as_null_clock(struct as_null_device *n);
 double as_null_noise(struct as_null_device *n, double sd);
+double as_null_device_factor(const struct as_null_device *n);
 
 void *as_null_address(const struct as_memory *mem);
 const char *as_null_allocator(const struct as_memory *mem);
@@ -244,6 +251,10 @@ void as_null_pass_time(double seconds); /* sleeps */
 extern const struct as_sensor as_null_sensor;
 extern const struct as_memory_ops as_null_memory_ops;
 extern const struct as_queue_ops as_null_queue_ops;
+extern const struct as_team_ops as_null_team_ops;
+/* Opens another device of the same script. */
+enum as_status as_null_open_member(const struct as_device *dev, size_t index, struct as_device *out,
+                                   struct as_error *err);
 extern const struct as_collective_ops as_null_collective_ops; /* the ranks are so many as "siblings" in "info" */
 /* Changes bytes of a block, as the fault "wrong" does. */
 void as_null_damage(const struct as_memory *mem);

@@ -197,7 +197,7 @@ static double copy_seconds(struct as_null_device *n, const struct as_copy *copy,
     if (!between)
         return general;
     return (double)copy->reps * as_launched->work.bytes / (1e9 * (copy->back_to ? between->both_gbs : between->gbs)) *
-           as_null_noise(n, n->script.sd);
+           as_null_noise(n, n->script.sd) * as_null_device_factor(n);
 }
 
 /* For faults a copy counts as a launch of kernel "copy" of probe "engine". */

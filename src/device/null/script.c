@@ -119,6 +119,12 @@ static enum as_status complete_clock(const json_t *value, void *record, const ch
     return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s is not a clock in Hz", place);
 }
 
+static enum as_status complete_factor(const json_t *value, void *record, const char *place, struct as_error *err)
+{
+    *(double *)record = json_number_value(value);
+    return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s is not a factor above 0", place);
+}
+
 /* Its share of the time is below 1 and its length above 0, so it ends and returns. */
 static enum as_status complete_disturbance(const json_t *object, void *record, const char *place, struct as_error *err)
 {
@@ -239,6 +245,7 @@ static const struct record
     calls_record       = {calls_members, &(const struct as_null_calls){.alloc_ns = 100, .free_ns = 50}, NULL},
     fault_record       = {fault_members, &usual_fault, complete_fault},
     clock_record       = {NULL, NULL, complete_clock},
+    factor_record      = {NULL, NULL, complete_factor},
     code_record        = {NULL, NULL, complete_code},
     disturbance_record = {disturbance_members, NULL, complete_disturbance},
     drift_record       = {drift_members, NULL, NULL},
@@ -269,7 +276,9 @@ static const struct member script_members[] = {
     {FIELD(as_null_script, NUMBER, launch_ns)},
     {FIELD(as_null_script, NUMBER, alloc_ns)},
     {FIELD(as_null_script, NUMBER, free_ns)},
+    {FIELD(as_null_script, NUMBER, together_gbs)},
     {ITEMS(levels,    level_record)},
+    {ITEMS(factors,   factor_record)},
     {ITEMS(modes,     mode_record)},
     {ITEMS(copies,    copy_record)},
     {ITEMS(calls,     calls_record)},
@@ -450,7 +459,7 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
     as_copy_text(info->id, sizeof info->id, "null");
     as_copy_text(info->backend, sizeof info->backend, "null");
     info->capabilities |= (script->is_device ? 0 : AS_CAP_HOST_KERNELS) | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 |
-                          AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC | AS_CAP_SIMULATED | AS_CAP_PEERS |
+                          AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC | AS_CAP_SIMULATED | AS_CAP_PEERS | AS_CAP_TEAM |
                           (script->has_code ? AS_CAP_CODE : 0);
     return st;
 }

@@ -158,6 +158,8 @@ enum { FEW = 2 };
 
 static enum sort sort_of(const char *end)
 {
+    if (strcmp(end, "every_host") == 0) /* of the node, not of this device */
+        return SORTS;
     return starts_with(end, "host") ? HOST : strcmp(end, "every") == 0 ? EVERY : PEER;
 }
 
@@ -369,13 +371,13 @@ static void find_rejected_links(const struct as_report_run *run, const struct as
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
         const bool bandwidth = as_has_role(c, AS_VIEW_LINK_BANDWIDTH);
-        if (c->status != AS_CELL_REJECTED || strcmp(c->device, info->id) != 0 ||
+        const enum sort sort = sort_of(as_axes_text(&c->axes, "peer"));
+        if (c->status != AS_CELL_REJECTED || sort == SORTS || strcmp(c->device, info->id) != 0 ||
             (!bandwidth && !as_has_role(c, AS_VIEW_LINK_LATENCY)))
             continue;
-        bool host = sort_of(as_axes_text(&c->axes, "peer")) == HOST;
         for (size_t k = 0; k < out->links_n; k++) {
             struct as_map_number *n = &out->link[k].number[bandwidth ? AS_MAP_BANDWIDTH : AS_MAP_LATENCY];
-            if (n->known == AS_MAP_UNKNOWN && starts_with(out->link[k].name, "host") == host)
+            if (n->known == AS_MAP_UNKNOWN && starts_with(out->link[k].name, "host") == (sort == HOST))
                 n->known = AS_MAP_REJECTED;
         }
     }

@@ -59,6 +59,8 @@ void conformance_beside_host(void **state);
 void conformance_shapes(void **state);
 void conformance_copies(void **state);
 
+void conformance_team(void **state);
+
 void conformance_faults(void **state);
 void conformance_each_call_fails(void **state);
 

@@ -142,6 +142,7 @@ int main(void)
         WITH_DEVICE(conformance_beside_host),
         WITH_DEVICE(conformance_shapes),
         WITH_DEVICE(conformance_copies),
+        WITH_DEVICE(conformance_team),
         cmocka_unit_test(conformance_faults),
         cmocka_unit_test(conformance_each_call_fails),
     };
