@@ -6,7 +6,7 @@ import json
 import os
 
 import harness
-from harness import OK, expect
+from harness import MEASURED, OK, expect
 
 LIBRARIES = os.environ["ASSAY_FAKE_CUDA"] + ":" + os.environ["ASSAY_FAKE_NVRTC"]
 CPU_NODE, GPU_NODE, EMPTY = 0, 1, range(2, 9)
@@ -33,6 +33,46 @@ def test_nodes_without_memory_have_no_cells(assay):
     cells = planned(assay, "host_latency", "fault", "--set", "fault.node=all", "--set", "fault.allocator=malloc")
     expect(nodes_of(cells, "cpu", "host_latency") == {"0", "1"}, "of the CPU", cells)
     expect(nodes_of(cells, "cuda:0", "fault") == {"near", "0", "1"}, "of the GPU", cells)
+
+
+FIRST_TOUCH = """[suite]
+title = First touch
+budget = 0
+trials = 1
+precision = 100%
+[fault]
+scenario = device-major,device-minor,cpu-one,cpu-after-device
+allocator = pageable
+pages = 100
+[fault.nodes]
+scenario = device-major,cpu-one
+allocator = pageable
+pages = 100
+node = all
+"""
+GPU_FIRST = "device-major", "cpu-after-device"
+
+
+def run(assay, suite):
+    path = assay.path("suite.ini")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(suite)
+    done = assay.run("run", path, "--device", "cuda:0", env=grace(assay))
+    expect(done.code in MEASURED, "it measures", done)
+    return assay.cells()
+
+
+def test_pages_come_from_the_node_of_the_first_touch(assay):
+    """A GPU's first touch lands in its own memory, a CPU's in that of the CPUs, and where a cell requests a node, there."""
+    cells = run(assay, FIRST_TOUCH)
+    expect(len(cells) == 8, "each is planned", cells)
+    for cell in cells:
+        expect(cell["status"] in ("ok", "wide"), "measured", cell)
+        axes = cell["axes"]
+        near = GPU_NODE if axes["scenario"] in GPU_FIRST else CPU_NODE
+        expect(cell["detail"]["node"] == (near if axes["node"] == "near" else int(axes["node"])), "there", cell)
+    found = json.loads(assay.run("facts", "last", "--all", "--json").out)
+    expect("memory.node.malloc" not in json.dumps(found), "nor is a GPU's own memory far from it", found)
 
 
 if __name__ == "__main__":
