@@ -75,5 +75,29 @@ def test_pages_come_from_the_node_of_the_first_touch(assay):
     expect("memory.node.malloc" not in json.dumps(found), "nor is a GPU's own memory far from it", found)
 
 
+PASSES = """[suite]
+title = Passes
+budget = 0
+trials = 1
+precision = 100%
+[migration]
+allocator = pageable
+touch = all
+agent = all
+pass = 1
+size = 4MiB
+"""
+
+
+def test_pages_in_the_memory_of_the_gpu_are_not_the_hosts(assay):
+    cells = run(assay, PASSES)
+    expect(len(cells) == 4, "each is planned", cells)
+    for cell in cells:
+        expect(cell["status"] in ("ok", "wide"), "measured", cell)
+        share = 1 if cell["axes"]["touch"] == "cpu" else 0
+        of = [cell["detail"][f"host_share_{when}"] for when in ("before", "after")]
+        expect(of == [share, share], "where the first touch put them", cell)
+
+
 if __name__ == "__main__":
     harness.main(globals())
