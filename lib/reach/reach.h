@@ -11,8 +11,9 @@
 #define AS_TOUCH_AXIS AS_WORD_AXIS("touch", as_reach_touch_words, "cpu", "who touches the memory first: CPU or device")
 /* The axes of both ends: first in a probe's list. A probe without `from` and `node` means node 0 of the host. */
 #define AS_REACH_AXES                                                                                                  \
-    AS_COUNT_AXIS("from", 0, AS_NODES_MAX - 1, "0..7", "NUMA node of the CPU threads"),                                \
-        AS_COUNT_AXIS("node", 0, AS_NODES_MAX - 1, "0..7", "NUMA node of the memory (0 for a device's allocators)"),   \
+    AS_COUNT_AXIS("from", 0, AS_NODES_MAX - 1, "all", "NUMA node of the CPU threads", .domain = AS_DOMAIN_NODE),       \
+        AS_COUNT_AXIS("node", 0, AS_NODES_MAX - 1, "all", "NUMA node of the memory (0 for a device's allocators)",     \
+                      .domain = AS_DOMAIN_NODE),                                                                       \
         AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"), AS_TOUCH_AXIS
 extern const char *const as_reach_touch_words[];
 

@@ -16,7 +16,8 @@ extern const char *const as_peer_words[];
 /* The axes of the peer: first in a probe's list. */
 #define AS_PEER_AXES(peer_help)                                                                                        \
     AS_WORD_AXIS("peer", as_peer_words, "all", peer_help),                                                             \
-        AS_COUNT_AXIS("node", 0, AS_NODES_MAX - 1, "0..7", "NUMA node of the host (0 for a device)"),                  \
+        AS_COUNT_AXIS("node", 0, AS_NODES_MAX - 1, "all", "NUMA node of the host (0 for a device)",                    \
+                      .domain = AS_DOMAIN_NODE),                                                                       \
         AS_ALLOCATOR_AXIS("allocator", "first", "allocator of the memory at the other end")
 
 /* Is this pair a cell? Reads the axes peer, node and allocator. With more than eight devices only pairs at power-of-two

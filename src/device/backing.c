@@ -106,9 +106,12 @@ void as_backing_want_huge_pages(void *at, uint64_t bytes)
     advise_whole(at, bytes, AS_PAGES_HUGE);
 }
 
-void as_backing_want_near(void *at, uint64_t bytes, const char *near_cpus)
+int as_backing_near_node(const char *near_cpus)
 {
-    const int node = as_memory_has_place() ? -1 : as_host_near_node("", near_cpus);
-    if (node >= 0)
-        (void)as_bind_memory(at, bytes, node);
+    return as_memory_has_place() ? -1 : as_host_near_node("", near_cpus);
+}
+
+void as_backing_want_node(void *at, uint64_t bytes, int node)
+{
+    (void)as_bind_memory(at, bytes, node);
 }

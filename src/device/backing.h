@@ -13,9 +13,11 @@ void as_backing_want_base_pages(void *at, uint64_t bytes);
 uint64_t as_backing_huge_page(void);
 /* Asks for them in a range before its first touch. */
 void as_backing_want_huge_pages(void *at, uint64_t bytes);
-/* Before the first touch: has its pages come from the memory node of these CPUs (as_device_info.near_cpus), whichever
- * CPU touches, unless nodes are chosen for the calling thread. Without effect where the node is unknown or the only
- * one. */
-void as_backing_want_near(void *at, uint64_t bytes, const char *near_cpus);
+/* The memory node of these CPUs (as_device_info.near_cpus) for pages that a CPU touches first; -1 where it is unknown,
+ * the only one, or nodes are chosen for the calling thread. */
+int as_backing_near_node(const char *near_cpus);
+/* Has new pages come from this node, whoever touches them; -1: from the node of whoever does. Pages that there are
+ * stay. */
+void as_backing_want_node(void *at, uint64_t bytes, int node);
 
 #endif

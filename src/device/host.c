@@ -113,6 +113,16 @@ void as_host_nodes(const char *root, struct as_cpus *out)
         as_cpus_add(out, 0);
 }
 
+void as_host_node_values(const char *root, struct as_cpus *out)
+{
+    struct as_cpus with_cpus;
+    as_host_nodes(root, out);
+    (void)host_node_list(root, "has_cpu", &with_cpus);
+    for (int node = -1; (node = as_cpus_next(&with_cpus, node)) >= 0;)
+        as_cpus_add(out, node);
+    as_cpus_add(out, 0);
+}
+
 void as_host_node_cpus(const char *root, int node, struct as_cpus *out)
 {
     char name[48];

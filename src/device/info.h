@@ -174,8 +174,9 @@ struct as_device_info {
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
     unsigned siblings;     /* devices of its backend, including itself; 0 unknown */
     unsigned numa_nodes;
-    unsigned packages;  /* CPU: sockets with a usable core; 0 unknown */
-    char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
+    unsigned memory_node; /* its memory is this memory node of the host (coherent link: GH200); 0: it is none */
+    unsigned packages;    /* CPU: sockets with a usable core; 0 unknown */
+    char near_cpus[64];   /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
     /* set by the worker, not by backends: */
     char sensor[16];      /* its sensor ("nvml"), "" if none */
     char sensor_why[280]; /* why there is none, or what it cannot report */

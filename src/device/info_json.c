@@ -60,6 +60,7 @@ static const struct field info_fields[] = {
     I(BOOL, is_host_memory),
     I(UNSIGNED, siblings),
     I(UNSIGNED, numa_nodes),
+    I(UNSIGNED, memory_node),
     I(UNSIGNED, packages),
     I(TEXT, near_cpus),
     I(TEXT, sensor),

@@ -3,12 +3,13 @@
 
 #include <stdlib.h>
 
-/* Did the trials note where the memory was, and was no node requested? */
-static bool is_far(const struct as_cell *cell)
+/* Did the trials note where the memory was, and was no node requested? A device's own node is not far. */
+static bool is_far(const struct as_cell *cell, const struct as_device_info *info)
 {
     const double node = as_cell_note(cell, "node"), near = as_cell_note(cell, "near_node");
+    const bool own = info && info->memory_node && node == info->memory_node;
     return as_cell_is(cell, "node", "near") && as_cell_axis(cell, "allocator")[0] && node >= 0 && near >= 0 &&
-           node != near;
+           node != near && !own;
 }
 
 static void add_far(struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
@@ -34,7 +35,7 @@ static void derive_nodes(struct as_rule_context *c)
     if (!far || !of)
         c->status = as_nomem(c->err, (c->n + 1) * sizeof *far, "cells");
     for (size_t i = 0; far && of && i < c->n; i++)
-        if (is_far(c->cells[i]))
+        if (is_far(c->cells[i], c->info))
             far[n++] = c->cells[i];
     for (size_t i = 0; far && of && i < n; i++) {
         size_t before = 0, have = 0;

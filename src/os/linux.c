@@ -324,6 +324,8 @@ int as_bind_memory(void *at, size_t bytes, int node)
 {
     struct node_mask mask;
     const size_t before = (uintptr_t)at % (size_t)sysconf(_SC_PAGESIZE);
+    if (node < 0)
+        return (int)syscall(SYS_mbind, (char *)at - before, bytes + before, POLICY_DEFAULT, NULL, 0ul, 0);
     if (!mask_of(node, &mask))
         return -1;
     return (int)syscall(SYS_mbind, (char *)at - before, bytes + before, POLICY_BIND, mask.words, AS_NODES_MAX + 1ul,

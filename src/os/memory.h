@@ -36,7 +36,7 @@ enum { AS_NODES_MAX = 1024 };
 int as_take_memory_of(int node);
 /* Has someone chosen nodes for new memory of the calling thread, by as_take_memory_of or for the whole process? */
 bool as_memory_has_place(void);
-/* Binds this mapping to the node. 0, or -1 with errno. */
+/* Binds this mapping to the node, or to none (-1). 0, or -1 with errno. */
 int as_bind_memory(void *at, size_t bytes, int node);
 
 #endif

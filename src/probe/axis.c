@@ -1,10 +1,13 @@
 /* Axis expressions: "1KiB..4LLC x2", "1,2,4", "all". See plan.h for the grammar. */
 #include "probe/axis.h"
 #include "base/text.h"
+#include "device/host.h"
 #include "os/cpus.h"
+#include "os/memory.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,6 +219,18 @@ static enum as_status split_range(const struct parser *p, char *item, char **hig
     return AS_OK;
 }
 
+/* Beside words it is one, too. */
+static enum as_status axis_add_node(struct parser *p, uint64_t node)
+{
+    char text[24];
+    if (p->axis->type != AS_AXIS_WORD)
+        return axis_add_number(p, node);
+    if (node >= AS_NODES_MAX)
+        return as_fail(p->err, AS_USAGE, "axis '%s': nodes are numbered below %d", p->axis->name, AS_NODES_MAX);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)node);
+    return add_value(p, text, NAN);
+}
+
 static enum as_status add_cpus(struct parser *p)
 {
     struct as_cpus set;
@@ -227,11 +242,23 @@ static enum as_status add_cpus(struct parser *p)
     return st;
 }
 
+static enum as_status add_nodes(struct parser *p)
+{
+    struct as_cpus nodes;
+    as_host_node_values("", &nodes);
+    enum as_status st = AS_OK;
+    for (int node = -1; !st && (node = as_cpus_next(&nodes, node)) >= 0;)
+        st = axis_add_node(p, (uint64_t)node);
+    return st;
+}
+
 static enum as_status add_number_item(struct parser *p, char *item)
 {
     if (strcmp(item, "all") == 0) {
         if (p->axis->domain == AS_DOMAIN_CPU)
             return add_cpus(p);
+        if (p->axis->domain == AS_DOMAIN_NODE)
+            return add_nodes(p);
         uint64_t max = largest_count(p);
         if (max == 0)
             return as_fail(p->err, AS_USAGE, "axis '%s' has no largest value; give a range", p->axis->name);
@@ -314,6 +341,11 @@ static enum as_status axis_add_word(struct parser *p, const char *item)
     }
     if (p->axis->domain == AS_DOMAIN_ALLOCATOR)
         return axis_add_allocator(p, item);
+    uint64_t node;
+    if (p->axis->domain == AS_DOMAIN_NODE && strcmp(item, "all") == 0)
+        return add_nodes(p);
+    if (p->axis->domain == AS_DOMAIN_NODE && !found && !as_parse_u64(item, &node, NULL))
+        return axis_add_node(p, node);
     if (found)
         return AS_OK;
     return unknown_word(p, item);

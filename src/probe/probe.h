@@ -23,6 +23,7 @@ enum as_axis_domain {
     AS_DOMAIN_ALLOCATOR, /* the device's allocators that can be used */
     AS_DOMAIN_THREADS,   /* 1 .. the device's logical CPUs; "all" is the largest */
     AS_DOMAIN_CPU,       /* OS index of a logical CPU */
+    AS_DOMAIN_NODE,      /* memory node of the host; as_host_node_values are "all" of a count; words: further values */
 };
 struct as_axis {
     const char *name;
@@ -31,7 +32,7 @@ struct as_axis {
     enum as_axis_domain domain;
     uint64_t min, max;        /* for sizes and counts, inclusive; max 0: no bound but memory */
     const char *def;          /* expression for a grid that does not name this axis */
-    const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL; AS_DOMAIN_ALLOCATOR: further values */
+    const char *const *words; /* AS_AXIS_WORD: ends with NULL; AS_DOMAIN_ALLOCATOR, _NODE: further values */
     const char *all;          /* word that "all" means where the words overlap; NULL: every one of them */
     const char *zero;         /* what the value 0 stands for where it is no number ("device"), NULL: it is one */
 };

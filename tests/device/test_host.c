@@ -120,6 +120,13 @@ static void test_nodes(void **state)
     as_host_nodes(root, &nodes);
     assert_int_equal(as_cpus_count(&nodes), 2);
     assert_true(as_cpus_has(&nodes, 0) && as_cpus_has(&nodes, 252));
+    static const char with_cpus[] = "8\n";
+    char cpus_too[128];
+    snprintf(cpus_too, sizeof cpus_too, "%s/%s/has_cpu", root, folders[3]);
+    assert_int_equal(as_write_file(cpus_too, with_cpus, strlen(with_cpus), NULL), AS_OK);
+    as_host_node_values(root, &nodes);
+    assert_true(as_cpus_count(&nodes) == 3 && as_cpus_has(&nodes, 8));
+    assert_int_equal(unlink(cpus_too), 0);
     assert_int_equal(unlink(memory), 0);
     static const char list[] = "4-6,12\n";
     struct as_cpus cpus;

@@ -24,6 +24,7 @@ static const struct as_device_info full = {
     .peak_bandwidth = 3.35e12,
     .is_host_memory = true,
     .numa_nodes = 8,
+    .memory_node = 1,
     .host_cache = 384u << 20,
     .caches_n = 4,
     .caches = {{.level = 1, .kind = 'd', .size = 32768, .line = 64, .ways = 8, .shared = 1},

@@ -88,6 +88,8 @@ UNIT_TEST(test_wrong_node)
         strdup("{\"node\":1,\"near_node\":0}");
     made_add(&m, "latency", "ns", 300, "allocator=pinned size=1024")->detail = strdup("{\"node\":0,\"near_node\":0}");
     made_add(&m, "latency", "ns", 300, "allocator=pool size=1024")->detail = strdup("{\"node\":1}");
+    m.info.memory_node = 2;
+    made_add(&m, "latency", "ns", 300, "allocator=first size=1024")->detail = strdup("{\"node\":2,\"near_node\":0}");
     made_add(&m, "fault", "ns", 300, "allocator=own pages=1 node=1")->detail = strdup("{\"node\":1,\"near_node\":0}");
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "memory.node.malloc");
@@ -96,7 +98,8 @@ UNIT_TEST(test_wrong_node)
     assert_int_equal(f->evidence_n, 2);
     assert_null(made_find(&m, "memory.node.pinned"));
     assert_null(made_find(&m, "memory.node.pool"));
-    assert_null(made_find(&m, "memory.node.own")); /* requested there */
+    assert_null(made_find(&m, "memory.node.own"));   /* requested there */
+    assert_null(made_find(&m, "memory.node.first")); /* the device's own memory */
     made_end(&m);
 }
 

@@ -1,5 +1,6 @@
 /* Axis expressions, suites and plans against known answers, with the test's own probes. */
 #include "base/text.h"
+#include "device/host.h"
 #include "plan/plan.h"
 #include "tests/unit_test.h"
 
@@ -445,16 +446,45 @@ UNIT_TEST(test_foreign_cells)
     assert_non_null(strstr(err.text, "the device has no "));
 }
 
+/* All nodes of the host, however they are numbered, as counts and beside words. */
+UNIT_TEST(test_nodes)
+{
+    static const char *const near[] = {"near", NULL};
+    static const struct as_axis number = {.name = "from", .type = AS_AXIS_COUNT, .domain = AS_DOMAIN_NODE, .max = 1023},
+                                word = {.name = "node", .type = AS_AXIS_WORD, .domain = AS_DOMAIN_NODE, .words = near};
+    char all[4096] = "", beside[4096];
+    struct as_cpus nodes;
+    as_host_node_values("", &nodes);
+    for (int node = -1; (node = as_cpus_next(&nodes, node)) >= 0;)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%d", all[0] ? " " : "", node);
+    snprintf(beside, sizeof beside, "near %.4000s", all);
+    assert_string_equal(values(&number, "all"), all);
+    assert_string_equal(values(&word, "all"), beside);
+    assert_string_equal(values(&number, "0,34,252"), "0 34 252");
+    assert_string_equal(values(&word, "34,near,252"), "34 near 252");
+    assert_non_null(strstr(values(&number, "1024"), "above the largest value 1023"));
+    assert_non_null(strstr(values(&word, "1024"), "numbered below 1024"));
+    assert_non_null(strstr(values(&word, "nearer"), "has no value 'nearer'"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_words),          cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_plan),           cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_precision),      cmocka_unit_test(test_devices_before_a_preset),
-        cmocka_unit_test(test_lacking_device), cmocka_unit_test(test_suites_and_probes),
-        cmocka_unit_test(test_bad_suites),     cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_foreign_cells),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_devices_before_a_preset),
+        cmocka_unit_test(test_lacking_device),
+        cmocka_unit_test(test_suites_and_probes),
+        cmocka_unit_test(test_bad_suites),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_sets),
+        cmocka_unit_test(test_foreign_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

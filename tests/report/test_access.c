@@ -119,6 +119,25 @@ static void one_memory(void **state)
     check_text("access-apu.txt");
 }
 
+/* Four GPUs on a host of two sockets: each GPU's memory is a node, and numbers between them stay empty. */
+UNIT_TEST(nodes_of_gpus)
+{
+    begin(6);
+    add_gpu("cuda:0", "cuda", false);
+    add_gpu("cuda:1", "cuda", false);
+    devices[1].memory_node = 2;
+    devices[2].memory_node = 10;
+    static const int at[] = {0, 1, 2, 10, 18};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        char axes[160];
+        snprintf(axes, sizeof axes, "{\"from\":0,\"node\":%d,\"allocator\":\"mmap huge\"," DRAM "}", at[i]);
+        add("cpu", "host_latency", 100 + at[i], axes);
+    }
+    add("cuda:0", "latency", 620, "{\"pattern\":\"random\",\"allocator\":\"cuMemAlloc\"," DRAM "}");
+    assert_true(as_access_any(&run));
+    check_text("access-coherent.txt");
+}
+
 UNIT_TEST(hostile_axes)
 {
     begin(1);
@@ -136,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cards_and_nodes),
         cmocka_unit_test(one_memory),
+        cmocka_unit_test(nodes_of_gpus),
         cmocka_unit_test(hostile_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

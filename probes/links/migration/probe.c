@@ -289,12 +289,16 @@ static enum as_status pass(struct state *s, double *seconds, struct as_error *er
     return st;
 }
 
-/* How many of some pages the host has; the device has the others. */
+/* How many of some pages the host has. The device has the others: the host has no page there, or one on the node that
+ * is the device's memory. */
 static uint64_t look(const struct state *s, const char *at)
 {
+    const unsigned own = s->dev->info.memory_node;
     uint64_t n = 0;
-    for (uint64_t i = 0; i < LOOKS && at; i++)
-        n += as_node_of(at + s->words * 8 / LOOKS * i) >= 0;
+    for (uint64_t i = 0; i < LOOKS && at; i++) {
+        const int node = as_node_of(at + s->words * 8 / LOOKS * i);
+        n += node >= 0 && !(own && (unsigned)node == own);
+    }
     return n;
 }
 

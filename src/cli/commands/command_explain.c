@@ -34,10 +34,15 @@ static void axis_range(const struct as_probe *p, const struct as_axis *a, bool a
     static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] =
                                               "allocators or their roles, largest_pages, first, all",
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
-                                          [AS_DOMAIN_CPU] = "logical CPUs"};
+                                          [AS_DOMAIN_CPU] = "logical CPUs",
+                                          [AS_DOMAIN_NODE] = "numbers of NUMA nodes"};
     if (a->domain == AS_DOMAIN_THREADS && (p->needs & AS_CAP_SOURCE)) {
         as_buf_str(out, "1 to the largest workgroup"); /* CPUs compile no kernels */
     } else if (a->domain != AS_DOMAIN_NONE) {
+        if (a->domain == AS_DOMAIN_NODE && a->words) {
+            axis_words(p, a, all, out);
+            as_buf_str(out, ", ");
+        }
         as_buf_str(out, domains[a->domain]);
     } else if (a->type == AS_AXIS_WORD) {
         axis_words(p, a, all, out);
@@ -97,6 +102,11 @@ static bool takes_cpus(const struct as_axis *a)
     return a->domain == AS_DOMAIN_CPU;
 }
 
+static bool takes_nodes(const struct as_axis *a)
+{
+    return a->domain == AS_DOMAIN_NODE;
+}
+
 static bool takes_words(const struct as_axis *a)
 {
     return a->type == AS_AXIS_WORD && a->domain == AS_DOMAIN_NONE && !a->all;
@@ -113,6 +123,7 @@ static void explain_all(const struct as_probe *p, const struct as_table_style *s
     struct as_buf text = AS_BUF_INIT;
     all_of(p, takes_doublings, "1, 2, 4 ... up to the largest, which alone is 'max'", &text);
     all_of(p, takes_cpus, "every CPU that assay may use", &text);
+    all_of(p, takes_nodes, "every node of the host", &text);
     all_of(p, takes_words, "every value", &text);
     all_of(p, takes_allocators, "every allocator that can be used", &text);
     for (const struct as_axis *a = p->axes; a->name; a++)

@@ -155,6 +155,9 @@ static void cuda_info_fill_memory(struct as_device_info *info, const struct as_g
     /* Both clocks are in kHz; memory transfers data at both edges. */
     info->peak_bandwidth = 2e3 * cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
                            cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+    /* Node 0 is the system's. */
+    if (as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_NUMA_CONFIG) == CU_DEVICE_NUMA_CONFIG_NUMA_NODE)
+        info->memory_node = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_NUMA_ID);
     info->is_host_memory = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
     /* The only cache whose size the driver reports. */
     unsigned l2 = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);

@@ -2,8 +2,10 @@
 #include "device/gpu/memory.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "device/backing.h"
+#include "os/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,15 +95,31 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
 }
 
 /* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
- * another is chosen; process memory gets the pages of its allocator. Not part of the allocation that is timed. */
-static void place_pages(const struct as_device *dev, const struct as_gpu_block *b)
+ * another is chosen; process memory gets the pages of its allocator. Where the device's own memory is a node of the
+ * host, its first touch takes pages there unless a policy forbids it: so only CPUs get one, in place_touch. Not part
+ * of the allocation that is timed. */
+static void place_pages(const struct as_device *dev, const struct as_memory_desc *desc, struct as_gpu_block *b)
 {
+    const struct as_device_info *info = &dev->info;
+    const bool by_touch = b->host && (b->how->plain || (b->how->on_demand && info->is_host_memory));
+    const int near = by_touch && desc->node < 0 ? as_backing_near_node(info->near_cpus) : -1;
+    const bool is_own_node = b->how->plain && info->memory_node;
+    if (b->how->plain) /* the heap's pages and policy may be those of an earlier block */
+        as_drop_pages(b->host, as_gpu_round_up(b->bytes, as_host_page()));
     if (b->how->huge)
         as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
     else if (b->how->plain)
         as_backing_want_base_pages(b->host, b->bytes);
-    if (b->host && (b->how->plain || (b->how->on_demand && dev->info.is_host_memory)))
-        as_backing_want_near(b->host, b->bytes, dev->info.near_cpus);
+    b->host_node = is_own_node ? 1 + near : 0;
+    if (b->how->plain || near >= 0)
+        as_backing_want_node(b->host, b->bytes, is_own_node ? -1 : near);
+}
+
+/* The CPU touches next, or else the device. */
+static void place_touch(const struct as_gpu_block *b, bool by_cpu)
+{
+    if (b->host_node)
+        as_backing_want_node(b->host, b->bytes, by_cpu ? b->host_node - 1 : -1);
 }
 
 /* Memory that the caller keeps, as it is. */
@@ -145,7 +163,7 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
         return st;
     }
     if (!desc->at)
-        place_pages(dev, &h->block);
+        place_pages(dev, desc, &h->block);
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
     *out = &h->memory;
     return AS_OK;
@@ -179,7 +197,9 @@ static enum as_status gpu_copy(struct as_gpu *gpu, const struct as_gpu_block *b,
         return st;
     char *plain = b->how->plain ? b->host : NULL;
     if (plain) {
+        place_touch(b, true);
         memcpy(to ? to : plain + offset, from ? from : plain + offset, bytes);
+        place_touch(b, false);
         return AS_OK;
     }
     if (to)
@@ -210,6 +230,7 @@ static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *me
             st = b->how->settle(gpu, b, err);
         mem->host = st ? NULL : b->host;
         look_at_pages(mem);
+        place_touch(b, mem->host != NULL);
         return st;
     }
     st = as_gpu_check_host(gpu->api->name, b->bytes, err);
@@ -235,6 +256,7 @@ static enum as_status gpu_memory_unmap(struct as_device *dev, struct as_memory *
         return AS_OK;
     mem->host = NULL;
     look_at_pages(mem);
+    place_touch(b, false);
     enum as_status st = as_gpu_alive(gpu, err);
     if (!st && b->staging)
         st = gpu_copy(gpu, b, 0, NULL, b->staging, b->bytes, err);

@@ -8,13 +8,14 @@
 struct as_gpu_block {
     const struct as_gpu_allocator *how;
     struct as_gpu_place home;
-    unsigned long long address;   /* device address */
-    void *physical;               /* handle of memory that is mapped to the address; NULL: none */
-    void *host;                   /* host address; NULL: only through a copy */
-    void *staging;                /* the copy while it is mapped */
-    uint64_t bytes;               /* as requested */
-    uint64_t taken;               /* bytes that release frees: reserved or registered, in whole pages */
-    uint64_t page_size;           /* 0 unknown */
+    unsigned long long address; /* device address */
+    void *physical;             /* handle of memory that is mapped to the address; NULL: none */
+    void *host;                 /* host address; NULL: only through a copy */
+    void *staging;              /* the copy while it is mapped */
+    uint64_t bytes;             /* as requested */
+    uint64_t taken;             /* bytes that release frees: reserved or registered, in whole pages */
+    uint64_t page_size;         /* 0 unknown */
+    int host_node;              /* 1 + the node of pages that a CPU touches first, of a device with another; 0: none */
     struct as_gpu_module *module; /* holds a static variable */
     bool is_borrowed;             /* the caller's memory, which is not released */
 };

@@ -1,6 +1,7 @@
 #include "report/model/access.h"
 
 #include "base/text.h"
+#include "os/memory.h"
 #include "probe/probe.h"
 #include "probe/view_role.h"
 
@@ -11,13 +12,15 @@ const char as_access_caption[] = "Each agent in each memory: latency of a depend
                                  "each pair the largest size, and "
                                  "the best of its allocators.";
 
-/* Agents and memories have one numbering: NUMA nodes of the host, then devices of the run. */
-enum { NODES = 8, DEVICES = 8, ENDS = NODES + DEVICES };
+/* Agents and memories have one numbering: NUMA nodes of the host that have cells, then devices of the run. */
+enum { NODES = 64, DEVICES = 8, ENDS = NODES + DEVICES };
 enum kind { LATENCY, BANDWIDTH, KINDS };
 
 struct access {
     const struct as_report_run *run;
-    bool many_nodes;                               /* cells tell nodes apart */
+    bool many_nodes; /* cells tell nodes apart */
+    int node[NODES]; /* their numbers, ascending */
+    size_t nodes_n;
     bool agents[ENDS], memories[ENDS];             /* those that any cell has */
     const struct as_cell *best[KINDS][ENDS][ENDS]; /* by agent, by memory: a valid one, else one without a number */
 };
@@ -72,10 +75,53 @@ static size_t end_of_device(const struct as_report_run *run, const char *id)
     return ENDS;
 }
 
-static size_t end_of_node(const struct as_cell *cell, const char *axis)
+/* The number of the device whose memory is that node of the host; ENDS: of none. */
+static size_t device_of_node(const struct as_report_run *run, double node)
+{
+    for (size_t i = 0; i < run->devices_n; i++)
+        if (run->devices[i].memory_node && run->devices[i].memory_node == node && is_counted(run, i))
+            return NODES + i;
+    return ENDS;
+}
+
+static size_t end_of_node(const struct access *a, const struct as_cell *cell, const char *axis)
 {
     const double node = as_axes_number(&cell->axes, axis);
-    return node >= 0 && node < NODES ? (size_t)node : (size_t)ENDS;
+    const size_t device = device_of_node(a->run, node);
+    if (device != ENDS)
+        return device;
+    for (size_t i = 0; i < a->nodes_n; i++)
+        if (a->node[i] == node)
+            return i;
+    return ENDS;
+}
+
+/* Keeps the numbers in order; of too many the first that come. */
+static void add_node(struct access *a, double node)
+{
+    size_t at = 0;
+    while (at < a->nodes_n && a->node[at] < node)
+        at++;
+    if (!(node >= 0 && node < AS_NODES_MAX) || a->nodes_n == NODES || (at < a->nodes_n && a->node[at] == node) ||
+        device_of_node(a->run, node) != ENDS)
+        return;
+    memmove(&a->node[at + 1], &a->node[at], (a->nodes_n++ - at) * sizeof *a->node);
+    a->node[at] = (int)node;
+}
+
+/* Those of cells, and node 0, which is the host's memory where cells name none. */
+static void find_nodes(struct access *a)
+{
+    add_node(a, 0);
+    for (size_t i = 0; i < a->run->cells_n; i++) {
+        const struct as_cell *cell = &a->run->cells[i];
+        const struct source *s = as_cell_is_valid(cell) ? source_of(cell) : NULL;
+        if (s && s->ends == CPU)
+            add_node(a, as_axes_number(&cell->axes, "from"));
+        if (s && s->ends != OWN)
+            add_node(a, as_axes_number(&cell->axes, "node"));
+    }
+    a->many_nodes |= a->nodes_n > 1;
 }
 
 static bool is_cpu(const struct as_device_info *info)
@@ -110,7 +156,7 @@ static void find_peer(const struct access *a, const struct as_cell *cell, size_t
     char id[64];
     const char *peer = as_axes_text(&cell->axes, "peer");
     snprintf(id, sizeof id, "%.*s:%.16s", (int)strcspn(cell->device, ":"), cell->device, peer);
-    *memory = strcmp(peer, "host") == 0 ? end_of_node(cell, "node") : end_of_device(a->run, id);
+    *memory = strcmp(peer, "host") == 0 ? end_of_node(a, cell, "node") : end_of_device(a->run, id);
 }
 
 /* The cell's place; false if it has none. */
@@ -124,8 +170,8 @@ static bool find_ends(const struct access *a, const struct as_cell *cell, const 
     if (s->ends == PEER) {
         find_peer(a, cell, memory);
     } else if (s->ends == CPU) {
-        *agent = end_of_node(cell, "from");
-        *memory = is_cpu(info) ? end_of_node(cell, "node") : memory_of(a, info);
+        *agent = end_of_node(a, cell, "from");
+        *memory = is_cpu(info) ? end_of_node(a, cell, "node") : memory_of(a, info);
     } else {
         *memory = memory_of(a, info);
     }
@@ -148,6 +194,7 @@ static void access_find(const struct as_report_run *run, struct access *a)
     *a = (struct access){.run = run};
     for (size_t i = 0; i < run->devices_n; i++)
         a->many_nodes |= run->devices[i].numa_nodes > 1;
+    find_nodes(a);
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *cell = &run->cells[i];
         const struct source *s = source_of(cell);
@@ -188,7 +235,7 @@ static void name_end(const struct access *a, size_t end, const char *one, const 
     if (end >= NODES)
         snprintf(out, 40, "%s%.30s", device, a->run->devices[end - NODES].id);
     else if (a->many_nodes)
-        snprintf(out, 40, "%s%zu", each, end);
+        snprintf(out, 40, "%s%d", each, a->node[end]);
     else
         snprintf(out, 40, "%s", one);
 }

@@ -162,6 +162,7 @@ static void test_unified_memory(void **state)
         const char *driver = o.dev.info.driver;
         assert_true(strlen(driver) >= strlen(cases[i].said));
         assert_string_equal(driver + strlen(driver) - strlen(cases[i].said), cases[i].said);
+        assert_int_equal(o.dev.info.memory_node != 0, strcmp(cases[i].words, "grace") == 0);
         o.dev.device->close(&o.dev);
     }
 }

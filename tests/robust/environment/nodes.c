@@ -1,11 +1,12 @@
 /* A host with memory nodes of its own, preloaded into assay. What files say of nodes and of devices' CPUs is found
- * below ASSAY_HOST_ROOT. Memory is where it is bound to, new memory where the thread's policy has it, and everything
- * else on the node ASSAY_HOST_NODE: a driver that places its memory there. */
+ * below ASSAY_HOST_ROOT. Memory is where it was bound to when it was touched first, new memory where the thread's
+ * policy has it, and everything else on the node ASSAY_HOST_NODE: a driver that places its memory there. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ enum { BOUND_MAX = 256, WORD_BITS = 8 * sizeof(unsigned long) };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bound {
     uintptr_t from, to;
-    int node;
+    int node; /* -1: to none */
 } bound[BOUND_MAX];
 static size_t bound_n;
 static _Thread_local int policy = -1;
@@ -65,9 +66,19 @@ static int node_in(const unsigned long *mask)
     return mask && mask[0] ? __builtin_ctzl(mask[0]) : -1;
 }
 
+/* By its first page. */
+static bool is_touched(uintptr_t from)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char there = 0;
+    return mincore((void *)(from / page * page), (size_t)page, &there) == 0 && there & 1;
+}
+
 /* The latest wins. */
 static long bind_range(uintptr_t from, size_t bytes, int node)
 {
+    if (is_touched(from))
+        return 0;
     pthread_mutex_lock(&lock);
     bound[bound_n++ % BOUND_MAX] = (struct bound){from, from + bytes, node};
     pthread_mutex_unlock(&lock);
@@ -83,7 +94,7 @@ static int node_of(uintptr_t at)
     for (size_t i = 1; i <= n; i++) {
         const struct bound *b = &bound[(bound_n - i) % BOUND_MAX];
         if (at >= b->from && at < b->to) {
-            node = b->node;
+            node = b->node >= 0 ? b->node : node;
             break;
         }
     }
@@ -109,8 +120,10 @@ EXPORT long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(rest, long);
     va_end(rest);
-    if (number == SYS_mbind)
-        return bind_range((uintptr_t)a[0], (size_t)a[1], node_in((const unsigned long *)a[3]));
+    if (number == SYS_mbind) {
+        const int node = node_in((const unsigned long *)a[3]);
+        return bind_range((uintptr_t)a[0], (size_t)a[1], node >= 0 ? node : policy);
+    }
     if (number == SYS_set_mempolicy) {
         policy = node_in((const unsigned long *)a[1]);
         return 0;

@@ -8,7 +8,8 @@
  *   fault      the next wait ends with an illegal address, and the context is lost
  *   nopeer     no device reaches another    peererror peer access cannot be switched on
  *   plain      attributes of everything newer than plain memory are 0
- *   grace      kernels read the page tables of the host, which reaches managed memory on the device
+ *   grace      kernels read the page tables of the host, which reaches managed memory on the device; the memory of each
+ *              device is a memory node of the host, numbered from 1 in PCI order
  *   uvm        kernels reach no memory of malloc
  *   noaccess   mapped memory cannot be made accessible
  *   runs       any module is taken; see launch.c for what its kernels do
@@ -159,11 +160,22 @@ static const int newer[] = {
     CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,  CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
 };
 
+static int node_of(CUdevice device)
+{
+    static const int in_pci_order[DEVICES] = {3, 1, 2};
+    return fake_real(device) < 0 ? -1 : in_pci_order[fake_real(device)];
+}
+
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     if (attribute == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES ||
         attribute == CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST) {
         *value = fake_asked("grace");
+        return CUDA_SUCCESS;
+    }
+    if (attribute == CU_DEVICE_ATTRIBUTE_NUMA_CONFIG || attribute == CU_DEVICE_ATTRIBUTE_NUMA_ID) {
+        const bool is_config = attribute == CU_DEVICE_ATTRIBUTE_NUMA_CONFIG;
+        *value = !fake_asked("grace") ? -!is_config : is_config ? CU_DEVICE_NUMA_CONFIG_NUMA_NODE : node_of(device);
         return CUDA_SUCCESS;
     }
     if (attribute == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS && fake_asked("uvm")) {

@@ -1,7 +1,7 @@
-/* Streams, events, modules and launches of the stand-in. The kernels of the probes concurrency, launch and fault and of
- * the sentinel run on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing. FAKE_CUDA_ONCE names a
- * file that is removed by the first wait after a launch of "count"; that wait then does what FAKE_CUDA says: "hang" it
- * never ends, "lose" the context is lost. */
+/* Streams, events, modules and launches of the stand-in. The kernels of the probes concurrency, launch, migration and
+ * fault and of the sentinel run on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing.
+ * FAKE_CUDA_ONCE names a file that is removed by the first wait after a launch of "count"; that wait then does what
+ * FAKE_CUDA says: "hang" it never ends, "lose" the context is lost. */
 #include "inside.h"
 
 #include "device/dialect/host_prelude.h"
@@ -20,6 +20,9 @@ _Thread_local struct as_host_item as_host_item;
 #define F64
 #include "../../conformance/conformance.kernel"
 #include "lib/pages/pages.kernel"
+#define link migration_link /* which <unistd.h> has, too */
+#include "probes/links/migration/migration.kernel"
+#undef link
 #include "probes/runtime/concurrency/concurrency.kernel"
 #include "probes/runtime/launch/launch.kernel"
 #include "probes/validation/sentinel/sentinel.kernel"
@@ -243,6 +246,16 @@ static void run_touch(void **p)
     touch(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2], *(const u64 *)p[3], *(const u64 *)p[4], *(const u64 *)p[5]);
 }
 
+static void run_fill(void **p)
+{
+    fill(*(u64 **)p[0], *(const u64 *)p[1], *(const u64 *)p[2]);
+}
+
+static void run_sum(void **p)
+{
+    sum(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
+}
+
 static void run_clock(void **p)
 {
     u64 *out = *(u64 **)p[0], ns = *(const u64 *)p[1];
@@ -273,6 +286,8 @@ static const struct {
                {"core", run_core},
                {"memory", run_memory},
                {"touch", run_touch},
+               {"fill", run_fill},
+               {"sum", run_sum},
                {"as_clock", run_clock},
                {"conform_tick", run_tick},
                {"conform_numbers", run_numbers},
