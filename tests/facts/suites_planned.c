@@ -24,14 +24,14 @@ static const char *text_of(const char *suite)
     return NULL;
 }
 
-static enum as_status derive(const char *suite, const struct as_device_info *info, struct as_fact **facts, size_t *n,
+static enum as_status derive(const char *suite, const struct planned_machine *m, struct as_fact **facts, size_t *n,
                              struct as_error *err)
 {
     struct as_plan plan = {0};
-    enum as_status st = planned_add(&plan, suite, text_of(suite), info, err);
+    enum as_status st = planned_add(&plan, suite, text_of(suite), m, err);
     if (!st) {
         planned_measure(&plan);
-        st = planned_derive(&plan, info, facts, n, err);
+        st = planned_derive(&plan, m, facts, n, err);
     }
     as_plan_finish(&plan);
     return st;
@@ -71,15 +71,15 @@ static void compare(struct found *f, const char *machine, size_t one, size_t oth
         }
 }
 
-static enum as_status look(const struct planned_machine *m, struct found *f, struct as_error *err)
+static enum as_status look(const struct planned_start *start, struct found *f, struct as_error *err)
 {
-    struct as_device_info info;
-    enum as_status st = planned_open(m, &info, err);
+    struct planned_machine machine;
+    enum as_status st = planned_open(start, &machine, err);
     for (size_t s = 0; s < SUITES && !st; s++)
-        st = derive(suites[s], &info, &f->facts[s], &f->n[s], err);
+        st = derive(suites[s], &machine, &f->facts[s], &f->n[s], err);
     for (size_t s = 0; s < SUITES && !st; s++)
         for (size_t t = 0; t < s; t++)
-            compare(f, m->device, t, s);
+            compare(f, start->devices[0], t, s);
     for (size_t s = 0; s < SUITES; s++) {
         free(f->facts[s]);
         f->facts[s] = NULL;
@@ -92,8 +92,8 @@ int main(void)
 {
     struct found f = {.shared = 0};
     struct as_error err = {0};
-    for (const struct planned_machine *m = planned_machines; m->device; m++)
-        if (look(m, &f, &err)) {
+    for (const struct planned_start *start = planned_starts; start->refs; start++)
+        if (look(start, &f, &err)) {
             printf("Bail out! %s\n", err.text);
             return 1;
         }
