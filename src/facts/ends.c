@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 48 }; /* per rule: keeps a run with too many kinds of cells readable */
+enum { FACTS_MAX = 128 }; /* per rule: keeps a run with too many kinds of cells readable */
 /* A smaller difference from the host's own memory is not worth a sentence. */
 static const double DIFFERS = 1.05;
 

@@ -292,9 +292,12 @@ bool as_fact_ids_exist(const char *globs)
 
 bool as_fact_has_id(const struct as_fact *f, const char *globs)
 {
-    char one[GLOB_MAX];
+    char one[GLOB_MAX], id[sizeof f->id];
+    as_copy_text(id, sizeof id, f->id);
+    if (f->state[0]) /* globs of the same in any state */
+        id[strcspn(id, "@")] = 0;
     while ((globs = next_glob(globs, one)))
-        if (globs_overlap(one, f->id))
+        if (globs_overlap(one, f->id) || globs_overlap(one, id))
             return true;
     return false;
 }

@@ -125,7 +125,7 @@ size_t as_fact_subject(const struct as_fact *f);
 bool as_facts_share_subject(const struct as_fact *a, const struct as_fact *b);
 /* Does its id begin with the text, up to a dot? NULL: all do. */
 bool as_fact_is_about(const struct as_fact *f, const char *subject);
-/* Does one of these match its id? Globs of '*' and '?', separated by blanks. */
+/* Does one of these match its id, with the process state or without? Globs of '*' and '?', separated by blanks. */
 bool as_fact_has_id(const struct as_fact *f, const char *globs);
 /* Could facts have such ids, each of them, with values of closed sets? An id that no relation makes is an error of the
  * reader. */

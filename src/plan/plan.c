@@ -60,6 +60,8 @@ struct planner {
     const struct as_device_info *info;
     double precision;    /* of the grid's cells */
     bool size_is_chosen; /* the grid leaves the size of memory's working set to the device: symbol DRAM */
+    bool is_fallback;    /* only cells with an allocator of only_in_state */
+    bool only_in_state[AS_ALLOCATORS_MAX];
     struct key_set seen;
     struct as_error *err;
 };
@@ -119,10 +121,38 @@ static void note_pruned(struct planner *p, const struct as_probe *probe, const c
     p->has_pruned |= why[0] != 0;
 }
 
+/* Which allocators of the device no cell without a state measures. */
+static void find_only_in_state(struct planner *p)
+{
+    const struct as_device_info *info = p->info;
+    for (size_t k = 0; k < info->allocators_n; k++)
+        p->only_in_state[k] = true;
+    for (size_t i = 0; i < p->plan->n; i++) {
+        const struct as_cell *c = &p->plan->cells[i];
+        if (c->status != AS_CELL_PLANNED || strcmp(c->device, info->id) != 0 || as_axes_get(&c->axes, AS_STATE_AXIS))
+            continue;
+        for (size_t v = 0; v < c->axes.n; v++)
+            for (size_t k = 0; k < info->allocators_n; k++)
+                p->only_in_state[k] &= strcmp(c->axes.v[v].text, info->allocators[k].name) != 0;
+    }
+}
+
+/* Has the cell memory of such an allocator? */
+static bool is_only_in_state(const struct planner *p, const struct as_axes *axes)
+{
+    for (size_t v = 0; v < axes->n; v++)
+        for (size_t k = 0; k < p->info->allocators_n; k++)
+            if (p->only_in_state[k] && strcmp(axes->v[v].text, p->info->allocators[k].name) == 0)
+                return true;
+    return false;
+}
+
 static enum as_status plan_add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
 {
     struct as_error why = {0};
     enum as_applies applies = as_plan_applies(probe, axes, p->info, &why);
+    if (p->is_fallback && (applies != AS_APPLIES || !is_only_in_state(p, axes)))
+        return AS_OK;
     if (applies == AS_PRUNED) {
         note_pruned(p, probe, why.text);
         return AS_OK;
@@ -193,12 +223,34 @@ static const char *grid_states(const struct as_grid *g, const char *const *sets,
     return states;
 }
 
+/* Does the device, as assay was started, run in this state anyway? By the environment, or by the device's word. */
+static bool is_own_state(const struct as_device_info *info, const char *state)
+{
+    while (*state) {
+        char part[AS_STATE_SIZE], *value;
+        const size_t n = strcspn(state, "+");
+        as_copy_text(part, n < sizeof part ? n + 1 : sizeof part, state);
+        if (strcmp(part, info->ignored) != 0) {
+            if (!(value = strchr(part, '=')))
+                return false;
+            *value++ = 0;
+            const char *set = getenv(part);
+            if (!set || strcmp(set, value) != 0)
+                return false;
+        }
+        state += n + (state[n] == '+');
+    }
+    return true;
+}
+
 /* Is the grid measured in the process state of the device's description? */
 static enum as_status plan_in_state(const struct planner *p, const char *states, bool *in, struct as_error *err)
 {
     struct as_state_list list = {0};
     enum as_status st = states[0] ? as_states_add(&list, p->info->id, states, err) : AS_OK;
     *in = states[0] ? as_states_have(&list, p->info->state) : !p->info->state[0];
+    for (size_t i = 0; i < list.n && !p->info->state[0]; i++)
+        *in |= is_own_state(p->info, list.v[i]);
     return st;
 }
 
@@ -257,18 +309,21 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
     }
 }
 
-static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, const char *const *sets, size_t sets_n)
+static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, const char *fallback_states,
+                                    const char *const *sets, size_t sets_n)
 {
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
     p->size_is_chosen = false;
     bool foreign = false; /* the grid names an allocator of another device */
     bool in_state;
-    enum as_status st = plan_in_state(p, grid_states(g, sets, sets_n), &in_state, p->err);
+    const char *states = grid_states(g, sets, sets_n);
+    p->is_fallback = p->info->state[0] && !states[0];
+    enum as_status st = plan_in_state(p, p->is_fallback ? fallback_states : states, &in_state, p->err);
     if (st || !in_state)
         return st;
     if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
-        return plan_add_cell(p, g->probe, &(struct as_axes){0});
+        return p->is_fallback ? AS_OK : plan_add_cell(p, g->probe, &(struct as_axes){0});
     for (; g->probe->axes[n].name && n < AS_AXES_MAX - 1 && !st; n++) {
         const char *expr = grid_expr(g, &g->probe->axes[n]);
         for (size_t i = 0; i < sets_n; i++) {
@@ -282,9 +337,9 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
     }
     if (st)
         as_fail_in(p->err, g->probe->name);
-    else if (foreign)
+    else if (foreign && !p->is_fallback)
         note_no_allocator(p, g->probe, values, n);
-    else
+    else if (!foreign)
         st = add_product(p, g->probe, values, n);
     for (size_t i = 0; i < n; i++)
         as_axis_values_finish(&values[i]);
@@ -332,10 +387,12 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
         if (strcmp(plan->cells[i].device, info->id) == 0)
             st = key_set_add(&p.seen, plan->cells[i].key, &at, &added, err);
     }
+    if (info->state[0])
+        find_only_in_state(&p);
     for (size_t i = 0; i < suite->grids_n && !st; i++) {
         p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
         if (is_for_device(suite, i, info))
-            st = plan_add_grid(&p, &suite->grids[i], sets, sets_n);
+            st = plan_add_grid(&p, &suite->grids[i], suite->fallback_states, sets, sets_n);
     }
     free(p.seen.slot);
     return st;
@@ -346,9 +403,14 @@ enum as_status as_plan_states(const struct as_suite *suite, const struct as_devi
 {
     enum as_status st = AS_OK;
     for (size_t i = 0; i < suite->grids_n && !st; i++) {
+        struct as_state_list list = {0};
         const char *states = grid_states(&suite->grids[i], sets, sets_n);
+        states = states[0] ? states : suite->fallback_states;
         if (states[0] && is_for_device(suite, i, info))
-            st = as_states_add(out, info->id, states, err);
+            st = as_states_add(&list, info->id, states, err);
+        for (size_t k = 0; k < list.n && !st; k++)
+            if (!is_own_state(info, list.v[k]))
+                st = as_states_add(out, info->id, list.v[k], err);
     }
     return st;
 }
@@ -357,100 +419,4 @@ void as_plan_finish(struct as_plan *plan)
 {
     as_cells_free(plan->cells, plan->n);
     *plan = (struct as_plan){0};
-}
-
-/* Finds an axis by name in the probes of the suites; sets near to the nearest name if there is none. */
-static const struct as_axis *find_axis(const struct as_suite *suites, size_t suites_n, const char *probe,
-                                       const char *name, const char **near)
-{
-    const char *names[128];
-    size_t n = 0;
-    for (size_t i = 0; i < suites_n; i++)
-        for (size_t j = 0; j < suites[i].grids_n; j++) {
-            const struct as_probe *p = suites[i].grids[j].probe;
-            if (probe[0] && strcmp(probe, p->name) != 0)
-                continue;
-            const struct as_axis *axis = as_probe_axis(p, name);
-            if (axis)
-                return axis;
-            for (size_t k = 0; p->axes[k].name && n < 127; k++)
-                names[n++] = p->axes[k].name;
-        }
-    names[n] = NULL;
-    *near = as_nearest(name, names);
-    return NULL;
-}
-
-static bool asks_for(const struct as_suite *suites, size_t suites_n, const char *probe)
-{
-    for (size_t i = 0; i < suites_n; i++)
-        for (size_t j = 0; j < suites[i].grids_n; j++)
-            if (strcmp(suites[i].grids[j].probe->name, probe) == 0)
-                return true;
-    return false;
-}
-
-static enum as_status not_requested(const char *set, const char *probe, struct as_error *err)
-{
-    const char *near = as_probe_find(probe) ? NULL : as_nearest(probe, as_probe_names());
-    return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested%s%s%s", set, probe,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-/* Refuses duplicates, of which the last would win silently. sets[i] has a '='. */
-static enum as_status plan_check_once(const char *const *sets, size_t i, struct as_error *err)
-{
-    const size_t axis = strcspn(sets[i], "=") + 1;
-    for (size_t k = 0; k < i; k++)
-        if (strncmp(sets[k], sets[i], axis) == 0)
-            return as_fail(err, AS_USAGE, "'%s' and '%s' are for the same axis: write '%s,%s'", sets[k], sets[i],
-                           sets[k], sets[i] + axis);
-    return AS_OK;
-}
-
-/* A valid list of process states, of which one device at least can have one. */
-static enum as_status check_states(const char *states, const struct as_device_info *infos, size_t infos_n,
-                                   struct as_error *err)
-{
-    struct as_state_list list = {0};
-    enum as_status st = as_states_add(&list, NULL, states, err);
-    for (size_t i = 0; i < infos_n && !st; i++)
-        st = as_states_add(&list, infos[i].id, states, err);
-    if (!st && infos_n && list.n == 0)
-        st = as_fail(err, AS_USAGE, "state '%s': no device of this run has a runtime that reads it; see --device",
-                     states);
-    return st;
-}
-
-enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
-                                  size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err)
-{
-    for (size_t i = 0; i < sets_n; i++) {
-        char probe[32] = "", name[32] = "";
-        const char *eq = strchr(sets[i], '='), *dot = strchr(sets[i], '.');
-        if (!eq || eq == sets[i] || eq[1] == 0)
-            return as_fail(err, AS_USAGE, "'%s' is not of the form axis=values", sets[i]);
-        const char *start = sets[i];
-        if (dot && dot < eq) {
-            snprintf(probe, sizeof probe, "%.*s", (int)(dot - sets[i]), sets[i]);
-            start = dot + 1;
-        }
-        snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
-        if (probe[0] && !asks_for(suites, suites_n, probe))
-            return not_requested(sets[i], probe, err);
-        const char *near = NULL;
-        const bool state = strcmp(name, AS_STATE_AXIS) == 0;
-        const struct as_axis *axis = state ? NULL : find_axis(suites, suites_n, probe, name, &near);
-        if (!axis && !state)
-            return as_fail(err, AS_USAGE, "none of the requested probes has an axis '%s'%s%s%s", name,
-                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        enum as_status st = plan_check_once(sets, i, err);
-        if (!st && state)
-            st = check_states(eq + 1, infos, infos_n, err);
-        else if (!st && axis->domain == AS_DOMAIN_ALLOCATOR)
-            st = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
-        if (st)
-            return st;
-    }
-    return AS_OK;
 }

@@ -23,7 +23,9 @@ struct as_grid {
 // clang-format off
 /* A suite as data (suites/NAME.ini, built in; or a file named by the user).
  *   [suite]                     title=, budget=60s (for the CPU and one device, plus the same for each further device),
- *                               budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl
+ *                               budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl;
+ *                               fallback_state=HSA_XNACK=1: memory of allocators that no process without a
+ *                               state can measure is measured in processes with this one
  *   [latency], [latency.NAME]   one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
  *                               precision = ... for the cells of this section; state = HSA_XNACK=0,HSA_XNACK=1
  *                               measures each of them in worker processes with that environment (process_state.h) */
@@ -37,6 +39,7 @@ struct as_suite {
     double precision;
     int trials;
     char devices[128];         /* list, or "" for every piece of hardware once */
+    char fallback_states[96];  /* list, or "" */
     struct as_grid *grids;     /* owned */
     char (*grid_devices)[128]; /* per grid, "" for the suite's; owned */
     size_t grids_n;
@@ -63,13 +66,14 @@ struct as_plan {
     char foreign[256]; /* likewise for grids whose allocators the device lacks: why other allocators do not work either
                         */
 };
-/* Adds the cells of a suite for one device, those of its process state (as_device_info.state) alone. sets:
+/* Adds the cells of a suite for one device, those of its process state (as_device_info.state) alone; a device without a
+ * state comes first, and has the cells of the states that it is in anyway. sets:
  * "axis=expression" strings that override grids ("probe.axis=expr" for one probe only). A cell planned several times
  * gets the tightest precision. At most 100,000 cells. */
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
-/* Adds the states in which a suite, with these sets, measures a device. */
+/* Adds the states in which a suite, with these sets, measures a device, but those that it is in anyway. */
 enum as_status as_plan_states(const struct as_suite *suite, const struct as_device_info *info, const char *const *sets,
                               size_t sets_n, struct as_state_list *out, struct as_error *err);
 

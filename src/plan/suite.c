@@ -31,18 +31,18 @@ static enum as_status unknown_axis(const struct as_probe *probe, const char *nam
                    near ? "; did you mean '" : "; see assay explain for its axes", near ? near : "", near ? "'?" : "");
 }
 
-static enum as_status grid_set_states(struct as_grid *grid, const char *states, struct as_error *err)
+static enum as_status set_states(char *out, size_t size, const char *states, struct as_error *err)
 {
-    if (strlen(states) >= sizeof grid->states)
-        return as_fail(err, AS_USAGE, "the list of states is longer than %zu characters", sizeof grid->states - 1);
-    as_copy_text(grid->states, sizeof grid->states, states);
+    if (strlen(states) >= size)
+        return as_fail(err, AS_USAGE, "the list of states is longer than %zu characters", size - 1);
+    as_copy_text(out, size, states);
     return as_states_add(&(struct as_state_list){0}, NULL, states, err);
 }
 
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err)
 {
     if (strcmp(name, AS_STATE_AXIS) == 0)
-        return grid_set_states(grid, expr, err);
+        return set_states(grid->states, sizeof grid->states, expr, err);
     if (!as_probe_axis(grid->probe, name))
         return unknown_axis(grid->probe, name, err);
     if (strlen(expr) >= sizeof grid->axis[0].expr || expr[0] == 0)
@@ -181,6 +181,8 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         return as_parse_duration(value, &s->device_budget_s, err);
     if (strcmp(name, "precision") == 0)
         return parse_precision(value, &s->precision, err);
+    if (strcmp(name, "fallback_state") == 0)
+        return set_states(s->fallback_states, sizeof s->fallback_states, value, err);
     if (strcmp(name, "trials") == 0) {
         uint64_t v;
         if ((st = as_parse_u64(value, &v, err)))
@@ -190,7 +192,8 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         s->trials = (int)v;
         return AS_OK;
     }
-    static const char *const names[] = {"title", "devices", "budget", "budget_per_device", "precision", "trials", NULL};
+    static const char *const names[] = {"title",     "devices", "budget",         "budget_per_device",
+                                        "precision", "trials",  "fallback_state", NULL};
     const char *near = as_nearest(name, names);
     return as_fail(err, AS_USAGE, "a suite has no setting '%s'%s%s%s", name, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");

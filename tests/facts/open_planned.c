@@ -17,15 +17,15 @@ static bool is_sound(const char *sentence)
     return !*rest || strchr(";,", *rest) || strncmp(rest, " (", 2) == 0 || strncmp(rest, " at length ", 11) == 0;
 }
 
-static enum as_status look(const struct planned_machine *m, size_t *open, size_t *bad, struct as_error *err)
+static enum as_status look(const struct planned_start *start, size_t *open, size_t *bad, struct as_error *err)
 {
-    struct as_device_info info;
+    struct planned_machine machine;
     struct as_plan plan = {0};
     struct as_fact *facts = NULL;
     size_t n = 0;
-    enum as_status st = planned_open(m, &info, err);
+    enum as_status st = planned_open(start, &machine, err);
     if (!st)
-        st = planned_add_all(&plan, &info, err);
+        st = planned_add_all(&plan, &machine, err);
     if (!st)
         planned_measure(&plan);
     for (size_t i = 0; i < plan.n; i++) {
@@ -33,7 +33,7 @@ static enum as_status look(const struct planned_machine *m, size_t *open, size_t
         s->ci = (struct as_interval){s->median / WIDE, s->median * WIDE};
     }
     if (!st)
-        st = planned_derive(&plan, &info, &facts, &n, err);
+        st = planned_derive(&plan, &machine, &facts, &n, err);
     for (size_t i = 0; i < n; i++) {
         *open += strstr(facts[i].sentence, "too wide") != NULL;
         if (is_sound(facts[i].sentence))
@@ -50,8 +50,8 @@ int main(void)
 {
     struct as_error err = {0};
     size_t open = 0, bad = 0;
-    for (const struct planned_machine *m = planned_machines; m->device; m++)
-        if (look(m, &open, &bad, &err)) {
+    for (const struct planned_start *start = planned_starts; start->refs; start++)
+        if (look(start, &open, &bad, &err)) {
             printf("Bail out! %s\n", err.text);
             return 1;
         }

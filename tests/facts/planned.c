@@ -1,6 +1,7 @@
 #include "planned.h"
 
 #include "base/text.h"
+#include "device/backend.h"
 #include "device/device.h"
 #include "device/memory_cache.h"
 #include "model/metrics.h"
@@ -11,15 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct planned_machine planned_machines[] = {{"mi300a", "cpu", "", ""},
-                                                   {"mi300a", "hip:0", "apu mi300a xnack", ""},
-                                                   {"mi300a", "hip:0", "apu mi300a", ""},
-                                                   {"mi300a", "hip:0", "apu mi300a", "HSA_XNACK=0"},
-                                                   {"mi300a", "hip:0", "apu mi300a", "HSA_XNACK=1"},
-                                                   {"mi300a", "hip:0", "apu mi300a", "HSA_ENABLE_SDMA=0"},
-                                                   {"metal_benchmarks", "metal:0", "", ""},
-                                                   {"rigel", "metal:0", "", ""},
-                                                   {NULL, NULL, NULL, NULL}};
+const struct planned_start planned_starts[] = {{"mi300a", {"cpu", "hip:0"}, "apu mi300a"},
+                                               {"mi300a", {"cpu", "hip:0"}, "apu mi300a xnack"},
+                                               {"metal_benchmarks", {"metal:0"}, ""},
+                                               {"rigel", {"metal:0"}, ""},
+                                               {NULL, {NULL}, NULL}};
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
 static const double GIB = 1 << 30;
@@ -38,6 +35,8 @@ static const struct answer {
     const char *notes;
 } answers[] = {
     {"clockstate", NULL, NULL, 1000, "{\"modes\":1,\"p5\":999,\"p95\":1001,\"steady_s\":0}"},
+    {"fault", "what", "control", 100, "{}"},
+    {"host_bandwidth", "threads", "0", 1000, "{\"threads\":24}"},
     {"conversion", NULL, NULL, 2, "{\"result\":448}"}, /* saturates */
     {"layout", NULL, NULL, 0, "{\"base_rows\":8,\"base_columns\":8}"},
     {"numerics", "property", "accumulator", 24, "{\"format_bits\":24}"},
@@ -127,22 +126,22 @@ static void describe(struct as_device_info *info)
     memcpy(info->caches, of_cpu, sizeof of_cpu);
 }
 
-enum as_status planned_add(struct as_plan *plan, const char *name, const char *text, const struct as_device_info *info,
+enum as_status planned_add(struct as_plan *plan, const char *name, const char *text, const struct planned_machine *m,
                            struct as_error *err)
 {
     struct as_suite suite;
     enum as_status st = as_suite_parse(name, text, &suite, err);
-    if (!st)
-        st = as_plan_add(plan, &suite, info, NULL, 0, err);
+    for (size_t i = 0; i < m->n && !st; i++)
+        st = as_plan_add(plan, &suite, &m->info[i], NULL, 0, err);
     as_suite_finish(&suite);
     return st;
 }
 
-enum as_status planned_add_all(struct as_plan *plan, const struct as_device_info *info, struct as_error *err)
+enum as_status planned_add_all(struct as_plan *plan, const struct planned_machine *m, struct as_error *err)
 {
     enum as_status st = AS_OK;
     for (size_t i = 0; as_suite_texts[i].name && !st; i++)
-        st = planned_add(plan, as_suite_texts[i].name, as_suite_texts[i].text, info, err);
+        st = planned_add(plan, as_suite_texts[i].name, as_suite_texts[i].text, m, err);
     for (const char *const *name = as_probe_names(); *name && !st; name++) {
         static const char *const apart[] = {"atomics", "atomics_lost", "matmul", "mix", "numerics", NULL};
         char text[64];
@@ -152,7 +151,7 @@ enum as_status planned_add_all(struct as_plan *plan, const struct as_device_info
         if (apart[i] && i > 0)
             continue;
         snprintf(text, sizeof text, "[%s]\ngrids = full\n", *name);
-        st = planned_add(plan, *name, text, info, err);
+        st = planned_add(plan, *name, text, m, err);
     }
     return st;
 }
@@ -202,31 +201,64 @@ size_t planned_measure(struct as_plan *plan)
     return n;
 }
 
-enum as_status planned_open(const struct planned_machine *m, struct as_device_info *info, struct as_error *err)
+/* Describes a device in a state, "" for none, of which nothing stays in this process. */
+static enum as_status open_in_state(const struct planned_start *start, const char *device, const char *state,
+                                    struct as_device_info *info, struct as_error *err)
 {
     struct as_opened o;
-    setenv("FAKE_HIP", m->stand_in, 1);
-    unsetenv("HSA_XNACK");
-    enum as_status st = m->state[0] ? as_state_enter(m->device, m->state, err) : AS_OK;
+    enum as_status st = state[0] ? as_state_enter(device, state, err) : AS_OK;
     if (!st)
-        st = as_device_open(m->device, &o, err);
+        st = as_device_open(device, &o, err);
+    for (const char *const *v = as_backend_find(device)->environment; v && *v; v++)
+        unsetenv(*v);
     if (st)
         return st;
     *info = o.device.info;
     as_device_close(&o);
-    as_copy_text(info->state, sizeof info->state, m->state);
-    if (strcmp(m->refs, "mi300a") == 0)
+    as_copy_text(info->state, sizeof info->state, state);
+    if (strcmp(start->refs, "mi300a") == 0)
         describe(info);
     else
-        describe_apple(info, strcmp(m->refs, "rigel") == 0);
+        describe_apple(info, strcmp(start->refs, "rigel") == 0);
     return AS_OK;
 }
 
-enum as_status planned_derive(const struct as_plan *plan, const struct as_device_info *info, struct as_fact **facts,
+static enum as_status find_states(const struct as_device_info *info, struct as_state_list *out, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; as_suite_texts[i].name && !st; i++) {
+        struct as_suite suite;
+        st = as_suite_parse(as_suite_texts[i].name, as_suite_texts[i].text, &suite, err);
+        if (!st)
+            st = as_plan_states(&suite, info, NULL, 0, out, err);
+        as_suite_finish(&suite);
+    }
+    return st;
+}
+
+enum as_status planned_open(const struct planned_start *start, struct planned_machine *m, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    *m = (struct planned_machine){.n = 0};
+    setenv("FAKE_HIP", start->stand_in, 1);
+    for (; start->devices[m->n] && !st; m->n++)
+        st = open_in_state(start, start->devices[m->n], "", &m->info[m->n], err);
+    m->devices_n = m->n;
+    for (size_t i = 0; i < m->devices_n && !st; i++) {
+        struct as_state_list states = {0};
+        st = find_states(&m->info[i], &states, err);
+        for (size_t k = 0; k < states.n && m->n < PLANNED_INFOS_MAX && !st; k++)
+            if (strncmp(states.v[k], "ASSAY_", 6) != 0) /* of simulated devices */
+                st = open_in_state(start, start->devices[i], states.v[k], &m->info[m->n++], err);
+    }
+    return st;
+}
+
+enum as_status planned_derive(const struct as_plan *plan, const struct planned_machine *m, struct as_fact **facts,
                               size_t *n, struct as_error *err)
 {
     const struct as_run run = {.id = 1};
-    const struct as_fact_input in = {&run, plan->cells, plan->n, info, 1};
+    const struct as_fact_input in = {&run, plan->cells, plan->n, m->info, m->devices_n};
     return as_facts_derive(&in, facts, n, err);
 }
 

@@ -1,7 +1,7 @@
 /* refs_planned NAME: the figures of a set that no suite and no full grid answers, one per line: chip, side, metric and
  * axes, with tabs between. Everything is planned on the stand-ins of the machine of that study, every planned cell gets
- * a value, and facts are derived from these: a figure is answered if a cell or a fact stands beside it. Of other chips
- * than the study's own nothing is planned: their figures are not judged. */
+ * a value, and facts are derived from these: a figure is answered if a cell or a fact stands beside it, however assay
+ * is started there. Of other chips than the study's own nothing is planned: their figures are not judged. */
 #include "planned.h"
 
 #include <ctype.h>
@@ -10,11 +10,11 @@
 #include <string.h>
 
 /* Is the chip of the machine's make? Sets of one machine have no other. */
-static bool is_of(const struct planned_machine *m, const char *chip)
+static bool is_of(const struct planned_start *start, const char *chip)
 {
     const bool apple =
         ((chip[0] == 'A' || chip[0] == 'M') && isdigit((unsigned char)chip[1])) || strncmp(chip, "Apple", 5) == 0;
-    return strcmp(m->device, "metal:0") != 0 || apple;
+    return strcmp(start->devices[0], "metal:0") != 0 || apple;
 }
 
 static bool by_fact(const struct as_ref *ref, const struct as_fact *facts, size_t n)
@@ -25,27 +25,27 @@ static bool by_fact(const struct as_ref *ref, const struct as_fact *facts, size_
     return false;
 }
 
-static enum as_status answer(const struct planned_machine *m, const struct as_refs *refs, bool *answered,
+static enum as_status answer(const struct planned_start *start, const struct as_refs *refs, bool *answered,
                              struct as_error *err)
 {
-    struct as_device_info info;
+    struct planned_machine machine;
     struct as_plan plan = {0};
     struct as_fact *facts = NULL;
     struct as_ref_cells cells = {0};
     size_t facts_n = 0;
-    enum as_status st = planned_open(m, &info, err);
+    enum as_status st = planned_open(start, &machine, err);
     if (!st)
-        st = planned_add_all(&plan, &info, err);
+        st = planned_add_all(&plan, &machine, err);
     const size_t measured = st ? 0 : planned_measure(&plan);
     const struct as_report_run page = {.cells = plan.cells, .cells_n = plan.n};
     if (!st)
-        st = planned_derive(&plan, &info, &facts, &facts_n, err);
+        st = planned_derive(&plan, &machine, &facts, &facts_n, err);
     if (!st)
         st = as_ref_cells_make(&page, &cells, err);
     for (size_t i = 0; i < refs->n && !st; i++)
-        answered[i] |=
-            !is_of(m, refs->v[i].chip) || by_fact(&refs->v[i], facts, facts_n) || planned_has(&cells, &refs->v[i]);
-    fprintf(stderr, "# %s '%s' %s: %zu cells, %zu facts\n", m->device, m->stand_in, m->state, measured, facts_n);
+        answered[i] &=
+            !is_of(start, refs->v[i].chip) || by_fact(&refs->v[i], facts, facts_n) || planned_has(&cells, &refs->v[i]);
+    fprintf(stderr, "# %s '%s': %zu cells, %zu facts\n", start->devices[0], start->stand_in, measured, facts_n);
     as_ref_cells_finish(&cells);
     free(facts);
     as_plan_finish(&plan);
@@ -58,9 +58,10 @@ int main(int argc, char **argv)
     struct as_refs refs;
     struct as_error err = {0};
     enum as_status st = argc == 2 ? as_refs_load(argv[1], &refs, &err) : AS_USAGE;
-    for (const struct planned_machine *m = planned_machines; m->device && !st; m++)
-        if (strncmp(argv[1], m->refs, strlen(m->refs)) == 0)
-            st = answer(m, &refs, answered, &err);
+    memset(answered, true, sizeof answered);
+    for (const struct planned_start *start = planned_starts; start->refs && !st; start++)
+        if (strncmp(argv[1], start->refs, strlen(start->refs)) == 0)
+            st = answer(start, &refs, answered, &err);
     if (st) {
         fprintf(stderr, "refs_planned: %s\n", err.text);
         return 1;

@@ -17,6 +17,9 @@ FIGURES = {"mi300a-unified-memory": ("mi300a", "Wahlgren et al. 2025, "),
            "rigel-tensor-path": ("rigel", "Kumaresan 2026, Rigel, arXiv:2606.12765v1, "),
            "metal-benchmarks": ("metal_benchmarks", "Philip Turner, metal-benchmarks dc2adc6, "),
            "metal-benchmarks-early": ("metal_benchmarks_early", "Philip Turner, metal-benchmarks ec7de7a, ")}
+# The stand-in's machine of each source (planned.h), or one with a CPU beside the GPU.
+MACHINES = {"mi300a-unified-memory": "mi300a", "m4pro-residual-cache": "mi300a", "rigel-tensor-path": "rigel",
+            "metal-benchmarks": "metal_benchmarks", "metal-benchmarks-early": "metal_benchmarks"}
 
 
 def rows_of(text):
@@ -44,13 +47,13 @@ def faults_of(source, fields):
     return [f"{source}, {experiment}: {w}" for w in wrong]
 
 
-def asked_of(fields):
+def asked_of(source, fields):
     """The lines for the program that looks up what a row names."""
-    lines = []
+    lines, machine = [], MACHINES[source]
     for cell in re.findall(r"`([^`]*)`", fields[2]):
         suite, probe, axes = CELL.match(cell).groups()
-        lines.append(f"cell {suite} probe={probe}{axes}")
-    return lines + [f"fact {fact}" for fact in re.findall(r"`([^`]*)`", fields[3])]
+        lines.append(f"cell {machine} {suite} probe={probe}{axes}")
+    return lines + [f"fact {machine} {fact}" for fact in re.findall(r"`([^`]*)`", fields[3])]
 
 
 def lacking(experiments, rows):
@@ -77,7 +80,8 @@ def places_without_row(root, rows):
 def test_faults_are_found():
     good = ["Fig. 1", "a curve", "`upm: copy how=engine`, `grid: app`", "`app.*` `copy.*`", "complete; all of it"]
     assert not faults_of("s", good)
-    assert asked_of(good) == ["cell upm probe=copy how=engine", "cell grid probe=app", "fact app.*", "fact copy.*"]
+    assert asked_of("rigel-tensor-path", good) == ["cell rigel upm probe=copy how=engine", "cell rigel grid probe=app",
+                                                   "fact rigel app.*", "fact rigel copy.*"]
     for at, text in ((4, "partial"), (4, "done"), (4, "missing"), (2, "`copy`"), (2, "copies"), (3, "see above")):
         assert faults_of("s", good[:at] + [text] + good[at + 1:]), text
     assert faults_of("s", good[:2] + ["", "", "complete"]) and faults_of("s", good[:4])
@@ -96,9 +100,9 @@ def main():
         experiments = [(r["source"], r["experiment"]) for r in csv.DictReader(f)]
     test_faults_are_found()
     form = [w for source, fields in rows for w in faults_of(source, fields)]
-    asked = [] if form else sorted({line for _, fields in rows for line in asked_of(fields)})
+    asked = [] if form else sorted({line for source, fields in rows for line in asked_of(source, fields)})
     # Nothing plans these, whatever a machine has.
-    never = ["cell upm probe=copy from=nowhere", "fact no.such.fact"]
+    never = ["cell mi300a upm probe=copy from=nowhere", "fact mi300a no.such.fact"]
     answer = subprocess.run([planned], input="".join(a + "\n" for a in asked + never), check=True, encoding="utf-8",
                             stdout=subprocess.PIPE).stdout.splitlines()
     checks = [("rows are found to be wrong", [] if set(never) <= set(answer) else ["what nothing plans was answered"]),

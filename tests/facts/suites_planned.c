@@ -28,32 +28,34 @@ static const char *text_of(const char *suite)
     return NULL;
 }
 
-/* Which lines of the data sheet the suite asks for; returns how many. */
-static enum as_status lines_of(const struct as_plan *plan, const struct as_device_info *info, struct as_fact *facts,
-                               size_t facts_n, struct as_sheet *out, struct as_error *err)
+/* Of each device. */
+static enum as_status sheets_of(const struct as_plan *plan, struct planned_machine *m, struct as_fact *facts,
+                                size_t facts_n, struct as_sheet *out, struct as_error *err)
 {
-    struct as_device_info device = *info;
     const struct as_report_run run = {.run = {.id = 1},
                                       .cells = plan->cells,
                                       .cells_n = plan->n,
-                                      .devices = &device,
-                                      .devices_n = 1,
+                                      .devices = m->info,
+                                      .devices_n = m->devices_n,
                                       .facts = facts,
                                       .facts_n = facts_n};
-    return as_sheet_make(&run, info->id, out, err);
+    enum as_status st = AS_OK;
+    for (size_t d = 0; d < m->devices_n && !st; d++)
+        st = as_sheet_make(&run, m->info[d].id, &out[d], err);
+    return st;
 }
 
-static enum as_status derive(const char *suite, const struct as_device_info *info, struct as_fact **facts, size_t *n,
-                             struct as_sheet *sheet, struct as_error *err)
+static enum as_status derive(const char *suite, struct planned_machine *m, struct as_fact **facts, size_t *n,
+                             struct as_sheet *sheets, struct as_error *err)
 {
     struct as_plan plan = {0};
-    enum as_status st = planned_add(&plan, suite, text_of(suite), info, err);
+    enum as_status st = planned_add(&plan, suite, text_of(suite), m, err);
     if (!st) {
         planned_measure(&plan);
-        st = planned_derive(&plan, info, facts, n, err);
+        st = planned_derive(&plan, m, facts, n, err);
     }
     if (!st)
-        st = lines_of(&plan, info, *facts, *n, sheet, err);
+        st = sheets_of(&plan, m, *facts, *n, sheets, err);
     as_plan_finish(&plan);
     return st;
 }
@@ -116,23 +118,24 @@ static void compare_lines(struct found *f, const char *machine, const struct as_
     }
 }
 
-static enum as_status look(const struct planned_machine *m, struct found *f, struct as_error *err)
+static enum as_status look(const struct planned_start *start, struct found *f, struct as_error *err)
 {
-    struct as_device_info info;
-    struct as_sheet sheets[SUITES] = {{0}};
-    enum as_status st = planned_open(m, &info, err);
+    struct planned_machine machine;
+    struct as_sheet sheets[SUITES][PLANNED_INFOS_MAX] = {{{0}}};
+    enum as_status st = planned_open(start, &machine, err);
     for (size_t s = 0; s < SUITES && !st; s++)
-        st = derive(suites[s], &info, &f->facts[s], &f->n[s], &sheets[s], err);
-    if (!st)
-        compare_lines(f, m->device, &sheets[QUICK], &sheets[FULL]);
+        st = derive(suites[s], &machine, &f->facts[s], &f->n[s], sheets[s], err);
+    for (size_t d = 0; d < machine.devices_n && !st; d++)
+        compare_lines(f, machine.info[d].id, &sheets[QUICK][d], &sheets[FULL][d]);
     for (size_t s = 0; s < SUITES && !st; s++)
         for (size_t t = 0; t < s; t++)
-            compare(f, m->device, t, s);
+            compare(f, start->devices[0], t, s);
     for (size_t s = 0; s < SUITES; s++) {
         free(f->facts[s]);
         f->facts[s] = NULL;
         f->n[s] = 0;
-        as_sheet_finish(&sheets[s]);
+        for (size_t d = 0; d < PLANNED_INFOS_MAX; d++)
+            as_sheet_finish(&sheets[s][d]);
     }
     return st;
 }
@@ -141,8 +144,8 @@ int main(void)
 {
     struct found f = {.shared = 0};
     struct as_error err = {0};
-    for (const struct planned_machine *m = planned_machines; m->device; m++)
-        if (look(m, &f, &err)) {
+    for (const struct planned_start *start = planned_starts; start->refs; start++)
+        if (look(start, &f, &err)) {
             printf("Bail out! %s\n", err.text);
             return 1;
         }

@@ -11,6 +11,7 @@ from harness import FAILED, MEASURED, SHORT, USAGE, expect, expect_refused
 
 COPY, BANDWIDTH = "copy", "bandwidth"
 SDMA, XNACK = ("HSA_ENABLE_SDMA=0", "HSA_ENABLE_SDMA=1"), ("HSA_XNACK=0", "HSA_XNACK=1")
+OWN = ""  # XNACK is off where nothing sets it, so that HSA_XNACK=0 is no other state
 SUITE = f"""[suite]
 title = States
 budget = 0
@@ -80,9 +81,36 @@ def test_plan_counts_each_state(assay):
     done = assay.run("plan", *suite(assay), "--json", env=hip(assay))
     head, *cells = [json.loads(line) for line in done.out.splitlines()]
     expect(head["cells"] == 9 and head["unsupported"] == 3 and len(head["devices"]) == 1, "cells of both states", head)
-    expect({state(c) for c in cells} == {"", *SDMA, *XNACK}, "and no others", cells)
+    expect({state(c) for c in cells} == {OWN, *SDMA, XNACK[1]}, "and no others", cells)
     done = assay.run("plan", *suite(assay), env=hip(assay))
     expect("3 of state" in done.out, "the table says so", done)
+
+
+def test_a_state_of_its_own_doubles_nothing(assay):
+    """Whichever states a suite names, no process is like the one that assay was started as."""
+    for words, env, other in (("", {}, XNACK[1]), ("xnack", {}, XNACK[0]), ("", {"HSA_XNACK": "1"}, XNACK[0]),
+                              ("xnack", {"HSA_XNACK": "0"}, XNACK[1])):
+        env = hip(assay, FAKE_HIP=f"apu mi300a {words}", **env)
+        done = assay.run("plan", "bandwidth", "--set", f"state={','.join(XNACK)}", "--device", "hip:0", "--json", env=env)
+        cells = [json.loads(line) for line in done.out.splitlines()[1:]]
+        expect({state(c) for c in cells} == {OWN, other}, f"'{words}' {env}", cells[:3])
+        keys = [json.dumps(c["axes"]) for c in cells]
+        expect(len(set(keys)) == len(keys) > 0, "no cell twice", cells)
+
+
+def test_memory_that_only_a_state_reaches(assay):
+    """Suites of unified memory measure malloc and hipMallocManaged with XNACK everywhere, however assay was started."""
+    kinds = {}
+    for words in ("", "xnack"):
+        env = hip(assay, FAKE_HIP=f"apu mi300a {words}")
+        done = assay.run("plan", "upm", "apps", "--device", "hip:0", "--json", env=env)
+        cells = [json.loads(line) for line in done.out.splitlines()[1:]]
+        planned = [c for c in cells if c["status"] == "planned"]
+        kinds[words] = {(c["probe"], json.dumps({a: v for a, v in c["axes"].items() if a != "state"})) for c in planned
+                        if {"malloc", "malloc huge pages", "hipMallocManaged XNACK"} & {str(v) for v in c["axes"].values()}}
+        expect(words == "xnack" or all(state(c) != OWN for c in planned if "malloc" in c["axes"].values()), "in the state", cells[:3])
+    expect(kinds[""] == kinds["xnack"] and {"atomics", "tlb", "accounting", "host_latency", "migration", "app", "fault"} <=
+           {probe for probe, _ in kinds[""]}, "the same memory in the same probes", kinds[""] ^ kinds["xnack"])
 
 
 def test_each_cell_is_measured_in_its_state(assay):
@@ -91,9 +119,9 @@ def test_each_cell_is_measured_in_its_state(assay):
         values = [c["median"] for c in copies(cells, of)]
         expect(len(values) == 2 and all((v <= SLOW) == slow for v in values), f"copies with '{of}'", values)
     reach = {(c["axes"]["allocator"], state(c)): c for c in cells if c["probe"] == BANDWIDTH}
-    for allocator, of in (("malloc", XNACK[1]), ("hipMallocManaged XNACK", XNACK[1]), ("hipMallocManaged", XNACK[0])):
+    for allocator, of in (("malloc", XNACK[1]), ("hipMallocManaged XNACK", XNACK[1]), ("hipMallocManaged", OWN)):
         expect(reach[allocator, of]["status"] in ("ok", "wide"), "what kernels reach then", reach)
-    expect("HSA_XNACK=1" in reach["malloc", XNACK[0]]["reason"], "and what they do not", reach)
+    expect("HSA_XNACK=1" in reach["malloc", OWN]["reason"], "and what they do not", reach)
 
 
 def test_facts_and_views_tell_them_apart(assay):
@@ -114,7 +142,7 @@ def test_facts_and_views_tell_them_apart(assay):
     expect(assay.run("report", "-o", page).code == 0, "a page")
     with open(page, encoding="utf-8") as f:
         text = f.read()
-    expect(all(s in text for s in (*SDMA, *XNACK)), "has them all")
+    expect(all(s in text for s in (*SDMA, XNACK[1])), "has them all")
     exported = assay.run("export", "--format", "csv")
     expect(SDMA[0] in exported.out, "so has the table of cells", exported)
 

@@ -116,25 +116,35 @@ struct planned {
     struct bench bench;
 };
 
-static void plan_suite(const char *name, const struct planned_machine *m, struct as_slot *slot, struct as_plan *plan)
+/* The first machine that has the device, with this one alone. */
+static void open_machine(const char *device, struct planned_machine *one)
 {
     struct as_error err = {0};
-    *plan = (struct as_plan){0};
-    *slot = (struct as_slot){.worker = AS_WORKER_INIT};
-    require_ok(planned_open(m, &slot->info, &err), &err);
-    for (size_t i = 0; as_suite_texts[i].name; i++)
-        if (strcmp(as_suite_texts[i].name, name) == 0)
-            require_ok(planned_add(plan, name, as_suite_texts[i].text, &slot->info, &err), &err);
-    for (size_t i = 0; i < plan->n; i++)
-        plan->cells[i].id = (int64_t)i + 1;
+    for (const struct planned_start *start = planned_starts; start->refs; start++) {
+        struct planned_machine m;
+        require_ok(planned_open(start, &m, &err), &err);
+        for (size_t i = 0; i < m.devices_n; i++)
+            if (strcmp(m.info[i].id, device) == 0) {
+                *one = (struct planned_machine){.n = 1, .devices_n = 1};
+                one->info[0] = m.info[i];
+                return;
+            }
+    }
+    fail_msg("no machine has the device %s", device);
 }
 
 static void set_up_suite(const char *name, const char *device, struct planned *p)
 {
-    const struct planned_machine *m = planned_machines;
-    while (strcmp(m->device, device) != 0)
-        m++;
-    plan_suite(name, m, &p->slot, &p->plan);
+    struct planned_machine m;
+    struct as_error err = {0};
+    open_machine(device, &m);
+    p->plan = (struct as_plan){0};
+    p->slot = (struct as_slot){.worker = AS_WORKER_INIT, .info = m.info[0]};
+    for (size_t i = 0; as_suite_texts[i].name; i++)
+        if (strcmp(as_suite_texts[i].name, name) == 0)
+            require_ok(planned_add(&p->plan, name, as_suite_texts[i].text, &m, &err), &err);
+    for (size_t i = 0; i < p->plan.n; i++)
+        p->plan.cells[i].id = (int64_t)i + 1;
     set_up_bench(&p->bench, p->plan.cells, p->plan.n, &p->slot);
 }
 

@@ -1,6 +1,7 @@
 /* What bandwidth CPU threads reach in other NUMA nodes and in a device's allocators. */
 #include "facts/rule.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,34 +27,44 @@ static double host_threads(const struct as_cell *cell)
     return asked > 0 ? asked : as_cell_note(cell, "threads");
 }
 
-/* With how many threads the best bandwidth is reached: the fewest that are not surely below it. */
-static void add_threads(struct as_rule_context *c, const struct as_curve *curve)
+/* The same by all CPUs of the node, if it tells how many these are. */
+static const struct as_cell *by_all_threads(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    size_t best = 0, fewest;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, cell->probe) == 0 && as_cell_axis_number(c->cells[i], "threads") == 0 &&
+            host_threads(c->cells[i]) >= 1 && as_cells_alike(c->cells[i], cell, "threads"))
+            return c->cells[i];
+    return NULL;
+}
+
+/* With how many threads the best bandwidth is reached: the fewest that are not surely below it. */
+static void add_threads(struct as_rule_context *c, const struct as_curve *curve, const struct as_cell *all)
+{
+    const struct as_cell *best = all ? all : curve->cells[0];
     double most = 0;
-    for (size_t i = 1; i < curve->n; i++)
-        best = curve->y[i] > curve->y[best] ? i : best;
-    fewest = best;
-    for (size_t i = 0; i < curve->n; i++) {
-        const double threads = host_threads(curve->cells[i]);
-        most = threads > most ? threads : most;
-        if (threads < host_threads(curve->cells[fewest]) &&
-            as_verdict_above(as_cells_ratio(curve->cells[best], curve->cells[i]), 1) != AS_SUPPORTED)
-            fewest = i;
+    for (size_t i = 0; i < curve->n; i++)
+        best = curve->y[i] > best->sum.median ? curve->cells[i] : best;
+    const struct as_cell *fewest = best;
+    for (size_t i = 0; i < curve->n + (all != NULL); i++) {
+        const struct as_cell *cell = i < curve->n ? curve->cells[i] : all;
+        most = fmax(most, host_threads(cell));
+        if (host_threads(cell) < host_threads(fewest) &&
+            as_verdict_above(as_cells_ratio(best, cell), 1) != AS_SUPPORTED)
+            fewest = cell;
     }
-    const struct as_cell *cell = curve->cells[fewest];
     char object[64];
-    as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
-    struct as_fact *f =
-        host_threads(cell) >= 1 ? as_fact_add(c, AS_FACT_HOST_BANDWIDTH_THREADS, cell, AS_BY(.object = object)) : NULL;
+    as_allocator_object(as_cell_axis(fewest, "allocator"), object, sizeof object);
+    struct as_fact *f = as_fact_add(c, AS_FACT_HOST_BANDWIDTH_THREADS, fewest, AS_BY(.object = object));
     if (!f)
         return;
-    as_fact_number(f, host_threads(cell), AS_NO_INTERVAL);
+    as_fact_number(f, host_threads(fewest), AS_NO_INTERVAL);
     f->verdict = AS_SUPPORTED;
     as_fact_say(f, "%.0f of %.0f CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first",
-                f->value, most, as_cell_axis(cell, "allocator"),
-                as_cell_is(cell, "touch", "device") ? "device" : "CPU");
+                f->value, most, as_cell_axis(fewest, "allocator"),
+                as_cell_is(fewest, "touch", "device") ? "device" : "CPU");
     as_curve_evidence(f, curve, 0, curve->n - 1);
+    if (all)
+        as_fact_evidence(f, all);
 }
 
 /* Of a device's allocators: on CPUs of several nodes the numbers of threads differ from node to node. */
@@ -64,11 +75,13 @@ static void derive_threads(struct as_rule_context *c)
     if (c->info && as_info_has_host_kernels(c->info))
         return;
     as_curves_make(c, "host_bandwidth", "threads", &curves, &n);
-    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++)
-        if (curves[i].n > 1) {
-            add_threads(c, &curves[i]);
-            added++;
-        }
+    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+        const struct as_cell *all = by_all_threads(c, curves[i].cells[0]);
+        if (curves[i].n + (all != NULL) < 2)
+            continue;
+        add_threads(c, &curves[i], all);
+        added++;
+    }
     as_curves_free(curves, n);
 }
 

@@ -73,12 +73,27 @@ UNIT_TEST(test_against_device_memory)
     made_end(&m);
 }
 
+/* All CPUs of the node count as well, with the number that the cell tells. */
+UNIT_TEST(test_threads_of_all)
+{
+    struct made m = {.share = 0.01, .info = {.id = "hip:0", .backend = "hip"}};
+    made_add(&m, "host_bandwidth", "GB/s", 181,
+             "from=0 node=0 allocator=malloc touch=cpu op=triad size=639631360 threads=9");
+    made_add(&m, "host_bandwidth", "GB/s", 210,
+             "from=0 node=0 allocator=malloc touch=cpu op=triad size=639631360 threads=0")
+        ->detail = strdup("{\"threads\":24}");
+    made_derive(&m);
+    made_says(made_near(&m, "host.bandwidth_threads.triad.malloc.cpu", 24, 0), "24 of 24 CPU threads");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_device),
         cmocka_unit_test(test_against_device_memory),
+        cmocka_unit_test(test_threads_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,9 +89,10 @@ static void wait_for_flushes(void)
 #endif
 
 /* Lines pass from cache to cache only where both sides use one memory in place. */
-static bool is_shared_in_place(const struct as_allocator *a)
+static bool is_shared_in_place(const struct as_device_info *info, const struct as_allocator *a)
 {
-    return a && !a->why_not[0] && a->host_access && (a->coherent || as_role_is_pinned(a->role));
+    return a && !a->why_not[0] && a->host_access &&
+           (a->coherent || as_role_is_pinned(a->role) || (info->is_host_memory && a->role == AS_ROLE_DEVICE));
 }
 
 static bool is_of_lines(const struct as_axes *a)
@@ -111,7 +112,7 @@ static enum as_applies migration_applies(const struct as_device_info *info, cons
     if (same && (as_axes_number(a, "pass") > 1 || as_word_is(a, "lines", "flushed")))
         return AS_PRUNED;                                            /* the control: nothing has to move */
     const bool by_device = same && as_word_is(a, "agent", "device"); /* of memory that only the device reaches, too */
-    if (is_of_lines(a) && (as_axes_number(a, "pass") > 1 || !(by_device || is_shared_in_place(allocator))))
+    if (is_of_lines(a) && (as_axes_number(a, "pass") > 1 || !(by_device || is_shared_in_place(info, allocator))))
         return AS_PRUNED;
     if (as_word_is(a, "lines", "flushed") && !FLUSHES)
         return as_inapplicable(err, "no instruction that flushes cache lines on this architecture");

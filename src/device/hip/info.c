@@ -73,13 +73,17 @@ static void hip_info_fill_uuid(struct as_device_info *info, const struct as_hip_
         n += (size_t)snprintf(info->uuid + n, sizeof info->uuid - n, "%02x", u[i]);
 }
 
-/* A target that nobody knows may have it. */
+/* What HSA_XNACK does not change. A target that nobody knows may have XNACK. */
 static void hip_info_fill_ignored(struct as_device_info *info, const struct as_hip_device *hip)
 {
-    if (hip->target.xnack != AS_HIP_XNACK_NONE || !hip->target.arch[0])
+    static const char *const ignored
+        [] = {[AS_HIP_XNACK_NONE] = "HSA_XNACK", [AS_HIP_XNACK_OFF] = "HSA_XNACK=0", [AS_HIP_XNACK_ON] = "HSA_XNACK=1"},
+ *const why[] = {
+     [AS_HIP_XNACK_NONE] = "has no XNACK", [AS_HIP_XNACK_OFF] = "has XNACK off", [AS_HIP_XNACK_ON] = "has XNACK on"};
+    if (!hip->target.arch[0])
         return;
-    as_copy_text(info->ignored, sizeof info->ignored, "HSA_XNACK");
-    snprintf(info->ignored_why, sizeof info->ignored_why, "%s has no XNACK", hip->target.arch);
+    as_copy_text(info->ignored, sizeof info->ignored, ignored[hip->target.xnack]);
+    snprintf(info->ignored_why, sizeof info->ignored_why, "%s %s", hip->target.arch, why[hip->target.xnack]);
 }
 
 static void hip_info_fill_names(struct as_device_info *info, const struct as_hip_device *hip)

@@ -295,8 +295,8 @@ static void test_ignored_variable(void **state)
     static const struct {
         const char *words, *ignored, *why;
     } chips[] = {{"rdna3", "HSA_XNACK", "gfx1100 has no XNACK"},
-                 {"cdna3", "", ""},
-                 {"apu xnack", "", ""},
+                 {"cdna3", "HSA_XNACK=0", "gfx942 has XNACK off"},
+                 {"apu xnack", "HSA_XNACK=1", "gfx942 has XNACK on"},
                  {"unknown", "", ""} /* may have it */};
     (void)state;
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
