@@ -45,11 +45,14 @@ struct as_fleet {
     struct as_fleet_line *lines; /* owned */
     size_t lines_n, lines_cap;
     struct as_fleet_links links; /* of one run: see as_fleet_links_prefer */
+    /* (optional) gets each node's sheet instead of the fleet, which then has no numbers */
+    enum as_status (*each)(void *user, const struct as_fleet_node *node, struct as_machine_sheet *m,
+                           struct as_error *err);
+    void *user;
 };
 void as_fleet_finish(struct as_fleet *f);
 /* Adds a node with its numbers. */
-enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct as_machine_sheet *m,
-                            struct as_error *err);
+enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err);
 /* Forgets the numbers of all nodes. */
 void as_fleet_forget(struct as_fleet *f);
 /* Adds a node without numbers. */
