@@ -83,6 +83,35 @@ def test_none_slow(assay):
     expect(done.code == OK and "nothing slower than the others" in done.out, "nothing planted, nothing found", done)
 
 
+def reach(assay, *files):
+    done = assay.run("fleet", "show", "--all", "--json", *files)
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    return next(r for r in rows if r.get("quantity") == "memory.read.all"), [r for r in rows if "node" in r]
+
+
+def test_smallest_deviation(assay):
+    """What is slower by more than the smallest deviation that a line could have found is found, and what is slower by less is not."""
+    rng, sheet = random.Random(45), sheet_of(assay)
+    nodes = [node_of(sheet, f"node{i:02}", rng) for i in range(NODES)]
+    line, _ = reach(assay, *[written(assay, f"n{i}.json", n) for i, n in enumerate(nodes)])
+    least = line["smallest_deviation"]
+    expect(line["devices"] == NODES * GPUS and 0.01 < least < 0.05 and line["limited_by"] == "scatter", "of a scatter of 0.4%", line)
+    read = [next(x for x in d["lines"] if x["name"] == "memory.read.all") for n in nodes for d in n["devices"]]
+    middle = sorted(x["value"] for x in read[:GPUS])[GPUS // 2]
+    for share, found in ((1.3 * least, True), (0.7 * least, False)):
+        slow = copy.deepcopy(nodes[0])
+        target = next(x for x in slow["devices"][2]["lines"] if x["name"] == "memory.read.all")
+        by = middle / (1 + share) / target["value"]
+        target.update({k: target[k] * by for k in ("value", "ci_low", "ci_high")})
+        _, of = reach(assay, written(assay, "slow.json", slow), *[assay.path(f"n{i}.json") for i in range(1, NODES)])
+        said = [f["quantity"] for f in of[0]["findings"]]
+        expect((said == ["memory.read.all"]) == found and bool(said) == found, f"slower by {share:.3f}", (of[0], least))
+    text = assay.run("fleet", "show", "--all", *[assay.path(f"n{i}.json") for i in range(NODES)])
+    expect("finds from" in text.out and "another 'assay fleet run'" in " ".join(text.out.split()), "in words", text)
+    few, _ = reach(assay, assay.path("n0.json"))
+    expect(few["smallest_deviation"] > least, "fewer devices find less", few)
+
+
 def test_merged(assay):
     files, merged = fleet(assay, {3: 5}), assay.path("all.json")
     done = assay.run("fleet", "merge", *files, "-o", merged)

@@ -77,7 +77,7 @@ int as_fleet_show_nodes(const struct as_command *command, const struct as_args *
     if (!st)
         st = as_fleet_judge(f, &asked, &j, &err);
     if (!st && as_args_flag(args, "json"))
-        as_fleet_json(f, &j, &out);
+        as_fleet_json(f, &j, as_args_flag(args, "all"), &out);
     else if (!st)
         st = as_fleet_text(f, &j, as_args_flag(args, "all"), &style, &out, &err);
     if (!st)
