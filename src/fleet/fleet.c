@@ -161,10 +161,11 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     return st;
 }
 
-enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct as_machine_sheet *m,
-                            struct as_error *err)
+enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err)
 {
     enum as_status st = fleet_add_node(f, m->host, source, err);
+    if (!st && f->each)
+        return f->each(f->user, &f->nodes[f->nodes_n - 1], m, err);
     for (size_t d = 0; d < m->n && !st; d++) {
         uint32_t kind;
         st = fleet_kind_of(f, &m->v[d], &kind, err);

@@ -45,11 +45,14 @@ struct as_fleet {
     struct as_fleet_line *lines; /* owned */
     size_t lines_n, lines_cap;
     struct as_fleet_links links; /* of one run: see as_fleet_links_prefer */
+    /* (optional) gets each node's sheet instead of the fleet, which then has no numbers */
+    enum as_status (*each)(void *user, const struct as_fleet_node *node, struct as_machine_sheet *m,
+                           struct as_error *err);
+    void *user;
 };
 void as_fleet_finish(struct as_fleet *f);
 /* Adds a node with its numbers. */
-enum as_status as_fleet_add(struct as_fleet *f, const char *source, const struct as_machine_sheet *m,
-                            struct as_error *err);
+enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err);
 /* Forgets the numbers of all nodes. */
 void as_fleet_forget(struct as_fleet *f);
 /* Adds a node without numbers. */
@@ -100,13 +103,23 @@ struct as_fleet_split {
     double mode[2]; /* their centres, the lower first */
     size_t n[2];
 };
+/* What a line could have found of one device, and what limits that. */
+enum as_fleet_limit { AS_FLEET_BY_IGNORED, AS_FLEET_BY_DEVICES, AS_FLEET_BY_PRECISION, AS_FLEET_BY_SCATTER };
+struct as_fleet_reach {
+    double spread, error, df; /* of the usual device: by what it is judged, and its own standard error */
+    double least;             /* smallest deviation that would be a finding, as a share; NAN: too few devices */
+    enum as_fleet_limit limit;
+};
+/* "--min-deviation", "few devices", "precision" (further runs narrow it) or "scatter" (of the devices) */
+const char *as_fleet_limit_word(enum as_fleet_limit limit);
 struct as_fleet_judged {
     struct as_fleet_finding *v; /* owned; the worst first, then what is better than the rest */
     size_t n, worse;
     struct as_fleet_split *splits; /* owned */
     size_t splits_n;
     size_t tests;
-    bool *compared; /* owned: of each node, whether anything of it could be compared */
+    bool *compared;               /* owned: of each node, whether anything of it could be compared */
+    struct as_fleet_reach *reach; /* owned: of each line */
 };
 /* Judges all lines. Where devices form two clusters, each is judged within its own. */
 enum as_status as_fleet_judge(const struct as_fleet *f, const struct as_fleet_asked *asked, struct as_fleet_judged *out,
@@ -122,8 +135,8 @@ void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j,
 /* One file without network. */
 enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out,
                              struct as_error *err);
-/* A line of JSON per node: its verdict and findings. */
-void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
+/* A line of JSON per node: its verdict and findings; where `all`, then one per line of the data sheet. */
+void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, bool all, struct as_buf *out);
 /* JUnit: a test case per node. Prometheus text: the state of each node, and each finding. */
 void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
 void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);

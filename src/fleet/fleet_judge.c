@@ -86,6 +86,47 @@ static enum as_status collect_candidates(const struct as_fleet *f, size_t line, 
     return st;
 }
 
+/* Of two clusters the one that scatters more counts. */
+static void reach_of_group(struct fleet_group *g, struct as_fleet_reach *out)
+{
+    size_t n = 0;
+    double df = NAN;
+    for (size_t i = 0; i < g->n; i++)
+        if (isfinite(g->of_device[i].effect)) {
+            g->y[n++] = g->of_device[i].spread;
+            df = g->of_device[i].df;
+        }
+    const double spread = n ? as_median(g->y, n) : NAN;
+    for (size_t i = n = 0; i < g->n; i++)
+        if (isfinite(g->of_device[i].effect))
+            g->y[n++] = g->obs[i].error;
+    if (n && !(out->spread >= spread))
+        *out = (struct as_fleet_reach){.spread = spread, .error = as_median(g->y, n), .df = df};
+}
+
+const char *as_fleet_limit_word(enum as_fleet_limit limit)
+{
+    static const char *const words[] = {[AS_FLEET_BY_IGNORED] = "--min-deviation",
+                                        [AS_FLEET_BY_DEVICES] = "few devices",
+                                        [AS_FLEET_BY_PRECISION] = "precision",
+                                        [AS_FLEET_BY_SCATTER] = "scatter"};
+    return words[limit];
+}
+
+/* One finding among all comparisons is what Benjamini and Hochberg ask most of. */
+static void complete_reach(const struct as_fleet_judged *j, const struct as_fleet_asked *asked,
+                           struct as_fleet_reach *r)
+{
+    static const double MANY_DEVICES = 1e6, FEW = 1.5;
+    const double p = asked->fdr / (double)(j->tests ? j->tests : 1), ignored = log1p(asked->ignored);
+    const double least = as_outliers_least(r->spread, r->df, p, ignored);
+    r->least = expm1(least);
+    r->limit = least <= ignored                                                 ? AS_FLEET_BY_IGNORED
+               : least > FEW * as_outliers_least(r->spread, MANY_DEVICES, p, 0) ? AS_FLEET_BY_DEVICES
+               : 2 * r->error * r->error > r->spread * r->spread                ? AS_FLEET_BY_PRECISION
+                                                                                : AS_FLEET_BY_SCATTER;
+}
+
 /* Units between two values of y are judged together. */
 static enum as_status judge_between(const struct as_fleet *f, size_t line, double lo, double hi, double ignored,
                                     struct fleet_group *g, struct fleet_candidates *c, struct as_fleet_judged *out,
@@ -99,6 +140,8 @@ static enum as_status judge_between(const struct as_fleet *f, size_t line, doubl
             g->obs[g->n++] = l->obs[i];
         }
     const enum as_status st = as_outliers_judge(g->obs, g->n, f->nodes_n, ignored, g->of_device, g->of_node, err);
+    if (!st)
+        reach_of_group(g, &out->reach[line]);
     return st ? st : collect_candidates(f, line, g, c, out, err);
 }
 
@@ -178,11 +221,16 @@ enum as_status as_fleet_judge(const struct as_fleet *f, const struct as_fleet_as
 {
     struct fleet_candidates c = {0};
     enum as_status st = AS_OK;
-    *out = (struct as_fleet_judged){.compared = calloc(f->nodes_n + 1, sizeof *out->compared)};
-    if (!out->compared)
-        st = as_nomem(err, f->nodes_n, "nodes");
+    *out = (struct as_fleet_judged){.compared = calloc(f->nodes_n + 1, sizeof *out->compared),
+                                    .reach = malloc((f->lines_n + 1) * sizeof *out->reach)};
+    if (!out->compared || !out->reach)
+        st = as_nomem(err, f->nodes_n + f->lines_n, "nodes");
+    for (size_t i = 0; i < f->lines_n && !st; i++)
+        out->reach[i] = (struct as_fleet_reach){NAN, NAN, NAN, NAN, AS_FLEET_BY_DEVICES};
     for (size_t i = 0; i < f->lines_n && !st; i++)
         st = judge_line(f, i, log1p(asked->ignored), &c, out, err);
+    for (size_t i = 0; i < f->lines_n && !st; i++)
+        complete_reach(out, asked, &out->reach[i]);
     if (!st)
         st = keep_discoveries(&c, asked->fdr, out, err);
     free(c.v);
@@ -196,5 +244,6 @@ void as_fleet_judged_finish(struct as_fleet_judged *j)
     free(j->v);
     free(j->splits);
     free(j->compared);
+    free(j->reach);
     *j = (struct as_fleet_judged){0};
 }

@@ -25,7 +25,21 @@ static void json_finding(const struct as_fleet *f, const struct as_fleet_finding
     as_buf_char(out, '}');
 }
 
-void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
+static void json_line(const struct as_fleet *f, const struct as_fleet_judged *j, size_t line, struct as_buf *out)
+{
+    const struct as_fleet_line *l = &f->lines[line];
+    const struct as_fleet_reach *r = &j->reach[line];
+    as_buf_char(out, '{');
+    as_json_add_text(out, "line", l->label);
+    as_json_add_text(out, "quantity", l->of->name);
+    as_json_add_text(out, "kind", f->kinds[l->kind].name);
+    as_json_add_int(out, "devices", (long long)l->n);
+    as_json_add_number(out, "smallest_deviation", r->least);
+    as_json_add_text(out, "limited_by", as_fleet_limit_word(r->limit));
+    as_buf_str(out, "}\n");
+}
+
+void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, bool all, struct as_buf *out)
 {
     for (uint32_t node = 0; node < f->nodes_n; node++) {
         const struct as_fleet_node *n = &f->nodes[node];
@@ -46,6 +60,8 @@ void as_fleet_json(const struct as_fleet *f, const struct as_fleet_judged *j, st
             }
         as_buf_str(out, "]}\n");
     }
+    for (size_t i = 0; i < f->lines_n && all; i++)
+        json_line(f, j, i, out);
 }
 
 static void junit_node(const struct as_fleet *f, const struct as_fleet_judged *j, uint32_t node, struct as_buf *out)

@@ -175,7 +175,7 @@ static enum as_status text_missing(const struct as_fleet *f, const struct as_tab
     return st;
 }
 
-static void add_spread(const struct as_fleet_line *l, double *y, struct as_table *t)
+static void add_spread(const struct as_fleet_line *l, const struct as_fleet_reach *r, double *y, struct as_table *t)
 {
     struct as_buf text = AS_BUF_INIT;
     double lowest = INFINITY, highest = -INFINITY;
@@ -196,13 +196,19 @@ static void add_spread(const struct as_fleet_line *l, double *y, struct as_table
         as_table_addf(t, AS_PAINT_NONE, "%.2g%%", 100 * expm1(as_robust_scale(y, l->n)));
     else
         as_table_add(t, "", AS_PAINT_NONE);
+    if (isfinite(r->least))
+        as_table_addf(t, AS_PAINT_NONE, r->least < 0.1 ? "%.2g%%" : "%.0f%%", 100 * r->least);
+    else
+        as_table_add(t, "", AS_PAINT_NONE);
+    as_table_add(t, as_fleet_limit_word(r->limit), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
 
-static enum as_status text_spread(const struct as_fleet *f, const struct as_table_style *style, struct as_buf *out,
-                                  struct as_error *err)
+static enum as_status text_spread(const struct as_fleet *f, const struct as_fleet_judged *j,
+                                  const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    static const char *const heads[] = {"line", ">devices", ">median", ">lowest", ">highest", ">scatter", NULL};
+    static const char *const heads[] = {"line",     ">devices",    ">median",    ">lowest", ">highest",
+                                        ">scatter", ">finds from", "limited by", NULL};
     struct as_table t;
     size_t most = 0;
     for (size_t i = 0; i < f->lines_n; i++)
@@ -222,10 +228,16 @@ static enum as_status text_spread(const struct as_fleet *f, const struct as_tabl
             as_table_heading(&t, f->kinds[k].name);
         for (size_t i = 0; i < f->lines_n; i++)
             if (f->lines[i].kind == k && f->lines[i].n > 1)
-                add_spread(&f->lines[i], y, &t);
+                add_spread(&f->lines[i], &j->reach[i], y, &t);
     }
     const enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
+    as_text_fill(
+        out,
+        "'finds from': the smallest deviation of one device that would have been a finding. More devices of the "
+        "model lower what 'few devices' limits, another 'assay fleet run' what 'precision' limits; 'scatter' "
+        "is that of the devices themselves.",
+        style->width, 0, 0);
     free(y);
     return st;
 }
@@ -273,5 +285,5 @@ enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_jud
         as_text_title(out, "Links between nodes", style);
         st = as_fleet_links_text(&f->links, 1, style, out, err);
     }
-    return st || !all ? st : text_spread(f, style, out, err);
+    return st || !all ? st : text_spread(f, j, style, out, err);
 }

@@ -53,6 +53,22 @@ static double tail(double t, double df)
     return erfc(z / sqrt(2));
 }
 
+double as_outliers_least(double spread, double df, double p, double ignored)
+{
+    double lo = 0, hi = 38; /* normal quantiles: erfc is 0 beyond */
+    if (!isfinite(spread) || !isfinite(df))
+        return NAN;
+    for (int i = 0; i < 60; i++) {
+        const double z = 0.5 * (lo + hi);
+        if (erfc(z / sqrt(2)) > p)
+            lo = z;
+        else
+            hi = z;
+    }
+    const double z = hi * (8 * df + 3) / (8 * df + 1);
+    return fmax(ignored, spread * sqrt(df * expm1(z * z / df)));
+}
+
 /* How values scatter about their centres. */
 struct scatter {
     double scale, error; /* error: the usual own error of a value, which the scale contains */
@@ -68,9 +84,9 @@ static struct as_deviation deviation_of(double effect, double error, const struc
     const double spread = fmax(error, sqrt(a->scale * a->scale + own)), n = (double)a->n;
     const double of_middle = sqrt(MEDIAN_VAR / (double)others) * a->scale;
     const double half = NORMAL95 * sqrt(error * error + of_middle * of_middle);
-    struct as_deviation d = {effect, {effect - half, effect + half}, 1};
+    struct as_deviation d = {effect, {effect - half, effect + half}, 1, spread, fmax(1, EFFICIENCY * (n - 1))};
     if (fabs(effect) > ignored && spread > 0)
-        d.p = tail(effect / spread, fmax(1, EFFICIENCY * (n - 1)));
+        d.p = tail(effect / spread, d.df);
     return d;
 }
 
@@ -221,7 +237,7 @@ static void judge_nodes(struct outliers_work *w, const struct as_observation *ob
 enum as_status as_outliers_judge(const struct as_observation *obs, size_t n, size_t nodes, double ignored,
                                  struct as_deviation *of_device, struct as_deviation *of_node, struct as_error *err)
 {
-    static const struct as_deviation unknown = {NAN, {NAN, NAN}, 1};
+    static const struct as_deviation unknown = {NAN, {NAN, NAN}, 1, NAN, NAN};
     struct outliers_work w;
     for (size_t i = 0; i < n; i++)
         of_device[i] = unknown;

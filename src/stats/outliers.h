@@ -14,6 +14,7 @@ struct as_deviation {
     double effect;         /* of the logarithm; NAN: too few others to say */
     struct as_interval ci; /* 95% of it */
     double p;              /* that chance makes it so large; 1 where it is unknown or below the smallest that counts */
+    double spread, df;     /* of chance, by which p is: standard deviation and degrees of freedom; NAN unknown */
 };
 enum { AS_OUTLIERS_OTHERS = 3 }; /* a device is compared with at least so many others */
 /* Deviations up to `ignored` (of the logarithm) do not count. of_device has n, of_node has `nodes` places. A node of
@@ -24,6 +25,8 @@ enum as_status as_outliers_judge(const struct as_observation *obs, size_t n, siz
 /* The largest p that counts where `tests` were made, so that of those that count at most the share `rate` is chance
  * (Benjamini and Hochberg 1995); negative: none counts. p: the n smallest, sorted here; the others are 1. */
 double as_discoveries_below(double *p, size_t n, size_t tests, double rate);
+/* The smallest effect whose p is at most this, by spread and df; not below `ignored`. */
+double as_outliers_least(double spread, double df, double p, double ignored);
 /* A robust standard deviation: Qn with its factors for few values; of more than 2,000 the scaled MAD. Reorders x; 0 if
  * n is below 2. */
 double as_robust_scale(double *x, size_t n);

@@ -32,6 +32,8 @@ def test_junit(folder):
     """A failure for each line that is worse, and the counts agree."""
     printed = assay(folder, "check", "--against", "1", "2", "3", "--junit", "check.xml", "--json", code=3)
     worse = [line for line in map(json.loads, printed.splitlines()) if line.get("verdict") == "worse"]
+    end = json.loads(printed.splitlines()[-1])
+    assert end["verdict"] == "fail" and end["host"], end
     suite = xml.parse(path_of(folder, "check.xml")).getroot().find("testsuite")
     cases = suite.findall("testcase")
     assert len(cases) == int(suite.get("tests")) > 0
@@ -188,11 +190,40 @@ def test_policy(folder):
         ask = write_policy(folder, f"{name} <= {factor * value:.9g} ns{severity}")
         *lines, end = map(json.loads, assay(folder, *ask, *checked, "--json", "--junit", "p.xml", code=code).splitlines())
         assert [line["verdict"] for line in lines] == [verdict], (lines, factor)
+        assert end["verdict"] == ("fail" if code else "unconfirmed" if end.get("looks_worse") else "pass") and end["host"], end
         assert end[verdict.replace(" ", "_")] == 1 and end.get("warned", 0) == (verdict == "not met" and code == 0), end
         failures = xml.parse(path_of(folder, "p.xml")).getroot().findall(".//failure")
         assert len(failures) == (code == 3), failures
     printed = assay(folder, *ask, "2", "three.json", "--summary", "p.md", code=3)
     assert "policy: policy.ini" in printed and "not met: 1 of 1 bound" in printed, printed
+
+
+def test_policy_of_nodes(folder):
+    """fleet show checks the store of each node: the verdicts, test cases and exit status of check, node by node."""
+    name, value = bounded(folder)
+    for store, runs in (("sound.db", ["one.json"]), ("slow.db", ["two.json", "three.json"]), ("once.db", ["two.json"])):
+        for run_of in runs:
+            assay(folder, "import", run_of, "--store", store)
+    ask = ["fleet", "show", *write_policy(folder, f"{name} <= {1.1 * value:.9g} ns", device="cpu")[1:], "--junit", "nodes.xml"]
+
+    def nodes(*stores, code):
+        return [json.loads(line) for line in assay(folder, *ask, "--json", *stores, code=code).splitlines()]
+
+    of = nodes("sound.db", "slow.db", "once.db", "absent.db", code=3)
+    assert [v["verdict"] for v in of] == ["pass", "fail", "unconfirmed", "unknown"], of
+    assert of[0]["node"] == "anvil" and not of[0]["bounds"] and of[1]["bounds"][0]["quantity"] == name, of
+    suites = xml.parse(path_of(folder, "nodes.xml")).getroot().findall("testsuite")
+    assert [(s.get("name"), s.get("failures"), s.get("errors")) for s in suites[:2]] == [("anvil", "0", "0"), ("bellows", "1", "0")], of
+    assert [len(s.findall("testcase")) for s in suites] == [int(s.get("tests")) for s in suites] and suites[3].get("errors") == "1"
+    nodes("sound.db", code=0)
+    nodes("sound.db", "absent.db", code=4)
+    nodes("absent.db", code=1)
+    printed = assay(folder, *ask, "slow.db", code=3)
+    assert "! bellows: not met: 1 of 1 bound" in printed, printed
+    assay(folder, *ask, "sound.db", "--page", "x.html", code=2)
+    absent = write_policy(folder, "memory.read.all >= 1 GB/s", device="cuda:*")[1:]
+    of = json.loads(assay(folder, "fleet", "show", *absent, "--json", "sound.db", code=3))
+    assert of["verdict"] == "incomplete", of
 
 
 def test_policy_units(folder):
@@ -210,6 +241,8 @@ def test_policy_without_numbers(folder):
     for lines, device in ((["memory.read.all >= 1 GB/s"], "cuda:*"), (["launch.wait <= 1 us"], "cpu")):
         printed = assay(folder, *write_policy(folder, *lines, device=device), "1", code=3)
         assert "missing: " in printed and "1 not measured" in printed, printed
+        end = assay(folder, *write_policy(folder, *lines, device=device), "1", "--json", code=3).splitlines()[-1]
+        assert json.loads(end)["verdict"] == "incomplete", end
         assay(folder, *write_policy(folder, *lines, device=device), "1", "--allow-missing")
         assay(folder, *write_policy(folder, lines[0] + ", warn", device=device), "1")
 
@@ -258,7 +291,7 @@ def test_report(folder):
 
 
 TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
-         test_policy, test_policy_units, test_policy_without_numbers, test_policy_of_many_devices,
+         test_policy, test_policy_of_nodes, test_policy_units, test_policy_without_numbers, test_policy_of_many_devices,
          test_wrong_policies, test_report)
 
 

@@ -118,6 +118,13 @@ UNIT_TEST(test_slow_at_another_clock)
     made_says(f, "above the other seven, at 1.41 GHz, the others at 1.98 GHz");
     assert_string_equal(f->act, "Check its power cap, cooling and clock settings");
     end_node(&node);
+    make_node(&node, 2, GPUS, 0, LATENCY, 1.1, 1.41e9);
+    node.m.cells[LATENCY].detail = strdup("{\"throttled_by\":\"power cap\"}");
+    derive(&node, GPUS);
+    f = finding(&node);
+    assert_non_null(f);
+    assert_string_equal(f->act, "Check what throttles it: power cap");
+    end_node(&node);
     make_node(&node, 2, GPUS, 0, LATENCY, 1.1, NAN);
     derive(&node, GPUS);
     f = finding(&node);

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import subprocess
 import sys
 import xml.etree.ElementTree
 
@@ -82,6 +83,35 @@ def test_none_slow(assay):
     expect(done.code == OK and "nothing slower than the others" in done.out, "nothing planted, nothing found", done)
 
 
+def reach(assay, *files):
+    done = assay.run("fleet", "show", "--all", "--json", *files)
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    return next(r for r in rows if r.get("quantity") == "memory.read.all"), [r for r in rows if "node" in r]
+
+
+def test_smallest_deviation(assay):
+    """What is slower by more than the smallest deviation that a line could have found is found, and what is slower by less is not."""
+    rng, sheet = random.Random(45), sheet_of(assay)
+    nodes = [node_of(sheet, f"node{i:02}", rng) for i in range(NODES)]
+    line, _ = reach(assay, *[written(assay, f"n{i}.json", n) for i, n in enumerate(nodes)])
+    least = line["smallest_deviation"]
+    expect(line["devices"] == NODES * GPUS and 0.01 < least < 0.05 and line["limited_by"] == "scatter", "of a scatter of 0.4%", line)
+    read = [next(x for x in d["lines"] if x["name"] == "memory.read.all") for n in nodes for d in n["devices"]]
+    middle = sorted(x["value"] for x in read[:GPUS])[GPUS // 2]
+    for share, found in ((1.3 * least, True), (0.7 * least, False)):
+        slow = copy.deepcopy(nodes[0])
+        target = next(x for x in slow["devices"][2]["lines"] if x["name"] == "memory.read.all")
+        by = middle / (1 + share) / target["value"]
+        target.update({k: target[k] * by for k in ("value", "ci_low", "ci_high")})
+        _, of = reach(assay, written(assay, "slow.json", slow), *[assay.path(f"n{i}.json") for i in range(1, NODES)])
+        said = [f["quantity"] for f in of[0]["findings"]]
+        expect((said == ["memory.read.all"]) == found and bool(said) == found, f"slower by {share:.3f}", (of[0], least))
+    text = assay.run("fleet", "show", "--all", *[assay.path(f"n{i}.json") for i in range(NODES)])
+    expect("finds from" in text.out and "another 'assay fleet run'" in " ".join(text.out.split()), "in words", text)
+    few, _ = reach(assay, assay.path("n0.json"))
+    expect(few["smallest_deviation"] > least, "fewer devices find less", few)
+
+
 def test_merged(assay):
     files, merged = fleet(assay, {3: 5}), assay.path("all.json")
     done = assay.run("fleet", "merge", *files, "-o", merged)
@@ -143,6 +173,60 @@ def test_unreadable(assay):
     folder = assay.run("fleet", "show", "--json", assay.path("empty"))
     expect("directory" in verdicts(folder).popitem()[1]["reason"], "a folder without stores is said to be one", folder)
     expect("No data" in text.out and "\x1b" not in text.out, "listed as such", text)
+
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "fleet.md")
+EIGHT = {"devices": 8, "is_device": True, "execute": "once", "seed": 3, "noise": {"sd": 0.002},
+         "info": {"threads": 1, "memory_free": 1 << 26, "memory_bytes": 1 << 26, "max_alloc": 1 << 26,
+                  "allocators": [{"name": "device"}, {"name": "pinned", "host_access": True, "coherent": True}]},
+         "copies": [{"from": "pinned", "to": "device", "gbs": 50}, {"from": "device", "to": "pinned", "gbs": 55}],
+         "levels": [{"size": 0, "ns": 90, "gbs": 400}]}
+GOOD = "/shared/good.json"
+SMALL = "--trials 2 --precision 50% --set copy.size=64KiB --set link.size=64KiB --set link.peer=0"
+
+
+def prolog_of_docs(assay):
+    """The prolog of docs/fleet.md with the folders of the test, to be started on eight scripted devices. They copy and read little, which
+    really happens, and without a budget, so that no verdict depends on time."""
+    with open(DOCS, encoding="utf-8") as f:
+        text = f.read()
+    block = text[text.index("    #!/bin/sh"):]
+    lines = [line[4:] for line in block[:block.index("\n\n")].splitlines()]
+    expect("assay run gate" in block and "assay check" in block, "the recipe is the prolog", lines)
+    wrapper = f"""#!/bin/sh
+verb=$1
+shift
+[ "$verb" = run ] && set -- "$@" --device {",".join(["null", *(f"null:{i}" for i in range(1, 8))])} --budget 0 {SMALL}
+exec {assay.program} "$verb" "$@"
+"""
+    os.mkdir(assay.path("bin"))
+    for name, script in (("bin/assay", wrapper), ("prolog.sh", "\n".join(lines).replace("/run/", assay.folder + "/") + "\n")):
+        with open(assay.path(name), "w", encoding="utf-8") as f:
+            f.write(script)
+        os.chmod(assay.path(name), 0o755)
+
+    def start(script, words):
+        env = dict(assay.env, **assay.script(script), PATH=assay.path("bin") + ":" + os.environ["PATH"], SLURM_JOB_ID="7",
+                   ASSAY_GOOD=assay.path("good.json"))
+        done = subprocess.run(words, env=env, cwd=assay.folder, capture_output=True, text=True, check=False)
+        return harness.Result(done.returncode, done.stdout, done.stderr)
+    return start
+
+
+def test_prolog(assay):
+    """The recipe passes a node like the sound one and drains one of whose GPUs has half the clock."""
+    start = prolog_of_docs(assay)
+    with open(DOCS, encoding="utf-8") as f:
+        sound = next(line.strip() for line in f if GOOD in line and "assay export" in line)
+    made = start(EIGHT, ["sh", "-c", sound.replace(GOOD, assay.path("good.json"))])
+    with open(assay.path("good.json"), encoding="utf-8") as f:
+        devices = json.load(f)["devices"]
+    expect(len(devices) == 8 and all(any(x["name"] == "clock.core" for x in d["lines"]) for d in devices), "all eight are measured", made)
+    same = start(EIGHT, ["sh", "./prolog.sh"])
+    expect(same.code == 0, "a sound node passes", same)
+    slow = start(dict(EIGHT, faults=[{"do": "clock-half", "device": "null:5"}]), ["sh", "./prolog.sh"])
+    expect(slow.code == 1, "one slow GPU of eight drains the node", slow)
+    expect(not os.path.exists(assay.path("assay-7.db")), "and no store is left", os.listdir(assay.folder))
 
 
 def test_for_programs(assay):

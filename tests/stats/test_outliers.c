@@ -150,11 +150,23 @@ UNIT_TEST(test_scale)
     assert_true(as_discoveries_below(p, 3, 300, 0.01) < 0);
 }
 
+/* The smallest effect that counts, against tables of Student's t (Wallace has it within 3%). */
+UNIT_TEST(test_least)
+{
+    static const struct {
+        double df, p, t;
+    } rows[] = {{1e6, 0.05, 1.960}, {30, 0.05, 2.042}, {10, 0.01, 3.169}, {5, 0.05, 2.571}, {5, 0.001, 6.869}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(fabs(as_outliers_least(0.01, rows[i].df, rows[i].p, 0) / (0.01 * rows[i].t) - 1) < 0.03);
+    assert_true(as_outliers_least(0.001, 30, 0.05, 0.01) == 0.01);
+    assert_true(isnan(as_outliers_least(NAN, NAN, 0.05, 0.01)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_fleet), cmocka_unit_test(test_one_node), cmocka_unit_test(test_one_each),
-        cmocka_unit_test(test_too_little),  cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_too_little),  cmocka_unit_test(test_scale),    cmocka_unit_test(test_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

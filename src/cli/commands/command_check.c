@@ -87,16 +87,6 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
     return st;
 }
 
-static enum as_status read_policy(const char *name, struct as_policy *out, struct as_error *err)
-{
-    struct as_buf text = AS_BUF_INIT;
-    enum as_status st = as_buf_read_file(&text, name, SHEET_BYTES_MAX, err);
-    if (!st && (st = as_policy_parse(as_buf_get(&text), out, err)))
-        as_fail_in(err, name);
-    as_buf_finish(&text);
-    return st;
-}
-
 static enum as_status load_checked(const struct as_args *args, struct as_checked *c, struct as_error *err)
 {
     return load_all(args, args->word, args->words, c->now, &c->repeats, err);
@@ -107,7 +97,7 @@ static enum as_status load_with_policy(const struct as_args *args, struct as_che
 {
     struct as_policy policy = {0};
     c->tolerance = 0;
-    enum as_status st = read_policy(c->base_names[0], &policy, err);
+    enum as_status st = as_policy_read(c->base_names[0], &policy, err);
     if (!st)
         st = load_checked(args, c, err);
     if (!st)

@@ -19,7 +19,7 @@ static const struct verb {
     {"links",
      as_fleet_verb_links,
      {"folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "resume", "colour"}},
-    {"show", as_fleet_verb_show, {SHOWING}},
+    {"show", as_fleet_verb_show, {SHOWING, "policy"}},
     {"merge", as_fleet_verb_merge, {"output"}},
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -83,7 +83,10 @@ static const struct as_option options[] = {
     {"output", 'o', "FILE", "of merge: the file for the sheets of all nodes, one per line", false},
     {"min-deviation", 0, "PERCENT", "ignore deviations up to this (default: 1%)", false},
     {"fdr", 0, "PERCENT", "false discovery rate: the expected share of false findings (default: 0.5%)", false},
-    {"all", 0, NULL, "also print the spread of each line over the fleet", false},
+    {"policy", 0, "POLICY", "of show: check each node against the bounds of this INI file, as 'assay check --policy'",
+     false},
+    {"all", 0, NULL,
+     "also print the spread of each line over the fleet, and the smallest deviation that it could have found", false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
     {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations", false},
@@ -119,6 +122,12 @@ const struct as_command as_command_fleet = {
         "share of false findings is at most --fdr (Benjamini and Hochberg). If the devices form two clusters, both are "
         "reported and each device is compared within its own: where a tenth of the devices or more are slow by a "
         "similar amount, they are such a cluster and no outliers.\n\n"
+        "With --policy, show compares each node with the bounds of an INI file instead, by what its store or sheet "
+        "has: "
+        "a bound is not met where two runs of the node agree. --json has a verdict per node (pass, fail, incomplete, "
+        "unconfirmed or unknown), --junit a test case per bound; exit status 3 if a node does not meet a bound or has "
+        "no number for "
+        "it.\n\n"
         "A node whose file cannot be read, or that has no complete run, is listed as such and never as slow. Exit "
         "status of rank 0, of show, and without ranks: 3 if a device or node is slower than the others, 4 if a node "
         "has no data, 1 if none has. Other ranks exit with 0 once their state is written, since mpirun ends all "

@@ -174,6 +174,17 @@ static enum as_status measure_worse(const struct as_args *args, double budget_s,
     return st;
 }
 
+enum as_status as_check_stored(struct as_checked *c, struct as_error *err)
+{
+    struct as_check first = c->check;
+    c->check = (struct as_check){0};
+    enum as_status st = as_repeats_merge(&c->repeats, 0, c->base, c->now, err);
+    if (!st)
+        st = check_anew(c, &first, err);
+    as_check_finish(&first);
+    return st;
+}
+
 enum as_status as_check_again(const struct as_args *args, double budget_s, struct as_checked *c, struct as_error *err)
 {
     struct as_check first = c->check;

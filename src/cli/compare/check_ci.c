@@ -26,15 +26,15 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
     }
 }
 
-void as_check_junit(const struct as_checked *c, struct as_buf *out)
+void as_check_junit_suite(const struct as_checked *c, const char *name, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
     const bool missing = as_check_is_incomplete(c);
     const size_t errors = missing ? c->check.counts[AS_CHECK_MISSING] - c->check.unanswered : 0;
-    as_buf_printf(out,
-                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"assay check\" "
-                  "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-                  c->check.n, as_check_failures(c), errors,
+    as_buf_str(out, "<testsuite name=\"");
+    as_buf_html(out, name);
+    as_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", c->check.n,
+                  as_check_failures(c), errors,
                   c->check.counts[AS_CHECK_NEW] + c->check.counts[AS_CHECK_MISSING] - errors);
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
@@ -56,9 +56,16 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
         as_buf_html(out, as_buf_get(&text));
         as_buf_str(out, tag ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
-    as_buf_str(out, "</testsuite>\n</testsuites>\n");
+    as_buf_str(out, "</testsuite>\n");
     out->failed |= text.failed;
     as_buf_finish(&text);
+}
+
+void as_check_junit(const struct as_checked *c, struct as_buf *out)
+{
+    as_buf_str(out, AS_CHECK_JUNIT_HEAD);
+    as_check_junit_suite(c, "assay check", out);
+    as_buf_str(out, AS_CHECK_JUNIT_TAIL);
 }
 
 /* Escaped: units also come from files. */

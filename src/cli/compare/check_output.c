@@ -402,6 +402,14 @@ static void json_side(const char *name, const struct as_sheet_row *row, const st
     as_ndjson_interval(out, ci, row ? n->ci : (struct as_interval){NAN, NAN});
 }
 
+const char *as_check_word(const struct as_checked *c)
+{
+    return as_check_failures(c)        ? "fail"
+           : as_check_is_incomplete(c) ? "incomplete"
+           : c->check.looks_worse      ? "unconfirmed"
+                                       : "pass";
+}
+
 void as_check_json(const struct as_checked *c, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -438,6 +446,8 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
     as_check_verdict_text(c, &text);
     as_buf_char(out, '{');
     as_json_add_text(out, "summary", as_buf_get(&text));
+    as_json_add_text(out, "host", c->now->host);
+    as_json_add_text(out, "verdict", as_check_word(c));
     if (!c->base->bounds)
         as_json_add_number(out, "tolerance", c->tolerance);
     for (int v = c->base->bounds ? AS_CHECK_BETTER : AS_CHECK_SAME;

@@ -21,6 +21,9 @@ struct as_checked {
 bool as_check_is_incomplete(const struct as_checked *c);
 /* Lines that are worse, without those of a policy that only warn. */
 size_t as_check_failures(const struct as_checked *c);
+/* "fail"; "incomplete": missing lines alone fail the check; "unconfirmed": what looks worse in one run does not; "pass"
+ */
+const char *as_check_word(const struct as_checked *c);
 /* "worse: 2 of 27 lines by more than 5%": the verdict of the machine in one line. */
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out);
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
@@ -30,6 +33,10 @@ void as_check_json(const struct as_checked *c, struct as_buf *out);
 /* One test case per line: worse fails; missing is an error, or skipped where allowed; new is skipped;
  * the rest pass. */
 void as_check_junit(const struct as_checked *c, struct as_buf *out);
+/* Its suite alone, which stands between head and tail. */
+void as_check_junit_suite(const struct as_checked *c, const char *name, struct as_buf *out);
+#define AS_CHECK_JUNIT_HEAD "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+#define AS_CHECK_JUNIT_TAIL "</testsuites>\n"
 /* GitHub-flavoured Markdown, for $GITHUB_STEP_SUMMARY. */
 void as_check_markdown(const struct as_checked *c, struct as_buf *out);
 /* Parts of them. The row of the base, or the checked one where there is none. */

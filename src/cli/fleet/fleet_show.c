@@ -8,8 +8,8 @@ static const struct as_args_range deviation_range = {as_parse_percent, 0, 1, "0%
 static const struct as_args_range fdr_range = {as_parse_percent, 1e-6, 0.5, "0.0001% to 50%"};
 static const double usual_deviation = 0.01, usual_fdr = 0.005;
 
-static enum as_status read_nodes(const struct as_args *args, struct as_fleet *f, struct as_fleet_merged *merged,
-                                 struct as_error *err)
+enum as_status as_fleet_read_words(const struct as_args *args, struct as_fleet *f, struct as_fleet_merged *merged,
+                                   struct as_error *err)
 {
     enum as_status st = AS_OK;
     if (args->words < 2)
@@ -77,7 +77,7 @@ int as_fleet_show_nodes(const struct as_command *command, const struct as_args *
     if (!st)
         st = as_fleet_judge(f, &asked, &j, &err);
     if (!st && as_args_flag(args, "json"))
-        as_fleet_json(f, &j, &out);
+        as_fleet_json(f, &j, as_args_flag(args, "all"), &out);
     else if (!st)
         st = as_fleet_text(f, &j, as_args_flag(args, "all"), &style, &out, &err);
     if (!st)
@@ -102,7 +102,9 @@ int as_fleet_verb_show(const struct as_command *command, const struct as_args *a
 {
     struct as_fleet f = {0};
     struct as_error err = {0};
-    if (!read_nodes(args, &f, NULL, &err))
+    if (as_args_value(args, "policy"))
+        return as_fleet_show_policy(command, args);
+    if (!as_fleet_read_words(args, &f, NULL, &err))
         return as_fleet_show_nodes(command, args, &f);
     as_fleet_finish(&f);
     return as_cli_misuse(command, &err);
@@ -112,7 +114,7 @@ static enum as_status merge_into(const struct as_args *args, struct as_fleet *f,
                                  struct as_error *err)
 {
     struct as_buf links = AS_BUF_INIT;
-    enum as_status st = read_nodes(args, f, merged, err);
+    enum as_status st = as_fleet_read_words(args, f, merged, err);
     for (size_t i = 0; i < f->nodes_n && !st; i++)
         if (f->nodes[i].why[0])
             as_cli_note("%s: %s", f->nodes[i].source, f->nodes[i].why);

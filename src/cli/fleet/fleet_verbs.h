@@ -11,6 +11,11 @@ int as_fleet_verb_merge(const struct as_command *command, const struct as_args *
 int as_fleet_verb_run(const struct as_command *command, const struct as_args *args);
 int as_fleet_verb_resume(const struct as_command *command, const struct as_args *args);
 int as_fleet_verb_links(const struct as_command *command, const struct as_args *args);
+/* Reads the files that were named; AS_USAGE: none is. */
+enum as_status as_fleet_read_words(const struct as_args *args, struct as_fleet *f, struct as_fleet_merged *merged,
+                                   struct as_error *err);
+/* Of show: the nodes against the policy of --policy. Returns the exit code. */
+int as_fleet_show_policy(const struct as_command *command, const struct as_args *args);
 /* AS_USAGE: an option of the following is wrong; asked before hours of measuring. */
 enum as_status as_fleet_show_check(const struct as_args *args, struct as_error *err);
 /* Judges and prints the nodes, as the options say, and finishes f. Returns the exit code. */

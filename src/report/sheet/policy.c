@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RULES_MAX = 1024, QUANTITY_NAME_MAX = 64 };
+enum { RULES_MAX = 1024, QUANTITY_NAME_MAX = 64, POLICY_BYTES_MAX = 1 << 22 };
 
 /* ---- reading ---- */
 
@@ -124,6 +124,16 @@ enum as_status as_policy_parse(const char *text, struct as_policy *out, struct a
         as_fail_in(err, where);
         as_policy_finish(out);
     }
+    return st;
+}
+
+enum as_status as_policy_read(const char *path, struct as_policy *out, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status st = as_buf_read_file(&text, path, POLICY_BYTES_MAX, err);
+    if (!st && (st = as_policy_parse(as_buf_get(&text), out, err)))
+        as_fail_in(err, path);
+    as_buf_finish(&text);
     return st;
 }
 

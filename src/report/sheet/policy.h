@@ -24,6 +24,8 @@ struct as_policy {
 };
 /* AS_USAGE with the line: no quantity of that name, a bound of the wrong direction or unit, a capacity, or no rule. */
 enum as_status as_policy_parse(const char *text, struct as_policy *out, struct as_error *err);
+/* The same of a file. */
+enum as_status as_policy_read(const char *path, struct as_policy *out, struct as_error *err);
 void as_policy_finish(struct as_policy *p);
 /* The bounds as lines of a data sheet, of every device of m that they fit, whether it has such a line or not. A pattern
  * that fits no device stands for one, so that its lines are missing. */
