@@ -39,6 +39,7 @@ static const struct answer {
 } answers[] = {
     {"clockstate", NULL, NULL, 1000, "{\"modes\":1,\"p5\":999,\"p95\":1001,\"steady_s\":0}"},
     {"conversion", NULL, NULL, 2, "{\"result\":448}"}, /* saturates */
+    {"matmul_peak", "chains", "1", 1000, "{\"chains\":1,\"teams\":1,\"operations\":24000}"},
     {"layout", NULL, NULL, 0, "{\"base_rows\":8,\"base_columns\":8}"},
     {"numerics", "property", "accumulator", 24, "{\"format_bits\":24}"},
 };
