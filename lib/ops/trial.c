@@ -95,7 +95,6 @@ enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chain
 {
     v->is_native = as_info_only_host_kernels(&tc->dev->info);
     v->with_loop = desc->steps != 0;
-    v->tc = tc;
     const struct as_native_desc native = native_desc(tc->axes, desc);
     return v->is_native ? as_native_prepare(&v->native, tc, &native, err) : prepare_chains(v, tc, desc, err);
 }
@@ -105,36 +104,26 @@ enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sa
     struct as_chains_time *t = &v->last;
     enum as_status st = v->is_native ? as_native_measure(&v->native, reps, t, err)
                                      : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
-    if (!st && !v->is_native && isfinite(t->raw)) {
-        v->loop += (t->raw - t->cycles) * v->chains.desc.steps;
-        v->loops++;
-    }
+    if (st)
+        return st;
+    const double loop = v->is_native ? NAN : fmax((t->raw - t->cycles) * v->chains.desc.steps, 0);
     if (v->with_loop)
         t->cycles = t->raw;
-    if (!st && t->clock_hz > 0) {
-        v->ns += t->cycles / t->clock_hz * 1e9;
-        v->samples++;
-    }
     *out = (struct as_sample){.seconds = t->seconds, .clock_hz = t->clock_hz};
-    return st;
-}
-
-static void note_time(const struct as_ops_trial *v)
-{
-    const double ns = v->ns / (double)v->samples; /* NAN without one */
-    if (!(ns > 0))
-        return;
-    as_note_number(v->tc, "time", ns / (v->per_sequence ? v->last.sequences : 1));
-    as_note_number(v->tc, "rate", v->last.operations / ns);
-    if (v->loops)
-        as_note_number(v->tc, "loop", fmax(v->loop / (double)v->loops, 0));
+    const double ns = t->cycles / t->clock_hz * 1e9;
+    if (!(t->clock_hz > 0) || !(ns > 0))
+        return AS_OK;
+    out->further[0] = (struct as_sample_number){"time", ns / (v->per_sequence ? t->sequences : 1)};
+    out->further[1] = (struct as_sample_number){"rate", t->operations / ns};
+    if (isfinite(t->raw))
+        out->further[2] = (struct as_sample_number){"loop", loop};
+    return AS_OK;
 }
 
 bool as_ops_check(void *state, char *why, size_t size)
 {
     struct as_ops_trial *v = state;
     const struct as_native_trial *n = &v->native;
-    note_time(v);
     return v->is_native ? as_native_check(n->native, n->op, n->body, n->seed, why, size)
                         : as_chains_check(&v->chains, why, size);
 }

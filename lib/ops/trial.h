@@ -37,13 +37,9 @@ struct as_ops_trial {
     struct as_chains chains;
     struct as_native_trial native;
     struct as_chains_time last;
-    struct as_trial_context *tc;
     bool per_sequence; /* times are of a sequence of a warp, not of a step */
-    double ns;         /* over all samples, per step of all chains of a thread */
-    double loop;       /* over as many samples, cycles per turn beyond the steps */
-    size_t samples, loops;
 };
-/* Further metrics of the operation probes, noted by as_ops_check where the clock is known; ends with a NULL name. */
+/* Further metrics of the operation probes, of samples whose clock is known; ends with a NULL name. */
 extern const struct as_metric as_ops_time[], as_ops_rate[];
 enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err);

@@ -12,8 +12,9 @@ enum { PATHS = sizeof paths / sizeof *paths, SIZES_MAX = 16, BASELINE = 1 /* til
 
 struct path_cells {
     struct as_rule_context *c;
-    const struct as_cell **cells, **roofs;
-    size_t n, roofs_n;
+    const struct as_cell **cells;
+    size_t n;
+    struct as_matmul_roofs roofs;
 };
 
 /* GEMMs of one path and type by rising size, the data sheet's size last (as_matmul_rank). */
@@ -173,7 +174,7 @@ static void path_add_gains(const struct path_cells *p, size_t path, const char *
 
 static void path_add_share(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
 {
-    const struct as_cell *roof = as_matmul_ceiling(p->roofs, p->roofs_n, t);
+    const struct as_cell *roof = as_matmul_ceiling(&p->roofs, t);
     const struct path_curve a = path_curve_of(p, path, t->word);
     struct as_buf sizes = AS_BUF_INIT;
     struct as_fact *f = roof && a.n ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_SHARE, a.at[a.n - 1], roof,
@@ -182,7 +183,7 @@ static void path_add_share(const struct path_cells *p, const char *path, const s
     if (f) {
         path_say_others(&a, NULL, roof, &sizes);
         as_fact_say(f, "%s by %s reaches {value} the peak of the vector ALU (%s) at size %s%s", t->word, path,
-                    as_cell_axis(roof, "type"), as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
+                    as_matmul_roof_name(roof), as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
         path_evidence(f, &a);
     }
     as_buf_finish(&sizes);
@@ -192,7 +193,7 @@ static void path_derive(struct as_rule_context *c)
 {
     struct path_cells p = {.c = c};
     p.n = as_cells_of(c, "matmul", &p.cells);
-    p.roofs_n = as_cells_of(c, "roofline", &p.roofs);
+    as_matmul_roofs_make(c, &p.roofs);
     for (const struct as_matmul_type *t = as_matmul_types; t->word && p.n; t++)
         for (size_t i = 0; i < PATHS; i++) {
             path_add_native(&p, paths[i], t);
@@ -200,7 +201,7 @@ static void path_derive(struct as_rule_context *c)
             path_add_share(&p, paths[i], t);
         }
     free(p.cells);
-    free(p.roofs);
+    as_matmul_roofs_free(&p.roofs);
 }
 
 const struct as_rule as_rules_joint_matmul_path[] = {

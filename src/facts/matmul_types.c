@@ -21,14 +21,49 @@ const struct as_matmul_type as_matmul_types[] = {
     {0},
 };
 
-const struct as_cell *as_matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct as_matmul_type *t)
+static bool scale_dots(const struct as_rule_context *c, const struct as_cell *dots, struct as_cell *out)
+{
+    enum { OPERATIONS = 8 }; /* four multiply-adds */
+    if (!dots || !c->info || !c->info->compute_units || !(dots->clock_hz > 0))
+        return false;
+    const double each = OPERATIONS * dots->clock_hz * c->info->compute_units;
+    const struct as_interval ci = as_cell_interval(dots);
+    *out = *dots;
+    out->sum.median *= each;
+    out->sum.ci = (struct as_interval){ci.lo * each, ci.hi * each};
+    return true;
+}
+
+void as_matmul_roofs_make(struct as_rule_context *c, struct as_matmul_roofs *out)
+{
+    const struct as_cell **alu;
+    const size_t n = as_cells_of(c, "alu", &alu);
+    out->n = as_cells_of(c, "roofline", &out->cells);
+    out->has_dots = scale_dots(c, as_cells_best(alu, n, "op", "idp4a32"), &out->dots);
+    free(alu);
+}
+
+void as_matmul_roofs_free(struct as_matmul_roofs *roofs)
+{
+    free(roofs->cells);
+}
+
+const struct as_cell *as_matmul_ceiling(const struct as_matmul_roofs *roofs, const struct as_matmul_type *t)
 {
     const struct as_cell *best = NULL;
-    for (size_t i = 0; i < n; i++)
-        if ((!t->vector || strcmp(as_cell_axis(roofs[i], "type"), t->vector) == 0) &&
-            as_is_higher_roof(roofs[i], best, t->word))
-            best = roofs[i];
+    if (strcmp(t->word, "s8") == 0 && roofs->has_dots)
+        return &roofs->dots;
+    for (size_t i = 0; i < roofs->n; i++)
+        if ((!t->vector || strcmp(as_cell_axis(roofs->cells[i], "type"), t->vector) == 0) &&
+            as_is_higher_roof(roofs->cells[i], best, t->word))
+            best = roofs->cells[i];
     return best;
+}
+
+const char *as_matmul_roof_name(const struct as_cell *roof)
+{
+    const char *type = as_cell_axis(roof, "type");
+    return type[0] ? type : as_cell_axis(roof, "op");
 }
 
 /* The size that the data sheet takes of this device's GEMMs, from the table of quantities; NAN: none. */

@@ -19,8 +19,19 @@ struct as_matmul_type {
 };
 extern const struct as_matmul_type as_matmul_types[]; /* terminated by a NULL word */
 
-/* The peak of the vector ALU for comparable numbers among cells of the probe roofline; NULL: unknown. */
-const struct as_cell *as_matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct as_matmul_type *t);
+/* Peaks of the vector ALU: cells of the probe roofline, and its dot products of four bytes, the peak of s8, as a cell
+ * of the probe alu scaled to operations per second of the device. */
+struct as_matmul_roofs {
+    const struct as_cell **cells;
+    size_t n;
+    bool has_dots;
+    struct as_cell dots;
+};
+void as_matmul_roofs_make(struct as_rule_context *c, struct as_matmul_roofs *out);
+void as_matmul_roofs_free(struct as_matmul_roofs *roofs);
+/* The peak of the vector ALU for comparable numbers; NULL: unknown. Its name: the type, or the operation. */
+const struct as_cell *as_matmul_ceiling(const struct as_matmul_roofs *roofs, const struct as_matmul_type *t);
+const char *as_matmul_roof_name(const struct as_cell *roof);
 
 /* Statements use the size of the highest rank. The data sheet's size ranks above all others, so that runs with and
  * without larger sizes state the same. 0 without a size. */

@@ -80,6 +80,7 @@ enum as_fact_states {
     FIELD(TYPE, type, NULL)                                                                                            \
     FIELD(VICTIM, victim, "cpu|device")                                                                                \
     FIELD(WAIT, wait, NULL)                                                                                            \
+    FIELD(WARPS, warps, NULL)                                                                                          \
     FIELD(WHAT, what, NULL)
 
 enum as_fact_field {

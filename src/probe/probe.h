@@ -64,11 +64,19 @@ struct as_word {
     const char *const *more;  /* further name and text pairs; ends with NULL */
 };
 
+enum { AS_SAMPLE_NUMBERS = 3 };
+
 /* What sample() returns: one timed repetition block. */
 struct as_sample {
     double value;    /* in the probe's unit */
     double seconds;  /* it took so long */
     double clock_hz; /* true clock inside it where there is a cycle counter, else NAN */
+    /* (optional) further metrics of this sample, each always at the same place. The engine notes the median over the
+     * trial's counted samples: a sum that the probe keeps would include calibration samples. */
+    struct as_sample_number {
+        const char *name;
+        double value;
+    } further[AS_SAMPLE_NUMBERS];
 };
 
 /* One trial of one cell. The engine makes it; prepare fills in the rest. */

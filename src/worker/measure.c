@@ -38,6 +38,7 @@ struct sampler {
     struct as_reference_reading *readings; /* before each sample and after the last; where a host core works */
     double *core_hz, *weight;              /* of each sample, from these */
     double *counted;                       /* buffer for the values of some samples */
+    struct as_sample_number *further;      /* AS_SAMPLE_NUMBERS of each sample */
     size_t n;
     double clock[CLOCKS_MAX];
     size_t clock_n;
@@ -209,6 +210,7 @@ static enum as_status add_sample(struct sampler *m, struct as_error *err)
     if (st)
         return st;
     m->x[m->n] = s.value;
+    memcpy(m->further + AS_SAMPLE_NUMBERS * m->n, s.further, sizeof s.further);
     m->seconds[m->n++] = s.seconds;
     if (reads_reference(m))
         m->reference->read(m->reference, m->dev, &m->readings[m->n]);
@@ -265,6 +267,24 @@ static double *copy_of(const double *x, size_t n)
     return copy;
 }
 
+/* Their medians over the samples that count. */
+static void note_further(struct sampler *m, size_t warm)
+{
+    for (size_t k = 0; k < AS_SAMPLE_NUMBERS; k++) {
+        const char *name = NULL;
+        size_t n = 0;
+        for (size_t i = warm; i < m->n; i++) {
+            const struct as_sample_number *one = &m->further[AS_SAMPLE_NUMBERS * i + k];
+            if (!one->name || !isfinite(one->value))
+                continue;
+            name = one->name;
+            m->counted[n++] = one->value;
+        }
+        if (n)
+            as_note_number(&m->tc, name, as_median(m->counted, n));
+    }
+}
+
 static enum as_status measure_keep(struct sampler *m, struct as_trial *out, struct as_error *err)
 {
     const size_t warm = as_warmup_end(m->x, m->n);
@@ -272,6 +292,7 @@ static enum as_status measure_keep(struct sampler *m, struct as_trial *out, stru
     out->n = m->n - warm;
     out->samples = copy_of(m->x + warm, out->n);
     out->sample_s = as_median(m->seconds + warm, out->n);
+    note_further(m, warm);
     out->sampling_s = 0;
     for (size_t i = warm; i < m->n; i++)
         out->sampling_s += m->seconds[i];
@@ -361,7 +382,8 @@ static enum as_status make_room(struct sampler *m, struct as_error *err)
     m->core_hz = calloc(n, sizeof *m->core_hz);
     m->weight = calloc(n, sizeof *m->weight);
     m->readings = calloc(n + 1, sizeof *m->readings);
-    return m->x && m->seconds && m->counted && m->core_hz && m->weight && m->readings
+    m->further = calloc(AS_SAMPLE_NUMBERS * n, sizeof *m->further);
+    return m->x && m->seconds && m->counted && m->core_hz && m->weight && m->readings && m->further
                ? AS_OK
                : as_nomem(err, n * sizeof *m->x, "samples");
 }
@@ -375,6 +397,7 @@ static void free_room(struct sampler *m)
     free(m->core_hz);
     free(m->weight);
     free(m->readings);
+    free(m->further);
 }
 
 enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,

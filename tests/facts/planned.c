@@ -38,6 +38,7 @@ static const struct answer {
     {"fault", "what", "control", 100, "{}"},
     {"host_bandwidth", "threads", "0", 1000, "{\"threads\":24}"},
     {"conversion", NULL, NULL, 2, "{\"result\":448}"}, /* saturates */
+    {"matmul_peak", "chains", "1", 1000, "{\"chains\":1,\"teams\":1,\"operations\":24000}"},
     {"layout", NULL, NULL, 0, "{\"base_rows\":8,\"base_columns\":8}"},
     {"numerics", "property", "accumulator", 24, "{\"format_bits\":24}"},
 };

@@ -1,5 +1,7 @@
 /* How many samples a trial takes: on a toy with scripted launch times. */
 #include "worker/measure.h"
+#include "kernel_timer_trials.h"
+#include "model/metrics.h"
 #include "scripted_clock.h"
 #include "tests/unit_test.h"
 #include "toy_device.h"
@@ -175,6 +177,41 @@ UNIT_TEST(test_repetitions_are_known)
     assert_true(reps[2] < reps[1] && reps[2] > 1000);
 }
 
+/* Updates of short launches, as calibration makes them, take four times as long. */
+static void slow_at_first(const char *name, void *const *args)
+{
+    uint32_t turns = 0;
+    if (strcmp(name, "able") == 0)
+        *(uint32_t *)args[0] = 1;
+    if (strcmp(name, "updates") == 0)
+        memcpy(&turns, args[4], sizeof turns);
+    toy.launch_s = 10e-6 + turns * (turns < 2000 ? 1000e-9 : 250e-9);
+    clock_pass(toy.launch_s);
+}
+
+/* A further metric of samples is that of the counted ones. */
+UNIT_TEST(test_further_metrics_leave_out_calibration)
+{
+    enum { THREADS = 4 };
+    struct as_sensing none = {.read_s = NAN};
+    struct as_reference reference = AS_REFERENCE_INIT;
+    struct as_trial v;
+    struct as_error err = {0};
+    struct as_trial_order order = {.probe = "sync", .seed = 3, .precision = 0.05, .share_s = 0.3};
+    clock_script(1e-7);
+    toy_axes(&order.axes, "op=max path=native result=dropped memory=global elements=16 threads=4 compute_units=every");
+    kernel_timer_toy(&toy);
+    toy.kernel = slow_at_first;
+    if (as_measure_trial(&toy.dev, &none, &reference, &order, &v, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(v.status, AS_CELL_OK);
+    const double ns = as_median(v.samples, v.n), rate = as_detail_number(v.detail, "rate");
+    assert_true(fabs(ns - 250) < 0.1);
+    assert_true(fabs(rate * ns / 1e9 - THREADS * toy.dev.info.compute_units) < 1e-6);
+    as_trial_finish(&v);
+    toy_init_sm90(&toy, gpu);
+}
+
 /* ---- contention on the host's core ---- */
 
 static const struct as_memory_ops *toy_memory;
@@ -310,6 +347,7 @@ int main(void)
                                        cmocka_unit_test(test_fixed_number),
                                        cmocka_unit_test(test_time_inside_samples),
                                        cmocka_unit_test(test_repetitions_are_known),
+                                       cmocka_unit_test(test_further_metrics_leave_out_calibration),
                                        cmocka_unit_test(test_contended_samples_weigh_nothing),
                                        cmocka_unit_test(test_lasting_contention),
                                        cmocka_unit_test(test_low_clocks),

@@ -389,7 +389,7 @@ static void derive_loops(struct as_rule_context *c)
         alu_derive_curves(c, "steps", false, alu_add_length, &single);
 }
 
-/* What it costs to read three registers instead of one. */
+/* What it costs to read three registers instead of one, with as many chains and warps. */
 static void derive_operands(struct as_rule_context *c)
 {
     struct as_pair *pairs;
@@ -400,7 +400,12 @@ static void derive_operands(struct as_rule_context *c)
         if (!f)
             break;
         f->verdict = f->ci.hi < 1 ? AS_SUPPORTED : f->ci.lo > 1 ? AS_REFUTED : AS_UNDECIDED;
-        as_fact_say(f, "{op} runs at {value} of its rate when it reads three different registers instead of one");
+        const bool is_full = as_cell_axis_number(pairs[i].a, "warps") == 0;
+        as_fact_say(f,
+                    "{op} with {ilp} chain%s and %s warps runs at {value} of its rate when it reads three different "
+                    "registers instead of one",
+                    as_cell_axis_number(pairs[i].a, "ilp") == 1 ? "" : "s",
+                    is_full ? "the most" : as_cell_axis(pairs[i].a, "warps"));
     }
     free(pairs);
 }

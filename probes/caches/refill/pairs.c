@@ -215,11 +215,8 @@ enum as_status as_refill_pairs_run(struct pairs *p, uint64_t passes, double ns[P
         return st;
     const double loads = (double)passes * (double)p->n;
     const double tick_ns = p->elapsed_ticks ? (double)p->elapsed_ns / (double)p->elapsed_ticks : 0;
-    for (int i = 0; i < PAIRS_LOADS; i++) {
+    for (int i = 0; i < PAIRS_LOADS; i++)
         ns[i] = ((double)p->ticks[i] - (double)p->overhead) * tick_ns / loads;
-        p->ns[i][p->runs] = ns[i];
-    }
-    p->runs += p->runs + 1 < PAIRS_RUNS_MAX;
     p->lost |= p->passes != passes || p->sum != passes * p->n * (p->n + 1);
     *seconds = as_timing_seconds(&timing);
     return AS_OK;

@@ -4,7 +4,7 @@
 
 #include "lib/buffers/buffers.h"
 
-enum { PAIRS_DISTANCE_MAX = 1024, PAIRS_START_MAX = 64, PAIRS_LOADS = 3, PAIRS_RUNS_MAX = 2048 };
+enum { PAIRS_DISTANCE_MAX = 1024, PAIRS_START_MAX = 64, PAIRS_LOADS = 3 };
 enum pairs_cold { PAIRS_COLD_L1, PAIRS_COLD_L2, PAIRS_COLD_ALL };
 enum pairs_load { PAIRS_FIRST, PAIRS_SECOND, PAIRS_AGAIN }; /* again: repeats the second load, which must hit */
 
@@ -26,10 +26,7 @@ struct pairs {
     uint64_t least;                        /* minimum of the readings */
     uint64_t elapsed_ticks, elapsed_ns;
     uint64_t sum, passes; /* sum: of the second words, loaded twice */
-    /* of all runs */
-    double ns[PAIRS_LOADS][PAIRS_RUNS_MAX];
-    size_t runs; /* number of runs kept */
-    bool lost;   /* a sum was wrong */
+    bool lost;            /* a sum of any run was wrong */
 };
 /* The overhead of one counter reading in ticks; *least: the minimum so far. A reading lengthened by an interrupt counts
  * as the minimum; otherwise a load could seem to take negative time. */

@@ -92,7 +92,6 @@ struct state {
     struct conflict conflict;
     struct as_events events; /* conflict: L1D load misses, where they can be counted */
     bool counts;
-    double refills, loads;
 };
 
 static enum as_status prepare_sector(struct state *s, struct as_error *err)
@@ -173,8 +172,9 @@ static enum as_status refill_chase(struct state *s, uint64_t reps, struct as_sam
     if (s->counts && !counted)
         as_note(s->tc, "refills_why_not", why.text);
     s->counts = counted;
-    s->refills += (double)(after - before);
-    s->loads += (double)reps * CONFLICT_LOADS;
+    if (counted)
+        out->further[0] =
+            (struct as_sample_number){"refills", (double)(after - before) / ((double)reps * CONFLICT_LOADS)};
     return st;
 }
 
@@ -190,16 +190,14 @@ static enum as_status refill_sample(void *state, uint64_t reps, struct as_sample
         return refill_chase(s, reps, out, err);
     st = as_refill_pairs_run(&s->pairs, reps, ns, &out->seconds, err);
     out->value = ns[PAIRS_SECOND];
+    out->further[0] = (struct as_sample_number){"first", ns[PAIRS_FIRST]};
+    out->further[1] = (struct as_sample_number){"again", ns[PAIRS_AGAIN]};
     return st;
 }
 
 static bool refill_check_pairs(struct state *s, char *why, size_t why_size)
 {
     struct pairs *p = &s->pairs;
-    if (p->runs > 0) {
-        as_note_number(s->tc, "first", as_median(p->ns[PAIRS_FIRST], p->runs));
-        as_note_number(s->tc, "again", as_median(p->ns[PAIRS_AGAIN], p->runs));
-    }
     snprintf(why, why_size, p->lost ? "a load returned a wrong word" : "every load returned its word");
     return !p->lost;
 }
@@ -210,8 +208,6 @@ static bool refill_check(void *state, char *why, size_t why_size)
     if (s->what == SECTOR)
         return refill_check_pairs(s, why, why_size);
     if (s->what == CONFLICT) {
-        if (s->counts && s->loads > 0)
-            as_note_number(s->tc, "refills", s->refills / s->loads);
         snprintf(why, why_size,
                  s->conflict.lost ? "a chase ended at an unexpected line" : "every chase ended at the expected line");
         return !s->conflict.lost;

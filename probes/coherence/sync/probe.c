@@ -80,9 +80,6 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *array;
     uint64_t *host, seed, words; /* words: of the array */
-    struct as_trial_context *tc;
-    double ns; /* values of all samples */
-    size_t samples;
 };
 
 static uint64_t first_value(const struct shape *s)
@@ -174,7 +171,6 @@ static enum as_status sync_prepare(struct as_trial_context *tc, void *state, str
     double nothing[TIMES];
     s->shape = sync_shape(&tc->dev->info, tc->axes);
     s->seed = tc->seed;
-    s->tc = tc;
     tc->min_reps = TURNS_MIN; /* longer than an empty launch varies */
     tc->max_reps = UINT32_MAX / 2;
     tc->sample_s = 5e-3;
@@ -215,8 +211,9 @@ static enum as_status sync_sample(void *state, uint64_t reps, struct as_sample *
                        (unsigned long long)reps);
     out->value = ns / ((double)reps * (s->shape.barrier ? BARRIERS : 1));
     out->clock_hz = as_kernel_timer_clock(&s->timer);
-    s->ns += out->value;
-    s->samples++;
+    if (!s->shape.barrier)
+        out->further[0] =
+            (struct as_sample_number){"rate", (double)(s->shape.threads * s->shape.workgroups) / out->value * 1e9};
     return AS_OK;
 }
 
@@ -261,13 +258,6 @@ static bool sync_neighbours(const struct state *s, const uint64_t *got, char *wh
     return right == s->words;
 }
 
-static void sync_note_rate(const struct state *s)
-{
-    const double each = s->ns / (double)s->samples; /* NAN without a sample */
-    if (!s->shape.barrier && each > 0)
-        as_note_number(s->tc, "rate", (double)(s->shape.threads * s->shape.workgroups) / each * 1e9);
-}
-
 static bool sync_check(void *state, char *why, size_t size)
 {
     struct state *s = state;
@@ -278,7 +268,6 @@ static bool sync_check(void *state, char *why, size_t size)
     uint64_t *got = malloc(bytes);
     if (!got)
         return as_check_no_memory(why, size);
-    sync_note_rate(s);
     bool good = !sync_reset(s, &err) && !sync_launch(s, CHECK_TURNS, &unused, &err) &&
                 !dev->memory->read(dev, s->array, 0, got, bytes, &err);
     if (!good)

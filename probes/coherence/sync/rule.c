@@ -43,14 +43,16 @@ static void sync_add_barrier(struct as_rule_context *c, const struct as_cell *ce
 /* All compute units; updates per second of all threads. */
 static void sync_add_rate(struct as_rule_context *c, const struct as_cell *cell)
 {
-    const double rate = as_cell_note(cell, "rate"), ns = cell->sum.median;
+    const struct as_interval ns = as_cell_interval(cell);
+    const double threads = as_cell_axis_number(cell, "threads") * (c->info ? c->info->compute_units : 0);
     char name[64];
-    if (!(rate > 0) || !(cell->sum.ci.lo > 0))
+    if (!(threads > 0) || !(ns.lo > 0))
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_SYNC_RATE, cell, NULL);
     if (!f)
         return;
-    as_fact_number(f, rate, (struct as_interval){rate * ns / cell->sum.ci.hi, rate * ns / cell->sum.ci.lo});
+    as_fact_number(f, 1e9 * threads / cell->sum.median,
+                   (struct as_interval){1e9 * threads / ns.hi, 1e9 * threads / ns.lo});
     as_fact_evidence(f, cell);
     as_fact_say(f, "With %s in %s, result %s, the device reaches {value} on {elements} elements", sync_name(cell, name),
                 sync_memory(c, cell), as_cell_axis(cell, "result"));

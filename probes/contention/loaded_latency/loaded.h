@@ -52,8 +52,7 @@ struct loaded {
     struct as_kernel *kernel;     /* NULL: no load */
     struct as_memory *control;    /* of a device */
     size_t workgroup_size;
-    double bytes_s, seconds; /* over all samples: bandwidth times seconds, and seconds */
-    struct as_trial_context *tc;
+    double bytes_s, seconds; /* of a sample: bandwidth times seconds, and seconds */
 };
 /* Takes ownership of the prepared chase s->chase. `bytes` and the rest of desc as for as_load_prepare; for a device,
  * the instrument chooses the number of loaders. */

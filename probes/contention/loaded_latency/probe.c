@@ -98,7 +98,6 @@ static void loaded_latency_say(struct as_trial_context *tc, struct loaded *s, co
 static enum as_status loaded_latency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct loaded *s = state;
-    s->tc = tc;
     const struct as_axes *a = tc->axes;
     const uint64_t size = as_axes_u64(a, "size");
     const bool idle = as_word_is(a, "op", "none"), native = (tc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
@@ -140,17 +139,16 @@ void as_loaded_count(struct loaded *s, double launch_s)
 static enum as_status loaded_latency_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct loaded *s = state;
+    s->bytes_s = s->seconds = 0;
     enum as_status st = as_chase_run(&s->chase, reps, &out->value, &out->seconds, err);
     out->clock_hz = s->chase.clock_hz;
+    out->further[0] = (struct as_sample_number){"bandwidth", s->kernel ? s->bytes_s / s->seconds * 1e-9 : 0};
     return st;
 }
 
 static bool loaded_latency_check(void *state, char *why, size_t why_size)
 {
     struct loaded *s = state;
-    const double gbs = s->kernel ? s->bytes_s / s->seconds * 1e-9 : 0;
-    if (isfinite(gbs))
-        as_note_number(s->tc, "bandwidth", gbs);
     if (!as_chase_check(&s->chase, why, why_size) || (s->kernel && !as_load_check(&s->load, why, why_size)))
         return false;
     if (s->kernel)

@@ -31,7 +31,6 @@ enum {
     PERIOD = 1048573,     /* of what a rank sends, in elements: a prime, so that no part repeats another */
     BLOCK = 1024,         /* elements of a block that is checked */
     BLOCKS = 64,          /* that are checked, if not all */
-    KEPT = 64,            /* samples whose time counts for the trial's */
     WHOLE_MAX = 512 << 10 /* up to so many elements all are checked */
 };
 static const uint64_t REASON_SIZE = 1 << 20; /* the cell that says why there is no collective */
@@ -49,8 +48,6 @@ struct state {
     uint64_t sample, seed;
     bool whole;
     const char *op;
-    double seconds[KEPT]; /* per call, of the last samples */
-    struct as_trial_context *tc;
 };
 
 static enum as_applies collective_applies(const struct as_device_info *info, const struct as_axes *a,
@@ -230,7 +227,6 @@ static enum as_status collective_prepare(struct as_trial_context *tc, void *stat
     struct state *s = state;
     struct as_device *dev = tc->dev;
     size_t what = 0;
-    s->tc = tc;
     s->dev = dev;
     s->seed = tc->seed;
     s->whole = tc->trial == 0;
@@ -272,8 +268,12 @@ static enum as_status collective_sample(void *state, uint64_t reps, struct as_sa
     if (st)
         return st;
     const double seconds = t.host_s / (double)reps;
-    s->seconds[(s->sample - 1) % KEPT] = seconds;
-    *out = (struct as_sample){.value = s->bus * s->bytes / seconds * 1e-9, .seconds = t.host_s, .clock_hz = NAN};
+    *out = (struct as_sample){
+        .value = s->bus * s->bytes / seconds * 1e-9,
+        .seconds = t.host_s,
+        .clock_hz = NAN,
+        .further = {{"time", seconds * 1e9}, {"algorithm_bandwidth", s->bytes / seconds * 1e-9}},
+    };
     return AS_OK;
 }
 
@@ -345,19 +345,9 @@ static bool ranks_are_right(struct state *s, char *why, size_t size)
     return !st;
 }
 
-/* The first samples of a trial warm up; the last ones outnumber them. */
-static void note_times(const struct state *s)
-{
-    const size_t n = s->sample < KEPT ? (size_t)s->sample : KEPT;
-    const double seconds = as_median(s->seconds, n);
-    as_note_number(s->tc, "time", seconds * 1e9);
-    as_note_number(s->tc, "algorithm_bandwidth", s->bytes / seconds * 1e-9);
-}
-
 static bool collective_check(void *state, char *why, size_t size)
 {
     struct state *s = state;
-    note_times(s);
     if (!ranks_are_right(s, why, size))
         return false;
     snprintf(why, size, "every device received the expected data (%s)",

@@ -98,8 +98,11 @@ UNIT_TEST(test_beside_the_number)
         assert_non_null(strstr(detail, "\"ranks\":8"));
         assert_non_null(strstr(detail, "Scripted 1.0"));
         assert_true(fabs(value - 20) < 1e-6);
-        const double time = strtod(strstr(detail, "\"time\":") + strlen("\"time\":"), NULL);
-        assert_true(fabs(time - bus[i] * 1048576 / 20) < 1e-3 * time);
+        struct as_sample sample = {.value = NAN};
+        struct as_error err = {0};
+        assert_int_equal(as_probe_collective.sample(v.state, 1, &sample, &err), AS_OK);
+        assert_string_equal(sample.further[0].name, "time");
+        assert_true(fabs(sample.further[0].value - bus[i] * 1048576 / 20) < 1e-3 * sample.further[0].value);
         toy_finish(&as_probe_collective, &v);
         scripted_close(&s);
     }

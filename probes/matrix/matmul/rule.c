@@ -14,10 +14,13 @@ static const double SAME_UNIT = 1.5;
 static const double RESPECTED = 0.9;
 
 enum { PATHS_MAX = 8 };
-static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", NULL},
-                         *const new_paths[] = {"wgmma", "wgmma_pair", "tensor", NULL},
-                         *const old_paths[] = {"mma", NULL}, *const library_paths[] = {"library", NULL},
-                         *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
+static const char *const
+    own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", NULL},
+    *const new_paths[] = {"wgmma", "wgmma_pair", "tensor", NULL}, *const matrix_paths[] = {"wgmma",   "wgmma_pair",
+                                                                                           "tensor",  "mma",
+                                                                                           "library", NULL},
+    *const old_paths[] = {"mma", NULL}, *const oldest_paths[] = {"wmma", NULL},
+    *const library_paths[] = {"library", NULL}, *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
 
 /* ---- the cells ---- */
 
@@ -276,7 +279,7 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
     char value[96];
     as_buf_printf(&text, "GEMMs in %s %s: %s reaches %s the peak of the vector ALU (%s)", type, says[f->verdict],
                   matmul_path_of(s->above.a), as_fact_noted_text(f, "", "", value, sizeof value),
-                  as_cell_axis(s->above.b, "type"));
+                  as_matmul_roof_name(s->above.b));
     if (s->older.a)
         as_buf_printf(&text, "; %s the older path (%s over %s)",
                       as_fact_value_text(s->older.a->sum.median / s->older.b->sum.median,
@@ -311,8 +314,10 @@ static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, 
     /* ordinary arithmetic has no tf32: it does the same in f32 */
     const char *ordinary = t->vector ? t->vector : type;
     struct signals s = {.older = at_last_size(p, type, new_paths, type, old_paths),
-                        .power = {best_with_power(p, type, own_paths), best_with_power(p, ordinary, ordinary_paths)},
+                        .power = {best_with_power(p, type, matrix_paths), best_with_power(p, ordinary, ordinary_paths)},
                         .energy = NAN};
+    if (!s.older.a)
+        s.older = at_last_size(p, type, old_paths, type, oldest_paths);
     struct both same = at_last_size(p, type, NULL, type, NULL);
     if (!same.a || !roof)
         return;
@@ -419,18 +424,19 @@ static void sort_by_size(struct gemms *p)
 
 static void derive_matmul(struct as_rule_context *c)
 {
-    const struct as_cell **roofs;
+    struct as_matmul_roofs roofs;
     struct gemms p = {.c = c};
-    size_t n = as_cells_of(c, "matmul", &p.cells), roofs_n = as_cells_of(c, "roofline", &roofs);
+    const size_t n = as_cells_of(c, "matmul", &p.cells);
+    as_matmul_roofs_make(c, &roofs);
     sort_cells(&p, n);
     sort_by_size(&p);
     for (const struct as_matmul_type *t = as_matmul_types; t->word && p.n; t++) {
         compare_with_wider(&p, t);
-        look_at_unit(&p, t, as_matmul_ceiling(roofs, roofs_n, t));
+        look_at_unit(&p, t, as_matmul_ceiling(&roofs, t));
         look_at_older(&p, t->word);
         add_library(&p, t->word);
     }
-    free(roofs);
+    as_matmul_roofs_free(&roofs);
     free(p.by_size);
     free(p.cells);
 }
@@ -440,8 +446,10 @@ const struct as_rule as_rules_matmul[] = {
      "the fastest valid GEMM of random operands in bursts, at the data sheet's size, else the largest common one: a "
      "type is accelerated from 1.5 "
      "times the next wider type's rate on, among paths measured with both; three signals "
-     "judge its unit: a rate above the peak of the vector ALU, which decides; a gain of 1.5 times over the older path, "
-     "or an older path above that peak; less than 1/1.5 of the energy per operation of ordinary arithmetic, sustained, "
+     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes), which decides; "
+     "a "
+     "gain of 1.5 times over the older path, or an older path above that peak; less than 1/1.5 of the energy per "
+     "operation of ordinary arithmetic, sustained, "
      "by the device's sensor; own kernels compared with the library's",
      "a faster GEMM of the wider type, or on the vector ALU, that passes the same gates"},
     {0},

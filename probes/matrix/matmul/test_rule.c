@@ -126,6 +126,50 @@ UNIT_TEST(test_signals)
 }
 
 /* A verdict per path and type: the same type is native by one and emulated by another. */
+static void sustained(const char *path, const char *type, double tera, double watts)
+{
+    char axes[160], detail[48];
+    snprintf(axes, sizeof axes, "path=%s type=%s size=4096 operands=random hold=sustained", path, type);
+    snprintf(detail, sizeof detail, "{\"power_w\":%.0f}", watts);
+    made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes)->detail = strdup(detail);
+}
+
+/* An H200: f32 by the library only, f64 by mma and the older wmma, s8 against dot products of four bytes. */
+UNIT_TEST(test_signals_of_each_type)
+{
+    static const char *const ids[] = {"matmul.unit.f32", "matmul.unit.f64", "matmul.unit.s8"};
+    m.info.compute_units = 132;
+    gemm("library", "f32", 8192, 51);
+    sustained("library", "f32", 51, 700);
+    sustained("tiled", "f32", 32.5, 572);
+    gemm("mma", "f64", 4096, 43.7);
+    gemm("wmma", "f64", 4096, 28);
+    sustained("mma", "f64", 38.3, 694);
+    sustained("tiled", "f64", 9.17, 542);
+    gemm("wgmma", "s8", 8192, 1584);
+    gemm("mma", "s8", 8192, 660);
+    sustained("wgmma", "s8", 1179, 698);
+    sustained("tiled", "s8", 24.4, 432);
+    made_add(&m, "roofline", "FLOP/s", 66.6e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 33.4e12, "type=f64 threads=0 width=best");
+    made_derive(&m);
+    assert_null(made_find(&m, ids[2])); /* the peak of floating-point arithmetic is none of integers */
+    made_add(&m, "alu", "ops/cycle", 64, "op=idp4a32 ilp=4 warps=0 width=scalar operands=0 steps=0")->clock_hz =
+        1.755e9;
+    made_derive(&m);
+    made_verdict(&m, ids[0], AS_REFUTED);
+    made_says(made_get(&m, ids[0]), "less energy per operation");
+    made_says(made_get(&m, ids[0]), "; 2 signals agree");
+    made_verdict(&m, ids[1], AS_SUPPORTED);
+    made_says(made_get(&m, ids[1]), "1.56x (1.54 to 1.58x) the older path (mma over wmma)");
+    made_says(made_get(&m, ids[1]), "; 3 signals agree");
+    made_verdict(&m, ids[2], AS_SUPPORTED);
+    made_near(&m, ids[2], 1584e12 / (64 * 8 * 132 * 1.755e9), 1e-9);
+    made_says(made_get(&m, ids[2]), "the peak of the vector ALU (idp4a32)");
+    made_says(made_get(&m, ids[2]), "; 3 signals agree");
+    m.info.compute_units = 0;
+}
+
 UNIT_TEST(test_paths)
 {
     gemm("wgmma", "f16", 1024, 400);
@@ -245,9 +289,16 @@ UNIT_TEST(test_tied)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test(test_size_of_the_sheet, &m), made_test(test_tied, &m),        made_test(test_emulated, &m),
-        made_test(test_two_paths, &m),         made_test(test_matrix_unit, &m), made_test(test_undecided, &m),
-        made_test(test_like_paths, &m),        made_test(test_signals, &m),     made_test(test_paths, &m),
+        made_test(test_size_of_the_sheet, &m),
+        made_test(test_tied, &m),
+        made_test(test_emulated, &m),
+        made_test(test_two_paths, &m),
+        made_test(test_matrix_unit, &m),
+        made_test(test_undecided, &m),
+        made_test(test_like_paths, &m),
+        made_test(test_signals, &m),
+        made_test(test_signals_of_each_type, &m),
+        made_test(test_paths, &m),
         made_test(test_converts, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* Peaks of matrix instructions: against the documented rates, and older instructions against newer ones. */
 #include "facts/rule.h"
-#include "model/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,13 +130,19 @@ static void matmul_peak_derive_peaks(struct as_rule_context *c)
     free(cells);
 }
 
-static void add_latency(struct as_rule_context *c, const struct as_cell *cell, const struct as_metric_value *latency)
+/* Of one chain in one group of lanes each instruction waits for the result of the one before: its operations by those
+ * per cycle are its latency. */
+static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
+    const double operations = as_cell_note(cell, "operations");
+    const struct as_interval rate = as_cell_interval(cell), cycles = {operations / rate.hi, operations / rate.lo};
+    if (as_cell_note(cell, "chains") != 1 || as_cell_note(cell, "teams") != 1 || !(operations > 0))
+        return;
     struct as_buf name = AS_BUF_INIT;
     as_instruction_name(cell, &name);
     struct as_fact *f = as_fact_add(c, AS_FACT_MATMUL_LATENCY, cell, AS_BY(.instruction = as_buf_get(&name)));
     if (f) {
-        as_fact_number(f, latency->value, latency->ci);
+        as_fact_number(f, operations / cell->sum.median, cycles);
         as_fact_say(f, "%s takes {value} from accumulator to accumulator", as_buf_get(&name));
         as_fact_evidence(f, cell);
     }
@@ -148,10 +153,9 @@ static void derive_latency(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "matmul_peak", &cells);
-    struct as_metric_value latency;
     for (size_t i = 0; i < n; i++)
-        if (as_cell_is(cells[i], "operands", "random") && as_cell_metric(cells[i], "latency", &latency))
-            add_latency(c, cells[i], &latency);
+        if (as_cell_is(cells[i], "operands", "random"))
+            add_latency(c, cells[i]);
     free(cells);
 }
 
@@ -161,7 +165,7 @@ const struct as_rule as_rules_matmul_peak[] = {
      "rate of the architecture; reached from 98% on",
      "a chain of the same instruction with another rate in cycles that passes the same gates"},
     {"latency of matrix instructions", derive_latency,
-     "one chain of accumulations in one group of lanes: cycles per instruction",
+     "one chain of accumulations in one group of lanes: operations of an instruction by operations per cycle",
      "a chain of the same instruction with another time that passes the same gates"},
     {0},
 };

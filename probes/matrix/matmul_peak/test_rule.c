@@ -2,10 +2,9 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
-#include "model/metrics.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -67,16 +66,35 @@ UNIT_TEST(test_older_may_reach)
     made_says(made_get(&m, "matmul.older.f16"), " the rate of ");
 }
 
-/* The latency that a cell noted is told with its instruction and columns. */
+/* The latency is as precise as the rate of the same cell; of several chains or groups there is none. */
 UNIT_TEST(test_latency)
 {
-    struct as_cell *c = made_add(&m, "matmul_peak", "ops/cycle", 124,
-                                 "instruction=mma_m16n8k16_f16_f32 n=0 chains=1 warps=1 operands=random");
-    const struct as_metric_value latency = {
-        .name = "latency", .unit = "cycles", .value = 33, .ci = {32.9, 33.1}, .trials = 3, .lower_is_better = true};
-    assert_int_equal(as_cell_set_metrics(c, &latency, 1, NULL), AS_OK);
-    made_derive(&m);
-    made_says(made_near(&m, "matmul.latency.mma_m16n8k16_f16_f32", 33, 1e-9), "takes 33.0 cycles");
+    static const struct {
+        const char *instruction, *detail;
+        double rate, operations, cycles;
+    } rows[] = {
+        {"mma_m16n8k16_f16_f32", "{\"chains\":1,\"teams\":1,\"operations\":4096}", 170.667, 4096, 24},
+        {"mma_m8n8k4_f64", "{\"chains\":1,\"teams\":1,\"operations\":512}", 19.6923, 512, 26},
+        {"wgmma_f16_f32", "{\"chains\":1,\"teams\":2,\"operations\":16384}", 910.222, 16384, NAN},
+        {"mma_m16n8k8_tf32_f32", "{\"chains\":2,\"teams\":1,\"operations\":2048}", 170.667, 2048, NAN},
+    };
+    m.share = 0.001;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char axes[120], id[80];
+        snprintf(axes, sizeof axes, "instruction=%s n=0 chains=1 warps=1 operands=random", rows[i].instruction);
+        made_add(&m, "matmul_peak", "ops/cycle", rows[i].rate, axes)->detail = strdup(rows[i].detail);
+        made_derive(&m);
+        snprintf(id, sizeof id, "matmul.latency.%s", rows[i].instruction);
+        if (isnan(rows[i].cycles)) {
+            assert_null(made_find(&m, id));
+            continue;
+        }
+        const struct as_fact *f = made_near(&m, id, rows[i].operations / rows[i].rate, 1e-9);
+        assert_true(fabs(f->value - rows[i].cycles) < 0.01);
+        assert_true(fabs(f->ci.lo / f->value - 0.999) < 1e-3 && fabs(f->ci.hi / f->value - 1.001) < 1e-3);
+    }
+    m.share = 0.01;
+    made_says(made_get(&m, "matmul.latency.mma_m16n8k16_f16_f32"), "takes 24.0 cycles");
 }
 
 int main(void)

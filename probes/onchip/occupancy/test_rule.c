@@ -128,19 +128,32 @@ UNIT_TEST(test_full)
     }
 }
 
-/* The grid of suite quick. */
+/* The grid of suite quick: the same limits as of the full one. */
+static void add_quick(struct made *m, const struct unit *u)
+{
+    static const unsigned threads[] = {32, 64, 416}, values[] = {0, 36, 76, 128}, sizes[] = {7000, 11000, 15000, 25000};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
+        add(m, threads[i], 0, 0, resident(u, threads[i], 0, 0));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        add(m, 128, values[i], 0, resident(u, 128, values[i] + 18, 0));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        add_step(m, u, sizes[i]);
+}
+
 UNIT_TEST(test_quick)
 {
-    struct made *m = made_unit(&hopper);
-    add(m, 64, 0, 0, 32);
-    add(m, 128, 0, 0, 16);
-    add(m, 64, 128, 0, resident(&hopper, 64, 146, 0));
-    add(m, 32, 0, 32 << 10, resident(&hopper, 32, 0, 32 << 10));
-    made_derive(m);
-    holds(m, "onchip.unit.registers", 65536, 0.35);
-    holds(m, "onchip.unit.shared", 228 << 10, 0.2);
-    holds(m, "onchip.unit.threads", 2048, 0.07);
-    made_free(m);
+    static const struct unit *const units[] = {&hopper, &cdna, &plain};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct made *m = made_unit(units[i]);
+        add_quick(m, units[i]);
+        made_derive(m);
+        holds(m, "onchip.unit.registers", units[i]->registers, 0.25);
+        holds(m, "onchip.unit.shared", units[i]->shared, 0.15);
+        holds(m, "onchip.unit.threads", units[i]->threads, 0.13);
+        assert_null(made_find(m, "onchip.unit.registers.contradiction"));
+        made_near(m, "onchip.unit.workgroups", units[i]->workgroups, 0);
+        made_free(m);
+    }
 }
 
 /* A request at each step of the number of workgroups tells the capacity, whatever a device adds to it. */

@@ -38,11 +38,11 @@ static void say_all(struct as_fact *f, double queues, const char *where, struct 
     const struct as_interval ci = {queues / share.hi, queues / share.lo};
     as_fact_value_text(queues / f->value, ci, "x", longer, sizeof longer);
     as_fact_number(f, queues, (struct as_interval){queues, queues});
-    as_fact_say(
-        f,
-        "%g single-thread kernels%s (the maximum tested) run concurrently: launches included, they take %s as long "
-        "as one",
-        queues, where, longer);
+    f->bound = 1; /* another grid may go further */
+    as_fact_say(f,
+                "At least %g single-thread kernels%s (the maximum tested) run concurrently: launches included, they "
+                "take %s as long as one",
+                queues, where, longer);
 }
 
 static void concurrency_add_at_once(struct as_rule_context *c, const struct as_curve *v, const struct experiment *x)

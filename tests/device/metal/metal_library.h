@@ -405,6 +405,14 @@ inline bool simd_any(bool expression)
 {
     return (simd_vote::vote_t)simd_ballot(expression) != 0;
 }
+inline bool quad_all(bool expression)
+{
+    return (quad_vote::vote_t)quad_ballot(!expression) == 0;
+}
+inline bool quad_any(bool expression)
+{
+    return (quad_vote::vote_t)quad_ballot(expression) != 0;
+}
 #define MSL_FROM(name, more, lane)                                                                                     \
     template <class T> inline T name(T data, ushort more)                                                              \
     {                                                                                                                  \

@@ -195,6 +195,10 @@ UNIT_TEST(test_wrong_spelling)
         {"quad_rotate32", "shuffle_rotate32"},
         {"quad_sum16", "sum16"},
         {"vote_all32", "vote_any32"},
+        {"quad_vote_all32", "quad_vote_any32"},
+        {"quad_ballot32", "ballot32"},
+        {"shuffle_up16", "shuffle_down16"},
+        {"quad_rotate16", "shuffle_rotate16"},
     };
     enum { N = sizeof pairs / sizeof *pairs };
     const struct as_op *ops[N];
