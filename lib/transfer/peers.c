@@ -35,7 +35,7 @@ unsigned as_peer_index(const char *id)
 }
 
 /* The axis has words, so its values are not numbers. */
-static unsigned peers_peer_of(const struct as_axes *a)
+unsigned as_peer_number(const struct as_axes *a)
 {
     uint64_t index = 0;
     return as_parse_u64(as_axes_text(a, "peer"), &index, NULL) ? 0 : (unsigned)index;
@@ -95,7 +95,7 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
         return of_host ? every_host_applies(info, err) : AS_PRUNED;
     if (strcmp(peer, "every") == 0)
         return info->siblings > 2 && info->capabilities & AS_CAP_PEERS ? AS_APPLIES : AS_PRUNED;
-    return pair_applies(info, peers_peer_of(a), err);
+    return pair_applies(info, as_peer_number(a), err);
 }
 
 size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max)
@@ -106,7 +106,7 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
     if (strcmp(peer, "host") == 0 || strcmp(peer, AS_PEER_EVERY_HOST) == 0)
         return 0;
     if (strcmp(peer, "every") != 0) {
-        first = peers_peer_of(a);
+        first = as_peer_number(a);
         end = first + 1;
     }
     for (unsigned i = first; i < end && n < max; i++)

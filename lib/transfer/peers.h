@@ -25,6 +25,8 @@ extern const char *const as_peer_words[];
 enum as_applies as_peer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err);
 /* The number after the colon in a device's id; 0 if there is none. */
 unsigned as_peer_index(const char *id);
+/* The device that the axis peer names; 0 for words. */
+unsigned as_peer_number(const struct as_axes *a);
 /* Ids of the devices that the axis peer names, at most max; 0 for the host. */
 size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max);
 

@@ -6,6 +6,9 @@
 #include "lib/transfer/team.h"
 #include "os/memory.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const char *const direction_words[] = {"to", "from", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
@@ -34,7 +37,7 @@ static enum as_applies link_probe_applies(const struct as_device_info *info, con
                                           struct as_error *err)
 {
     bool engine = as_word_is(a, "how", "engine");
-    /* At most two concurrent copies by copy engine; by kernel one per lane. */
+    /* One device's copy engines do two copies at a time; its kernel one per lane. */
     if (as_word_is(a, "peer", "every") && (engine || as_word_is(a, "direction", "both")))
         return AS_PRUNED;
     if (as_word_is(a, "peer", AS_PEER_EVERY_HOST) && !engine)
@@ -49,7 +52,7 @@ static enum as_applies link_probe_applies(const struct as_device_info *info, con
 
 static double link_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    const double devices = as_word_is(a, "peer", AS_PEER_EVERY_HOST) ? info->siblings : 1;
+    const double devices = as_word_is(a, "peer", AS_PEER_EVERY_HOST) ? info->siblings : 2;
     return 15 + as_compile_patience(info, a) + devices * (2 + as_axes_number(a, "size") / 20e6);
 }
 
@@ -106,9 +109,9 @@ static enum as_status prepare_one(struct state *s, struct as_transfer_desc *desc
     return st;
 }
 
-/* Each device's memory of the host is allocated on the CPUs nearest to it. */
-static enum as_status add_host_link(struct state *s, size_t index, const struct as_transfer_desc *desc,
-                                    struct as_error *err)
+/* Memory of the host is allocated on the CPUs nearest to the device. */
+static enum as_status add_member(struct state *s, size_t index, const struct as_transfer_desc *desc,
+                                 struct as_error *err)
 {
     struct as_device *dev;
     struct as_place place = {.moved = false};
@@ -124,19 +127,52 @@ static enum as_status add_host_link(struct state *s, size_t index, const struct 
 }
 
 /* Samples are long, since the host starts the devices one after the other. */
-static enum as_status prepare_every_host(struct state *s, struct as_transfer_desc *desc, struct as_error *err)
+static enum as_status start_team(struct state *s, const struct as_transfer_desc *desc, size_t links,
+                                 struct as_error *err)
 {
     struct as_trial_context *tc = s->tc;
-    enum as_status st = AS_OK;
-    lay_lane(tc, NULL, desc);
-    for (size_t i = 0; i < tc->dev->info.siblings && !st; i++)
-        st = add_host_link(s, i, desc, err);
-    if (!st)
-        st = as_place_begin(&s->place, &tc->dev->info, -1, err);
     tc->footprint = s->team.n * as_transfer_footprint(desc);
     tc->sample_s = 5e-2;
-    as_note_number(tc, "links", (double)s->team.n);
-    return st;
+    as_note_number(tc, "links", (double)links);
+    return as_place_begin(&s->place, &tc->dev->info, -1, err);
+}
+
+static enum as_status prepare_every_host(struct state *s, struct as_transfer_desc *desc, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    lay_lane(s->tc, NULL, desc);
+    for (size_t i = 0; i < s->tc->dev->info.siblings && !st; i++)
+        st = add_member(s, i, desc, err);
+    return st ? st : start_team(s, desc, s->team.n, err);
+}
+
+/* Do both devices of a pair copy, each to the other's memory? */
+static bool is_push(const struct as_trial_context *tc)
+{
+    const char *peer = as_axes_text(tc->axes, "peer");
+    return as_word_is(tc->axes, "direction", "both") && as_word_is(tc->axes, "how", "kernel") &&
+           strcmp(peer, "host") != 0 && tc->dev->info.capabilities & AS_CAP_TEAM;
+}
+
+static enum as_status add_push(struct state *s, unsigned driver, unsigned owner, struct as_transfer_desc *desc,
+                               struct as_error *err)
+{
+    const struct as_device_info *info = &s->tc->dev->info;
+    snprintf(s->owners[0], sizeof s->owners[0], "%.16s:%u", info->backend, owner);
+    desc->lane[0] = (struct as_transfer_lane){
+        .from = {.allocator = info->allocators[0].name, .node = -1},
+        .to = {.allocator = as_axes_text(s->tc->axes, "allocator"), .owner = s->owners[0], .node = -1}};
+    desc->lanes = 1;
+    return add_member(s, driver, desc, err);
+}
+
+static enum as_status prepare_push(struct state *s, struct as_transfer_desc *desc, struct as_error *err)
+{
+    const unsigned own = as_peer_index(s->tc->dev->info.id), peer = as_peer_number(s->tc->axes);
+    enum as_status st = add_push(s, own, peer, desc, err);
+    if (!st)
+        st = add_push(s, peer, own, desc, err);
+    return st ? st : start_team(s, desc, 1, err);
 }
 
 static enum as_status link_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
@@ -150,11 +186,13 @@ static enum as_status link_prepare(struct as_trial_context *tc, void *state, str
     s->tc = tc;
     tc->max_reps = 1 << 20;
     enum as_status st = as_word_is(tc->axes, "peer", AS_PEER_EVERY_HOST) ? prepare_every_host(s, &desc, err)
+                        : is_push(tc)                                    ? prepare_push(s, &desc, err)
                                                                          : prepare_one(s, &desc, err);
     if (st)
         return st;
     as_transfer_variant(s->team.n ? &s->team.member[0] : &s->transfer, variant, sizeof variant);
     as_note(tc, "variant", variant);
+    as_note_number(tc, "drivers", s->team.n ? (double)s->team.n : 1);
     as_note(tc, "host_thread", s->place.moved ? tc->dev->info.near_cpus : "not placed");
     return AS_OK;
 }

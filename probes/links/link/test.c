@@ -183,6 +183,44 @@ UNIT_TEST(test_host_links_together)
     }
 }
 
+/* Both directions between two devices by kernel: each device writes the other's memory, and they share what the script
+ * says. */
+UNIT_TEST(test_both_push)
+{
+    static const struct {
+        const char *script;
+        double value, slowest;
+        const char *shares;
+    } cases[] = {
+        {"", 40, 20, "\"2 x 20 GB/s\""},
+        {"\"together_gbs\":30,", 30, 15, "\"2 x 15 GB/s\""},
+        {"\"factors\":[1,2],", 20, 10, "\"20, 10 GB/s\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scripted s;
+        struct toy_trial v;
+        char script[600], why[160];
+        double value;
+        snprintf(script, sizeof script, "{%s" LEVELS INFO(4) "}", cases[i].script);
+        scripted_open(&s, script);
+        scripted_trial(&s, &as_probe_link, "peer=1 node=0 allocator=own direction=both how=kernel size=1048576", 3, &v,
+                       &value);
+        assert_true(as_probe_link.check(v.state, why, sizeof why));
+        assert_int_equal(strncmp(why, "2 devices: ", 11), 0);
+        assert_true(fabs(value - cases[i].value) < 1e-6);
+        as_buf_char(&v.tc.detail, '}');
+        const char *notes = as_buf_get(&v.tc.detail);
+        assert_non_null(strstr(notes, cases[i].shares));
+        assert_true(fabs(as_detail_number(notes, "slowest_device") - cases[i].slowest) < 1e-6);
+        assert_true(as_detail_number(notes, "links") == 1 && as_detail_number(notes, "drivers") == 2);
+        toy_finish(&as_probe_link, &v);
+        scripted_close(&s);
+    }
+    double value;
+    assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\"}]," INFO(4) "}",
+                          "peer=1 node=0 allocator=own direction=both how=kernel size=1048576", &value));
+}
+
 /* What one device copies wrongly is detected, and it is named. */
 UNIT_TEST(test_wrong_copy_of_one_device)
 {
@@ -217,9 +255,13 @@ UNIT_TEST(test_no_way_to_the_peer)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_pairs),         cmocka_unit_test(test_which_host_links_together),
-        cmocka_unit_test(test_owners_and_lists),    cmocka_unit_test(test_links),
-        cmocka_unit_test(test_host_links_together), cmocka_unit_test(test_wrong_copy_of_one_device),
+        cmocka_unit_test(test_which_pairs),
+        cmocka_unit_test(test_which_host_links_together),
+        cmocka_unit_test(test_owners_and_lists),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_host_links_together),
+        cmocka_unit_test(test_both_push),
+        cmocka_unit_test(test_wrong_copy_of_one_device),
         cmocka_unit_test(test_no_way_to_the_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
