@@ -68,6 +68,20 @@ bool as_quantity_is_called(const struct as_quantity *q, const char *text)
            (strncasecmp(q->group, text, n) == 0 && text[n] == ' ' && is_label(q->label, text + n + 1, true));
 }
 
+bool as_quantity_is_meant(const struct as_quantity *q, const char *text)
+{
+    return text[0] &&
+           (as_quantity_is_called(q, text) || strcasecmp(q->group, text) == 0 || strcasecmp(q->level, text) == 0);
+}
+
+bool as_quantity_any_is_meant(const char *text)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        if (as_quantity_is_meant(q, text))
+            return true;
+    return false;
+}
+
 static bool is_of_all_threads(const struct as_quantity_source *source)
 {
     static const char all[] = "threads=@all";

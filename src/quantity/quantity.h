@@ -63,6 +63,9 @@ const struct as_quantity *as_quantity_named(const char *name); /* or NULL */
 const struct as_quantity *as_quantity_of_line(const char *group, const char *label);
 /* Is text its name, label, or group and label, in the words of any device and in any case? */
 bool as_quantity_is_called(const struct as_quantity *q, const char *text);
+/* The same, or its group or level. */
+bool as_quantity_is_meant(const struct as_quantity *q, const char *text);
+bool as_quantity_any_is_meant(const char *text);
 bool as_quantity_lower_is_better(const struct as_quantity *q);
 /* Can its numbers be in that unit? */
 bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);

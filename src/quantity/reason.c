@@ -168,12 +168,12 @@ static const char *say_not_asked(const struct as_quantity *q, const struct as_qu
     if (!t->all || (t->sizes == 0 && t->about))
         return "";
     if (!t->about)
-        return strcmp(q->level, "memory") == 0 ? "not asked for: no size in memory"
-                                               : "not asked for: no size of this level";
+        return strcmp(q->level, "memory") == 0 ? "the run measured no size in memory"
+                                               : "the run measured no size of this level";
     if (is_of_curve(q, source) && t->sizes < CURVE_MIN)
-        return "not asked for: too few sizes";
+        return "the run measured too few sizes";
     return q->kind == AS_KIND_CAPACITY && t->has_end && !(t->is_below && t->is_above)
-               ? "not asked for: no sizes around its end"
+               ? "the run measured no sizes around its end"
                : "";
 }
 

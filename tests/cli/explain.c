@@ -7,10 +7,14 @@
 #include "device/info.h"
 #include "model/number.h"
 #include "quantity/quantity.h"
+#include "report/model/load.h"
 #include "report/sheet/sheet_check.h"
 #include "report/terminal/terminal.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Minimum and maximum are of samples with weight: what lies beyond stands in rows of its own, which say where they
@@ -113,10 +117,115 @@ UNIT_TEST(test_words_of_sentences)
     assert_int_equal(unknown, 0);
 }
 
+/* Around the numbers of a data sheet: its header and the heads of its table. */
+UNIT_TEST(test_words_of_sheets)
+{
+    static const char *const words[] = {"THP",
+                                        "governor",
+                                        "power limit",
+                                        "driver",
+                                        "UVM",
+                                        "vCPU",
+                                        "vCPUs",
+                                        "guest",
+                                        "virtual machine",
+                                        "L3 may be shared with other guests",
+                                        "no cycle counter",
+                                        "NUMA node",
+                                        "NUMA nodes",
+                                        "SM",
+                                        "SMs",
+                                        "CU",
+                                        "CUs",
+                                        "measured",
+                                        "another run",
+                                        "specified",
+                                        "reported",
+                                        "of spec",
+                                        "share",
+                                        "published"};
+    unknown = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is_known(words[i]);
+    assert_int_equal(unknown, 0);
+}
+
+/* What users call it, of which the answer names this first. */
+UNIT_TEST(test_words_of_users)
+{
+    static const struct {
+        const char *word, *first;
+    } asked[] = {{"NVLink", "GPU to GPU"},    {"infinity fabric", "GPU to GPU"},
+                 {"L1 bandwidth", "L1 read"}, {"VNNI", "matmul"},
+                 {"AMX", "matmul"},           {"turbo", "clock"},
+                 {"boost", "clock"},          {"bank conflict", "onchip_bandwidth"}};
+    const struct as_table_style style = {.width = 1000};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct as_buf out = AS_BUF_INIT;
+        assert_true(as_explain_term(asked[i].word, &style, &out) || as_explain_nearest(asked[i].word, &style, &out));
+        const char *text = as_buf_get(&out), *found = strstr(text, asked[i].first);
+        if (!found || (strncmp(text, "  No entry", 10) == 0 && found > strstr(strchr(text, '\n') + 1, "\n")))
+            fail_msg("%s: not first %s: %s", asked[i].word, asked[i].first, text);
+        as_buf_finish(&out);
+    }
+}
+
+static void check_facts(const char *path)
+{
+    const struct as_table_style style = {.width = 100};
+    struct as_store *store = NULL;
+    struct as_run *runs = NULL;
+    size_t n = 0;
+    assert_int_equal(as_store_open(path, AS_STORE_READ, &store, NULL), AS_OK);
+    assert_int_equal(as_store_runs(store, &runs, &n, NULL), AS_OK);
+    for (size_t r = 0; r < n; r++) {
+        struct as_report_run run = {0};
+        char id[24];
+        snprintf(id, sizeof id, "%lld", (long long)runs[r].id);
+        assert_int_equal(as_report_load(store, id, &run, NULL), AS_OK);
+        for (size_t i = 0; i < run.facts_n; i++) {
+            struct as_buf out = AS_BUF_INIT;
+            if (!as_explain_term(run.facts[i].id, &style, &out) &&
+                !as_explain_fact(NULL, run.facts[i].id, &style, &out))
+                print_error("explain does not know '%s'\n", run.facts[i].id), unknown++;
+            as_buf_finish(&out);
+        }
+        as_report_run_finish(&run);
+    }
+    as_runs_free(runs, n);
+    as_store_close(store);
+}
+
+/* Ids that 'assay facts' prints. */
+UNIT_TEST(test_facts)
+{
+    const char *samples = getenv("ASSAY_SAMPLES");
+    char path[4096];
+    size_t stores = 0;
+    DIR *folder = samples ? opendir(samples) : NULL;
+    assert_non_null(folder);
+    unknown = 0;
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        const size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 3, ".db") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", samples, entry->d_name);
+        check_facts(path);
+        stores++;
+    }
+    closedir(folder);
+    assert_true(stores > 5);
+    assert_int_equal(unknown, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distribution), cmocka_unit_test(test_words),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distribution),
+                                       cmocka_unit_test(test_words),
                                        cmocka_unit_test(test_labels_and_memory),
-                                       cmocka_unit_test(test_words_of_sentences)};
+                                       cmocka_unit_test(test_words_of_sentences),
+                                       cmocka_unit_test(test_words_of_sheets),
+                                       cmocka_unit_test(test_words_of_users),
+                                       cmocka_unit_test(test_facts)};
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

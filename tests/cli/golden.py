@@ -23,6 +23,12 @@ CASES = [
         "devices", "doctor", "memory", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
+    ("show-lines", ["show", "1", "L2"], 0, {}),
+    ("show-lines-words", ["show", "L2", "latency"], 0, {}),
+    ("show-no-run", ["show", "nosuch"], 2, {}),
+    ("facts-level", ["facts", "1", "L2"], 0, {}),
+    ("report-of-line", ["report", "L2"], 2, {}),
+    ("explain-fact", ["explain", "cache.L2.latency"], 0, {}),
     ("show-last", ["show"], 0, {}),
     ("show-machine", ["show", "--store", "series.db"], 0, {}),
     ("show-machine-utf8", ["show", "--store", "series.db"], 0, {"LC_ALL": "C.UTF-8", "COLUMNS": "80"}),
@@ -98,6 +104,7 @@ CASES = [
     ("compare-json", ["compare", "1", "2", "--json"], 0, {}),
     ("compare-files", ["compare", "one.json", "store.db:2"], 0, {}),
     ("compare-partly", ["compare", "1", "partly.json"], 0, {}),
+    ("compare-all", ["compare", "1", "partly.json", "--all"], 0, {}),
     ("compare-nothing", ["compare", "1", "ops.db"], 2, {}),
     ("compare-nothing-checked", ["compare", "1", "ops.db", "--check", "5%"], 2, {}),
 ]
@@ -147,7 +154,7 @@ def prepare(folder):
 
 
 # Commands of which no line is wider than the terminal, and no word of a table is broken.
-NARROW = [["compare", "1", "2"], ["show", "1"], ["show", "1", "bandwidth"], ["show", "--store", "series.db"], ["history", "--store", "series.db"],
+NARROW = [["compare", "1", "2"], ["compare", "1", "2", "--all"], ["show", "1"], ["show", "1", "bandwidth"], ["show", "--store", "series.db"], ["history", "--store", "series.db"],
           ["facts", "1"], ["explain", "L2"], ["list", "runs"], ["list", "gates"]]
 WIDTHS = (60, 80, 100, 130, 200)
 WHOLE = ("measurements", "non-temporal", "inconclusive")

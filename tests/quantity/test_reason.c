@@ -65,12 +65,12 @@ UNIT_TEST(test_not_asked)
 {
     n = 0;
     add_chase(4 * KIB, AS_CELL_OK, "");
-    assert_reason(NULL, 0, "memory.latency", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no size in memory");
-    assert_reason(NULL, 0, "L3.capacity", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no size of this level");
-    assert_reason(NULL, 0, "L2.latency", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no size of this level");
-    assert_reason(NULL, 0, "L1.latency", AS_QUANTITY_NOT_IN_SUITE, "not asked for: too few sizes");
+    assert_reason(NULL, 0, "memory.latency", AS_QUANTITY_NOT_IN_SUITE, "the run measured no size in memory");
+    assert_reason(NULL, 0, "L3.capacity", AS_QUANTITY_NOT_IN_SUITE, "the run measured no size of this level");
+    assert_reason(NULL, 0, "L2.latency", AS_QUANTITY_NOT_IN_SUITE, "the run measured no size of this level");
+    assert_reason(NULL, 0, "L1.latency", AS_QUANTITY_NOT_IN_SUITE, "the run measured too few sizes");
     add_curve(512, 32 * KIB, INFINITY);
-    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "not asked for: no sizes around its end");
+    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "the run measured no sizes around its end");
     n = 0;
     assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "");
 }
@@ -127,7 +127,7 @@ UNIT_TEST(test_unknown_cache)
     struct as_quantity_value v;
     struct as_buf reason = AS_BUF_INIT;
     assert_int_equal(as_quantity_find(&s, as_quantity_named("L2.capacity"), &v, &reason), AS_QUANTITY_UNDECIDED);
-    assert_null(strstr(as_buf_get(&reason), "not asked for"));
+    assert_null(strstr(as_buf_get(&reason), "the run measured"));
     as_buf_finish(&reason);
 }
 

@@ -198,7 +198,7 @@ def test_page_says_what_compare_says(assay):
 
 def test_comparisons(assay):
     for a, b in itertools.combinations(COMPARED, 2):
-        for words in (("compare", a, b), ("check", "--against", a, "--allow-missing", b)):
+        for words in (("compare", "--all", a, b), ("check", "--against", a, "--allow-missing", b)):
             expect_clear([(" ".join(map(os.path.basename, words)), read(assay, *words, codes=(OK, harness.REGRESSION)))])
 
 

@@ -147,6 +147,24 @@ def test_tables_of_the_h200(assay):
     expect(same.startswith("a and b are the same run") and same.count("\n") == 1, "a run does not differ from itself", same[-300:])
 
 
+def test_comparison_of_two_gpus(assay):
+    """The verdict first, then what differs, most first; the rest only when asked for, and nothing that both runs lack."""
+    pair = ("compare", WHOLE, os.path.join(SAMPLES, "h100-full.db"))
+    text, whole = read(assay, *pair, COLUMNS="160"), read(assay, *pair, "--all", COLUMNS="160")
+    pairs = [json.loads(line) for line in read(assay, *pair, "--json").splitlines()]
+    differing = [p for p in pairs if p.get("verdict") in ("faster", "slower")]
+    expect(re.match("a: .*\nb: .*\n\n[0-9]+ measurements compared: ", text), "the verdict leads", text[:400])
+    expect(len(differing) > 100 and len(text.splitlines()) < 80, "what differs most", len(text.splitlines()))
+    ratios = [float(r) for r in re.findall(r"^  .* in b, b/a ([0-9.]+)x \(", whole.partition("Slower in b:")[2], re.M)]
+    far = [max(r, 1 / r) for r in ratios]
+    expect(len(far) > 100 and all(x >= 0.99 * y for x, y in zip(far, far[1:], strict=False)), "most first", far[:20])
+    table = whole.partition("Only in b")[2]
+    expect(len(re.findall(r"\bsame$", table, re.M)) == sum(p.get("verdict") == "same" for p in pairs), "all that are the same")
+    expect("unsupported  unsupported" not in re.sub(" +", "  ", table), "nothing that both lack")
+    for word in ("same", "inconclusive"):
+        expect(len(re.findall(rf"\b{word}\b", text)) <= 3, f"'{word}' is only counted", text)
+
+
 def test_operations_of_the_h200(assay):
     """What the architecture's documents say of one SM: warps of 32, so many lanes for each kind of operation."""
     cells = json.loads(read(assay, "export", "1", "--format", "json", sample=OPERATIONS))["cells"]

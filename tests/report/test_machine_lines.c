@@ -121,10 +121,10 @@ UNIT_TEST(test_reasons)
         const char *reason;
     } cases[] = {
         {{.reason = "", .not_asked = true}, {.reason = "rejected: checksum"}, "rejected: checksum"},
-        {{.reason = "not asked for: too few sizes", .not_asked = true}, {.reason = "crashed"}, "crashed"},
+        {{.reason = "the run measured too few sizes", .not_asked = true}, {.reason = "crashed"}, "crashed"},
         {{.reason = "crashed"}, {.reason = "rejected: checksum"}, "crashed"},
         {{.reason = "", .not_asked = true}, {.reason = "contended", .undecided = true}, "contended"},
-        {{.reason = "crashed"}, {.reason = "not asked for: too few sizes", .not_asked = true}, "crashed"},
+        {{.reason = "crashed"}, {.reason = "the run measured too few sizes", .not_asked = true}, "crashed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double value[] = {4, 4}, hz = 4e9;

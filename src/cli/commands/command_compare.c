@@ -114,7 +114,8 @@ static void compare_write_counts(const struct compared *c, const struct as_table
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_clear(&line);
     if (pairs->other_kernels)
-        as_buf_printf(&line, "%zu of these were measured by kernels with different source code", pairs->other_kernels);
+        as_buf_printf(&line, "%zu of the faster and slower were measured by kernels with different source code",
+                      pairs->other_kernels);
     else if (other_build && (pairs->verdicts[AS_FASTER] || pairs->verdicts[AS_SLOWER]))
         as_buf_str(&line, "a and b were measured by different builds of assay, which may explain differences");
     if (line.len)
@@ -136,21 +137,36 @@ static void note_unchecked(const struct as_pairs *pairs)
                     all, none, open, all - none - open);
 }
 
+/* What may explain differences. */
+static enum as_status compare_write_conditions(const struct compared *c, struct as_buf *out, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status st = as_compare_provenance(&c->runs[0].run, &c->runs[1].run, false, &text, err);
+    if (c->pairs.renamed[0]) {
+        as_buf_str(&text, "matched by backend: ");
+        as_buf_terminal(&text, c->pairs.renamed);
+        as_buf_char(&text, '\n');
+    }
+    as_buf_printf(out, "%s%s", text.len ? "\n" : "", as_buf_get(&text));
+    out->failed |= text.failed;
+    as_buf_finish(&text);
+    return st;
+}
+
 static enum as_status compare_write_all(const struct as_args *args, const struct compared *c,
                                         const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
+    const struct as_compare_listed listed = {c->limit, as_args_flag(args, "all")};
     write_source("a", as_args_word(args, 0), &c->runs[0], out);
     write_source("b", as_args_word(args, 1), &c->runs[1], out);
-    enum as_status st = as_compare_provenance(&c->runs[0].run, &c->runs[1].run, false, out, err);
-    if (c->pairs.renamed[0]) {
-        as_buf_str(out, "matched by backend: ");
-        as_buf_terminal(out, c->pairs.renamed);
-        as_buf_char(out, '\n');
-    }
-    if (!st)
-        st = as_compare_table(&c->pairs, style, out, err);
-    as_compare_lists(&c->pairs, c->limit, style, out);
     compare_write_counts(c, style, out);
+    enum as_status st = compare_write_conditions(c, out, err);
+    as_compare_sheet_lines(&c->sheets.check, style, out);
+    as_compare_lists(&c->pairs, &listed, style, out);
+    if (!st && listed.all)
+        st = as_compare_table(&c->pairs, style, out, err);
+    if (!listed.all)
+        as_buf_str(out, "\nEvery measurement: add --all\n");
     return st;
 }
 
@@ -263,6 +279,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
+    {"all", 'a', NULL, "print every measurement that one of the runs has a number for, and long lists whole", false},
     {"check", 0, "P",
      "exit 3 when the second run is slower than the first by more than P, 0% to 1000%, with 99% confidence", false},
     {"report", 0, "FILE", "also write an HTML report of both runs: data sheets with ratios, overlaid curves", false},
@@ -276,16 +293,12 @@ const struct as_command as_command_compare = {
     .args = "RUN RUN",
     .summary = "compare two runs measurement by measurement",
     .about =
-        "Prints for each measurement in both runs the ratio of the second to the first, the interval that decides, and "
-        "a "
+        "Prints how many measurements differ, then those that differ most and what only one run has; with --all also "
+        "every other measurement. Each has the ratio of the second run to the first, the interval that decides, and a "
         "verdict about the second: same (the 95% interval lies within 3%, or within P with --check), faster or slower "
-        "(the "
-        "99% interval lies beyond that), or inconclusive. Intervals cover what varies between runs of such a machine, "
-        "and "
-        "numbers that follow the core's clock are compared at that of the first run. Only valid numbers are compared. "
-        "Measurements found in only one run are listed, as are differences between the machines and between the builds "
-        "of "
-        "assay.\n\n"
+        "(the 99% interval lies beyond that), or inconclusive. Intervals cover what varies between runs of such a "
+        "machine, and numbers that follow the core's clock are compared at that of the first run. Only valid numbers "
+        "are compared. Differences between the machines and between the builds of assay are listed.\n\n"
         "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
         "FILE.db:RUN. Measurements are matched by device and axes; a device found in only one run is matched with the "
         "only remaining device of the same backend in the other.",

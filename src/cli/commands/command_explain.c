@@ -344,6 +344,18 @@ static enum as_status explain_word(const struct as_args *args, const char *text,
     return st;
 }
 
+static bool explain_fact(const struct as_args *args, const char *id, const struct as_table_style *style,
+                         struct as_buf *out)
+{
+    struct as_store *store = NULL;
+    struct as_error why = {0};
+    if (as_cli_store(args, AS_STORE_READ, &store, &why))
+        store = NULL;
+    const bool found = as_explain_fact(store, id, style, out);
+    as_store_close(store);
+    return found;
+}
+
 static enum as_status unknown(const char *name, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
@@ -360,10 +372,12 @@ static enum as_status unknown(const char *name, const struct as_table_style *sty
         names[n++] = as_suite_texts[i].name;
     n += as_explain_terms(names + n, NAMES_MAX - n);
     names[n] = NULL;
+    const bool of_words = strchr(name, ' '); /* rather other words for a quantity than a typing error */
     const char *near = as_nearest(name, names);
-    if (!near && as_explain_nearest(name, style, out))
+    if ((of_words || !near) && as_explain_nearest(name, style, out))
         return as_buf_check(out, err);
-    return as_fail(err, AS_USAGE, "there is no probe, gate, cause, suite, quantity, word or cell '%s'%s%s%s", name,
+    return as_fail(err, AS_USAGE,
+                   "there is no probe, gate, cause, suite, quantity, fact, word or measurement '%s'%s%s%s", name,
                    near ? "; did you mean '" : "; see 'assay list probes' and 'assay list gates'", near ? near : "",
                    near ? "'?" : "");
 }
@@ -392,7 +406,7 @@ static enum as_status explain_any(const struct as_args *args, const struct as_ta
         return explain_word(args, name, style, out, err);
     if (either && as_parse_u64(name, &id, NULL) == AS_OK)
         return explain_stored(args, name, id, style, out, err);
-    if (either && as_explain_term(name, style, out))
+    if (either && (as_explain_term(name, style, out) || explain_fact(args, name, style, out)))
         return as_buf_check(out, err);
     return unknown(as_args_word(args, as_args_word(args, 1) ? 1 : 0), style, out, err);
 }
@@ -424,8 +438,8 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|WORD|[cell] CELL",
-    .summary = "explain a probe, operation, gate, cause of width, suite, quantity, word or stored measurement",
+    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|FACT|WORD|[cell] CELL",
+    .summary = "explain a probe, operation, gate, cause of width, suite, quantity, fact, word or stored measurement",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. One of its operations (see "
         "'assay list ops'): its types, its source in the kernels of each API and its CPU instructions, the "
@@ -438,7 +452,8 @@ const struct as_command as_command_explain = {
         "suite: its "
         "text; where a probe has the same name, write 'suite:link'. A quantity of the data sheet, by name, level, "
         "group or "
-        "label ('L2', 'core to core'): what gives it. A word of tables and messages: 'imprecise', 'sentinel'. A cell "
+        "label ('L2', 'core to core'): what gives it. A fact by its id: what the last run says. A word of tables and "
+        "messages: 'imprecise', 'sentinel'. A cell "
         "(its "
         "number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",

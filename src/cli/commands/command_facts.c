@@ -8,9 +8,11 @@
 #include "report/sheet/sheet.h"
 #include "report/terminal/terminal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Whether two figures differ only in chip and value. */
 static bool facts_alike(const struct as_ref *a, const struct as_ref *b)
@@ -149,10 +151,22 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
     as_buf_finish(&shown);
 }
 
-/* By its id, or, where the subject is a probe, by what it rests on first. */
+/* Does a line of the data sheet that the subject means rest on it? */
+static bool is_of_lines(const struct as_fact *f, const char *subject)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *s = q->sources; s->from && as_quantity_is_meant(q, subject); s++)
+            if (strcmp(s->from, f->id) == 0 || (s->fact && strcmp(s->fact, f->id) == 0))
+                return true;
+    return false;
+}
+
+/* By its id, the part of the machine, a line of the data sheet, or, where the subject is a probe, by what it rests on
+ * first. */
 static bool concerns(const struct as_report_run *run, const struct as_fact *f, const char *subject)
 {
-    if (as_fact_is_about(f, subject))
+    if (as_fact_is_about(f, subject) || strcasecmp(f->object, subject) == 0 ||
+        strcasecmp(as_fact_field(f, AS_FIELD_LEVEL), subject) == 0 || is_of_lines(f, subject))
         return true;
     const struct as_cell *cell = f->evidence_n && as_probe_find(subject) ? as_report_cell(run, f->evidence[0]) : NULL;
     return cell && strcmp(cell->probe, subject) == 0;
@@ -335,7 +349,7 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
         st = as_default_run(store, NULL, &taken, err);
     if (!st)
         st = as_report_load(store, run ? run : taken.text, out, err);
-    if (st == AS_NOTFOUND && store && run && !*subject && run[0] >= 'a' && run[0] <= 'z') {
+    if (st == AS_NOTFOUND && store && run && !*subject && isalpha((unsigned char)run[0])) {
         struct as_error why = *err;
         st = last_about(store, run, out, err);
         if (!st && !out->facts_n) {
@@ -402,7 +416,8 @@ const struct as_command as_command_facts = {
         "evidence, the measurements it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints "
         "the facts "
         "worth "
-        "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2', or a probe. "
+        "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2', a level or a "
+        "quantity of the data sheet ('L2'), or a probe. "
         "--json and "
         "--refs print all facts.",
     .example = "assay facts\nassay facts cache\nassay facts 3 --json\nassay facts --refs mi300a",

@@ -1,6 +1,7 @@
 /* assay show: prints a stored run */
 #include "base/text.h"
 #include "cli/commands/commands.h"
+#include "cli/list/list.h"
 #include "cli/options/lookup.h"
 #include "cli/output/ndjson.h"
 #include "report/model/load.h"
@@ -191,6 +192,25 @@ static bool has_side(const struct as_report_run *run, const struct as_refs *chip
     return false;
 }
 
+/* "show L2", "show 3 'memory read'": lines of the data sheet; false: the words name none. */
+static bool show_lines(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
+                       enum as_status *st, struct as_error *err)
+{
+    struct as_buf lines = AS_BUF_INIT;
+    const char *run = NULL;
+    as_run_and_lines(args, &run, &lines);
+    const bool asked = lines.len;
+    if (asked && (as_args_flag(args, "json") || as_args_value(args, "refs")))
+        *st = as_fail(err, AS_USAGE,
+                      "'%s' names lines of the data sheet, which are shown without --json and --refs: "
+                      "use 'assay export --format sheet'",
+                      as_buf_get(&lines));
+    else if (asked)
+        *st = as_list_lines(args, run, as_buf_get(&lines), style, out, err);
+    as_buf_finish(&lines);
+    return asked;
+}
+
 static int run_show(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -203,6 +223,12 @@ static int run_show(const struct as_command *command, const struct as_args *args
     size_t stored = 0;
     bool shown = false;
     enum as_status st = as_cli_style(args, &style, &err);
+    if (!st && show_lines(args, &style, &out, &st, &err)) {
+        if (!st)
+            return as_cli_print_text(&out, AS_EXIT_OK);
+        as_buf_finish(&out);
+        return as_cli_misuse(command, &err);
+    }
     if (!st)
         st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
     if (!st && published && as_args_flag(args, "json"))
@@ -273,8 +299,8 @@ static const struct as_option show_options[] = {
 };
 const struct as_command as_command_show = {
     .name = "show",
-    .args = "[RUN] [PROBE]",
-    .summary = "print the machine's data sheet, or a run's, or all measurements of one probe",
+    .args = "[RUN] [PROBE|QUANTITY]",
+    .summary = "print the machine's data sheet, or a run's, some of its lines, or all measurements of one probe",
     .about =
         "Without a RUN, prints the data sheet of the machine: all complete runs of the last run's host in the same "
         "state (kernel, driver, settings, build of assay), joined line by line. '±' is then the 95% interval of the "
@@ -287,11 +313,14 @@ const struct as_command as_command_show = {
         "farther "
         "end of the 95% interval relative to it (up to 25%, beyond that the interval in place of the median), samples, "
         "trials and status; for a run of more than "
-        "12,000 measurements, the first 2,000 unless --all is given; without a RUN, of the last run. In the data "
+        "12,000 measurements, the first 2,000 unless --all is given; without a RUN, of the last run. With a quantity, "
+        "as in "
+        "'assay history' ('L2', 'memory read'), prints its lines of the data sheet. In the data "
         "sheet, "
         "'specified' values are from the "
         "vendor's data sheet and 'reported' ones from the driver or OS.",
-    .example = "assay show\nassay show last\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
+    .example = "assay show\nassay show last\nassay show latency\nassay show 3 bandwidth\nassay show L2\nassay show "
+               "--refs h100",
     .options = show_options,
     .max_args = 2,
     .run = run_show,

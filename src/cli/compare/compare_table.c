@@ -1,6 +1,7 @@
 #include "cli/compare/compare_table.h"
 
 #include "base/text.h"
+#include "cli/compare/check_output.h"
 #include "model/number.h"
 #include "report/terminal/terminal.h"
 
@@ -16,12 +17,13 @@ static const struct as_cell *compare_table_cell_of(const struct as_pair *p)
     return p->a ? p->a : p->b;
 }
 
+/* Both runs have it, and at least one has a number to print. */
 static bool is_row(const struct as_pair *p)
 {
-    return p->a && p->b;
+    return p->a && p->b && (as_report_has_number(p->a) || as_report_has_number(p->b));
 }
 
-/* The first pair from i on that both runs have; pairs->n if there is none. */
+/* The first pair from i on that has a row; pairs->n if there is none. */
 static size_t next_row(const struct as_pairs *pairs, size_t i)
 {
     while (i < pairs->n && !is_row(&pairs->v[i]))
@@ -176,7 +178,7 @@ static void compare_table_add_group(struct as_table *t, const struct as_pairs *p
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err)
 {
-    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">interval", "verdict", NULL};
+    static const char *const heads[] = {"measurement", ">a", ">b", ">b/a", ">interval", "verdict", NULL};
     const unsigned room = style->width > NUMBERS + AXES_MIN ? style->width - NUMBERS : AXES_MIN;
     enum as_status st = AS_OK;
     struct as_table t;
@@ -214,35 +216,45 @@ static void compare_table_write_cell(const struct as_pairs *pairs, const struct 
     as_buf_finish(&b);
 }
 
-/* Lists slower cells separately, worst first. */
-static void write_slower(const struct as_pairs *pairs, double limit, const struct as_table_style *style,
-                         struct as_buf *out)
+/* "bandwidth cpu op=copy: 23.4 GB/s in a, 19.5 GB/s in b, b/a 0.833x (0.804 to 0.864x)" */
+static void write_differing(const struct as_pairs *pairs, const struct as_pair *p, const struct as_table_style *style,
+                            struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
-    const struct as_pair **slower = malloc((pairs->n + 1) * sizeof *slower);
-    const size_t differ = slower ? as_pairs_differing(pairs, slower) : 0;
-    size_t n = 0;
-    out->failed |= !slower;
-    for (size_t i = 0; i < differ; i++)
-        if (limit >= 0 ? slower[i]->regression : slower[i]->comparison.verdict == AS_SLOWER)
-            slower[n++] = slower[i];
-    if (n)
-        as_buf_str(out, limit >= 0 ? "\nSlower in b by more than the limit:\n" : "\nSlower in b:\n");
-    for (size_t i = 0; i < n && i < LISTED; i++) {
-        as_buf_clear(&line);
-        compare_table_write_cell(pairs, slower[i]->a, &line);
-        const struct as_comparison *by = &slower[i]->comparison;
-        as_buf_str(&line, ": b/a ");
-        as_number_prose(&(struct as_number){.value = by->ratio, .ci = as_comparison_interval(by), .unit = "x"}, "", "",
-                        &line);
-        as_buf_str(&line, slower[i]->other_kernel ? ", another kernel" : "");
-        as_text_fill(out, as_buf_get(&line) + strspn(as_buf_get(&line), " "), style->width, 2, 0);
-    }
-    if (n > LISTED)
-        as_buf_printf(out, "  and %zu more, by less\n", n - LISTED);
+    const struct as_comparison *by = &p->comparison;
+    compare_table_write_cell(pairs, p->a, &line);
+    as_buf_str(&line, ": ");
+    as_cell_number(p->a, &line);
+    as_buf_str(&line, " in a, ");
+    as_cell_number(p->b, &line);
+    as_buf_str(&line, " in b, b/a ");
+    as_number_prose(&(struct as_number){.value = by->ratio, .ci = as_comparison_interval(by), .unit = "x"}, "", "",
+                    &line);
+    as_buf_str(&line, p->other_kernel ? ", other kernel" : "");
+    as_buf_str(out, "  ");
+    as_text_hang(out, as_buf_get(&line) + strspn(as_buf_get(&line), " "), style->width, 4, 2);
     out->failed |= line.failed;
     as_buf_finish(&line);
-    free(slower);
+}
+
+/* Those with a verdict, or that are over the limit, of all that differ. */
+static void write_verdict(const struct as_pairs *pairs, const struct as_pair *const *differing, size_t n,
+                          enum as_verdict verdict, const struct as_compare_listed *listed,
+                          const struct as_table_style *style, struct as_buf *out)
+{
+    const bool by_limit = verdict == AS_SLOWER && listed->limit >= 0;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (by_limit ? !differing[i]->regression : differing[i]->comparison.verdict != verdict)
+            continue;
+        if (found++ == 0)
+            as_buf_printf(out, "\n%s in b%s:\n", verdict == AS_SLOWER ? "Slower" : "Faster",
+                          by_limit ? " by more than the limit" : "");
+        if (listed->all || found <= LISTED)
+            write_differing(pairs, differing[i], style, out);
+    }
+    if (!listed->all && found > LISTED)
+        as_buf_printf(out, "  and %zu more, by less\n", found - LISTED);
 }
 
 static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
@@ -255,7 +267,8 @@ static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
 }
 
 /* Long lists are shortened to counts by probe and device. */
-static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
+static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, bool all,
+                       struct as_buf *out)
 {
     const struct as_cell *last = NULL;
     size_t n = 0;
@@ -266,7 +279,7 @@ static void write_only(const struct as_pairs *pairs, enum as_match which, const 
         const struct as_cell *c = compare_table_cell_of(&pairs->v[i]);
         if (pairs->v[i].match != which)
             continue;
-        if (pairs->matches[which] <= LISTED) {
+        if (all || pairs->matches[which] <= LISTED) {
             compare_table_write_cell(pairs, c, out);
             as_buf_char(out, '\n');
             continue;
@@ -282,10 +295,50 @@ static void write_only(const struct as_pairs *pairs, enum as_match which, const 
         write_count(last, n, out);
 }
 
-void as_compare_lists(const struct as_pairs *pairs, double limit, const struct as_table_style *style,
-                      struct as_buf *out)
+void as_compare_lists(const struct as_pairs *pairs, const struct as_compare_listed *listed,
+                      const struct as_table_style *style, struct as_buf *out)
 {
-    write_slower(pairs, limit, style, out);
-    write_only(pairs, AS_MATCH_ONLY_A, "a", out);
-    write_only(pairs, AS_MATCH_ONLY_B, "b", out);
+    const struct as_pair **differing = malloc((pairs->n + 1) * sizeof *differing);
+    const size_t n = differing ? as_pairs_differing(pairs, differing) : 0;
+    out->failed |= !differing;
+    write_verdict(pairs, differing, n, AS_SLOWER, listed, style, out);
+    write_verdict(pairs, differing, n, AS_FASTER, listed, style, out);
+    write_only(pairs, AS_MATCH_ONLY_A, "a", listed->all, out);
+    write_only(pairs, AS_MATCH_ONLY_B, "b", listed->all, out);
+    free(differing);
+}
+
+/* "cpu Memory read: 23.4 GB/s ±1% in a, 19.5 GB/s ±1% in b, b/a 0.833x (0.804 to 0.864x)" */
+static void write_sheet_line(const struct as_check_line *l, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
+    as_buf_printf(&line, "%s %s ", l->device->id, as_check_row_of(l)->group);
+    as_check_line_label(l, &line);
+    as_buf_str(&line, ": ");
+    as_check_number(&l->base_number, style->unicode, &line);
+    as_buf_str(&line, " in a, ");
+    as_check_number(&l->now_number, style->unicode, &line);
+    as_buf_str(&line, " in b, b/a ");
+    as_check_ratio(l, &line);
+    as_buf_terminal(&safe, as_buf_get(&line));
+    as_buf_str(out, "  ");
+    as_text_hang(out, as_buf_get(&safe), style->width, 4, 2);
+    out->failed |= line.failed || safe.failed;
+    as_buf_finish(&line);
+    as_buf_finish(&safe);
+}
+
+void as_compare_sheet_lines(const struct as_check *check, const struct as_table_style *style, struct as_buf *out)
+{
+    static const struct {
+        enum as_check_verdict verdict;
+        const char *title;
+    } lists[] = {{AS_CHECK_WORSE, "Worse in b"}, {AS_CHECK_BETTER, "Better in b"}};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        if (check->counts[lists[k].verdict])
+            as_buf_printf(out, "\n%s, of the data sheet:\n", lists[k].title);
+        for (size_t i = 0; i < check->n; i++)
+            if (check->v[i].verdict == lists[k].verdict)
+                write_sheet_line(&check->v[i], style, out);
+    }
 }

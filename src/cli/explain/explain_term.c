@@ -89,6 +89,38 @@ static const struct term {
     {"ridge", "ridge point",
      "operations per byte at which the compute ceiling meets a memory ceiling: below it memory limits, above it "
      "compute"},
+    {"THP", "transparent huge pages",
+     "whether Linux backs memory with huge pages by itself: 'always', 'madvise' (where a program asks for it) or "
+     "'never'; the allocator 'thp' asks for it"},
+    {"governor", NULL, "the policy by which Linux sets the CPU's clock, such as 'performance' or 'powersave'"},
+    {"turbo", "boost",
+     "a clock above the nominal one, as power and temperature allow; the line 'Clock core' is the clock while "
+     "measuring"},
+    {"power limit", NULL, "watts above which the GPU lowers its clock"},
+    {"driver", NULL, "version of the device's driver, and of the API that it offers"},
+    {"UVM", NULL, "NVIDIA's driver module for managed memory, on Linux"},
+    {"vCPU", "vCPUs", "logical CPU of a virtual machine; the host decides when it runs on a core"},
+    {"guest", "virtual machine",
+     "the system runs on a hypervisor, whose other guests may use the same cores and caches"},
+    {"L3 may be shared with other guests", NULL,
+     "the hypervisor shows an L3 cache of the host, so that its lines depend on what other guests do"},
+    {"no cycle counter", NULL,
+     "no hardware counter of the core's cycles can be read, so that the reference loop gives the clock"},
+    {"SM", "SMs", "compute unit of an NVIDIA GPU"},
+    {"CU", "CUs", "compute unit of an AMD GPU, and of any OpenCL device"},
+    {"NUMA node", "NUMA nodes", "CPUs and the memory that is nearest to them"},
+    {"measured", NULL, "of a line of the data sheet: the median, with its 95% interval"},
+    {"another run", NULL, "where a further run of the machine lies with a probability of 95%"},
+    {"published", NULL, "what others measured on this chip; the source is named below the table"},
+    {"VNNI", "AVX-VNNI",
+     "vector instructions of x86 CPUs for products of 8-bit and 16-bit integers with 32-bit sums; "
+     "the probes matmul, matmul_peak and numerics use them where the CPU has them"},
+    {"AMX", NULL,
+     "matrix instructions of Intel CPUs, on tiles; the probes matmul, matmul_peak and numerics use them "
+     "where the CPU has them"},
+    {"bank conflict", "bank conflicts",
+     "threads of a warp that use different words of one bank of shared memory take turns; the axis 'stride' of the "
+     "probe 'onchip_bandwidth' shows the cost"},
     {"MLC", NULL,
      "Intel's Memory Latency Checker; the probes latency, bandwidth, loaded_latency and c2c answer its questions"},
     {"unsteady", NULL, "the number lies outside the intervals of recent runs of the same build on this machine"},
@@ -141,12 +173,6 @@ static bool explain_of_terms(const char *name, const struct as_table_style *styl
             return true;
         }
     return false;
-}
-
-/* By name, group, level, label, or group and label. */
-static bool is_quantity_meant(const struct as_quantity *q, const char *name)
-{
-    return as_quantity_is_called(q, name) || strcasecmp(q->group, name) == 0 || strcasecmp(q->level, name) == 0;
 }
 
 /* The probe that measures what a source reads: of a fact, by its id, where no cells are named. NULL: none is built in.
@@ -214,7 +240,7 @@ static void explain_sources(const struct as_quantity *q, struct as_buf *line)
 static bool is_probe_of(const struct as_probe *probe, const char *name)
 {
     for (const struct as_quantity *q = as_quantities; q->name; q++)
-        for (const struct as_quantity_source *s = q->sources; s->from && is_quantity_meant(q, name); s++)
+        for (const struct as_quantity_source *s = q->sources; s->from && as_quantity_is_meant(q, name); s++)
             if (probe_of_source(s) == probe)
                 return true;
     return false;
@@ -244,7 +270,7 @@ static bool explain_quantities(const char *name, const struct as_table_style *st
     size_t n = 0, lines = 0;
     for (const struct as_quantity *q = as_quantities; q->name; q++) {
         struct as_buf text = AS_BUF_INIT;
-        if (!is_quantity_meant(q, name))
+        if (!as_quantity_is_meant(q, name))
             continue;
         explain_sources(q, &text);
         as_text_fill(out, as_buf_get(&text), style->width, 2, 0);

@@ -18,5 +18,9 @@ void as_list_json_line(struct as_buf *line, struct as_buf *out);
 enum as_status as_list_refs(const struct as_listing *l, struct as_error *err);
 /* Roles of allocators, with each backend's allocator. */
 enum as_status as_list_roles(const struct as_listing *l, struct as_error *err);
+/* The lines of the data sheet that the text means, of a run or, with run NULL, of the machine. AS_NOTFOUND: none has a
+ * number. */
+enum as_status as_list_lines(const struct as_args *args, const char *run, const char *text,
+                             const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "facts/refs_facts.h"
 #include "plan/plan.h"
+#include "quantity/quantity.h"
 #include "report/model/load.h"
 
 #include <errno.h>
@@ -221,6 +222,8 @@ enum as_status as_named_report(const struct as_args *args, const char *name, str
     enum as_status st = as_named_run_open(args, name, &named, err);
     if (!st) {
         st = as_report_load(named.store, named.run, out, err);
+        if (st == AS_NOTFOUND)
+            as_hint_probe(named.run, err);
         as_named_run_close(&named);
     }
     return st;
@@ -244,6 +247,10 @@ void as_hint_probe(const char *name, struct as_error *err)
         as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or nothing for the last", name);
         return;
     }
+    if (err->code == AS_NOTFOUND && as_quantity_any_is_meant(name)) {
+        as_fail(err, AS_NOTFOUND, "'%s' names lines of the data sheet, not a run: assay show '%s'", name, name);
+        return;
+    }
     if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])
         as_fail(err, AS_NOTFOUND, "there is no run or probe '%s'; did you mean '%s'?", name, near);
 }
@@ -260,6 +267,25 @@ enum as_status as_run_and_probe(const struct as_args *args, const char **run, co
         *run = swap;
     }
     return AS_OK;
+}
+
+static bool names_lines(const char *text)
+{
+    return text && as_quantity_any_is_meant(text) && !as_probe_find(text);
+}
+
+void as_run_and_lines(const struct as_args *args, const char **run, struct as_buf *lines)
+{
+    const char *first = as_args_word(args, 0), *second = as_args_word(args, 1);
+    as_buf_printf(lines, "%s%s%s", first ? first : "", second ? " " : "", second ? second : "");
+    *run = NULL;
+    if (names_lines(as_buf_get(lines)))
+        return;
+    as_buf_clear(lines);
+    if (names_lines(second)) {
+        as_buf_str(lines, second);
+        *run = first;
+    }
 }
 
 /* The single chip whose figures the data sheet shows. */

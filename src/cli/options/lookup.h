@@ -43,6 +43,9 @@ enum as_status as_published(const char *name, struct as_refs *refs, struct as_re
 enum as_status as_unknown_probe(const char *name, struct as_error *err);
 /* Splits "[RUN] [PROBE]": a single word is a probe if one has this name, else a run. */
 enum as_status as_run_and_probe(const struct as_args *args, const char **run, const char **probe, struct as_error *err);
+/* Splits "[RUN] LINES", where LINES names quantities of the data sheet and no probe: "L2", "memory read". lines stays
+ * empty where the words say something else. */
+void as_run_and_lines(const struct as_args *args, const char **run, struct as_buf *lines);
 /* Adds "; did you mean" to the error about a missing run if its name resembles a probe's. */
 void as_hint_probe(const char *name, struct as_error *err);
 
