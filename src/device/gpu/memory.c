@@ -5,7 +5,6 @@
 #include "base/host.h"
 #include "base/text.h"
 #include "device/backing.h"
-#include "os/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +104,7 @@ static void place_pages(const struct as_device *dev, const struct as_memory_desc
     const int near = by_touch && desc->node < 0 ? as_backing_near_node(info->near_cpus) : -1;
     const bool is_own_node = b->how->plain && info->memory_node;
     if (b->how->plain) /* the heap's pages and policy may be those of an earlier block */
-        as_drop_pages(b->host, as_gpu_round_up(b->bytes, as_host_page()));
+        as_backing_renew(b->host, as_gpu_round_up(b->bytes, as_host_page()));
     if (b->how->huge)
         as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
     else if (b->how->plain)
