@@ -16,6 +16,8 @@ void as_backing_want_huge_pages(void *at, uint64_t bytes);
 /* The memory node of these CPUs (as_device_info.near_cpus) for pages that a CPU touches first; -1 where it is unknown,
  * the only one, or nodes are chosen for the calling thread. */
 int as_backing_near_node(const char *near_cpus);
+/* Drops the pages of a block of the heap, in whole pages: they may be those of an earlier block. */
+void as_backing_renew(void *at, uint64_t bytes);
 /* Has new pages come from this node, whoever touches them; -1: from the node of whoever does. Pages that there are
  * stay. */
 void as_backing_want_node(void *at, uint64_t bytes, int node);

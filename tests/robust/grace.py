@@ -101,5 +101,30 @@ def test_pages_in_the_memory_of_the_gpu_are_not_the_hosts(assay):
         expect(of == [share, share], "where the first touch put them", cell)
 
 
+REGISTERED = """[suite]
+title = Registered memory
+budget = 0
+trials = 1
+precision = 100%
+[fault]
+scenario = device-major
+what = control
+allocator = registered
+pages = 100
+node = all
+"""
+
+
+def test_registered_memory_is_on_its_node(assay):
+    """Its pages are placed before the driver pins them."""
+    cells = run(assay, REGISTERED)
+    expect(len(cells) == 4, "each is planned", cells)
+    for cell in cells:
+        node = cell["axes"]["node"]
+        expect(cell["status"] in ("ok", "wide"), "measured", cell)
+        expect(cell["detail"]["node"] == (CPU_NODE if node == "near" else int(node)), "there", cell)
+        expect(cell["detail"]["page_size"] == os.sysconf("SC_PAGE_SIZE"), "on base pages", cell)
+
+
 if __name__ == "__main__":
     harness.main(globals())

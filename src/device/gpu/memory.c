@@ -5,7 +5,6 @@
 #include "base/host.h"
 #include "base/text.h"
 #include "device/backing.h"
-#include "os/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,26 +62,23 @@ static void gpu_release(struct as_gpu *gpu, struct as_gpu_block *b)
     *b = (struct as_gpu_block){0};
 }
 
-static enum as_status gpu_obtain(struct as_gpu *gpu, const struct as_gpu_allocator *how,
-                                 const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
-                                 struct as_error *err)
+/* By its allocator, in its place. */
+static enum as_status gpu_obtain(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    *b = (struct as_gpu_block){.how = how, .home = *home, .bytes = bytes};
-    enum as_status st = how->get(gpu, b, err);
+    enum as_status st = b->how->get(gpu, b, err);
     if (st)
         gpu_release(gpu, b);
     return st;
 }
 
 /* Enters the block's place for the call, and returns to this device's. */
-static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_allocator *how,
-                                     const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
-                                     struct as_error *err)
+static enum as_status obtain_at_home(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_gpu_api *api = gpu->api;
-    enum as_status st = as_gpu_check(gpu, api->enter(gpu, home), api->enter_name, err);
+    const struct as_gpu_allocator *how = b->how;
+    enum as_status st = as_gpu_check(gpu, api->enter(gpu, &b->home), api->enter_name, err);
     if (!st)
-        st = gpu_obtain(gpu, how, home, bytes, b, err);
+        st = gpu_obtain(gpu, b, err);
     int again = api->enter(gpu, &gpu->here);
     if (st)
         return st;
@@ -94,6 +90,25 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
     return st;
 }
 
+static bool is_registered(const struct as_gpu_allocator *how)
+{
+    return how->get == as_gpu_get_registered;
+}
+
+static bool comes_at_touch(const struct as_device_info *info, const struct as_gpu_allocator *how)
+{
+    return how->plain || (how->on_demand && info->is_host_memory);
+}
+
+/* The node of host memory whose pages this process chooses: as requested, else the device's nearest. -1: any. */
+static int choose_node(const struct as_device_info *info, const struct as_gpu_allocator *how,
+                       const struct as_memory_desc *desc)
+{
+    if (desc->node >= 0 || !(is_registered(how) || comes_at_touch(info, how)))
+        return desc->node;
+    return as_backing_near_node(info->near_cpus);
+}
+
 /* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
  * another is chosen; process memory gets the pages of its allocator. Where the device's own memory is a node of the
  * host, its first touch takes pages there unless a policy forbids it: so only CPUs get one, in place_touch. Not part
@@ -101,11 +116,11 @@ static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_all
 static void place_pages(const struct as_device *dev, const struct as_memory_desc *desc, struct as_gpu_block *b)
 {
     const struct as_device_info *info = &dev->info;
-    const bool by_touch = b->host && (b->how->plain || (b->how->on_demand && info->is_host_memory));
-    const int near = by_touch && desc->node < 0 ? as_backing_near_node(info->near_cpus) : -1;
+    const bool by_touch = b->host && comes_at_touch(info, b->how);
+    const int near = by_touch && desc->node < 0 ? b->node : -1;
     const bool is_own_node = b->how->plain && info->memory_node;
     if (b->how->plain) /* the heap's pages and policy may be those of an earlier block */
-        as_drop_pages(b->host, as_gpu_round_up(b->bytes, as_host_page()));
+        as_backing_renew(b->host, as_gpu_round_up(b->bytes, as_host_page()));
     if (b->how->huge)
         as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
     else if (b->how->plain)
@@ -156,8 +171,9 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
     struct held *h = calloc(1, sizeof *h);
     if (!h)
         return as_nomem(err, sizeof *h, "a block");
-    st = desc->at ? gpu_borrow(gpu, how, desc, &h->block, err)
-                  : obtain_at_home(gpu, how, &home, desc->bytes, &h->block, err);
+    h->block = (struct as_gpu_block){.how = how, .home = home, .bytes = desc->bytes, .is_placed = true};
+    h->block.node = choose_node(&dev->info, how, desc);
+    st = desc->at ? gpu_borrow(gpu, how, desc, &h->block, err) : obtain_at_home(gpu, &h->block, err);
     if (st) {
         free(h);
         return st;
@@ -213,7 +229,7 @@ static enum as_status gpu_copy(struct as_gpu *gpu, const struct as_gpu_block *b,
 static void look_at_pages(struct as_memory *mem)
 {
     const struct as_gpu_block *b = mem->ctx;
-    if (b->how->plain)
+    if (b->how->plain || is_registered(b->how))
         mem->page_size = as_backing_page(b->host, b->bytes);
 }
 
@@ -332,8 +348,11 @@ static enum as_status gpu_memory_time_alloc(struct as_device *dev, const char *a
     st = as_gpu_settle(gpu, err);
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !st && !(st = gpu_obtain(gpu, how, &gpu->here, bytes, &blocks[got], err)))
-        got++;
+    while (got < count && !st) {
+        blocks[got] = (struct as_gpu_block){.how = how, .home = gpu->here, .bytes = bytes};
+        st = gpu_obtain(gpu, &blocks[got], err);
+        got += !st;
+    }
     if (!st && how->in_order)
         st = as_gpu_settle(gpu, err);
     uint64_t t1 = as_now_ns();

@@ -18,6 +18,8 @@ struct as_gpu_block {
     int host_node;              /* 1 + the node of pages that a CPU touches first, of a device with another; 0: none */
     struct as_gpu_module *module; /* holds a static variable */
     bool is_borrowed;             /* the caller's memory, which is not released */
+    bool is_placed;               /* before get: memory that get pins has base pages, on this node (-1: any) */
+    int node;
 };
 
 /* Values of as_gpu_allocator.most: managed memory evicts other pages instead of failing; the module of a static
@@ -78,7 +80,7 @@ int as_gpu_release_pinned(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Process memory in whole pages, not shared with other data. */
 enum as_status as_gpu_get_malloc(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_malloc(const struct as_gpu *gpu, struct as_gpu_block *b);
-/* The same, registered with the driver. */
+/* The same, registered with the driver, which pins its pages: a block that is placed gets its pages before. */
 enum as_status as_gpu_get_registered(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_registered(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Loads the module whose source declares a static of AS_STATIC_BYTES bytes; the backend finds its

@@ -1,7 +1,6 @@
 #include "report/model/access.h"
 
 #include "base/text.h"
-#include "os/memory.h"
 #include "probe/probe.h"
 #include "probe/view_role.h"
 
@@ -13,7 +12,7 @@ const char as_access_caption[] = "Each agent in each memory: latency of a depend
                                  "the best of its allocators.";
 
 /* Agents and memories have one numbering: NUMA nodes of the host that have cells, then devices of the run. */
-enum { NODES = 64, DEVICES = 8, ENDS = NODES + DEVICES };
+enum { NODES = 64, NUMBERS = 1024 /* of nodes, at most */, DEVICES = 8, ENDS = NODES + DEVICES };
 enum kind { LATENCY, BANDWIDTH, KINDS };
 
 struct access {
@@ -102,7 +101,7 @@ static void add_node(struct access *a, double node)
     size_t at = 0;
     while (at < a->nodes_n && a->node[at] < node)
         at++;
-    if (!(node >= 0 && node < AS_NODES_MAX) || a->nodes_n == NODES || (at < a->nodes_n && a->node[at] == node) ||
+    if (!(node >= 0 && node < NUMBERS) || a->nodes_n == NODES || (at < a->nodes_n && a->node[at] == node) ||
         device_of_node(a->run, node) != ENDS)
         return;
     memmove(&a->node[at + 1], &a->node[at], (a->nodes_n++ - at) * sizeof *a->node);

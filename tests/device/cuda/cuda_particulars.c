@@ -1,6 +1,8 @@
 /* What is the CUDA backend's own, on the stand-in for the driver; the rest is in the conformance suite. */
 #include "../stand_in.h"
 
+#include "base/host.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -145,6 +147,19 @@ static void test_integrated(void **state)
     o.dev.device->close(&o.dev);
 }
 
+/* The driver pins memory as it is registered: its pages are chosen before, and looked up. */
+static void test_registered(void **state)
+{
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    const struct as_memory_desc desc = {.allocator = "cuMemHostRegister malloc", .bytes = 4 << 20, .node = -1};
+    (void)state;
+    check_ok(gpu.dev.memory->alloc(&gpu.dev, &desc, &m, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
+    assert_int_equal(m->page_size, as_host_page());
+    gpu.dev.memory->free(&gpu.dev, m);
+}
+
 /* Which of the ways by which kernels reach the host's memory. */
 static void test_unified_memory(void **state)
 {
@@ -176,6 +191,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_beyond, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_integrated, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_registered, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_unified_memory, gpu_setup, gpu_teardown),
     };
     setenv("ASSAY_CACHE", "off", 1);
