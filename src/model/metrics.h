@@ -3,7 +3,8 @@
  * Answers: a cell in AS_UNIT_ANSWER has a list of texts, and its value is a 1-based index into them: "to nearest even".
  *
  * Further metrics: what trials measure besides the cell's number, such as the mean and the 95th percentile of a
- * fault's latency. A trial notes each under its name (as_note_number); the cell has the estimate over its trials. */
+ * fault's latency. A trial notes each under its name (as_note_number), or samples carry it (as_sample.further);
+ * the cell has the estimate over its trials. */
 #ifndef AS_MODEL_METRICS_H
 #define AS_MODEL_METRICS_H
 
