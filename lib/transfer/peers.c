@@ -56,6 +56,10 @@ static enum as_applies pair_applies(const struct as_device_info *info, unsigned 
     }
     if (!reaches || peer >= n || distance == 0)
         return AS_PRUNED;
+    const struct as_peer *reported = as_info_peer(info, peer);
+    if (reported && !reported->access)
+        return as_inapplicable(err, "'%s' has no access to the memory of '%s:%u': %s", info->id, info->backend, peer,
+                               reported->why_not);
     return n <= PAIRS_ALL_DEVICES || (distance & (distance - 1)) == 0 ? AS_APPLIES : AS_PRUNED;
 }
 

@@ -352,3 +352,45 @@ const char *as_info_title(const struct as_device_info *info)
 {
     return info->generation[0] ? info->generation : info->name;
 }
+
+const struct as_peer *as_info_peer(const struct as_device_info *info, unsigned device)
+{
+    for (size_t i = 0; i < info->peers_n; i++)
+        if (info->peers[i].device == device)
+            return &info->peers[i];
+    return NULL;
+}
+
+static bool are_alike(const struct as_peer *a, const struct as_peer *b)
+{
+    return a->access == b->access && strcmp(a->why_not, b->why_not) == 0 &&
+           (!a->access || (a->atomics == b->atomics && a->arrays == b->arrays && a->rank == b->rank));
+}
+
+/* The other devices of which the same is reported as of peer i; false: an earlier one has named them. */
+static bool name_alike(const struct as_device_info *info, size_t i, struct as_buf *out)
+{
+    for (size_t k = 0; k < i; k++)
+        if (are_alike(&info->peers[k], &info->peers[i]))
+            return false;
+    if (i)
+        as_buf_str(out, "; ");
+    for (size_t k = i; k < info->peers_n; k++)
+        if (are_alike(&info->peers[k], &info->peers[i]))
+            as_buf_printf(out, "%s%s:%u", k > i ? ", " : "", info->backend, info->peers[k].device);
+    return true;
+}
+
+void as_info_peers(const struct as_device_info *info, struct as_buf *out)
+{
+    for (size_t i = 0; i < info->peers_n; i++) {
+        const struct as_peer *p = &info->peers[i];
+        if (!name_alike(info, i, out))
+            continue;
+        if (p->access)
+            as_buf_printf(out, ": access, %s atomics, %s, rank %u", p->atomics ? "native" : "no native",
+                          p->arrays ? "arrays" : "no arrays", p->rank);
+        else
+            as_buf_printf(out, ": no access: %s", p->why_not);
+    }
+}

@@ -122,6 +122,16 @@ struct as_cache {
     char source[8]; /* the source: "kfd", "sysfs", "table" */
 };
 
+/* What the driver says of this device's access to the memory of another one of its backend. */
+struct as_peer {
+    unsigned device;   /* its number */
+    bool access;       /* kernels of this device access its memory */
+    bool atomics;      /* with atomics that are native to the link */
+    bool arrays;       /* and its arrays */
+    unsigned rank;     /* relative performance, 0 the best; its scale is the driver's */
+    char why_not[160]; /* why there is no access */
+};
+
 /* Terms of a device's API for what every device has; each backend's record has one. */
 struct as_vocabulary {
     char compute_unit[16];  /* "SM" */
@@ -131,7 +141,7 @@ struct as_vocabulary {
     char queue[16];         /* "stream" */
 };
 
-enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
+enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32, AS_PEERS_MAX = 31 };
 
 /* Text fields come from drivers: hostile until escaped. */
 struct as_device_info {
@@ -198,8 +208,14 @@ struct as_device_info {
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
     struct as_allocator allocators[AS_ALLOCATORS_MAX];
+    size_t peers_n; /* 0 also where the API reports none */
+    struct as_peer peers[AS_PEERS_MAX];
 };
 
+/* What is reported of the device of that number; NULL: nothing. */
+const struct as_peer *as_info_peer(const struct as_device_info *info, unsigned device);
+/* "cuda:1, cuda:2: access, native atomics, arrays, rank 0; cuda:3: no access: REASON"; "" without peers. */
+void as_info_peers(const struct as_device_info *info, struct as_buf *out);
 /* Bytes of the last data cache of the device's own cores (largest level, one instance), 0 when unknown; and of a given
  * level, which may be the memory-side cache. */
 uint64_t as_info_last_cache(const struct as_device_info *info);

@@ -21,6 +21,7 @@ struct field {
 #define I(type, member) FIELD(as_device_info, type, member)
 #define C(type, member) FIELD(as_cache, type, member)
 #define A(type, member) FIELD(as_allocator, type, member)
+#define P(type, member) FIELD(as_peer, type, member)
 #define W(member) FIELD(as_vocabulary, TEXT, member)
 
 static const struct field info_fields[] = {
@@ -87,6 +88,8 @@ static const struct field side_fields[] = {C(BOOL, memory_side), C(TEXT, name), 
 static const struct field allocator_fields[] = {A(TEXT, name),       A(TEXT, why_not),  A(BOOL, host_access),
                                                 A(BOOL, on_demand),  A(BOOL, coherent), A(U64, most),
                                                 A(TEXT, no_sharing), A(TEXT, moves)};
+static const struct field peer_fields[] = {P(UNSIGNED, device), P(BOOL, access),   P(BOOL, atomics),
+                                           P(BOOL, arrays),     P(UNSIGNED, rank), P(TEXT, why_not)};
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static void put_field(const struct field *f, const void *record, struct as_buf *out)
@@ -162,7 +165,13 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out)
         put_fields(allocator_fields, COUNT(allocator_fields), &info->allocators[i], out);
         as_buf_char(out, '}');
     }
-    as_buf_str(out, "]}");
+    as_buf_char(out, ']');
+    for (size_t i = 0; i < info->peers_n; i++) {
+        as_buf_str(out, i ? ",{" : ",\"peers\":[{");
+        put_fields(peer_fields, COUNT(peer_fields), &info->peers[i], out);
+        as_buf_char(out, '}');
+    }
+    as_buf_str(out, info->peers_n ? "]}" : "}");
 }
 
 static enum as_status info_json_get_number(const struct field *f, const json_t *value, char *at, struct as_error *err)
@@ -263,6 +272,11 @@ static enum as_status get_allocator(const json_t *object, void *record, struct a
     return st;
 }
 
+static enum as_status get_peer(const json_t *object, void *record, struct as_error *err)
+{
+    return get_fields(peer_fields, COUNT(peer_fields), object, record, err);
+}
+
 static enum as_status get_list(const json_t *object, const char *name, void *items, size_t size, size_t max, size_t *n,
                                enum as_status (*get)(const json_t *, void *, struct as_error *), struct as_error *err)
 {
@@ -295,6 +309,8 @@ enum as_status as_info_from_object(const json_t *object, struct as_device_info *
     if (!st)
         st = get_list(object, "allocators", info->allocators, sizeof info->allocators[0], AS_ALLOCATORS_MAX,
                       &info->allocators_n, get_allocator, err);
+    if (!st)
+        st = get_list(object, "peers", info->peers, sizeof info->peers[0], AS_PEERS_MAX, &info->peers_n, get_peer, err);
     return st;
 }
 

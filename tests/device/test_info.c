@@ -26,6 +26,8 @@ static const struct as_device_info full = {
     .numa_nodes = 8,
     .memory_node = 1,
     .host_cache = 384u << 20,
+    .peers_n = 2,
+    .peers = {{.device = 0, .access = true, .atomics = true, .rank = 3}, {.device = 7, .why_not = "<denied>"}},
     .caches_n = 4,
     .caches = {{.level = 1, .kind = 'd', .size = 32768, .line = 64, .ways = 8, .shared = 1},
                {.level = 1, .kind = 'i', .size = 65536, .line = 64, .ways = 4, .shared = 1},
@@ -71,6 +73,9 @@ static void round_trip(void **state)
     assert_string_equal(back.caches[3].source, "kfd");
     assert_int_equal(back.host_cache, 384u << 20);
     assert_int_equal(back.capabilities, full.capabilities);
+    assert_int_equal(back.peers_n, 2);
+    assert_true(back.peers[0].access && back.peers[0].atomics && !back.peers[0].arrays && back.peers[0].rank == 3);
+    assert_string_equal(as_info_peer(&back, 7)->why_not, "<denied>");
     assert_true(back.clock_max_hz == full.clock_max_hz);
     assert_true(back.is_host_memory && !back.allocators[1].on_demand);
     assert_true(back.allocators[1].coherent && !back.allocators[0].coherent);
@@ -221,7 +226,7 @@ static void capability_words(void **state)
     assert_string_equal(as_capability_word(AS_CAP_SVM_ATOMICS), "svm atomics");
     assert_string_equal(as_capability_word(AS_CAP_SIMULATED), "simulated");
     assert_string_equal(as_capability_word(AS_CAP_PEERS), "peers");
-    assert_null(as_capability_word(AS_CAP_RECOMMENDED << 1));
+    assert_null(as_capability_word((unsigned)AS_CAP_TEAM << 1));
     assert_null(as_capability_word(0));
     assert_null(as_capability_word(3));
     struct as_buf b = AS_BUF_INIT;

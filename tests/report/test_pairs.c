@@ -83,6 +83,29 @@ static void eight_gpus(void **state)
     as_buf_finish(&out);
 }
 
+/* What the driver reports of each pair stands above the numbers. */
+static void reported_access(void **state)
+{
+    const struct as_table_style style = {.width = 100};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    (void)state;
+    begin("hip", 3);
+    devices[1].peers_n = 2;
+    devices[1].peers[0] = (struct as_peer){.device = 1, .access = true, .atomics = true};
+    devices[1].peers[1] = (struct as_peer){.device = 2, .access = true};
+    devices[2].peers_n = 1;
+    devices[2].peers[0] = (struct as_peer){.device = 2, .why_not = "denied"};
+    add("hip:0", "1", 50, write_engine, LARGE);
+    assert_int_equal(as_text_pairs(&run, &style, &out, &err), AS_OK);
+    const char *text = as_buf_get(&out), *heading = strstr(text, "as the driver reports");
+    assert_non_null(heading);
+    const char *atomics = strstr(heading, "with atomics"), *some = strstr(heading, "no atomics"),
+               *none = strstr(heading, "none");
+    assert_true(atomics && some && none && some < none && none < strstr(text, "write, copy engine"));
+    as_buf_finish(&out);
+}
+
 static void check_summary(const char *text)
 {
     struct as_buf out = AS_BUF_INIT;
@@ -132,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eight_gpus),
         cmocka_unit_test(summaries),
+        cmocka_unit_test(reported_access),
         cmocka_unit_test(hostile_peers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

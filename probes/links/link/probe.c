@@ -123,6 +123,8 @@ static enum as_status add_member(struct state *s, size_t index, const struct as_
     if (!st)
         st = as_transfer_team_add(&s->team, dev, desc, err);
     as_place_end(&place);
+    if (st && dev != s->tc->dev && dev->info.id[0])
+        as_fail_in(err, dev->info.id);
     return st;
 }
 

@@ -43,6 +43,15 @@ UNIT_TEST(test_which_pairs)
     assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_APPLIES);
     assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=both how=kernel"), AS_PRUNED);
     assert_int_equal(link_applies(&s, "every", to_own), AS_PRUNED);
+    struct as_peer *peer_3 = s.dev->info.peers;
+    s.dev->info.peers_n = 1;
+    *peer_3 = (struct as_peer){.device = 3, .access = true};
+    assert_int_equal(link_applies(&s, "3", to_own), AS_APPLIES);
+    peer_3->access = false; /* the driver says so: no worker has to find out */
+    assert_int_equal(link_applies(&s, "3", to_own), AS_INAPPLICABLE);
+    assert_int_equal(link_applies(&s, "3", "node=0 allocator=own direction=from how=kernel"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "2", to_own), AS_APPLIES);
+    s.dev->info.peers_n = 0;
     s.dev->info.siblings = 16;
     unsigned pairs = 0;
     for (unsigned i = 0; i < 16; i++) {

@@ -338,6 +338,21 @@ static void say_memory_side(const struct as_listing *l, const struct as_device_i
     as_text_fill(l->out, as_buf_get(line), l->style->width, 2, 0);
 }
 
+/* Access to the memory of the backend's other devices. */
+static void say_peers(const struct as_listing *l, const struct as_device_info *info, struct as_buf *line)
+{
+    struct as_buf peers = AS_BUF_INIT;
+    if (!info->peers_n)
+        return;
+    as_info_peers(info, &peers);
+    as_buf_clear(line);
+    as_buf_terminal(line, info->id);
+    as_buf_str(line, ": memory of ");
+    as_buf_terminal(line, as_buf_get(&peers));
+    as_text_fill(l->out, as_buf_get(line), l->style->width, 2, 0);
+    as_buf_finish(&peers);
+}
+
 static enum as_status list_devices(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "sensor", "driver", NULL};
@@ -358,8 +373,10 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
     for (size_t i = 0; i < n && !st && !l->json; i++) {
         const struct as_device_info *info = &found[i].info;
         bool usable = !found[i].why[0];
-        if (usable)
+        if (usable) {
             say_memory_side(l, info, &line);
+            say_peers(l, info, &line);
+        }
         if (usable && !info->sensor_why[0])
             continue;
         as_buf_clear(&line);

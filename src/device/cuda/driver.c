@@ -182,6 +182,7 @@ static void cuda_driver_bind(const struct as_cu_api *api, struct as_gpu_function
     *out = (struct as_gpu_functions){
         BIND(synchronize, cuCtxSynchronize, ),
         BIND(can_access_peer, cuDeviceCanAccessPeer, ),
+        BIND(peer_attribute, cuDeviceGetP2PAttribute, ),
         BIND(memory_info, cuMemGetInfo, _v2),
         BIND(host_alloc, cuMemHostAlloc, ),
         BIND(host_free, cuMemFreeHost, ),
@@ -229,6 +230,10 @@ static const struct as_gpu_api gpu_api = {
     .untimed_event = CU_EVENT_DISABLE_TIMING,
     .host_mapped = CU_MEMHOSTALLOC_DEVICEMAP,
     .register_mapped = CU_MEMHOSTREGISTER_DEVICEMAP,
+    .peer = {.rank = CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
+             .access = CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
+             .atomics = CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+             .arrays = CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED},
     .kernel = {.registers = CU_FUNC_ATTRIBUTE_NUM_REGS,
                .shared_bytes = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                .private_bytes = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,

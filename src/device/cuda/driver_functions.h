@@ -17,6 +17,7 @@
     X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                          \
     X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))                               \
     X(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))                                               \
+    X(cuDeviceGetP2PAttribute, (int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer))          \
     X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                                \
     X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                                 \
     X(cuCtxSetCurrent, (CUcontext context))                                                                            \

@@ -13,6 +13,7 @@
 typedef int CUresult;
 typedef int CUdevice;
 typedef int CUdevice_attribute;
+typedef int CUdevice_P2PAttribute;
 typedef int CUfunction_attribute;
 typedef int CUmem_advise;
 typedef int CUmem_range_attribute;
@@ -157,6 +158,13 @@ enum {
     CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
     CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+};
+
+enum {
+    CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1,
+    CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
+    CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3,
+    CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
 };
 
 enum {

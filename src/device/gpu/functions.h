@@ -10,6 +10,7 @@
 #define AS_GPU_FUNCTIONS(X)                                                                                            \
     X(synchronize, (void))                                                                                             \
     X(can_access_peer, (int *can, int device, int peer))                                                               \
+    X(peer_attribute, (int *value, int attribute, int device, int peer))                                               \
     X(memory_info, (size_t * free, size_t * total))                                                                    \
     X(host_alloc, (void **host, size_t bytes, unsigned int flags))                                                     \
     X(host_free, (void *host))                                                                                         \

@@ -44,6 +44,10 @@ struct as_gpu_api {
         int registers, shared_bytes, private_bytes, max_threads;
     } kernel; /* attributes of functions */
 
+    struct {
+        int rank, access, atomics, arrays;
+    } peer; /* attributes of a pair of devices */
+
     /* Name and text of an error; either may stay NULL. */
     void (*words)(const struct as_gpu_backend *backend, int code, const char **name, const char **text);
     /* Makes the place current for the calling thread. */
@@ -206,6 +210,8 @@ enum as_status as_gpu_clock(struct as_device *dev, double *hz, struct as_error *
 /* Enables access between this device and device `index` (in found's order), in both directions. own: id of
  * this device, for messages. AS_UNSUPPORTED if the two have no path. */
 enum as_status as_gpu_reach_peer(struct as_gpu *gpu, size_t index, const char *own, struct as_error *err);
+/* Describes the device's access to the backend's other devices, as the driver reports it. */
+void as_gpu_fill_peers(struct as_device *dev, size_t index);
 /* Creates a stream at back->place and its end event. The thread stays at that place. */
 enum as_status as_gpu_back_create(struct as_gpu *gpu, struct as_gpu_back *back, struct as_error *err);
 /* Accepts one that was never or only partly created. */

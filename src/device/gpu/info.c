@@ -17,6 +17,7 @@ void as_gpu_fill_info(struct as_device *dev, size_t index)
     as_copy_text(info->bus_id, sizeof info->bus_id, gpu->backend->found[index].bus_id);
     as_host_near_cpus(info->bus_id, info->near_cpus, sizeof info->near_cpus);
     info->numa_nodes = 1;
+    as_gpu_fill_peers(dev, index);
 }
 
 /* ---- the machine tree, as far as the driver reports it ---- */

@@ -1,6 +1,8 @@
 /* Peer devices: access to their memory, and a stream on them for copies from it. */
 #include "device/gpu/gpu.h"
 
+#include <stdio.h>
+
 enum as_status as_gpu_back_create(struct as_gpu *gpu, struct as_gpu_back *back, struct as_error *err)
 {
     const struct as_gpu_api *api = gpu->api;
@@ -45,6 +47,37 @@ static enum as_status check_path(struct as_gpu *gpu, size_t index, const char *o
         return st;
     return as_fail(err, AS_UNSUPPORTED, "'%s' cannot reach the memory of '%s:%zu': %s denies it", own, gpu->api->name,
                    index, gpu->f->can_access_peer.name);
+}
+
+/* 0 after an error, which says why. */
+static int peer_attribute(struct as_gpu *gpu, int attribute, int peer, struct as_error *err)
+{
+    int value = 0;
+    return AS_GPU_DO(gpu, err, peer_attribute, &value, attribute, gpu->here.device, peer) ? 0 : value;
+}
+
+static void fill_peer(struct as_gpu *gpu, size_t index, struct as_peer *out)
+{
+    const int peer = gpu->backend->found[index].id;
+    struct as_error err = {0};
+    *out = (struct as_peer){.device = (unsigned)index,
+                            .access = peer_attribute(gpu, gpu->api->peer.access, peer, &err) > 0};
+    if (!out->access) {
+        snprintf(out->why_not, sizeof out->why_not, "%.150s", err.text[0] ? err.text : "the driver supports none");
+        return;
+    }
+    const int rank = peer_attribute(gpu, gpu->api->peer.rank, peer, NULL);
+    out->rank = rank > 0 ? (unsigned)rank : 0;
+    out->atomics = peer_attribute(gpu, gpu->api->peer.atomics, peer, NULL) > 0;
+    out->arrays = peer_attribute(gpu, gpu->api->peer.arrays, peer, NULL) > 0;
+}
+
+void as_gpu_fill_peers(struct as_device *dev, size_t index)
+{
+    struct as_gpu *gpu = dev->ctx;
+    for (size_t i = 0; i < gpu->backend->found_n && dev->info.peers_n < AS_PEERS_MAX; i++)
+        if (i != index)
+            fill_peer(gpu, i, &dev->info.peers[dev->info.peers_n++]);
 }
 
 static void gpu_peers_leave(const struct as_gpu *gpu, struct as_gpu_back *peer)

@@ -17,6 +17,7 @@
     X(hipError_t, hipDeviceTotalMem, (size_t * bytes, hipDevice_t device))                                             \
     X(hipError_t, hipDeviceGetAttribute, (int *value, hipDeviceAttribute_t attribute, int device))                     \
     X(hipError_t, hipDeviceCanAccessPeer, (int *can, int device, int peer))                                            \
+    X(hipError_t, hipDeviceGetP2PAttribute, (int *value, hipDeviceP2PAttr attribute, int device, int peer))            \
     X(hipError_t, hipDeviceEnablePeerAccess, (int peer, unsigned int flags))                                           \
     X(hipError_t, hipDeviceSynchronize, (void))                                                                        \
     X(hipError_t, hipMemGetInfo, (size_t * free, size_t * total))                                                      \

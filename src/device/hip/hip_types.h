@@ -12,6 +12,7 @@
 typedef int hipError_t;
 typedef int hipDevice_t;
 typedef int hipDeviceAttribute_t;
+typedef int hipDeviceP2PAttr;
 typedef int hipFunction_attribute;
 typedef int hipStreamCaptureMode;
 typedef int hipMemcpyKind;
@@ -120,6 +121,13 @@ enum {
     hipDeviceAttributeMemoryPoolsSupported = 88,
     hipDeviceAttributeMaxSharedMemoryPerMultiprocessor = 10002,
     hipDeviceAttributeFineGrainSupport = 10016,
+};
+
+enum {
+    hipDevP2PAttrPerformanceRank = 0,
+    hipDevP2PAttrAccessSupported = 1,
+    hipDevP2PAttrNativeAtomicSupported = 2,
+    hipDevP2PAttrHipArrayAccessSupported = 3,
 };
 
 enum {

@@ -125,6 +125,7 @@ static void hip_runtime_bind(const struct as_hip_api *api, struct as_gpu_functio
     *out = (struct as_gpu_functions){
         BIND(synchronize, hipDeviceSynchronize),
         BIND(can_access_peer, hipDeviceCanAccessPeer),
+        BIND(peer_attribute, hipDeviceGetP2PAttribute),
         BIND(memory_info, hipMemGetInfo),
         BIND(host_alloc, hipHostMalloc),
         BIND(host_free, hipHostFree),
@@ -172,6 +173,10 @@ static const struct as_gpu_api gpu_api = {
     .untimed_event = hipEventDisableTiming,
     .host_mapped = hipHostMallocMapped,
     .register_mapped = hipHostRegisterMapped,
+    .peer = {.rank = hipDevP2PAttrPerformanceRank,
+             .access = hipDevP2PAttrAccessSupported,
+             .atomics = hipDevP2PAttrNativeAtomicSupported,
+             .arrays = hipDevP2PAttrHipArrayAccessSupported},
     .kernel = {.registers = HIP_FUNC_ATTRIBUTE_NUM_REGS,
                .shared_bytes = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                .private_bytes = HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,

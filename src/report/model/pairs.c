@@ -174,9 +174,22 @@ static void pairs_row(const struct pairs *p, size_t kind, size_t row, struct as_
     }
 }
 
+/* What the driver says of the row's access to the column. */
+static void pairs_reported_row(const struct pairs *p, size_t row, struct as_view_table *t)
+{
+    as_view_begin_row(t, true);
+    as_view_text(t, p->device[row]->id, AS_PAINT_NONE);
+    for (size_t column = 0; column < p->n; column++) {
+        const struct as_peer *peer = as_info_peer(p->device[row], pairs_number(p->device[column]->id));
+        const char *word = !peer ? "" : !peer->access ? "none" : peer->atomics ? "with atomics" : "no atomics";
+        as_view_text(t, word, AS_PAINT_DIM);
+    }
+}
+
 void as_pairs_view(const struct as_report_run *run, struct as_view_table *out)
 {
     struct pairs p;
+    bool grouped = false;
     *out = (struct as_view_table){0};
     if (!pairs_find(run, &p))
         return;
@@ -185,6 +198,14 @@ void as_pairs_view(const struct as_report_run *run, struct as_view_table *out)
         struct as_view_column column = {.number = true};
         as_copy_text(column.title, sizeof column.title, p.device[i]->id);
         as_view_add_column(out, column);
+    }
+    for (size_t i = 0; i < p.n; i++) {
+        if (!p.device[i]->peers_n)
+            continue;
+        pairs_reported_row(&p, i, out);
+        if (!grouped)
+            as_view_group(out, "access, as the driver reports");
+        grouped = true;
     }
     for (size_t k = 0; k < PAIR_KINDS; k++)
         for (size_t i = 0; i < p.n && p.has[k]; i++) {

@@ -223,6 +223,32 @@ static void check_no_peers(void)
     gpu.dev.memory->free(&gpu.dev, m);
 }
 
+/* As the stand-ins report it: the second device has no native atomics with the others. */
+static void check_reported_peers(void)
+{
+    const struct as_device_info *info = &gpu.dev.info;
+    struct opened other = {.backend = gpu.backend};
+    struct as_buf text = AS_BUF_INIT;
+    if (!stand_in.no_path)
+        return;
+    assert_int_equal(info->peers_n, 2);
+    const struct as_peer *second = as_info_peer(info, 1), *third = as_info_peer(info, 2);
+    assert_true(second->access && !second->atomics && second->arrays && second->rank == 1);
+    assert_true(third->access && third->atomics && third->arrays && third->rank == 0);
+    assert_null(as_info_peer(info, 0));
+    as_info_peers(info, &text);
+    assert_non_null(strstr(as_buf_get(&text), ":1: access, no native atomics, arrays, rank 1; "));
+    assert_non_null(strstr(as_buf_get(&text), ":2: access, native atomics, arrays, rank 0"));
+    conformance_fake("nopeer");
+    open_device(&other, 2);
+    as_buf_clear(&text);
+    as_info_peers(&other.dev.info, &text);
+    assert_non_null(strstr(as_buf_get(&text), ":1: no access: the driver supports none"));
+    other.dev.device->close(&other.dev);
+    conformance_fake("");
+    as_buf_finish(&text);
+}
+
 void conformance_peers(void **state)
 {
     char id[32];
@@ -234,6 +260,7 @@ void conformance_peers(void **state)
         check_no_peers();
         return;
     }
+    check_reported_peers();
     conformance_fake("nopeer");
     check_fails(gpu_get(plain, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.no_path);
     conformance_fake("peererror");

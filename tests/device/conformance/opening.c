@@ -22,6 +22,7 @@ static void check_slots(void)
     check_slot(AS_CAP_COPY, d->queue->copy);
     check_slot(AS_CAP_CLOCK, d->device->clock);
     check_slot(AS_CAP_CODE, d->program->count);
+    check_slot(AS_CAP_TEAM, d->team);
 }
 
 static void check_allocators(const struct as_device_info *info)

@@ -203,6 +203,18 @@ API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     return CUDA_SUCCESS;
 }
 
+/* The last device has no native atomics with the others. */
+API CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+{
+    if (attribute < 1 || attribute > 4 || device == peer)
+        return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
+    const bool last = fake_real(device) == 2 || fake_real(peer) == 2;
+    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK          ? last
+             : attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ? !last
+                                                                            : !fake_asked("nopeer");
+    return CUDA_SUCCESS;
+}
+
 /* ---- contexts ---- */
 
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

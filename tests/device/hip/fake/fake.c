@@ -212,6 +212,18 @@ API hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer)
     return hipSuccess;
 }
 
+/* The last device has no native atomics with the others. */
+API hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attribute, int device, int peer)
+{
+    if (attribute < 0 || attribute > 3 || device == peer)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    const bool last = fake_real(device) == 2 || fake_real(peer) == 2;
+    *value = attribute == hipDevP2PAttrPerformanceRank         ? last
+             : attribute == hipDevP2PAttrNativeAtomicSupported ? !last
+                                                               : !fake_asked("nopeer");
+    return hipSuccess;
+}
+
 API hipError_t hipDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     int from = fake_real(fake_current), to = fake_real(peer);
