@@ -56,6 +56,9 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
 )]
 
 
+FIRST_SENTENCE_MAX = 160  # of an advice, in characters, also in tests/facts/first_sentence.h
+
+
 def claims_of(sentence):
     """(the sentence without the phrases that it may use, the fewest cells that these need)"""
     least = 1
@@ -103,6 +106,8 @@ def check_facts(assay, store, run, where):
         rest, least = claims_of(advice["sentence"])
         expect(not ABSOLUTE.search(rest), f"{about}: '{rest}' claims no more than cells show")
         expect(len(cited) >= least, f"{about}: cites {least} cells or more")
+        first = re.split(r"\. (?=[A-Z0-9'])", advice["sentence"])[0]
+        expect(len(first) <= FIRST_SENTENCE_MAX, f"{about}: its first sentence has {len(first)} characters")
     return facts
 
 
