@@ -44,10 +44,10 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bwith all \d+ significand bits\b", 1), (r"\bNOT the \d+ of its result format\b", 1),
     (r"\brepeats every \d+ (?:rows|columns)\b", 1), (r"\bdoes NOT saturate\b", 1), (r"\bdoes NOT reproduce the results\b", 1), (r"^NOT native: ", 1), (r", not 1,", 1),
     # advice: comparisons, driver statements, and whether a control was measured
-    (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% \(\d+ comparison", 2),
+    (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% in \d+ comparison", 2),
     (r"\bwhich the host cannot access\b", 1), (r"\bThe driver does not guarantee\b", 1), (r"; system-scope atomics lost no updates$", 1),
     (r"\bdo not (?:copy data that you (?:read|stream over) repeatedly|share a counter in|help a first touch)\b", 1),
-    (r"\bwith all threads\b", 2), (r", against [^,]* without, ", 2), (r"\bneither is significantly better\b", 3),
+    (r"\bwith all threads\b", 2), (r", against [^,]* without\b", 2), (r"\bneither is significantly better\b", 3),
     (r"\b[Nn]one was lost in\b", 1), (r"\bNo update was lost, for the types and scopes measured, in\b", 1),
     (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics$", 1),
     (r"\bWithout atomics none is lost in .* either, so the absence of losses proves little$", 1),
