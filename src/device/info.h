@@ -155,7 +155,7 @@ struct as_device_info {
     char driver[128];           /* driver, runtime or platform with its version */
     char uuid[48];              /* "" when there is none */
     char bus_id[24];            /* "0000:01:00.0", "" when there is none */
-    char ignored[24];           /* the variable of its backend's environment that has no effect on it; "" if none */
+    char ignored[24];           /* what of its environment changes nothing: "HSA_XNACK", "HSA_XNACK=1"; "" none */
     char ignored_why[120];      /* "gfx1100 has no XNACK" */
     struct as_vocabulary words; /* read by as_info_words, empty where the backend has none */
     unsigned capabilities;

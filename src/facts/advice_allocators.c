@@ -8,29 +8,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "use 'a' or 'b', which ..." from choices of which the first `same` are alike; note: beside the interval. */
-static void say_choice(struct as_advice *a, const struct as_advice_choice *choices, size_t same, const char *does,
-                       const char *note)
+/* What is chosen: the words before it, "For 32 B" or "" for none, what it does at its value, and a note beside that. */
+struct chosen {
+    const char *before, *does, *note;
+};
+
+/* "Use 'a': it does ..." from choices of which the first `same` are alike. */
+static void say_choice(struct as_advice *a, const struct as_advice_choice *choices, size_t same,
+                       const struct chosen *of)
 {
-    struct as_buf names = AS_BUF_INIT;
+    const char *lead = *of->before ? " " : "";
     char value[160];
-    as_choices_names(choices, same, &names);
-    as_noted_text(choices[0].value, choices[0].ci, choices[0].cell->unit, "", note, value, sizeof value);
+    as_noted_text(choices[0].value, choices[0].ci, choices[0].cell->unit, "", of->note, value, sizeof value);
+    as_advice_say(a, "%s%s%s", a->sentence[0] ? ". " : "", of->before, lead);
     if (as_choices_undecided(choices, same))
-        as_advice_say(a, "it is inconclusive whether to use %s, whose intervals are too wide: with '%s' %s %s",
-                      as_buf_get(&names), choices[0].allocator, does, value);
-    else if (same > 1)
-        as_advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names),
-                      choices[0].allocator, does, value);
+        as_advice_say(a, "%s is inconclusive which of %zu to use: with '%s' %s %s", *lead ? "it" : "It", same,
+                      choices[0].allocator, of->does, value);
     else
-        as_advice_say(a, "use %s: %s %s", as_buf_get(&names), does, value);
-    as_buf_finish(&names);
+        as_advice_say(a, "%s '%s': %s %s", *lead ? "use" : "Use", choices[0].allocator, of->does, value);
 }
 
-/* The next and the last of those that are not as good. */
-static void say_others(struct as_advice *a, const struct as_advice_choice *choices, size_t n, size_t same)
+/* Those alike, and of the others the next and the last. */
+static void say_others(struct as_advice *a, const struct as_advice_choice *choices, size_t n, size_t same,
+                       const char *among)
 {
+    struct as_buf names = AS_BUF_INIT;
     const size_t shown[2] = {same, n - 1};
+    const bool undecided = as_choices_undecided(choices, same);
+    if (n < 2)
+        return;
+    as_advice_say(a, ". ");
+    if (among)
+        as_advice_say(a, "Of %zu %s, ", n, among);
+    as_choices_names(undecided ? choices : choices + 1, undecided ? same : same - 1, &names);
+    if (undecided)
+        as_advice_say(a, "%she intervals of %s are too wide", among ? "t" : "T", as_buf_get(&names));
+    else if (same > 1)
+        as_advice_say(a, "%st is statistically tied with %s", among ? "i" : "I", as_buf_get(&names));
+    as_buf_finish(&names);
     for (size_t i = 0; i < 2 && shown[i] < n; i++) {
         const struct as_advice_choice *other = &choices[shown[i]];
         char ratio[96];
@@ -41,7 +56,7 @@ static void say_others(struct as_advice *a, const struct as_advice_choice *choic
         const struct as_interval slower = as_ratio_interval(more->value, more->ci, less->value, less->ci);
         as_noted_text(more->value / less->value, slower, "x", " slower", "", ratio, sizeof ratio);
         as_advice_gain(a, slower);
-        as_advice_say(a, "%s '%s' is %s", i ? "," : ";", other->allocator, ratio);
+        as_advice_say(a, "%s'%s' is %s", i ? ", " : same > 1 ? "; " : "", other->allocator, ratio);
     }
 }
 
@@ -60,9 +75,9 @@ bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic
     if (n < 2)
         return false;
     char pass[64];
-    as_advice_say(a, "Of %zu allocators measured, ", n);
-    say_choice(a, choices, same, t->does, as_advice_pass_text(choices[0].cell, pass, sizeof pass));
-    say_others(a, choices, n, same);
+    as_advice_pass_text(choices[0].cell, pass, sizeof pass);
+    say_choice(a, choices, same, &(struct chosen){"", t->does, pass});
+    say_others(a, choices, n, same, "allocators measured");
     add_numbers(a, choices, n);
     return true;
 }
@@ -148,9 +163,9 @@ bool as_advise_cpu_on_device(struct as_rule_context *c, const struct as_advice_t
     char pass[96], size[32];
     as_fact_value_text(as_cell_size(cpu[0].cell), AS_NO_INTERVAL, "B", size, sizeof size);
     snprintf(pass, sizeof pass, "triad over %s, each at its best number of threads", size);
-    as_advice_say(a, "Of %zu allocators measured that the CPU can access, ", cpu_n);
-    say_choice(a, cpu, as_choices_best(cpu, cpu_n, false), t->does, pass);
-    say_others(a, cpu, cpu_n, as_choices_best(cpu, cpu_n, false));
+    const size_t same = as_choices_best(cpu, cpu_n, false);
+    say_choice(a, cpu, same, &(struct chosen){"", t->does, pass});
+    say_others(a, cpu, cpu_n, same, "allocators measured that the CPU can access");
     add_numbers(a, cpu, cpu_n);
     say_device_first(a, cpu, cpu_n, device, device_n);
     say_cpu_latency(c, a, cpu[0].allocator);
@@ -177,10 +192,10 @@ bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t
     if (kept == 0 || (kept == 1 && could > 1))
         return false;
     size_t same = as_choices_best(choices, kept, t->wanted.less);
-    as_advice_say(a, "Of %zu allocators measured that both sides can access, ", kept);
-    char pass[64];
-    say_choice(a, choices, same, "in repeated passes the device streams at",
-               as_advice_pass_text(choices[0].cell, pass, sizeof pass));
+    char pass[64], repeated[80];
+    snprintf(repeated, sizeof repeated, "repeated %s", as_advice_pass_text(choices[0].cell, pass, sizeof pass));
+    say_choice(a, choices, same, &(struct chosen){"", "the device streams at", repeated});
+    say_others(a, choices, kept, same, "allocators measured that both sides can access");
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;
     if (out_of_reach) {
@@ -188,9 +203,9 @@ bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t
         as_fact_value_text(choices[0].value / own.value,
                            as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
                            sizeof ratio);
-        as_advice_say(a, ", %s of its rate in '%s', which the host cannot access", ratio, own.allocator);
+        as_advice_say(a, ". '%s' reaches %s of the rate in '%s', which the host cannot access", choices[0].allocator,
+                      ratio, own.allocator);
     }
-    say_others(a, choices, kept, same);
     const struct as_allocator *best = as_info_allocator(c->info, choices[0].allocator);
     if (best && !best->coherent)
         as_advice_say(a, ". The driver does not guarantee coherence of plain host accesses while a kernel runs%s",
@@ -266,11 +281,13 @@ static size_t lives_backed(const struct as_rule_context *c, const struct sizes *
 }
 
 static void say_backed(struct as_rule_context *c, struct as_advice *a, const struct as_advice_choice *lives, size_t n,
-                       const char *size)
+                       const char *size, bool is_lazy_kind)
 {
-    size_t same = as_choices_best(lives, n, true);
-    say_choice(a, lives, same, "allocating and freeing takes", "");
-    say_others(a, lives, n, same);
+    const size_t same = as_choices_best(lives, n, true);
+    char before[64];
+    snprintf(before, sizeof before, "For %.24s%s", size, is_lazy_kind ? ", allocated lazily," : "");
+    say_choice(a, lives, same, &(struct chosen){before, "allocating and freeing takes", ""});
+    say_others(a, lives, n, same, NULL);
     for (size_t i = 0; i < n; i++) {
         if (i != 0 && i != same && i != n - 1) /* those that the sentence names */
             continue;
@@ -288,13 +305,10 @@ static void say_lives(struct as_rule_context *c, struct as_advice *a, const stru
                  lazy_n = lives_backed(c, s, lives, n, true, lazy);
     char size[32];
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
-    as_advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size, backed_n ? ": " : ", ");
     if (backed_n)
-        say_backed(c, a, backed, backed_n, size);
-    if (lazy_n) {
-        as_advice_say(a, "%sallocated lazily: ", backed_n ? "; " : "");
-        say_backed(c, a, lazy, lazy_n, size);
-    }
+        say_backed(c, a, backed, backed_n, size, false);
+    if (lazy_n)
+        say_backed(c, a, lazy, lazy_n, size, true);
 }
 
 bool as_advise_short_lived(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)

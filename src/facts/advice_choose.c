@@ -133,9 +133,9 @@ void as_choices_names(const struct as_advice_choice *choices, size_t n, struct a
 {
     const size_t shown = n > NAMES_SHOWN + 1 ? NAMES_SHOWN : n; /* "1 more" is as long as a name */
     for (size_t i = 0; i < shown; i++)
-        as_buf_printf(out, "%s'%s'", i == 0 ? "" : i + 1 == n ? " or " : ", ", choices[i].allocator);
+        as_buf_printf(out, "%s'%s'", i == 0 ? "" : i + 1 == n ? " and " : ", ", choices[i].allocator);
     if (shown < n)
-        as_buf_printf(out, " or %zu more", n - shown);
+        as_buf_printf(out, " and %zu more", n - shown);
 }
 
 const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t size)

@@ -142,10 +142,24 @@ static size_t say_facts(struct as_rule_context *c, struct as_advice *a, enum as_
     return said;
 }
 
+static void take_numbers(struct as_advice *a, const struct as_advice *from)
+{
+    for (size_t i = 0; i < from->numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
+        a->numbers[a->numbers_n++] = from->numbers[i];
+    a->of_one_trial += from->of_one_trial;
+}
+
 bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     (void)t;
-    size_t lost = say_facts(c, a, AS_FACT_LOST, true, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
+    struct as_advice losses = {0};
+    const size_t lost = say_facts(c, &losses, AS_FACT_LOST, true, LIST_ALL, "");
+    if (lost == 1)
+        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %s", losses.sentence);
+    else if (lost)
+        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in memory of these %zu allocators. Lost in %s", lost,
+                      losses.sentence);
+    take_numbers(a, &losses);
     a->warning = lost > 0;
     size_t good = say_facts(c, a, AS_FACT_LOST, false, ONLY_WIDE, ". With atomics of scope system none was lost in ");
     good += say_facts(c, a, AS_FACT_LOST, false, NEVER_LOSES,
@@ -161,7 +175,6 @@ bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *
                       controls.sentence);
     else
         as_advice_say(a, ". Whether losses would be detected is unknown: there is no valid control without atomics");
-    for (size_t i = 0; i < controls.numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
-        a->numbers[a->numbers_n++] = controls.numbers[i];
+    take_numbers(a, &controls);
     return true;
 }

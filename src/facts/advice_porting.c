@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "model/metrics.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +61,11 @@ static void porting_say_pair(struct as_advice *a, const struct as_pair *p, bool 
     const struct as_interval ci = porting_gain(p, is_time, &ratio);
     const enum as_fact_verdict helps = as_verdict_above(ci, 1);
     as_fact_value_text(as_cell_size(p->a), AS_NO_INTERVAL, "B", size, sizeof size);
-    as_advice_say(a, "%s: %s %s %s %s, against %s",
-                  helps == AS_SUPPORTED ? w->do_it
-                  : helps == AS_REFUTED ? w->leave_it
-                                        : w->unclear,
-                  w->what, size, is_time ? "takes" : "runs at", porting_value(p->b, with),
-                  porting_value(p->a, without));
+    as_advice_say(a, "%s", helps == AS_SUPPORTED ? w->do_it : helps == AS_REFUTED ? w->leave_it : w->unclear);
     if (helps != AS_UNDECIDED)
         as_advice_say(a, ": %s", as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain));
+    as_advice_say(a, ". %c%s %s %s %s, against %s", toupper((unsigned char)w->what[0]), w->what + 1, size,
+                  is_time ? "takes" : "runs at", porting_value(p->b, with), porting_value(p->a, without));
     as_advice_gain(a, ci);
     as_advice_add_number(a, p->a, "%s, '%s'", size, as_cell_axis(p->a, "allocator"));
     as_advice_add_number(a, p->b, "%s, '%s'", size, as_cell_axis(p->b, "allocator"));
@@ -202,17 +200,19 @@ static size_t porting_applications(const struct as_rule_context *c, const struct
     return n;
 }
 
-static void porting_say_applications(struct as_advice *a, size_t faster, size_t slower, const struct as_buf *decided,
-                                     const struct as_buf *unclear)
+static void porting_say_applications(struct as_advice *a, size_t n, size_t faster, size_t slower,
+                                     const struct as_buf *decided, const struct as_buf *unclear)
 {
     if (!decided->len) {
         as_advice_say(a, "Whether applications are faster with one allocation is inconclusive");
         return;
     }
-    as_advice_say(a, "%s: time with one allocation against time with copies: %s",
-                  slower > faster ? "Keep explicit copies" : "Use one allocation", as_buf_get(decided));
+    as_advice_say(
+        a, "%s: %zu of %zu applications are faster with it, %zu slower. Time with it against time with copies: %s",
+        slower > faster ? "Keep explicit copies instead of one allocation" : "Use one allocation", faster, n, slower,
+        as_buf_get(decided));
     if (unclear->len)
-        as_advice_say(a, "; inconclusive: %s", as_buf_get(unclear));
+        as_advice_say(a, ". Inconclusive: %s", as_buf_get(unclear));
 }
 
 bool as_advise_applications(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -231,9 +231,9 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
         porting_list_fact(f, "", &decided, &unclear);
     }
     porting_add_all(c, a, of, n);
-    porting_say_applications(a, faster, slower, &decided, &unclear);
+    porting_say_applications(a, n, faster, slower, &decided, &unclear);
     if (isfinite(saved))
-        as_advice_say(a, "; one allocation saves up to %.0f%% of peak memory", 100 * saved);
+        as_advice_say(a, ". One allocation saves up to %.0f%% of peak memory", 100 * saved);
     as_buf_finish(&decided);
     as_buf_finish(&unclear);
     return n > 0;
@@ -262,13 +262,15 @@ static bool porting_has_role(const struct as_device_info *info, enum as_role rol
 bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     const struct as_fact *of[PORTING_FACTS_MAX];
-    size_t n = 0;
+    size_t n = 0, faster = 0, slower = 0;
     struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT, impossible = AS_BUF_INIT;
     (void)t;
     for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
         const struct as_fact *f = porting_fastest(c, AS_FACT_APP_STRATEGY, "", porting_strategies[i].strategy);
         if (f) {
             porting_list_fact(f, porting_strategies[i].says, &decided, &unclear);
+            faster += f->verdict == AS_SUPPORTED;
+            slower += f->verdict == AS_REFUTED;
             of[n++] = f;
         } else {
             struct as_buf *list = porting_has_role(c->info, porting_strategies[i].needs) ? &missing : &impossible;
@@ -277,14 +279,15 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
     }
     porting_add_all(c, a, of, n);
     if (decided.len)
-        as_advice_say(a, "Time with each strategy relative to without: %s", as_buf_get(&decided));
+        as_advice_say(a, "%zu strateg%s faster, %zu slower. Time with each relative to without: %s", faster,
+                      faster == 1 ? "y is" : "ies are", slower, as_buf_get(&decided));
     if (unclear.len)
-        as_advice_say(a, "%s: %s", decided.len ? "; inconclusive" : "The gain of these strategies is inconclusive",
+        as_advice_say(a, "%s: %s", decided.len ? ". Inconclusive" : "The gain of these strategies is inconclusive",
                       as_buf_get(&unclear));
     if (missing.len)
-        as_advice_say(a, "; not measured: %s", as_buf_get(&missing));
+        as_advice_say(a, ". Not measured: %s", as_buf_get(&missing));
     if (impossible.len)
-        as_advice_say(a, "; impossible on this device: %s", as_buf_get(&impossible));
+        as_advice_say(a, ". Impossible on this device: %s", as_buf_get(&impossible));
     as_buf_finish(&impossible);
     as_buf_finish(&missing);
     as_buf_finish(&decided);

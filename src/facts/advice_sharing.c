@@ -87,14 +87,12 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *p, siz
         as_advice_say(
             a,
             "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most "
-            "%.0f%% (%zu comparison%s",
+            "%.0f%% in %zu comparison%s",
             100 * ADVICE_ALIKE, n, n == 1 ? "" : "s");
     else
-        as_advice_say(a,
-                      "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to %.*f%% (",
+        as_advice_say(a, "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to %.*f%%",
                       most < 0.1, 100 * most);
-    as_advice_say(a, "%s'%s', device against CPU: %s)", most <= ADVICE_ALIKE ? "; " : "",
-                  as_cell_axis(p->a, "allocator"), ratio_text(p->b, p->a, text));
+    as_advice_say(a, ". '%s', device against CPU: %s", as_cell_axis(p->a, "allocator"), ratio_text(p->b, p->a, text));
 }
 
 static void add_first_touch(struct as_advice *a, const struct as_pair *p)
@@ -118,12 +116,13 @@ bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_top
         const bool device = p->b->sum.median > p->a->sum.median;
         const struct as_cell *better = device ? p->b : p->a;
         as_advice_gain(a, as_cells_ratio(p->b, p->a));
-        as_advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
+        as_advice_say(a,
+                      "Let the %s touch '%s' first: the device then streams %s. It reaches %s, against %s after the %s",
                       device ? "device" : "CPU", as_cell_axis(p->a, "allocator"),
+                      speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio),
                       as_noted_text(better->sum.median, as_cell_interval(better), better->unit, "",
                                     as_advice_pass_text(better, pass, sizeof pass), one, sizeof one),
-                      cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
-                      speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
+                      cell_text(device ? p->a : p->b, other), device ? "CPU" : "device");
     } else if (n > 0) {
         p = largest_by(apart_at_most, pairs, n);
         say_no_first_touch(a, p, n);
@@ -191,12 +190,12 @@ bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_to
         if (strcmp(cheaper[i].axis, "allocator") == 0 && as_cell_axis_number(p.a, "pages") < 2)
             continue; /* one page does not predict a block */
         const enum as_fact_verdict helps = as_verdict_above(as_cells_ratio(p.a, p.b), 1);
-        as_advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
+        as_advice_say(a, "%s%s: %s. Each of %s pages then takes %s instead of %s", a->sentence[0] ? ". " : "",
                       helps == AS_SUPPORTED ? cheaper[i].do_it
                       : helps == AS_REFUTED ? cheaper[i].leave_it
                                             : cheaper[i].unclear,
-                      as_cell_axis(p.a, "pages"), cell_text(p.b, after), cell_text(p.a, before),
-                      speedup_text(p.a, p.b, ratio));
+                      speedup_text(p.a, p.b, ratio), as_cell_axis(p.a, "pages"), cell_text(p.b, after),
+                      cell_text(p.a, before));
         as_advice_gain(a, as_cells_ratio(p.a, p.b));
         advice_sharing_add_pair(a, &p);
     }
@@ -254,14 +253,16 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
     advice_sharing_add_pair(a, &p);
     as_advice_gain(a, as_cells_ratio(p.a, p.b));
     if (as_cells_ratio(p.a, p.b).lo > 1) {
-        as_advice_say(a,
-                      "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
-                      "page instead of %s, %s",
-                      as_cell_axis(p.a, "allocator"), after, before, ratio);
+        as_advice_say(
+            a,
+            "Touch '%s' on the CPU where that can overlap the device's work: %s. The device then takes %s per "
+            "page instead of %s",
+            as_cell_axis(p.a, "allocator"), ratio, after, before);
         say_in_turn(c, a, &p);
     } else {
-        as_advice_say(a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without, %s",
-                      as_cell_axis(p.a, "allocator"), after, before, ratio);
+        as_advice_say(
+            a, "Let the device touch '%s' first: after the CPU it is %s. It then takes %s per page, against %s without",
+            as_cell_axis(p.a, "allocator"), ratio, after, before);
     }
     return true;
 }
@@ -365,15 +366,20 @@ static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
     as_advice_add_number(a, all->own[i], "%s, '%s'", as_advice_pass_text(all->own[i], pass, sizeof pass), own);
 }
 
-/* "from 'a', 'b' and 'c'" of copies */
+enum { SOURCES_SHOWN = 2 };
+
+/* "From 'a', 'b' and 3 more" of copies */
 static void say_sources(struct as_advice *a, const struct copies *all, const size_t *of, size_t n)
 {
-    for (size_t k = 0; k < n; k++)
+    const size_t shown = n > SOURCES_SHOWN ? SOURCES_SHOWN : n;
+    for (size_t k = 0; k < shown; k++)
         as_advice_say(a, "%s '%s'",
                       k                ? k + 1 < n ? "," : " and"
-                      : a->sentence[0] ? "; from"
+                      : a->sentence[0] ? ". From"
                                        : "From",
                       as_cell_axis(all->copy[of[k]], "from"));
+    if (shown < n)
+        as_advice_say(a, " and %zu more", n - shown);
 }
 
 /* The maximum slowdown of the device against its own memory that the intervals allow. */
@@ -385,7 +391,7 @@ static double slower_at_most(const struct copies *all, size_t i)
 static void say_copies(struct as_advice *a, const struct copies *all)
 {
     const bool reads = strcmp(all->op, "read") == 0; /* else triads, which write too */
-    const char *does = reads ? "read" : "stream over", *passes_of = reads ? "reads" : "triads";
+    const char *does = reads ? "read" : "stream over", *passes_of = reads ? "Reads" : "Triads";
     size_t vain[COPIES_MAX] = {0}, vain_n = 0, open[COPIES_MAX] = {0}, open_n = 0;
     double most = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -404,22 +410,22 @@ static void say_copies(struct as_advice *a, const struct copies *all)
         }
         as_advice_gain(a, as_cells_ratio(all->own[i], all->direct[i]));
         if (ci.hi < 1)
-            as_advice_say(a, "%s '%s' copy even if you %s the data once", a->sentence[0] ? "; from" : "From",
+            as_advice_say(a, "%s '%s' copy even if you %s the data once", a->sentence[0] ? ". From" : "From",
                           as_cell_axis(all->copy[i], "from"), does);
         else
-            as_advice_say(a, "%s '%s' copy if you %s the data %s times or more", a->sentence[0] ? "; from" : "From",
+            as_advice_say(a, "%s '%s' copy if you %s the data %s times or more", a->sentence[0] ? ". From" : "From",
                           as_cell_axis(all->copy[i], "from"), does,
                           as_fact_value_text(passes, ci, "", number, sizeof number));
     }
     say_sources(a, all, vain, vain_n);
     if (vain_n)
         as_advice_say(a,
-                      " do not copy data that you %s repeatedly: %s in place are at most %.0f%% slower than in '%s' "
+                      " do not copy data that you %s repeatedly. %s in place are at most %.0f%% slower than in '%s' "
                       "(first pass excluded: it may migrate pages)",
                       does, passes_of, 100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
     say_sources(a, all, open, open_n);
     if (open_n)
-        as_advice_say(a, " it is inconclusive: %s in place may be up to %.*f%% slower than in '%s'", passes_of,
+        as_advice_say(a, " it is inconclusive. %s in place may be up to %.*f%% slower than in '%s'", passes_of,
                       most < 0.1, 100 * most, as_cell_axis(all->own[open[0]], "allocator"));
 }
 

@@ -30,7 +30,7 @@ size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool le
 /* Are the intervals of these so wide that to be tied says nothing? */
 bool as_choices_undecided(const struct as_advice_choice *choices, size_t same);
 
-/* "'a', 'b' or 'c'" */
+/* "'a', 'b' and 'c'" */
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out);
 /* "triad over 1 GiB", "triad over 1 GiB, 8 threads, regular stores": what a cell of the probe bandwidth does. */
 const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t size);

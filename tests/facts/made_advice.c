@@ -1,4 +1,5 @@
 #include "made_advice.h"
+#include "first_sentence.h"
 
 #include "base/text.h"
 
@@ -113,6 +114,8 @@ static void check_numbers(const struct as_advice *a)
 void says(const struct as_advice *a, const char *what)
 {
     check_numbers(a);
+    if (first_sentence(a->sentence) > FIRST_SENTENCE_MAX)
+        fail_msg("'%s' begins with too long a sentence", a->sentence);
     if (!strstr(a->sentence, what))
         fail_msg("'%s' does not say '%s'", a->sentence, what);
     assert_true(a->known);

@@ -1,6 +1,9 @@
 /* Every rule on cells whose intervals exclude next to nothing: a ratio that is too open to state is neither tied nor
- * put into a sentence that goes on as if it were stated. */
+ * put into a sentence that goes on as if it were stated. And advice, which begins with a short sentence. */
 #include "planned.h"
+
+#include "facts/advice.h"
+#include "first_sentence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,28 @@ static bool is_sound(const char *sentence)
     return !*rest || strchr(";,", *rest) || strncmp(rest, " (", 2) == 0 || strncmp(rest, " at length ", 11) == 0;
 }
 
+/* Whether intervals are narrow or open, advice begins with a short sentence. */
+static enum as_status look_at_advice(const struct as_plan *plan, const struct planned_machine *m, size_t *bad,
+                                     struct as_error *err)
+{
+    const struct as_run run = {.id = 1};
+    const struct as_fact_input in = {&run, plan->cells, plan->n, m->info, m->devices_n};
+    struct as_fact *facts = NULL;
+    struct as_advice *advice = NULL;
+    size_t facts_n = 0, n = 0;
+    enum as_status st = planned_derive(plan, m, &facts, &facts_n, err);
+    if (!st)
+        st = as_advice_derive(&in, facts, facts_n, &advice, &n, err);
+    for (size_t i = 0; i < n; i++)
+        if (advice[i].known && first_sentence(advice[i].sentence) > FIRST_SENTENCE_MAX) {
+            printf("# too long a first sentence: %s\n", advice[i].sentence);
+            ++*bad;
+        }
+    free(advice);
+    free(facts);
+    return st;
+}
+
 static enum as_status look(const struct planned_start *start, size_t *open, size_t *bad, struct as_error *err)
 {
     struct planned_machine machine;
@@ -28,7 +53,9 @@ static enum as_status look(const struct planned_start *start, size_t *open, size
         st = planned_add_all(&plan, &machine, err);
     if (!st)
         planned_measure(&plan);
-    for (size_t i = 0; i < plan.n; i++) {
+    if (!st)
+        st = look_at_advice(&plan, &machine, bad, err);
+    for (size_t i = 0; i < plan.n && !st; i++) {
         struct as_summary *s = &plan.cells[i].sum;
         s->ci = (struct as_interval){s->median / WIDE, s->median * WIDE};
     }
@@ -41,6 +68,8 @@ static enum as_status look(const struct planned_start *start, size_t *open, size
         printf("# %s: %s\n", facts[i].id, facts[i].sentence);
         ++*bad;
     }
+    if (!st)
+        st = look_at_advice(&plan, &machine, bad, err);
     free(facts);
     as_plan_finish(&plan);
     return st;

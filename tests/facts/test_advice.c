@@ -43,17 +43,17 @@ UNIT_TEST(test_allocators_by_side)
     triad("cpu", 10, "mmap", 1, "cpu");
     triad("cpu", 200, "mmap", 8, "cpu");
     triad("cpu", 201, "thp", 8, "cpu");
-    says(get_advice("hip:0", "device-heavy"), "Of 3 allocators measured, use 'own': the device streams at 3.50 TB/s");
-    says(get_advice("hip:0", "device-heavy"), "'pinned' is 1.75x slower");
+    says(get_advice("hip:0", "device-heavy"), "Use 'own': the device streams at 3.50 TB/s");
+    says(get_advice("hip:0", "device-heavy"), ". Of 3 allocators measured, 'pinned' is 1.75x slower");
     says(get_advice("hip:0", "device-heavy"), ", 'managed' is 3.50x slower");
     assert_int_equal(get_advice("hip:0", "device-heavy")->numbers[0].cell, 2);
-    says(get_advice("hip:0", "shared"), "Of 2 allocators measured that both sides can access, use 'pinned': in "
-                                        "repeated passes the device streams at 2.00 TB/s");
-    says(get_advice("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
+    says(get_advice("hip:0", "shared"), "Use 'pinned': the device streams at 2.00 TB/s");
+    says(get_advice("hip:0", "shared"), "Of 2 allocators measured that both sides can access, 'managed' is ");
+    says(get_advice("hip:0", "shared"), "of the rate in 'own', which the host cannot access");
     says(get_advice("hip:0", "shared"),
          "The driver does not guarantee coherence of plain host accesses while a kernel runs");
     assert_null(strstr(get_advice("hip:0", "shared")->sentence, "system-scope atomics"));
-    says(get_advice("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
+    says(get_advice("cpu", "cpu-heavy"), "Of 2 allocators measured, it is statistically tied with 'mmap'");
     says(get_advice("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
 
@@ -63,7 +63,7 @@ UNIT_TEST(test_undecided)
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
     triad("cpu", 201, "thp", 8, "cpu")->sum.ci = (struct as_interval){110, 290};
     says(get_advice("cpu", "cpu-heavy"),
-         "inconclusive whether to use 'thp' or 'mmap', whose intervals are too wide: with 'thp' ");
+         "It is inconclusive which of 2 to use: with 'thp' the CPU streams at 110 to 290 GB/s");
     assert_null(strstr(get_advice("cpu", "cpu-heavy")->sentence, "tied"));
 }
 
@@ -86,9 +86,8 @@ UNIT_TEST(test_cpu_heavy_on_device)
     add("hip:0", "host_latency", "ns", 240, "from=0;node=0;allocator=own;touch=cpu;size=4294967296");
     add("hip:0", "host_latency", "ns", 20, "from=0;node=0;allocator=own;touch=cpu;size=1048576");
     const struct as_advice *a = get_advice("hip:0", "cpu-heavy");
-    says(a,
-         "Of 3 allocators measured that the CPU can access, use 'own' or 'pinned', which are statistically tied: with "
-         "'own' the CPU streams at 208 GB/s (");
+    says(a, "Use 'own': the CPU streams at 208 GB/s (");
+    says(a, ". Of 3 allocators measured that the CPU can access, it is statistically tied with 'pinned'; 'shared' is ");
     says(a, ", each at its best number of threads)");
     says(a, "'shared' is 1.15x slower");
     says(a, ". If you need 'shared', let the device touch it first: the CPU then streams at 208 GB/s (");
@@ -106,10 +105,10 @@ UNIT_TEST(test_short_lives)
     life(6000, 900, "shared", "1048576");
     life(100, 100, "pinned", "1048576");
     add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* cost of free unknown */
-    says(get_advice("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
-    says(get_advice("hip:0", "short-lived"), "For 1 MiB: use 'own': allocating and freeing takes 5.90 µs");
+    says(get_advice("hip:0", "short-lived"), "For 32 B use 'own': allocating and freeing takes 20.0 ns");
+    says(get_advice("hip:0", "short-lived"), "For 1 MiB use 'own': allocating and freeing takes 5.90 µs");
     says(get_advice("hip:0", "short-lived"), "'shared' is 1.17x slower");
-    says(get_advice("hip:0", "short-lived"), "; allocated lazily: use 'pinned': ");
+    says(get_advice("hip:0", "short-lived"), ". For 32 B, allocated lazily, use 'pinned': ");
 }
 
 /* An allocation that returns faster than memory can be populated is ranked apart: "79200x slower" than it says nothing.
@@ -120,8 +119,8 @@ UNIT_TEST(test_promised_memory)
     life(900, 900, "managed", "32");
     life(510, 510, "own", "134217728");
     life(4e7, 1e6, "managed", "134217728");
-    says(get_advice("hip:0", "short-lived"), "For 128 MiB: use 'managed': allocating and freeing takes 41.0 ms");
-    says(get_advice("hip:0", "short-lived"), "; allocated lazily: use 'own': ");
+    says(get_advice("hip:0", "short-lived"), "For 128 MiB use 'managed': allocating and freeing takes 41.0 ms");
+    says(get_advice("hip:0", "short-lived"), ". For 128 MiB, allocated lazily, use 'own': ");
     assert_null(strstr(get_advice("hip:0", "short-lived")->sentence, "slower"));
 }
 
@@ -136,9 +135,9 @@ UNIT_TEST(test_page_size)
     add("cpu", "latency", "ns", 150, CHASE("1073741824", "mmap"));
     add("cpu", "latency", "ns", 100, CHASE("1073741824", "thp"));
     const struct as_advice *a = get_advice("cpu", "page-size");
-    says(a, "Ask for huge pages: a random load from 1 GiB takes 100 ns (");
+    says(a, "A random load from 1 GiB takes 100 ns (");
     says(a, ", against 150 ns (");
-    says(a, "1.50x as fast");
+    says(a, "Ask for huge pages: 1.50x as fast (");
     assert_int_equal(a->numbers_n, 2);
     assert_true(a->effect > 1.4 && a->effect < 1.5);
     m.cells[3].sum.median = 300;
@@ -156,9 +155,8 @@ UNIT_TEST(test_prefetch)
     add("cuda:0", "migration", "GB/s", 3000, PASS("2", "cuMemAllocManaged"));
     add("cuda:0", "migration", "GB/s", 3000, PASS("2", "cuMemAllocManaged prefetch"));
     says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory where that overlaps other work (its own time is "
-                                           "not counted): the device's first pass over 256 MiB "
-                                           "runs at 2.00 TB/s (");
-    says(get_advice("cuda:0", "prefetch"), ": 100x as fast");
+                                           "not counted): 100x as fast (");
+    says(get_advice("cuda:0", "prefetch"), ". The device's first pass over 256 MiB runs at 2.00 TB/s (");
     m.cells[1].detail = strdup("{\"handover_seconds\":0.012}");
     forget_advice();
     says(get_advice("cuda:0", "prefetch"), "(its own time, 12.0 ms, is not counted)");
@@ -208,17 +206,18 @@ UNIT_TEST(test_applications_and_strategies)
     application(100, "plain", 1, 0, APP("nn", "explicit", "memory-check", "own"));
     application(100, "explicit", 1, 1, APP("nn", "unified", "none", "managed"));
     const struct as_advice *a = get_advice("hip:0", "applications");
-    says(a, "Use one allocation: time with one allocation against time with copies: 0.800x (0.792 to 0.808x; hotspot, "
-            "'managed')");
+    says(a,
+         "Use one allocation: 1 of 6 applications are faster with it, 1 slower. Time with it against time with copies: "
+         "0.800x (0.792 to 0.808x; hotspot, 'managed')");
     says(a, "1.20x (1.19 to 1.21x; heartwall, 'managed')");
-    says(a, "'managed'); inconclusive: dwt2d, srad_v1, backprop, nn; one allocation saves up to 40% of peak memory");
+    says(a, "'managed'). Inconclusive: dwt2d, srad_v1, backprop, nn. One allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
-    says(a, "Time with each strategy relative to without: double buffering 0.500x");
-    says(a, "heartwall, 'managed'); inconclusive: a check of free memory; not measured: partial transfers, ");
-    says(a, "a growing container; impossible on this device: variables on the stack, static managed variables");
+    says(a, "Time with each relative to without: double buffering 0.500x");
+    says(a, "heartwall, 'managed'). Inconclusive: a check of free memory. Not measured: partial transfers, ");
+    says(a, "a growing container. Impossible on this device: variables on the stack, static managed variables");
     infos[1].allocators[3].role = AS_ROLE_PAGEABLE;
     forget_advice();
-    says(get_advice("hip:0", "strategies"), "not measured: partial transfers, variables on the stack, a growing");
+    says(get_advice("hip:0", "strategies"), "Not measured: partial transfers, variables on the stack, a growing");
 }
 
 int main(void)

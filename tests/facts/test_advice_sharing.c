@@ -29,8 +29,8 @@ UNIT_TEST(test_only_memory_that_both_touch)
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 2001, "pinned", 0, "device");
     says(get_advice("hip:0", "first-touch"),
-         "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% (1 "
-         "comparison; 'pinned', device against CPU: ");
+         "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% in 1 "
+         "comparison. 'pinned', device against CPU: ");
     assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
 }
 
@@ -69,7 +69,7 @@ UNIT_TEST(test_undecided_first_touch)
     triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
     triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
     says(get_advice("hip:0", "first-touch"),
-         "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to 24% (");
+         "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to 24%. ");
     says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
 }
 
@@ -96,7 +96,8 @@ UNIT_TEST(test_prefaults)
     says(get_advice("hip:0", "pre-fault"), "both in sequence take 380 ns");
     says(get_advice("hip:0", "pre-fault"), "pre-fault even then");
     assert_int_equal(get_advice("hip:0", "pre-fault")->numbers_n, 3);
-    says(get_advice("cpu", "pre-fault"), "Touch large blocks with all threads: each of 10000 pages then takes 250 ns");
+    says(get_advice("cpu", "pre-fault"),
+         "Touch large blocks with all threads: 4.00x as fast (3.94 to 4.06x). Each of 10000 pages then takes 250 ns");
     says(get_advice("cpu", "pre-fault"), "Transparent huge pages do not help");
 }
 
@@ -108,7 +109,7 @@ UNIT_TEST(test_prefaults_that_are_drowned)
     add("hip:0", "fault", "ns", 54000, "scenario=device-major;what=control;allocator=managed;pages=10000;access=store");
     add("hip:0", "fault", "ns", 500, "scenario=device-major;what=fault;allocator=managed;pages=1000;access=store");
     add("hip:0", "fault", "ns", 100, "scenario=device-minor;what=fault;allocator=managed;pages=1000;access=store");
-    says(get_advice("hip:0", "pre-fault"), "the device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
+    says(get_advice("hip:0", "pre-fault"), "The device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
 }
 
 UNIT_TEST(test_prefaults_that_do_not_pay)
@@ -141,7 +142,7 @@ UNIT_TEST(test_copies)
     const struct as_advice *a = get_advice("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' copy if you stream over the data 1.01 (");
-    says(a, "; from 'managed' and 'shared' do not copy data that you stream over repeatedly: triads in place are at "
+    says(a, ". From 'managed' and 'shared' do not copy data that you stream over repeatedly. Triads in place are at "
             "most 2% slower "
             "than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* device memory read once */
@@ -152,7 +153,7 @@ UNIT_TEST(test_undecided_copies)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive: triads in place may be up to 25% slower");
+    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive. Triads in place may be up to 25% slower");
 }
 
 /* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
@@ -230,7 +231,7 @@ UNIT_TEST(test_what_is_named_is_printed_first)
     triad("hip:0", 900, "managed", 0, "device");
     triad("hip:0", 800, "shared", 0, "cpu")->sum.ci = (struct as_interval){600, 1100};
     triad("hip:0", 800, "shared", 0, "device");
-    says(get_advice("hip:0", "first-touch"), "may change the device's bandwidth by up to 33% ('shared'");
+    says(get_advice("hip:0", "first-touch"), "may change the device's bandwidth by up to 33%. 'shared'");
 }
 
 int main(void)

@@ -109,6 +109,13 @@ static bool lacks_roles(const struct as_grid *grid, const struct as_device_info 
     return false;
 }
 
+/* Are all states of the grid of other runtimes? */
+static bool lacks_states(const struct as_grid *grid, const struct as_device_info *info)
+{
+    struct as_state_list states = {0};
+    return grid->states[0] && !as_states_add(&states, info->id, grid->states, NULL) && states.n == 0;
+}
+
 static void print_gap(const struct as_suite *suite, const struct as_grid *grid, const struct as_device_info *info,
                       const char *why)
 {
@@ -138,6 +145,8 @@ static const char *reason(const struct as_suite *suite, size_t g, const struct a
         return has_elsewhere(suite, grid->probe, info) ? "other grids of this probe are for it" : NULL;
     if (pruned[0])
         return pruned;
+    if (lacks_states(grid, info))
+        return "its runtime has none of these states";
     return lacks_roles(grid, info) ? "it has no allocator of these roles" : NULL;
 }
 

@@ -44,16 +44,19 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bwith all \d+ significand bits\b", 1), (r"\bNOT the \d+ of its result format\b", 1),
     (r"\brepeats every \d+ (?:rows|columns)\b", 1), (r"\bdoes NOT saturate\b", 1), (r"\bdoes NOT reproduce the results\b", 1), (r"^NOT native: ", 1), (r", not 1,", 1),
     # advice: comparisons, driver statements, and whether a control was measured
-    (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% \(\d+ comparison", 2),
+    (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% in \d+ comparison", 2),
     (r"\bwhich the host cannot access\b", 1), (r"\bThe driver does not guarantee\b", 1), (r"; system-scope atomics lost no updates$", 1),
     (r"\bdo not (?:copy data that you (?:read|stream over) repeatedly|share a counter in|help a first touch)\b", 1),
-    (r"\bwith all threads\b", 2), (r", against [^,]* without, ", 2), (r"\bneither is significantly better\b", 3),
+    (r"\bwith all threads\b", 2), (r", against [^,]* without\b", 2), (r"\bneither is significantly better\b", 3),
     (r"\b[Nn]one was lost in\b", 1), (r"\bNo update was lost, for the types and scopes measured, in\b", 1),
     (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics$", 1),
     (r"\bWithout atomics none is lost in .* either, so the absence of losses proves little$", 1),
     # fits over many sequences
     (r"\(no other operation is certain to share it\)", 1), (r"\bdo not share a pipe\b", 3),
 )]
+
+
+FIRST_SENTENCE_MAX = 160  # of an advice, in characters, also in tests/facts/first_sentence.h
 
 
 def claims_of(sentence):
@@ -103,6 +106,8 @@ def check_facts(assay, store, run, where):
         rest, least = claims_of(advice["sentence"])
         expect(not ABSOLUTE.search(rest), f"{about}: '{rest}' claims no more than cells show")
         expect(len(cited) >= least, f"{about}: cites {least} cells or more")
+        first = re.split(r"\. (?=[A-Z0-9'])", advice["sentence"])[0]
+        expect(len(first) <= FIRST_SENTENCE_MAX, f"{about}: its first sentence has {len(first)} characters")
     return facts
 
 
