@@ -67,11 +67,11 @@ static bool matmul_peak_check(void *state, char *why, size_t size)
     return as_peak_trial_check(&s->trial, why, size);
 }
 
-static const struct as_metric further[] = {
-    {"latency", "cycles", true,
-     "cycles from one instruction to the next that adds to its result: of cells with one chain in one group of lanes",
-     NULL},
-    {0}};
+static const struct as_metric further[] = {{"latency", "cycles", true,
+                                            "cycles from one instruction to the next that adds to its result: of "
+                                            "measurements with one chain in one group of lanes",
+                                            NULL},
+                                           {0}};
 
 const struct as_probe as_probe_matmul_peak = {
     .name = "matmul_peak",
