@@ -11,6 +11,11 @@ import sys
 TABLE = "docs/words.md"
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.M)
 IN_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+# In strings for users a cell is a measurement; its number, which 'explain CELL' takes, may be named so.
+IN_TEXTS = [(re.compile(r"\b[Cc]ells?\b"), "measurement")]
+TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|\'(?:\\.|[^\'\\\n])+\'|"((?:\\.|[^"\\\n])*)"', re.S)
+NO_TEXT = re.compile(r"\bcells? (?:%|of run|w%|[0-9])|\[cell\]|\bno cell %|SELECT |UPDATE |INSERT |CREATE |FROM |class=")
+NO_TEXTS = ("src/store/",)
 ENDINGS = (".c", ".h", ".kernel", ".py", ".md", ".ini", ".js", ".html", ".json")
 NOT_PROSE = ("tests/fuzz/corpus/", "tests/lint/")
 FOLDERS = ("src", "lib", "probes", "include", "docs", "suites", "tools", "bench", "tests", "README.md", "CONTRIBUTING.md", "samples")
@@ -33,12 +38,26 @@ def people_read(path, text):
     return "".join(kept) + re.sub(r"[^\n]", " ", text[at:])
 
 
+def said_wrong(path, text):
+    """Words that C strings for users do not use."""
+    if not path.endswith(".c") or not path.startswith(("src/", "probes/", "lib/")) or path.startswith(NO_TEXTS) or "/test" in path:
+        return
+    for m in TEXT.finditer(text):
+        if m.group(1) and " " in m.group(1) and not NO_TEXT.search(m.group(1)):
+            for word, instead in IN_TEXTS:
+                for found in word.finditer(m.group(1)):
+                    at = m.start(1) + found.start()
+                    if "words: ok" not in text[at:text.find("\n", at)]:
+                        yield f"{path}:{text.count(chr(10), 0, at) + 1}: '{found.group(0)}' in a text for users: write {instead}"
+
+
 def check(top, paths):
     table, wrong = read_table(top), []
     for path in paths:
         with open(os.path.join(top, path), encoding="utf-8") as f:
             text = f.read()
         lines = text.splitlines()
+        wrong += said_wrong(path, text)
         for number, line in enumerate(people_read(path, text).splitlines(), 1):
             if "words: ok" in lines[number - 1]:
                 continue

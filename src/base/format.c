@@ -233,8 +233,6 @@ static void format_add_number(struct as_buf *b, double v, const char *unit, cons
 {
     if (strcmp(unit, "B") == 0 && scale && v >= 0 && isfinite(v))
         add_size_number(b, v * scale->factor);
-    else if (as_unit_is_count(unit) && isfinite(v))
-        as_format_count(b, v);
     else
         as_format_number(b, scale && !is_close(unit) ? v * scale->factor : v, digits);
 }
@@ -258,6 +256,11 @@ static void format_add_unit(struct as_buf *b, const char *unit, const struct as_
 
 void as_format_value(struct as_buf *b, double v, const char *unit)
 {
+    if (as_unit_is_count(unit) && isfinite(v)) { /* exact */
+        as_format_count(b, v);
+        format_add_unit(b, unit, NULL);
+        return;
+    }
     as_format_value_to(b, v, unit, format_usual_digits(v, unit, USUAL_DIGITS));
 }
 

@@ -82,19 +82,6 @@ static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, 
            has_scope(c, f, "system");
 }
 
-/* "3.51 million", "7" */
-static const char *millions_text(double n, char out[48])
-{
-    snprintf(out, 48,
-             n >= 1e9   ? "%.3g billion"
-             : n >= 1e6 ? "%.3g million"
-                        : "%.0f",
-             n / (n >= 1e9   ? 1e9
-                  : n >= 1e6 ? 1e6
-                             : 1));
-    return out;
-}
-
 /* The scopes at which memory of the cell's allocator loses updates. */
 static const char *scope_text(const struct as_rule_context *c, const struct as_cell *cell, char out[64])
 {
@@ -132,7 +119,7 @@ static size_t say_facts(struct as_rule_context *c, struct as_advice *a, enum as_
         as_advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
         if (warning)
             as_advice_say(a, " (%s, %s: up to %s lost)", as_cell_axis(cell, "type"), scope_text(c, cell, scope),
-                          millions_text(cell->sum.max, count));
+                          as_rounded_count(cell->sum.max, count, sizeof count));
         as_advice_add_number(a, cell, "updates lost%s, '%s', %s, scope %s, median",
                              strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
                              as_cell_axis(cell, "type"), as_cell_axis(cell, "scope"));

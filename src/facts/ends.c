@@ -102,7 +102,7 @@ static void ends_of_nodes(struct as_rule_context *c, const struct as_ends *e)
     const size_t n = ends_between_nodes(c, e, &cells);
     of_op = malloc((n + 1) * sizeof *of_op);
     if (!of_op)
-        c->status = as_nomem(c->err, (n + 1) * sizeof *of_op, "cells of an operation");
+        c->status = as_nomem(c->err, (n + 1) * sizeof *of_op, "measurements of an operation");
     for (size_t i = 0; i < n && of_op; i++) {
         size_t before = 0, have = 0;
         while (before < i && !as_cells_same(cells[before], cells[i], "op"))

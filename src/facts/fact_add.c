@@ -281,3 +281,18 @@ const char *as_fact_range_text(struct as_interval range, const char *unit, char 
     as_buf_finish(&text);
     return out;
 }
+
+const char *as_rounded_count(double n, char *out, size_t size)
+{
+    static const struct {
+        double from, each;
+        const char *word;
+    } words[] = {{999.5e6, 1e9, " billion"}, {999.5e3, 1e6, " million"}, {1000, 1e3, " thousand"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (n >= words[i].from) {
+            snprintf(out, size, "%.3g%s", n / words[i].each, words[i].word);
+            return out;
+        }
+    snprintf(out, size, "%.0f", n);
+    return out;
+}

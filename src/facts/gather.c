@@ -187,7 +187,7 @@ void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axi
     a_text = text_in_cells(c, axis, a_text);
     b_text = text_in_cells(c, axis, b_text);
     if (!keyed || !*pairs)
-        c->status = as_nomem(c->err, have * sizeof *keyed, "pairs of cells");
+        c->status = as_nomem(c->err, have * sizeof *keyed, "pairs of measurements");
     for (size_t i = 0; keyed && i < have; i++) {
         const char *text = as_cell_axis(cells[i], axis);
         bool is_a = strcmp(text, a_text) == 0;

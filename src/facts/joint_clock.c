@@ -17,9 +17,9 @@ static void seen_text(double low, double high, double median, size_t n, char *ou
 {
     enum { DIGITS = 3 };
     struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT, range = AS_BUF_INIT;
-    char where[32] = "90% of cells";
+    char where[32] = "90% of measurements";
     if (n < MANY_CELLS)
-        snprintf(where, sizeof where, "%zu cell%s", n, n == 1 ? "" : "s");
+        snprintf(where, sizeof where, "%zu measurement%s", n, n == 1 ? "" : "s");
     as_format_value_to(&lo, low, "Hz", DIGITS);
     as_format_value_to(&hi, high, "Hz", DIGITS);
     as_format_range(&range, low, high, median, "Hz", DIGITS);
@@ -95,9 +95,10 @@ static void derive_clock(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_clock[] = {
     {"core clock", derive_clock,
-     "median of the clocks read by cycle counters, or calibrated by operations of known rate, in the cells; compared "
+     "median of the clocks read by cycle counters, or calibrated by operations of known rate, in the measurements; "
+     "compared "
      "with the maximum clock that the OS or driver reports",
      "a cycle counter at another rate than the core, operations at another rate than the known one, or a clock that "
-     "changed within the cells"},
+     "changed within the measurements"},
     {0},
 };

@@ -93,6 +93,6 @@ static void derive_flight(struct as_rule_context *c)
 const struct as_rule as_rules_joint_flight[] = {
     {"units at work", derive_flight,
      "the best valid rate of a multiply-add times its latency: warps in flight (Little's law)",
-     "a cell with one chain per thread that is more than 10% off the law"},
+     "a measurement with one chain per thread that is more than 10% off the law"},
     {0},
 };

@@ -93,7 +93,8 @@ static void joint_matmul_power_derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_matmul_power[] = {
     {"operands, power and clock", joint_matmul_power_derive,
-     "the ratio of two valid cells that differ in their operands or duration; with the clock and the power read during "
+     "the ratio of two valid measurements that differ in their operands or duration; with the clock and the power read "
+     "during "
      "each",
      "the same two on a device of another power limit, whose ratio does not follow its clock"},
     {0},

@@ -219,7 +219,8 @@ static void derive_state_changes(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_state[] = {
     {"process state", derive_state_changes,
-     "median of a cell in a process state over that of the cell with the same axes, where allocators of one role count "
+     "median of a measurement in a process state over that of the measurement with the same axes, where allocators of "
+     "one role count "
      "as equal: in the first state of the same variables, else in assay's own environment; of several sizes the "
      "largest; one trial decides nothing",
      "both measured again in fresh processes, with another ratio"},

@@ -261,4 +261,7 @@ struct as_ends {
 /* Of the largest size, and of the operation's best number of threads. A ratio only where it is surely beyond 5%. */
 void as_facts_of_ends(struct as_rule_context *c, const struct as_ends *e);
 
+/* "357 thousand", "3.51 million"; exact below 1000: of counts that differ from sample to sample. */
+const char *as_rounded_count(double n, char *out, size_t size);
+
 #endif

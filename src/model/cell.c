@@ -32,7 +32,7 @@ enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, 
             *out = (enum as_cell_status)i;
             return AS_OK;
         }
-    return as_fail(err, AS_FORMAT, "'%.60s' is not a cell status", word ? word : "");
+    return as_fail(err, AS_FORMAT, "'%.60s' is not a measurement status", word ? word : "");
 }
 
 static const struct {
@@ -44,7 +44,7 @@ static const struct {
     [AS_GATE_CODE] = {"code",
                       "passes when the machine code contains the requested instructions, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
-                           "passes when a cell that claims to measure DRAM touches at least 4 times the largest "
+                           "passes when a measurement that claims to measure DRAM touches at least 4 times the largest "
                            "cache on its way (of a virtual machine, 256 MiB or more), and the run's latencies do not "
                            "show that a cache holds over a quarter of the array; where sizes are unknown, when the "
                            "run shows a plateau"},

@@ -127,7 +127,7 @@ static enum as_status cell_axes_add_value(struct as_axes *axes, const char *name
     if (as_axes_get(axes, name))
         return as_fail(err, AS_FORMAT, "axis '%s' is given twice", name);
     if (axes->n >= AS_AXES_MAX)
-        return as_fail(err, AS_FORMAT, "axis '%s': a cell has at most %d axes", name, AS_AXES_MAX);
+        return as_fail(err, AS_FORMAT, "axis '%s': a measurement has at most %d axes", name, AS_AXES_MAX);
     struct as_axis_value *v = &axes->v[axes->n++];
     as_copy_text(v->name, sizeof v->name, name);
     as_copy_text(v->text, sizeof v->text, text);

@@ -51,7 +51,7 @@ static void gate_limit(struct as_cell *cell, const struct as_trial *trials, size
     cell->limit = loosest ? loosest->limit : NAN;
     as_buf_clear(text);
     if (!isfinite(cell->limit)) {
-        as_buf_str(text, "no physical bound is known for this cell");
+        as_buf_str(text, "no physical bound is known for this measurement");
         set_gate(&cell->gates[AS_GATE_LIMIT], AS_GATE_NA, text);
         return;
     }

@@ -293,7 +293,8 @@ enum as_status as_judge_learn(struct as_judge *j, const struct as_cell *cells, c
                               struct as_error *err)
 {
     size_t *of = calloc(n ? n : 1, sizeof *of);
-    enum as_status st = of ? make_kinds(j, cells, trials, n, of, err) : as_nomem(err, n * sizeof *of, "kinds of cells");
+    enum as_status st =
+        of ? make_kinds(j, cells, trials, n, of, err) : as_nomem(err, n * sizeof *of, "kinds of measurements");
     if (!st)
         st = learn_reference(j, trials, n, err);
     for (size_t k = 0; k < j->kinds_n && !st; k++) {

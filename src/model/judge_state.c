@@ -24,6 +24,8 @@ static bool judge_state_unsure(struct as_cell *cell, const struct as_disturbance
     return d->clock_off > 1 && 2 * as_cell_width(cell) > cell->precision;
 }
 
+enum { MODE_DIGITS = 3 }; /* centres of clusters, also of counts */
+
 /* "interval width 12%, 2% requested: time, modes" */
 static void say_wide(struct as_cell *cell, int trials_asked, const struct as_estimate *e,
                      const struct as_disturbance *d)
@@ -47,9 +49,9 @@ static void say_wide(struct as_cell *cell, int trials_asked, const struct as_est
         as_buf_printf(&b, "; %zu of %zu samples left out", e->left_out, e->n + e->left_out);
     if (e->modes == 2) {
         as_buf_str(&b, "; modes ");
-        as_format_value(&b, e->mode[0], cell->unit);
+        as_format_value_to(&b, e->mode[0], cell->unit, MODE_DIGITS);
         as_buf_printf(&b, " (%.0f%%) and ", 100 * e->mode_share0);
-        as_format_value(&b, e->mode[1], cell->unit);
+        as_format_value_to(&b, e->mode[1], cell->unit, MODE_DIGITS);
     }
     as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&b));
     as_buf_finish(&b);

@@ -188,7 +188,7 @@ enum as_status as_cell_set_note(struct as_cell *cell, const char *name, const ch
         notes && json_object_set_new(notes, name, json_string(text)) == 0 ? json_dumps(notes, JSON_COMPACT) : NULL;
     json_decref(notes);
     if (!detail)
-        return as_nomem(err, strlen(text), "a cell's notes");
+        return as_nomem(err, strlen(text), "a measurement's notes");
     free(cell->detail);
     cell->detail = detail;
     return AS_OK;

@@ -26,7 +26,7 @@ static enum as_status note_isolated(struct as_cell *cell, const struct as_compar
     char *text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
     if (!text)
-        return as_nomem(err, 0, "a cell's detail");
+        return as_nomem(err, 0, "a measurement's detail");
     free(cell->detail);
     cell->detail = text;
     return AS_OK;

@@ -93,7 +93,7 @@ static enum as_status planning_make_grid(const struct as_run_options *o, const s
         }
     }
     if (!st && plan->n == 0)
-        st = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
+        st = as_fail(err, AS_USAGE, "these axes leave nothing to measure on these devices%s%s",
                      plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);
     *sentinels_first = plan->n;
     if (!st)

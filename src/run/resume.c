@@ -197,7 +197,7 @@ static enum as_status load_trials(struct as_engine *e, size_t index, struct as_e
             load_cost(&e->progress[index], &t->v[i]);
     }
     if (!st && t->n && t->v[t->n - 1].detail && !cell->detail && !(cell->detail = as_strdup(t->v[t->n - 1].detail)))
-        st = as_nomem(err, strlen(t->v[t->n - 1].detail), "a cell's detail");
+        st = as_nomem(err, strlen(t->v[t->n - 1].detail), "a measurement's detail");
     return st;
 }
 

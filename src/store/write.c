@@ -105,7 +105,7 @@ enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, st
                                   struct as_error *err)
 {
     if (n > INT_MAX)
-        return as_fail(err, AS_USAGE, "a run of %zu cells is too large", n);
+        return as_fail(err, AS_USAGE, "a run of %zu measurements is too large", n);
     int asked_for = 0;
     for (size_t i = 0; i < n; i++)
         asked_for += strcmp(cells[i].probe, AS_HIDDEN_PROBE) != 0;

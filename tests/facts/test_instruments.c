@@ -41,12 +41,12 @@ UNIT_TEST(test_verdicts)
         enum as_fact_verdict verdict;
         const char *words;
     } cases[] = {
-        {1.01, 0.002, AS_SUPPORTED, "agree within 2% in 3 of 3 cells; the largest"},
-        {0.99, 0.002, AS_SUPPORTED, "in 3 of 3 cells"},
-        {1.05, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
-        {0.90, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
-        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 cells, and are inconclusive in 1; the"},
-        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 cells, and are inconclusive in 3; the"},
+        {1.01, 0.002, AS_SUPPORTED, "agree within 2% in 3 of 3 measurements; the largest"},
+        {0.99, 0.002, AS_SUPPORTED, "in 3 of 3 measurements"},
+        {1.05, 0.002, AS_REFUTED, "in 2 of 3 measurements, differ by more in 1; the"},
+        {0.90, 0.002, AS_REFUTED, "in 2 of 3 measurements, differ by more in 1; the"},
+        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 measurements, and are inconclusive in 1; the"},
+        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 measurements, and are inconclusive in 3; the"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct made m;

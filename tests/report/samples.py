@@ -165,6 +165,15 @@ def test_comparison_of_two_gpus(assay):
         expect(len(re.findall(rf"\b{word}\b", text)) <= 3, f"'{word}' is only counted", text)
 
 
+def test_history_has_the_clock_of_the_cpu(assay):
+    """Beside the CPU's lines, and beside none of a GPU."""
+    lines = [json.loads(line) for line in read(assay, "history", "--json", sample=os.path.join(SAMPLES, "h100-quick.db")).splitlines()]
+    runs = [line for line in lines if "clock_hz" in line]
+    expect(any(line["clock_hz"] for line in runs), "lines of the CPU", runs[:3])
+    expect(any(line["device"] != "cpu" for line in runs), "lines of a GPU", runs[:3])
+    expect(not [line for line in runs if line["clock_hz"] and line["device"] != "cpu"], "no CPU clock beside them", runs[:3])
+
+
 def test_operations_of_the_h200(assay):
     """What the architecture's documents say of one SM: warps of 32, so many lanes for each kind of operation."""
     cells = json.loads(read(assay, "export", "1", "--format", "json", sample=OPERATIONS))["cells"]

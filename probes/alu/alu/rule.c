@@ -362,7 +362,7 @@ static void alu_derive_curves(struct as_rule_context *c, const char *axis, bool 
     const size_t n = as_cells_of(c, "alu", &cells);
     struct curve curve = {.axis = axis, .v = n ? malloc(n * sizeof *curve.v) : NULL};
     if (n && !curve.v)
-        c->status = as_nomem(c->err, n * sizeof *curve.v, "cells of a curve");
+        c->status = as_nomem(c->err, n * sizeof *curve.v, "measurements of a curve");
     for (size_t i = 0; i < n && curve.v; i++) {
         const char *op = as_cell_axis(cells[i], "op");
         const struct as_cell *best = as_cells_best(cells, n, "op", op);
@@ -412,14 +412,15 @@ static void derive_operands(struct as_rule_context *c)
 
 const struct as_rule as_rules_alu[] = {
     {"peaks of operations", alu_derive_peaks,
-     "the best valid cell of a multiply-add, two operations each, or of an integer addition, times clock and units",
+     "the best valid measurement of a multiply-add, two operations each, or of an integer addition, times clock and "
+     "units",
      "a faster chain that passes the same gates"},
     {"code of operations", derive_code,
      "instructions per step, from the difference of a longer and a shorter body, minus the link that turns a result "
      "into an operand",
      "a disassembly with another number of instructions"},
     {"rates of operations", derive_rates,
-     "the best valid cell of an operation: its rate with any number of chains and warps",
+     "the best valid measurement of an operation: its rate with any number of chains and warps",
      "a faster chain of the same operation that passes the same gates"},
     {"warps that fill a unit", derive_fill,
      "the fewest warps whose rate is at least 95% of the operation's best, and the most whose rate is not",

@@ -60,7 +60,7 @@ const struct as_rule as_rules_alu_latency[] = {
     {"control group of operations", derive_loop,
      "the time of a turn of the long body less that of its steps, by the difference of two bodies",
      "a loop without steps that takes another time per turn"},
-    {"latencies of operations", derive_waits, "the best valid cell of an operation: its latency with one chain",
+    {"latencies of operations", derive_waits, "the best valid measurement of an operation: its latency with one chain",
      "a faster chain of the same operation that passes the same gates"},
     {0},
 };

@@ -351,20 +351,23 @@ static void derive_costs(struct as_rule_context *c)
 
 const struct as_rule as_rules_bandwidth[] = {
     {"memory bandwidth", derive_memory_bandwidth,
-     "the cell of the data sheet; where it has no line for these threads, the best valid cell of the operation in "
+     "the measurement of the data sheet; where it has no line for these threads, the best valid measurement of the "
+     "operation in "
      "memory, checked by the footprint gate",
-     "a faster cell that passes the same gates"},
+     "a faster measurement that passes the same gates"},
     {"cache bandwidth", derive_cache_bandwidth,
-     "the valid cell of the operation, with regular stores, by one thread or all, whose working set is nearest to the "
+     "the valid measurement of the operation, with regular stores, by one thread or all, whose working set is nearest "
+     "to the "
      "middle between the previous cache and three quarters of this one; on a GPU, one that bypasses the units' own "
      "caches (width best); faster than memory where that was measured",
      "another bandwidth of that size in another run"},
     {"non-temporal stores", derive_nontemporal,
-     "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "
+     "ratio of two measurements that differ in the kind of store only, with the interval from both measurements' "
+     "intervals; they pay "
      "when all of it lies above 1",
      "an interleaved comparison in one run with the opposite result"},
     {"bandwidth of a device by allocator", derive_costs,
-     "the best cell in main memory of each allocator and first touch over the best in the device's own memory",
+     "the best measurement in main memory of each allocator and first touch over the best in the device's own memory",
      "a stream of that size in that memory with another bandwidth"},
     {0},
 };

@@ -467,7 +467,7 @@ static void derive_instruments(struct as_rule_context *c)
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         as_fact_say(f,
                     "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
-                    "cells%s%s; the largest ratio is {value}, at %s",
+                    "measurements%s%s; the largest ratio is {value}, at %s",
                     agree, n, others, inconclusive,
                     as_fact_value_text(as_cell_axis_number(p->a, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
@@ -485,8 +485,9 @@ const struct as_rule as_rules_latency[] = {
      "points; the latency of memory is that of the data sheet",
      "a curve on other pages or in another order whose knees lie outside the intervals"},
     {"instruments", derive_instruments,
-     "ratio of two cells that differ in the instrument only, with an interval from both: they agree when all of it "
+     "ratio of two measurements that differ in the instrument only, with an interval from both: they agree when all of "
+     "it "
      "lies within 2% of 1, and differ when none of it does",
-     "cells of the two instruments, interleaved in one run, with another ratio"},
+     "measurements of the two instruments, interleaved in one run, with another ratio"},
     {0},
 };

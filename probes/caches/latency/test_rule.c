@@ -61,7 +61,8 @@ static void test_cache(void **state)
         assert_int_equal(made_near(&m, "tlb.cost", 1.5, 0.01)->verdict, AS_SUPPORTED);
         made_acts(&m, "tlb.cost", "Use huge pages for random access: over ");
         assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* reported maximum: 2.3 GHz */
-        made_says(made_get(&m, "clock.core"), "at 3.40 GHz in 90% of cells, above its reported maximum of 2.30 GHz");
+        made_says(made_get(&m, "clock.core"),
+                  "at 3.40 GHz in 90% of measurements, above its reported maximum of 2.30 GHz");
         made_end(&m);
     }
 }

@@ -345,7 +345,7 @@ static void derive_conflicts(struct as_rule_context *c)
 const struct as_rule as_rules_refill[] = {
     {"bytes per refill", derive_sectors,
      "the first distance above a cold load at which the next load is nearer to a miss than to a hit, by its interval; "
-     "cells whose first load takes less than twice the repeated one do not count",
+     "measurements whose first load takes less than twice the repeated one do not count",
      "a load within the refill that misses, or one beyond it that hits"},
     {"4 KiB aliasing", derive_alias,
      "time of a store and a load 4 KiB apart less that of the slowest pair that is not a multiple of 4 KiB apart",

@@ -253,8 +253,10 @@ static void derive_atomics(struct as_rule_context *c)
 
 const struct as_rule as_rules_atomics[] = {
     {"atomic updates", derive_atomics,
-     "the best valid cell of an agent alone, by elements and type; the fraction it keeps is the minimum ratio of a "
-     "valid cell with the other agent active to the one without, all else equal; the best cell of u64 over that of f64",
-     "a faster cell, or a pair of concurrent agents that keeps less"},
+     "the best valid measurement of an agent alone, by elements and type; the fraction it keeps is the minimum ratio "
+     "of a "
+     "valid measurement with the other agent active to the one without, all else equal; the best measurement of u64 "
+     "over that of f64",
+     "a faster measurement, or a pair of concurrent agents that keeps less"},
     {0},
 };

@@ -15,7 +15,7 @@ static const double RUN_S = 0.06, TRIAL_S = 0.01;
 
 static const char *const op_words[] = {"add", "plain", NULL};
 static const struct as_axis axes[] = {
-    ATOMICS_AXES("the side that makes updates; concurrent updates have one cell, the device's"),
+    ATOMICS_AXES("the side that makes updates; concurrent updates have one measurement, the device's"),
     AS_WORD_AXIS("op", op_words, "add", "an atomic addition, or the control: a load, an addition and a store"),
     {0},
 };

@@ -62,16 +62,6 @@ static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, 
     }
 }
 
-/* "801 million" */
-static const char *count_text(double n, char *out, size_t size)
-{
-    if (n < 1e6)
-        snprintf(out, size, "%.0f", n);
-    else
-        snprintf(out, size, "%.3g %s", n < 1e9 ? n / 1e6 : n / 1e9, n < 1e9 ? "million" : "billion");
-    return out;
-}
-
 /* If the same memory loses updates of another type or scope, names the types and scopes that lose none. */
 static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size_t n, size_t at, size_t many,
                      double updates)
@@ -83,7 +73,7 @@ static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size
         list_kinds(cells, n, at, &kinds);
     as_fact_say(f, "%s on '%s' memory by %s: no update lost in about %s, in %zu measurement%s%s%s%s",
                 some ? "Some kinds of atomics" : "Atomics", as_cell_axis(cells[at], "allocator"), sides_text(cells[at]),
-                count_text(updates, count, sizeof count), many, many == 1 ? "" : "s", some ? " (" : "",
+                as_rounded_count(updates, count, sizeof count), many, many == 1 ? "" : "s", some ? " (" : "",
                 as_buf_get(&kinds), some ? ")" : "");
     as_buf_finish(&kinds);
 }
@@ -115,7 +105,7 @@ static const char *unshared_why(const struct as_rule_context *c, const struct as
 static void say_lost(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *worst, size_t many)
 {
     char array[64], most[32];
-    count_text(worst->sum.max, most, sizeof most);
+    as_rounded_count(worst->sum.max, most, sizeof most);
     if (atomics_lost_is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
         as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",

@@ -36,7 +36,8 @@ UNIT_TEST(test_lost_updates)
     const struct as_fact *f = made_get(&m, "lost.device.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_int_equal(f->evidence_n, 2);
-    made_says(f, "Atomics on 'pinned' memory by device threads: no update lost in about 61440, in 2 measurements");
+    made_says(f,
+              "Atomics on 'pinned' memory by device threads: no update lost in about 61.4 thousand, in 2 measurements");
     assert_int_equal(made_get(&m, "lost.both.pinned")->verdict, AS_SUPPORTED);
     made_says(made_get(&m, "lost.both.pinned"), "Some kinds of atomics on 'pinned' memory by CPU and device");
     made_says(made_get(&m, "lost.both.pinned"), "(u32 system)");

@@ -98,7 +98,8 @@ static void derive_sync(struct as_rule_context *c)
 
 const struct as_rule as_rules_sync[] = {
     {"64-bit atomics and barriers", derive_sync,
-     "each valid cell by itself; emulation: the time by two words over that of the native atomic, all else equal",
+     "each valid measurement by itself; emulation: the time by two words over that of the native atomic, all else "
+     "equal",
      "another time for the same operation, or a ratio on the other side of 1"},
     {0},
 };

@@ -229,7 +229,7 @@ static void loaded_latency_derive(struct as_rule_context *c)
 const struct as_rule as_rules_loaded_latency[] = {
     {"loaded latency", loaded_latency_derive,
      "latency over the bandwidth that other threads achieve, at the largest size in main memory; the bandwidth at "
-     "which latency is twice the unloaded one, interpolated between neighbouring cells",
+     "which latency is twice the unloaded one, interpolated between neighbouring measurements",
      "another tool's curve (such as Intel MLC's) that doubles outside the interval"},
     {0},
 };

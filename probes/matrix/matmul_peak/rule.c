@@ -161,7 +161,8 @@ static void derive_latency(struct as_rule_context *c)
 
 const struct as_rule as_rules_matmul_peak[] = {
     {"peaks of matrix instructions", matmul_peak_derive_peaks,
-     "the fastest valid cell of a dense instruction, by the format of its first operand, compared with the documented "
+     "the fastest valid measurement of a dense instruction, by the format of its first operand, compared with the "
+     "documented "
      "rate of the architecture; reached from 98% on",
      "a chain of the same instruction with another rate in cycles that passes the same gates"},
     {"latency of matrix instructions", derive_latency,

@@ -147,7 +147,8 @@ static void derive_async_copy(struct as_rule_context *c)
 
 const struct as_rule as_rules_async_copy[] = {
     {"copies to shared memory", derive_async_copy,
-     "the best valid cell of each path; bytes in flight by tile times stages; the ratio of the best cells of two paths",
+     "the best valid measurement of each path; bytes in flight by tile times stages; the ratio of the best "
+     "measurements of two paths",
      "a larger bandwidth with fewer bytes in flight that passes the same gates"},
     {0},
 };

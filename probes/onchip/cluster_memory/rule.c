@@ -61,7 +61,8 @@ static void derive_cluster_memory(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_cluster_memory[] = {
-    {"shared memory of a cluster", derive_cluster_memory, "the valid cell of each cluster size, and that of cluster 1",
+    {"shared memory of a cluster", derive_cluster_memory,
+     "the valid measurement of each cluster size, and that of cluster 1",
      "a chase, a read or a copy of the same cluster size with another result"},
     {0},
 };

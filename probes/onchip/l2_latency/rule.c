@@ -91,6 +91,6 @@ static void derive_units(struct as_rule_context *c)
 
 const struct as_rule as_rules_l2_latency[] = {
     {"near and far", derive_units, "misses from loads of uncached data; near and far from their ratio",
-     "a faster cell that passes the same gates, or another ratio"},
+     "a faster measurement that passes the same gates, or another ratio"},
     {0},
 };

@@ -372,7 +372,7 @@ static void derive_limits(struct as_rule_context *c)
     const size_t uses = 2 * n; /* at most two of a cell */
     struct use *all = n ? calloc(KINDS * uses, sizeof *all) : NULL;
     if (n && !all)
-        c->status = as_nomem(c->err, KINDS * uses * sizeof *all, "cells by resource");
+        c->status = as_nomem(c->err, KINDS * uses * sizeof *all, "measurements by resource");
     for (size_t i = 0; i < KINDS && all; i++)
         s[i].v = all + i * uses;
     if (all)

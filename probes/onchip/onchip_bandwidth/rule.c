@@ -171,7 +171,8 @@ static void derive_bandwidth(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_onchip_bandwidth[] = {
-    {"bandwidth on the chip", derive_bandwidth, "bytes per cycle of the best valid cell; banks from the slowest stride",
-     "a faster cell or another stride that passes the same gates"},
+    {"bandwidth on the chip", derive_bandwidth,
+     "bytes per cycle of the best valid measurement; banks from the slowest stride",
+     "a faster measurement or another stride that passes the same gates"},
     {0},
 };

@@ -431,7 +431,7 @@ static void derive_fault(struct as_rule_context *c)
 const struct as_rule as_rules_fault[] = {
     {"page faults", derive_fault,
      "time per page at first touch minus that at second touch, over the number of pages touched together: one for "
-     "latency, the minimum of the curve for throughput; ratios of two cells that differ in one axis",
+     "latency, the minimum of the curve for throughput; ratios of two measurements that differ in one axis",
      "another count of faults, or another program that measures a different time for the same touch"},
     {0},
 };

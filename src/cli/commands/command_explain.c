@@ -453,7 +453,7 @@ const struct as_command as_command_explain = {
         "text; where a probe has the same name, write 'suite:link'. A quantity of the data sheet, by name, level, "
         "group or "
         "label ('L2', 'core to core'): what gives it. A fact by its id: what the last run says. A word of tables and "
-        "messages: 'imprecise', 'sentinel'. A cell "
+        "messages: 'imprecise', 'sentinel'. A measurement "
         "(its "
         "number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",

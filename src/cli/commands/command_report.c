@@ -198,7 +198,8 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 
 static const struct as_option export_options[] = {
     {"format", 'f', "FORMAT",
-     "json (with samples and provenance), csv (one row per cell and metric, notes as JSON), layout (where the elements "
+     "json (with samples and provenance), csv (one row per measurement and metric, notes as JSON), layout (where the "
+     "elements "
      "of matrix fragments lie, one row each), sheet (the data sheet as JSON), header (the data sheet as a C header) or "
      "hwloc (this machine's topology as XML, annotated with measurements) (default: "
      "json)",

@@ -232,7 +232,8 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st)
         st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
     if (!st && published && as_args_flag(args, "json"))
-        st = as_fail(&err, AS_USAGE, "--json lists cells only, without --refs; use 'assay export --format sheet'");
+        st = as_fail(&err, AS_USAGE,
+                     "--json lists measurements only, without --refs; use 'assay export --format sheet'");
     if (!st && as_args_flag(args, "json"))
         return show_json(command, args, &asked);
     if (!st && published)

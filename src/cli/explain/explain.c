@@ -422,7 +422,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
 {
     const struct as_cell *c = &e->cell;
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "Cell %lld: ", (long long)c->id);
+    as_buf_printf(&b, "Measurement %lld: ", (long long)c->id);
     as_explain_axes(c, &b);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&b), style->width, 2, 2);

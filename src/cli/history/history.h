@@ -14,6 +14,8 @@ struct as_history_asked {
 /* The words of the command: the name of a quantity ("memory.read.all"), a line of the data sheet ("memory read") or a
  * group ("memory"). AS_NOTFOUND, with the nearest. */
 enum as_status as_history_find(const struct as_args *args, struct as_history_asked *out, struct as_error *err);
+/* The CPU clock of a run, for lines of the CPU and others that follow it; NAN for the rest. */
+double as_history_clock(const struct as_history *h, const struct as_history_run *run);
 bool as_history_is_asked(const struct as_history *h, const struct as_history_asked *asked);
 
 /* A run per row. */

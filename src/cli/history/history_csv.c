@@ -53,7 +53,7 @@ static void json_run(const struct as_history *h, const struct as_history_run *r,
     as_json_add_number(out, "value", point_of(h, &r->number));
     as_json_add_number(out, "ci_low", r->number.ci.lo);
     as_json_add_number(out, "ci_high", r->number.ci.hi);
-    as_json_add_number(out, "clock_hz", r->run->clock_hz);
+    as_json_add_number(out, "clock_hz", as_history_clock(h, r));
     as_json_add_text(out, "place", as_run_place_word(r->place));
     as_json_add_text(out, "recorded", r->cause);
     as_buf_str(out, "}\n");
@@ -110,7 +110,7 @@ void as_history_csv(const struct as_history *h, struct as_buf *out)
         csv_number(point_of(h, &r->number), out);
         csv_number(r->number.ci.lo, out);
         csv_number(r->number.ci.hi, out);
-        csv_number(r->run->clock_hz, out);
+        csv_number(as_history_clock(h, r), out);
         csv_text(as_run_place_word(r->place), out);
         as_buf_csv(out, r->cause);
         as_buf_str(out, "\r\n");

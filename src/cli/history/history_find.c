@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "cli/history/history.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -70,4 +71,10 @@ bool as_history_is_asked(const struct as_history *h, const struct as_history_ask
     return (!asked->device || strcmp(asked->device, h->device->id) == 0) &&
            (!asked->quantity || asked->quantity == h->row->of) &&
            (!asked->group || strcmp(asked->group, h->row->group) == 0);
+}
+
+double as_history_clock(const struct as_history *h, const struct as_history_run *run)
+{
+    const bool has = strcmp(h->device->id, "cpu") == 0 || h->row->clock_exponent > 0;
+    return has ? run->run->clock_hz : NAN;
 }

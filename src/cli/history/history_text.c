@@ -94,8 +94,9 @@ static void add_history_row(struct as_table *t, const struct as_history *h, cons
     as_number_interval(&number, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
-    if (r->run->clock_hz > 0)
-        as_format_value(&text, r->run->clock_hz, "Hz");
+    const double hz = as_history_clock(h, r);
+    if (hz > 0)
+        as_format_value(&text, hz, "Hz");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     plot_run(range, &r->number, width, style->unicode, &text);
     as_table_add(t, as_buf_get(&text), r->place == AS_RUN_STEADY ? AS_PAINT_NONE : AS_PAINT_BAD);
@@ -186,7 +187,7 @@ static void level_text(const struct as_history *h, size_t runs, struct as_buf *o
 enum as_status as_history_table(const struct as_history *h, const struct as_machine_runs *m,
                                 const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    static const char *const heads[] = {">run", "started", ">value", ">95% interval", "?>clock", "", "", NULL};
+    static const char *const heads[] = {">run", "started", ">value", ">95% interval", "?>CPU clock", "", "", NULL};
     struct as_table t;
     struct as_buf text = AS_BUF_INIT, safe = AS_BUF_INIT;
     const struct range range = range_of(h);

@@ -23,7 +23,7 @@
      "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU; "   \
      "a minute for a probe, ten minutes with --precision)",                                                            \
      false},                                                                                                           \
-    {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false}
+    {"trials", 0, "N", "trials requested per measurement, 1 to 100 (default: the suite's)", false}
 // clang-format on
 
 struct as_run_request {

@@ -324,7 +324,7 @@ static enum as_status name_left_out(const struct as_overview_probe *probes, size
     struct as_buf text = AS_BUF_INIT;
     for (size_t i = 0; i < n; i++)
         if (left_out[i])
-            as_buf_printf(&text, "%s%s (%zu cells)", text.len ? ", " : "", probes[i].name, probes[i].cells);
+            as_buf_printf(&text, "%s%s (%zu measurements)", text.len ? ", " : "", probes[i].name, probes[i].cells);
     enum as_status st = as_buf_check(&text, err);
     if (!st && text.len && !(out->left_out = as_strdup(as_buf_get(&text))))
         st = as_nomem(err, text.len, "names of probes");

@@ -195,15 +195,17 @@ const struct as_column *as_probe_table_axis(const struct as_probe_table *t, size
     return probe_table_column(t, i < words ? t->words[i] : t->numbers[i - words]);
 }
 
+enum { MODE_DIGITS = 3 }; /* centres of clusters, also of counts */
+
 static void probe_table_write_status(const struct as_cell *c, struct as_buf *out)
 {
     as_buf_str(out, as_cell_status_said(c->status));
     as_report_failed_gates(c, out);
     if (c->sum.modes == 2) {
         as_buf_str(out, "; two modes ");
-        as_format_value(out, c->sum.mode[0], c->unit);
+        as_format_value_to(out, c->sum.mode[0], c->unit, MODE_DIGITS);
         as_buf_str(out, " and ");
-        as_format_value(out, c->sum.mode[1], c->unit);
+        as_format_value_to(out, c->sum.mode[1], c->unit, MODE_DIGITS);
     }
 }
 

@@ -115,7 +115,7 @@ enum as_status as_page_missing(struct as_page *p)
         total += p->runs[r].cells_n;
     const struct as_cell **cells = calloc(total ? total : 1, sizeof *cells);
     if (!cells)
-        return as_nomem(p->err, total * sizeof *cells, "cells without numbers");
+        return as_nomem(p->err, total * sizeof *cells, "measurements without numbers");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
             if (!as_report_is_measured(&p->runs[r].cells[i]))

@@ -49,7 +49,7 @@ void as_text_left_out(const struct as_report_run *run, const struct as_table_sty
     struct as_buf line = AS_BUF_INIT;
     as_buf_str(&line, "Numbers and facts from ");
     as_buf_terminal(&line, run->left_out);
-    as_buf_printf(&line, " are left out here: 'assay facts %lld' reads every cell", (long long)run->run.id);
+    as_buf_printf(&line, " are left out here: 'assay facts %lld' reads every measurement", (long long)run->run.id);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     out->failed |= line.failed;
     as_buf_finish(&line);
