@@ -35,13 +35,13 @@ BASES = ("updates/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "B/s", "Hz", "s", "
 PREFIXES = {"": 1, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
-def read(assay, sample, *words):
+def read(assay, sample, *words, columns=160):
     """What assay prints of a sample, in which nothing changes."""
-    if (sample, words) not in printed:
-        done = assay.run(*words, "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": "160", "LC_ALL": "C.UTF-8"})
+    if (sample, words, columns) not in printed:
+        done = assay.run(*words, "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"})
         expect(done.code == OK, f"'{' '.join(words)}' reads {sample}", done)
-        printed[sample, words] = done.out
-    return printed[sample, words]
+        printed[sample, words, columns] = done.out
+    return printed[sample, words, columns]
 
 
 def page_of(assay, sample, *run):

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/model/overview.h"
+#include "report/sheet/sheet.h"
 #include "report/sheet/worth.h"
 
 #include <math.h>
@@ -240,8 +241,11 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
     enum as_status st = run->overview ? AS_OK : look_at_cells(run, &own, err);
     if (!st)
         terminal_write_head(run, o, style, out);
+    const size_t head = out->len;
     for (size_t i = 0; i < run->devices_n && !st; i++)
         st = as_text_sheet(run, run->devices[i].id, style, out, err);
+    if (!st && out->len > head)
+        as_text_fill(out, AS_WITHIN_RUN, style->width, 0, 0);
     if (!st) {
         as_text_pairs_summary(run, style, out);
         write_facts(run, style, out);

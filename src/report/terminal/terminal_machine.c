@@ -58,10 +58,7 @@ static void write_prior(const struct as_machine_runs *m, const struct as_table_s
     struct as_buf text = AS_BUF_INIT;
     if (!has_prior(m))
         return;
-    as_buf_printf(&text, "With one run, %s and 'another run' assume ", style->unicode ? "±" : "+-");
-    as_buf_str(&text, m->sheet.virtual_machine ? "the scatter usual for guests on a shared host"
-                                               : "a scatter of 0.5% between runs of a host");
-    as_buf_str(&text, ", and 0.2% for GPUs. Further runs replace the assumption.");
+    as_machine_runs_assumed(m, style->unicode ? "±" : "+-", &text);
     as_text_fill(out, as_buf_get(&text), style->width, 0, 0);
     as_buf_finish(&text);
 }
