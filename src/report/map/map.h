@@ -97,6 +97,8 @@ enum { AS_MAP_ALIKE_MAX = 2 };
 /* Of devices that are the same hardware behind several APIs, the index of the one that the map draws alone: the native
  * CPU if it has numbers, else the one with most. index itself where there are no others. */
 size_t as_map_drawn_for(const struct as_report_run *run, size_t index);
+/* The id of that other device; NULL: it is drawn itself, or no device of the run. */
+const char *as_map_twin_of(const struct as_report_run *run, const char *device);
 size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 
 /* How many devices the map draws. */

@@ -475,6 +475,16 @@ size_t as_map_drawn_for(const struct as_report_run *run, size_t index)
     return best;
 }
 
+const char *as_map_twin_of(const struct as_report_run *run, const char *device)
+{
+    for (size_t i = 0; i < run->devices_n; i++)
+        if (strcmp(run->devices[i].id, device) == 0) {
+            const size_t drawn = as_map_drawn_for(run, i);
+            return drawn == i ? NULL : run->devices[drawn].id;
+        }
+    return NULL;
+}
+
 size_t as_map_alike_before(const struct as_report_run *run, size_t index)
 {
     const struct as_device_info *d = &run->devices[index];

@@ -213,23 +213,25 @@ void as_page_facts_of(struct as_page *p, const char *probe)
     as_html_close(p->out, "details");
 }
 
-/* Of all runs of the machine where the sheet is; this run then need not have the fact. */
-static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+/* Of the machine, those of one device. The run need not have the fact, where the sheet is over several. */
+static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const char *device,
+                          const struct as_worth *worth, size_t n)
 {
-    struct as_worth worth[AS_WORTH_MAX];
     struct as_buf text = AS_BUF_INIT;
-    const size_t n = as_worth_knowing(rr->machine ? &rr->machine->fullest : rr, info->id, worth, AS_WORTH_MAX);
-    if (!n)
-        return 0;
-    as_html_device(p->out, rr, info->id, false);
-    as_html_open(p->out, "ul", "worth");
+    size_t of_device = 0;
     for (size_t i = 0; i < n; i++) {
         char id[AS_PAGE_FACT_ID];
+        if (strcmp(worth[i].fact->device, device) != 0)
+            continue;
+        if (!of_device++) {
+            as_html_device(p->out, rr, device, false);
+            as_html_open(p->out, "ul", "worth");
+        }
         as_html_open(p->out, "li", isnan(worth[i].fact->gain) ? "refuted" : NULL);
         as_buf_clear(&text);
         as_worth_text(&worth[i], &text);
         as_buf_html(p->out, as_buf_get(&text));
-        const struct as_fact *own = as_fact_find(rr->facts, rr->facts_n, info->id, worth[i].fact->id);
+        const struct as_fact *own = as_fact_find(rr->facts, rr->facts_n, device, worth[i].fact->id);
         if (own) {
             as_buf_char(p->out, ' ');
             as_html_tag(p->out, "a", "class='why' href='#%s'", as_page_fact_id(p, rr, own, id));
@@ -238,10 +240,27 @@ static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, con
         }
         as_html_close(p->out, "li");
     }
-    as_html_close(p->out, "ul");
+    if (of_device)
+        as_html_close(p->out, "ul");
     p->out->failed |= text.failed;
     as_buf_finish(&text);
-    return n;
+    return of_device;
+}
+
+/* Of a page of one run; returns how many facts there are. */
+static size_t facts_of_machine(struct as_page *p)
+{
+    const struct as_report_run *rr = p->runs;
+    struct as_worth worth[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(rr->machine ? &rr->machine->fullest : rr, NULL, worth, AS_WORTH_MAX);
+    size_t told = 0;
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        size_t of_device = facts_worth(p, rr, rr->devices[i].id, worth, n);
+        if (!of_device && !as_map_alike_before(rr, i))
+            of_device = as_page_main_facts(p, rr->devices[i].id);
+        told += of_device;
+    }
+    return told;
 }
 
 void as_page_facts(struct as_page *p)
@@ -250,17 +269,8 @@ void as_page_facts(struct as_page *p)
     as_html_part(p->out, p->n > 1, "facts", p->n == 1 ? "Worth knowing" : "Facts", NULL);
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
-    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++) {
-        const bool alike = as_map_alike_before(&p->runs[0], i) > 0;
-        if (alike)
-            as_html_details(p->out, "more", "%s (identical device)", p->runs[0].devices[i].id);
-        size_t of_device = facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
-        if (alike)
-            as_html_close(p->out, "details");
-        else if (!of_device)
-            of_device = as_page_main_facts(p, p->runs[0].devices[i].id);
-        told += of_device;
-    }
+    if (p->n == 1)
+        told = facts_of_machine(p);
     as_html_paragraph(p->out, "lead",
                       total == 0 ? "No fact could be derived: too few valid measurements."
                       : told == 0 && p->n == 1

@@ -1,6 +1,7 @@
 #include "report/sheet/worth.h"
 
 #include "base/text.h"
+#include "report/map/map.h"
 #include "report/sheet/machine_state.h"
 
 #include <math.h>
@@ -124,14 +125,20 @@ static bool is_told_before(const struct as_report_run *run, size_t at)
     return false;
 }
 
+/* device NULL: of any but those that drive the hardware of another. */
+static bool is_of(const struct as_report_run *run, const struct as_fact *f, const char *device)
+{
+    return device ? strcmp(f->device, device) == 0 : !as_map_twin_of(run, f->device);
+}
+
 static size_t candidates_of(const struct as_report_run *run, const char *device, struct as_worth *v)
 {
     size_t n = 0;
     for (size_t i = 0; !run->of_machine && i < run->facts_n; i++)
-        if (strcmp(run->facts[i].device, device) == 0)
+        if (is_of(run, &run->facts[i], device))
             n = consider(run, &run->facts[i], run->run.id, v, n);
     for (size_t i = 0; run->of_machine && i < run->others_n; i++)
-        if (strcmp(run->others[i].fact.device, device) == 0 && !is_told_before(run, i))
+        if (is_of(run, &run->others[i].fact, device) && !is_told_before(run, i))
             n = consider(run, &run->others[i].fact, run->others[i].run, v, n);
     return n;
 }

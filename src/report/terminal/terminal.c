@@ -3,6 +3,7 @@
 #include "report/terminal/terminal.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "report/map/map.h"
 #include "report/model/overview.h"
 #include "report/sheet/sheet.h"
 #include "report/sheet/worth.h"
@@ -56,37 +57,53 @@ void as_text_left_out(const struct as_report_run *run, const struct as_table_sty
     as_buf_finish(&line);
 }
 
-bool as_text_worth_of(const struct as_report_run *run, const char *id, const char *name, bool titled,
-                      const struct as_table_style *style, struct as_buf *out)
+static void write_worth(const struct as_worth *w, const struct as_table_style *style, struct as_buf *out)
 {
-    struct as_worth worth[AS_WORTH_MAX];
     struct as_buf line = AS_BUF_INIT, text = AS_BUF_INIT;
-    const size_t n = as_worth_knowing(run, id, worth, AS_WORTH_MAX);
-    if (n && !titled)
-        as_text_title(out, "Worth knowing", style);
-    if (n && name)
-        write_device(id, name, style, out);
-    for (size_t i = 0; i < n; i++) {
-        as_buf_clear(&text);
-        as_buf_clear(&line);
-        as_worth_text(&worth[i], &text);
-        as_buf_terminal(&line, as_buf_get(&text));
-        as_buf_str(out, style->unicode ? "• " : "- ");
-        as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
-    }
+    as_worth_text(w, &text);
+    as_buf_terminal(&line, as_buf_get(&text));
+    as_buf_str(out, style->unicode ? "• " : "- ");
+    as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     out->failed |= line.failed || text.failed;
     as_buf_finish(&line);
     as_buf_finish(&text);
-    return titled || n;
 }
 
 bool as_text_worth(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
-    bool titled = false;
-    for (size_t d = 0; d < run->devices_n; d++)
-        titled = as_text_worth_of(run, run->devices[d].id, run->devices_n > 1 ? run->devices[d].name : NULL, titled,
-                                  style, out);
-    return titled;
+    struct as_worth worth[AS_WORTH_MAX];
+    bool written[AS_WORTH_MAX] = {false};
+    const size_t n = as_worth_knowing(run, NULL, worth, AS_WORTH_MAX);
+    if (n)
+        as_text_title(out, "Worth knowing", style);
+    for (size_t i = 0; i < n; i++) {
+        const char *device = worth[i].fact->device;
+        if (!written[i] && run->devices_n > 1)
+            write_device(device, as_report_device_name(run, device), style, out);
+        for (size_t k = i; k < n; k++)
+            if (!written[k] && strcmp(worth[k].fact->device, device) == 0) {
+                write_worth(&worth[k], style, out);
+                written[k] = true;
+            }
+    }
+    return n > 0;
+}
+
+bool as_text_twin(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                  struct as_buf *out)
+{
+    const char *twin = as_map_twin_of(run, device);
+    struct as_buf text = AS_BUF_INIT, line = AS_BUF_INIT;
+    if (!twin)
+        return false;
+    as_buf_printf(&text, "%s drives the same hardware as %s; 'assay report' shows its data sheet.", device, twin);
+    as_buf_terminal(&line, as_buf_get(&text));
+    as_buf_char(out, '\n');
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    out->failed |= text.failed || line.failed;
+    as_buf_finish(&text);
+    as_buf_finish(&line);
+    return true;
 }
 
 static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
@@ -243,7 +260,8 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
         terminal_write_head(run, o, style, out);
     const size_t head = out->len;
     for (size_t i = 0; i < run->devices_n && !st; i++)
-        st = as_text_sheet(run, run->devices[i].id, style, out, err);
+        if (!as_text_twin(run, run->devices[i].id, style, out))
+            st = as_text_sheet(run, run->devices[i].id, style, out, err);
     if (!st && out->len > head)
         as_text_fill(out, AS_WITHIN_RUN, style->width, 0, 0);
     if (!st) {
