@@ -36,11 +36,17 @@ static double score_of(const struct as_fact *f, double effect)
     return is_claim(f) ? INFINITY : share * log(effect);
 }
 
+static bool is_same_backend(const char *a, const char *b)
+{
+    const size_t n = strcspn(a, ":");
+    return n == strcspn(b, ":") && strncmp(a, b, n) == 0;
+}
+
 /* What is to be done stands before the colon. */
 static bool calls_for_same(const struct as_fact *a, const struct as_fact *b)
 {
     const size_t n = strcspn(a->act, ":");
-    return n == strcspn(b->act, ":") && strncmp(a->act, b->act, n) == 0;
+    return is_same_backend(a->device, b->device) && n == strcspn(b->act, ":") && strncmp(a->act, b->act, n) == 0;
 }
 
 /* ---- other runs ---- */
