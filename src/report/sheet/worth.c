@@ -1,7 +1,7 @@
 #include "report/sheet/worth.h"
 
 #include "base/text.h"
-#include "report/map/map.h"
+#include "report/model/twins.h"
 #include "report/sheet/machine_state.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ static bool is_told_before(const struct as_report_run *run, size_t at)
 /* device NULL: of any but those that drive the hardware of another. */
 static bool is_of(const struct as_report_run *run, const struct as_fact *f, const char *device)
 {
-    return device ? strcmp(f->device, device) == 0 : !as_map_twin_of(run, f->device);
+    return device ? strcmp(f->device, device) == 0 : !as_twins_shown_of(run, f->device);
 }
 
 static size_t candidates_of(const struct as_report_run *run, const char *device, struct as_worth *v)

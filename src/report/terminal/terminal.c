@@ -3,8 +3,8 @@
 #include "report/terminal/terminal.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "report/map/map.h"
 #include "report/model/overview.h"
+#include "report/model/twins.h"
 #include "report/sheet/sheet.h"
 #include "report/sheet/worth.h"
 
@@ -92,7 +92,7 @@ bool as_text_worth(const struct as_report_run *run, const struct as_table_style 
 bool as_text_twin(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                   struct as_buf *out)
 {
-    const char *twin = as_map_twin_of(run, device);
+    const char *twin = as_twins_shown_of(run, device);
     struct as_buf text = AS_BUF_INIT, line = AS_BUF_INIT;
     if (!twin)
         return false;
