@@ -1,4 +1,4 @@
-// A page of a made run, or of the last run of a store, in a real browser, and checks that print a line each.
+// A page of a made run, or of a store, in a real browser, and checks that print a line each.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -30,7 +30,7 @@ function page(scenario) {
   if (!made.has(scenario)) {
     const stores = scenario.endsWith('.db') ? scenario.split('+') : [], isStore = stores.length > 0; // 'a.db+b.db': both beside each other
     const file = path.resolve(workDir, `${scenario.split('+').map(s => path.basename(s)).join('+')}.html`);
-    const report = stores.length > 1 ? ['report', ...stores, '-o', file] : ['report', 'last', '--store', scenario, '-o', file];
+    const report = stores.length > 1 ? ['report', ...stores, '-o', file] : ['report', '--store', scenario, '-o', file];
     execFileSync(makePage, isStore ? report : [scenario, file], { stdio: ['ignore', 'inherit', isStore ? 'ignore' : 'inherit'] });
     made.set(scenario, file);
   }

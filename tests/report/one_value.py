@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402  (beside the robust tests)
 from harness import MEASURED, OK, Skip, expect  # noqa: E402
 from view_values import (INSTRUCTION, INTERVAL, NUMBER, SAMPLES, SHOWN_TEXT, SIZE, advice_apart, contradictions, foreign,
-                         header_apart, infos_apart, label_of, map_apart, page_of, rates_apart, read, sentences_apart, sentences_of_page,
+                         header_apart, infos_apart, is_twin, label_of, map_apart, page_of, rates_apart, read, sentences_apart, sentences_of_page,
                          sentences_of_terminal, shown_otherwise, uncited, values_of_facts, values_of_page, values_of_sheet,
                          values_of_terminal)  # noqa: E402
 
@@ -68,7 +68,7 @@ def rows_of_page(page):
         for row in re.findall(r"<tr[^>]*>(.*?)(?=<tr|</tbody>|</table>)", table, re.S):
             texts = [html.unescape(re.sub("<[^>]*>", "", cell)).replace("\u00a0", " ").strip() for cell in re.split(r"<t[dh][^>]*>", row)[1:]]
             if len(texts) > 4 and texts[1] not in ("", "quantity"):
-                yield device, texts[1], texts
+                yield device, texts[1], [text.replace("×", "x") for text in texts]
 
 
 def test_views_of_several_runs(assay):
@@ -88,13 +88,52 @@ def test_views_of_several_runs(assay):
                    for pattern in (r'<table class="sheet">.*?</table>', r'<svg [^>]*class="map.*?</svg>')]
     other = {q: (text, shown_sizes[0].get(q)) for q, text in shown_sizes[1].items() if text != shown_sizes[0].get(q)}
     expect(shown_sizes[1] and not other, "the map has the sizes of the sheet", other)
+    count, apart = lines_apart(page, shown)
+    expect(count > 40 and not apart, f"page and terminal have the same texts ({count})", apart)
+
+
+def lines_apart(page, shown):
+    """How many lines the page's sheets have, and those that the terminal does not have with the same number and intervals."""
     lines, count, apart = [" ".join(line.split()) for line in shown.splitlines()], 0, []
+    several = re.search("<th[^>]*>another run", page)
     for device, label, texts in rows_of_page(page):
-        words = " ".join(t for t in (label, texts[2], texts[3].lstrip("±"), texts[4]) if t)
+        if is_twin(shown, device):
+            continue
+        words = " ".join(t for t in (label, texts[2], texts[3].lstrip("±"), texts[4] if several else "") if t)
         count += 1
         if not any(words in line for line in lines):
             apart.append(f"{device} {words}")
-    expect(count > 40 and not apart, f"page and terminal have the same texts ({count})", apart)
+    return count, apart
+
+
+def test_page_and_terminal_have_the_same_lines(assay):
+    """Of the machine without a run, where the page also says what its intervals assume; of a run that is named, within the run."""
+    assumed = 0
+    for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        for run, said in (((), "'another run' assume"), (("last",), "95% intervals are within a run")):
+            page, shown = page_of(assay, sample, *run), read(assay, sample, "show", *run, columns=300)
+            texts = html.unescape(page)
+            count, apart = lines_apart(page, shown)
+            expect(count and not apart, f"{sample} {run}: page and terminal have the same texts ({count})", apart)
+            told = texts.count(said), " ".join(shown.split()).count(said)
+            expect(told[0] == told[1] and (not run or told[0] == 1), f"{sample} {run}: both say '{said}'", told)
+            assumed += told[0] if not run else 0
+    expect(assumed > 5, "samples of one run say what their intervals assume", assumed)
+
+
+def test_worth_knowing_is_of_the_machine(assay):
+    """At most five things, whatever devices there are; a device that drives the hardware of another has neither sheet nor say."""
+    twins = 0
+    for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        for run in ((), ("last",)):
+            shown, page = read(assay, sample, "show", *run), page_of(assay, sample, *run)
+            part = shown.partition("\nWorth knowing\n")[2].partition("\n\n")[0]
+            told = part.count("• "), sum("; seen " in text for view, text in sentences_of_page(page) if view == "worth knowing")
+            expect(told[0] <= 5 and told[1] == told[0], f"{sample} {run}: terminal and page have the same things, at most five", told)
+            for twin in re.findall(r"^(\S+) drives the same hardware", shown, re.M):
+                twins += 1
+                expect(f"\n{twin}: " not in shown, f"{sample} {run}: {twin} is folded")
+    expect(twins > 2, "samples have twins", twins)
 
 
 def test_map_reads_as_the_sheet(assay):

@@ -35,13 +35,13 @@ BASES = ("updates/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "B/s", "Hz", "s", "
 PREFIXES = {"": 1, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
-def read(assay, sample, *words):
+def read(assay, sample, *words, columns=160):
     """What assay prints of a sample, in which nothing changes."""
-    if (sample, words) not in printed:
-        done = assay.run(*words, "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": "160", "LC_ALL": "C.UTF-8"})
+    if (sample, words, columns) not in printed:
+        done = assay.run(*words, "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"})
         expect(done.code == OK, f"'{' '.join(words)}' reads {sample}", done)
-        printed[sample, words] = done.out
-    return printed[sample, words]
+        printed[sample, words, columns] = done.out
+    return printed[sample, words, columns]
 
 
 def page_of(assay, sample, *run):
@@ -130,10 +130,17 @@ def shown_as(number, unit):
     return in_base_unit(value - half, unit), in_base_unit(value + half, unit)
 
 
+def is_twin(shown, device):
+    """Does the terminal name another device instead of its sheet?"""
+    return re.search(rf"^{re.escape(device)} drives the same hardware", shown, re.M)
+
+
 def values_of_terminal(sheet, shown):
     """(device, quantity, value of the sheet, the least and the most that the shown one stands for), in base units, of all lines but
     sizes; of a line that is in words or two modes, NAN. A device's lines are in one order in both."""
     for device in json.loads(sheet)["devices"]:
+        if is_twin(shown, device["id"]):
+            continue
         rows = [line for line in device["lines"] if line["unit"] != "B" and len(line["quantity"]) <= LABEL]
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
         for line in rows:

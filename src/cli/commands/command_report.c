@@ -18,12 +18,11 @@ static const char usual_page[] = "assay-report.html";
 static enum as_status load_machine(const struct as_args *args, const struct as_refs *chip, struct as_report_run *last,
                                    struct as_machine_runs *machine, struct as_error *err)
 {
-    bool used[AS_MACHINE_RUNS_MAX];
     struct as_store *store = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
     if (!st && (st = as_machine_runs_load(store, AS_MACHINE_NOW, chip, machine, err)) == AS_NOTFOUND)
         st = AS_OK;
-    if (!st && machine->sheet.n && as_machine_runs_used(machine, NULL, used) > 1) {
+    if (!st && machine->sheet.n) {
         last->machine = machine;
         last->joined = machine->joined;
         last->joined_n = machine->joined_n;
@@ -96,8 +95,8 @@ const struct as_command as_command_report = {
     .about =
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
         "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last is "
-        "shown, with the data sheet over all runs of the machine. A "
-        "RUN is a run of the store, FILE.db for "
+        "shown, with the data sheet of the machine over its runs, also if there is one; with a RUN, with the intervals "
+        "of its own trials. A RUN is a run of the store, FILE.db for "
         "the last run of another store, FILE.db:RUN, or an exported JSON file.",
     .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs h100",
     .options = report_options,

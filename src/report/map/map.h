@@ -3,6 +3,7 @@
 #ifndef AS_REPORT_MAP_H
 #define AS_REPORT_MAP_H
 
+#include "report/model/twins.h"
 #include "report/report.h"
 
 /* Rows of the map. Caches are their own level. */
@@ -94,9 +95,6 @@ bool as_map_has_own_memory(const struct as_device_info *info);
  * than those are in a table. before: number
  * of identical devices before this one. */
 enum { AS_MAP_ALIKE_MAX = 2 };
-/* Of devices that are the same hardware behind several APIs, the index of the one that the map draws alone: the native
- * CPU if it has numbers, else the one with most. index itself where there are no others. */
-size_t as_map_drawn_for(const struct as_report_run *run, size_t index);
 size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 
 /* How many devices the map draws. */

@@ -69,10 +69,11 @@ double as_map_bar_share(const struct as_map_number *n)
     return 0;
 }
 
-/* The parts of a note that fit into its column, of letters about half as wide as high; the first part always. */
+/* The parts of a note that fit into its column, of letters a little wider than half as high, as digits are; the first
+ * part always. */
 static size_t note_length(const struct as_map_drawing *d, const char *note, double size)
 {
-    const size_t fits = (size_t)(d->s.note_w / (0.53 * size));
+    const size_t fits = (size_t)(d->s.note_w / (0.56 * size));
     size_t length = strlen(note);
     while (length > fits) {
         size_t k = length;

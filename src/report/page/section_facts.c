@@ -252,15 +252,36 @@ static size_t page_faults(struct as_page *p, const struct as_report_run *rr)
     return n;
 }
 
-static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+/* Of what is worth knowing of the machine those of one device; returns how many. */
+static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const char *device,
+                          const struct as_worth *worth, size_t n)
 {
-    struct as_worth worth[AS_WORTH_MAX];
-    const size_t n = as_worth_knowing(run_of_worth(rr), info->id, worth, AS_WORTH_MAX);
-    if (!n)
+    struct as_worth own[AS_WORTH_MAX];
+    size_t of_device = 0;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(worth[i].fact->device, device) == 0)
+            own[of_device++] = worth[i];
+    if (!of_device)
         return 0;
-    as_html_device(p->out, rr, info->id, false);
-    list_worth(p, rr, worth, n);
-    return n;
+    as_html_device(p->out, rr, device, false);
+    list_worth(p, rr, own, of_device);
+    return of_device;
+}
+
+/* Of a page of one run; returns how many facts there are. */
+static size_t facts_of_machine(struct as_page *p)
+{
+    const struct as_report_run *rr = p->runs;
+    struct as_worth worth[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(run_of_worth(rr), NULL, worth, AS_WORTH_MAX);
+    size_t told = page_faults(p, rr);
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        size_t of_device = facts_worth(p, rr, rr->devices[i].id, worth, n);
+        if (!of_device && !as_map_alike_before(rr, i))
+            of_device = as_page_main_facts(p, rr->devices[i].id);
+        told += of_device;
+    }
+    return told;
 }
 
 void as_page_facts(struct as_page *p)
@@ -270,18 +291,7 @@ void as_page_facts(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
     if (p->n == 1)
-        told = page_faults(p, &p->runs[0]);
-    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++) {
-        const bool alike = as_map_alike_before(&p->runs[0], i) > 0;
-        if (alike)
-            as_html_details(p->out, "more", "%s (identical device)", p->runs[0].devices[i].id);
-        size_t of_device = facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
-        if (alike)
-            as_html_close(p->out, "details");
-        else if (!of_device)
-            of_device = as_page_main_facts(p, p->runs[0].devices[i].id);
-        told += of_device;
-    }
+        told = facts_of_machine(p);
     as_html_paragraph(p->out, "lead",
                       total == 0 ? "No fact could be derived: too few valid measurements."
                       : told == 0 && p->n == 1

@@ -182,7 +182,7 @@ static void alike_row(struct as_page *p, const struct as_report_run *rr, const s
 static void twin_lines(struct as_page *p, const struct as_report_run *rr)
 {
     for (size_t i = 0; i < rr->devices_n; i++) {
-        const size_t drawn = as_map_drawn_for(rr, i);
+        const size_t drawn = as_twins_shown_for(rr, i);
         if (drawn == i)
             continue;
         as_html_open(p->out, "p", "meta");

@@ -89,7 +89,7 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
     struct as_buf *b = p->out;
     as_html_row(b, first ? "first" : NULL, first ? row->title : "");
     as_html_cell(b, "l", row->shown);
-    as_sheet_value_cells(b, device, row, row->cell && (!runs || as_report_cell(p->runs, row->cell)));
+    as_sheet_value_cells(b, device, row, row->cell && as_report_cell(p->runs, row->cell));
     if (runs)
         as_sheet_another_cell(b, row, runs);
     if (as_sheet_has_specified(sheet))
@@ -131,9 +131,9 @@ static bool is_without_numbers(const struct as_sheet *sheet, const char *group)
     return sheet->n > 0;
 }
 
-/* joined: the machine's lines that the sheet has; NULL: the run's. */
+/* joined: the machine's lines that the sheet has; NULL: the run's. another: of several runs. */
 static void lines_of_one(struct as_page *p, const char *device, const struct as_sheet *sheet,
-                         const struct as_device_sheet *joined)
+                         const struct as_device_sheet *joined, bool another)
 {
     const char *group = "";
     struct as_sheet_entry e;
@@ -144,10 +144,10 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
         if (strcmp(group, own) != 0)
             as_sheet_open_group(p->out, own);
         if (e.row)
-            sheet_line(p, device, sheet, e.row, joined ? &joined->runs[e.row - sheet->rows] : NULL,
+            sheet_line(p, device, sheet, e.row, another ? &joined->runs[e.row - sheet->rows] : NULL,
                        strcmp(group, own) != 0);
         else
-            gap_line(p, sheet, e.gap, joined != NULL, strcmp(group, own) != 0);
+            gap_line(p, sheet, e.gap, another, strcmp(group, own) != 0);
         group = own;
     }
 }
@@ -252,7 +252,24 @@ static const struct as_device_sheet *joined_sheet(const struct as_page *p, const
     return d && d->sheet.n ? d : NULL;
 }
 
-/* Which runs the lines are of. */
+/* Is it the first device that rests on one run? */
+static bool is_first_of_one_run(const struct as_machine_runs *m, const struct as_device_sheet *device)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    for (size_t i = 0; &m->sheet.v[i] != device; i++)
+        if (as_machine_runs_used(m, &m->sheet.v[i], used) == 1)
+            return false;
+    return as_machine_runs_used(m, device, used) == 1;
+}
+
+/* joined NULL: the lines are the run's. */
+static bool rests_on_several(const struct as_page *p, const struct as_device_sheet *joined)
+{
+    bool used[AS_MACHINE_RUNS_MAX];
+    return joined && as_machine_runs_used(p->runs[0].machine, joined, used) > 1;
+}
+
+/* Which of several runs the lines are of. */
 static void sheet_runs(struct as_page *p, const struct as_device_sheet *joined)
 {
     const struct as_machine_runs *m = p->runs[0].machine;
@@ -268,10 +285,22 @@ static void sheet_runs(struct as_page *p, const struct as_device_sheet *joined)
     as_html_text(p->out, "code", NULL, joined->id);
     as_buf_printf(
         p->out,
-        " over %zu run%s of this machine since %s, as are map, roofline and what is worth knowing; other curves, "
+        " over %zu runs of this machine since %s, as are map, roofline and what is worth knowing; other curves, "
         "tables and facts are of run %lld. 95%% of further runs lie within the column 'another run'.",
-        n, n == 1 ? "" : "s", when, (long long)p->runs[0].run.id);
+        n, when, (long long)p->runs[0].run.id);
     as_html_close(p->out, "p");
+}
+
+/* The page has no column of where another run lies where one run alone would be its evidence. */
+static void sheet_assumed(struct as_page *p)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_machine_runs_assumed(p->runs[0].machine, "±", &text);
+    as_html_details(p->out, "more", "± with an assumed scatter between runs");
+    as_html_text(p->out, "p", NULL, as_buf_get(&text));
+    as_html_close(p->out, "details");
+    p->out->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 /* Of a page of one run. */
@@ -284,11 +313,14 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
     struct as_sheet_entry any;
     if (!st && as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any)) {
         sheet_seen(p, device);
-        if (joined)
+        const bool another = rests_on_several(p, joined);
+        if (another)
             sheet_runs(p, joined);
-        sheet_head(p, device, sheet, joined != NULL);
-        lines_of_one(p, device, sheet, joined);
+        sheet_head(p, device, sheet, another);
+        lines_of_one(p, device, sheet, joined, another);
         as_html_table_end(p->out);
+        if (joined && is_first_of_one_run(p->runs[0].machine, joined))
+            sheet_assumed(p);
         lines_without_numbers(p, sheet);
         not_in_suite(p, sheet);
         sources(p, sheet);
@@ -341,6 +373,8 @@ static enum as_status sheets_or_none(struct as_page *p, const bool *cpus)
     const enum as_status st = sheets_of(p, cpus);
     if (!st && p->out->len == before)
         as_html_paragraph(p->out, "lead", "No line of the data sheet was measured.");
+    else if (!st && !p->runs[0].machine && !(cpus && !*cpus))
+        as_html_paragraph(p->out, "meta", AS_WITHIN_RUN);
     return st;
 }
 

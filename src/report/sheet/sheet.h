@@ -9,6 +9,9 @@
 /* The group of a cache in front of memory, which has a level of its own on each device. */
 #define AS_SHEET_MEMORY_SIDE "Memory-side cache"
 
+/* Below the sheet of a run that is not joined with others. */
+#define AS_WITHIN_RUN "95% intervals are within a run; another run may lie outside."
+
 struct as_sheet_row {
     const char *group; /* "Memory" */
     char title[32];    /* the group in the words of the device: "Threadgroup memory" */

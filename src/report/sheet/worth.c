@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "report/model/twins.h"
 #include "report/sheet/machine_state.h"
 
 #include <math.h>
@@ -57,11 +58,17 @@ static double score_of(const struct as_fact *f, double effect)
     return is_claim(f) ? INFINITY : share * log(effect);
 }
 
+static bool is_same_backend(const char *a, const char *b)
+{
+    const size_t n = strcspn(a, ":");
+    return n == strcspn(b, ":") && strncmp(a, b, n) == 0;
+}
+
 /* What is to be done stands before the colon. */
 static bool calls_for_same(const struct as_fact *a, const struct as_fact *b)
 {
     const size_t n = strcspn(a->act, ":");
-    return n == strcspn(b->act, ":") && strncmp(a->act, b->act, n) == 0;
+    return is_same_backend(a->device, b->device) && n == strcspn(b->act, ":") && strncmp(a->act, b->act, n) == 0;
 }
 
 /* ---- other runs ---- */
@@ -149,20 +156,20 @@ static bool is_told_before(const struct as_report_run *run, size_t at)
     return false;
 }
 
-/* Faults of all devices, or what else is worth knowing of one. */
-static bool is_wanted(const struct as_fact *f, const char *device)
+/* Faults, or what else is worth knowing. device NULL: of any but those that drive the hardware of another. */
+static bool is_wanted(const struct as_report_run *run, const struct as_fact *f, bool of_faults, const char *device)
 {
-    return device ? !is_fault(f) && strcmp(f->device, device) == 0 : is_fault(f);
+    return is_fault(f) == of_faults && (device ? strcmp(f->device, device) == 0 : !as_twins_shown_of(run, f->device));
 }
 
-static size_t candidates_of(const struct as_report_run *run, const char *device, struct as_worth *v)
+static size_t candidates_of(const struct as_report_run *run, bool of_faults, const char *device, struct as_worth *v)
 {
     size_t n = 0;
     for (size_t i = 0; !run->of_machine && i < run->facts_n; i++)
-        if (is_wanted(&run->facts[i], device))
+        if (is_wanted(run, &run->facts[i], of_faults, device))
             n = consider(run, &run->facts[i], run->run.id, v, n);
     for (size_t i = 0; run->of_machine && i < run->others_n; i++)
-        if (is_wanted(&run->others[i].fact, device) && !is_told_before(run, i))
+        if (is_wanted(run, &run->others[i].fact, of_faults, device) && !is_told_before(run, i))
             n = consider(run, &run->others[i].fact, run->others[i].run, v, n);
     return n;
 }
@@ -198,7 +205,7 @@ size_t as_worth_faults(const struct as_report_run *run, struct as_worth *out, si
     struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
     if (!v)
         return 0;
-    const size_t n = candidates_of(run, NULL, v);
+    const size_t n = candidates_of(run, true, NULL, v);
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++) {
         bool is_told = false;
@@ -216,7 +223,7 @@ size_t as_worth_knowing(const struct as_report_run *run, const char *device, str
     struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
     if (!v)
         return 0;
-    const size_t n = keep_reproduced(v, candidates_of(run, device, v));
+    const size_t n = keep_reproduced(v, candidates_of(run, false, device, v));
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++)
         if (is_further(v[i].fact, out, kept))

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/model/overview.h"
+#include "report/model/twins.h"
+#include "report/sheet/sheet.h"
 #include "report/sheet/worth.h"
 
 #include <math.h>
@@ -55,52 +57,56 @@ void as_text_left_out(const struct as_report_run *run, const struct as_table_sty
     as_buf_finish(&line);
 }
 
-static void write_worth(const struct as_worth *worth, size_t n, const struct as_table_style *style, struct as_buf *out)
+static void write_worth(const struct as_worth *w, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, text = AS_BUF_INIT;
-    for (size_t i = 0; i < n; i++) {
-        as_buf_clear(&text);
-        as_buf_clear(&line);
-        as_worth_text(&worth[i], &text);
-        as_buf_terminal(&line, as_buf_get(&text));
-        as_buf_str(out, style->unicode ? "• " : "- ");
-        as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
-    }
+    as_worth_text(w, &text);
+    as_buf_terminal(&line, as_buf_get(&text));
+    as_buf_str(out, style->unicode ? "• " : "- ");
+    as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     out->failed |= line.failed || text.failed;
     as_buf_finish(&line);
     as_buf_finish(&text);
 }
 
-bool as_text_worth_faults(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
-{
-    struct as_worth worth[AS_WORTH_FAULTS_MAX];
-    const size_t n = as_worth_faults(run, worth, AS_WORTH_FAULTS_MAX);
-    if (n)
-        as_text_title(out, "Worth knowing", style);
-    write_worth(worth, n, style, out);
-    return n;
-}
-
-bool as_text_worth_of(const struct as_report_run *run, const char *id, const char *name, bool titled,
-                      const struct as_table_style *style, struct as_buf *out)
-{
-    struct as_worth worth[AS_WORTH_MAX];
-    const size_t n = as_worth_knowing(run, id, worth, AS_WORTH_MAX);
-    if (n && !titled)
-        as_text_title(out, "Worth knowing", style);
-    if (n && name)
-        write_device(id, name, style, out);
-    write_worth(worth, n, style, out);
-    return titled || n;
-}
-
 bool as_text_worth(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
-    bool titled = as_text_worth_faults(run, style, out);
-    for (size_t d = 0; d < run->devices_n; d++)
-        titled = as_text_worth_of(run, run->devices[d].id, run->devices_n > 1 ? run->devices[d].name : NULL, titled,
-                                  style, out);
-    return titled;
+    struct as_worth faults[AS_WORTH_FAULTS_MAX], worth[AS_WORTH_MAX];
+    bool written[AS_WORTH_MAX] = {false};
+    const size_t faults_n = as_worth_faults(run, faults, AS_WORTH_FAULTS_MAX),
+                 n = as_worth_knowing(run, NULL, worth, AS_WORTH_MAX);
+    if (faults_n || n)
+        as_text_title(out, "Worth knowing", style);
+    for (size_t i = 0; i < faults_n; i++)
+        write_worth(&faults[i], style, out);
+    for (size_t i = 0; i < n; i++) {
+        const char *device = worth[i].fact->device;
+        if (!written[i] && run->devices_n > 1)
+            write_device(device, as_report_device_name(run, device), style, out);
+        for (size_t k = i; k < n; k++)
+            if (!written[k] && strcmp(worth[k].fact->device, device) == 0) {
+                write_worth(&worth[k], style, out);
+                written[k] = true;
+            }
+    }
+    return faults_n || n;
+}
+
+bool as_text_twin(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                  struct as_buf *out)
+{
+    const char *twin = as_twins_shown_of(run, device);
+    struct as_buf text = AS_BUF_INIT, line = AS_BUF_INIT;
+    if (!twin)
+        return false;
+    as_buf_printf(&text, "%s drives the same hardware as %s; 'assay report' shows its data sheet.", device, twin);
+    as_buf_terminal(&line, as_buf_get(&text));
+    as_buf_char(out, '\n');
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    out->failed |= text.failed || line.failed;
+    as_buf_finish(&text);
+    as_buf_finish(&line);
+    return true;
 }
 
 static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
@@ -255,8 +261,12 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
     enum as_status st = run->overview ? AS_OK : look_at_cells(run, &own, err);
     if (!st)
         terminal_write_head(run, o, style, out);
+    const size_t head = out->len;
     for (size_t i = 0; i < run->devices_n && !st; i++)
-        st = as_text_sheet(run, run->devices[i].id, style, out, err);
+        if (!as_text_twin(run, run->devices[i].id, style, out))
+            st = as_text_sheet(run, run->devices[i].id, style, out, err);
+    if (!st && out->len > head)
+        as_text_fill(out, AS_WITHIN_RUN, style->width, 0, 0);
     if (!st) {
         as_text_pairs_summary(run, style, out);
         write_facts(run, style, out);

@@ -81,14 +81,11 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
 void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
 /* Which probes of a run are too large for the short page; left_out is not NULL. */
 void as_text_left_out(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
-/* Faults of all devices, under the title; returns whether there are any. */
-bool as_text_worth_faults(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
-/* What else is worth knowing of a device, below its name unless that is NULL; with the title, unless that stands there.
- * Returns whether it stands there then. */
-bool as_text_worth_of(const struct as_report_run *run, const char *id, const char *name, bool titled,
-                      const struct as_table_style *style, struct as_buf *out);
-/* Both, of all devices. */
+/* What is worth knowing of the machine, with the title: faults, then the rest by device; false: nothing is. */
 bool as_text_worth(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
+/* "opencl:0 drives the same hardware as cuda:0": false where it does not, and its sheet is to be printed. */
+bool as_text_twin(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                  struct as_buf *out);
 
 /* Values as one line of block characters, lowest to highest, on a logarithmic scale where they span more than a
  * decade; NAN leaves a gap. */

@@ -58,10 +58,7 @@ static void write_prior(const struct as_machine_runs *m, const struct as_table_s
     struct as_buf text = AS_BUF_INIT;
     if (!has_prior(m))
         return;
-    as_buf_printf(&text, "With one run, %s and 'another run' assume ", style->unicode ? "±" : "+-");
-    as_buf_str(&text, m->sheet.virtual_machine ? "the scatter usual for guests on a shared host"
-                                               : "a scatter of 0.5% between runs of a host");
-    as_buf_str(&text, ", and 0.2% for GPUs. Further runs replace the assumption.");
+    as_machine_runs_assumed(m, style->unicode ? "±" : "+-", &text);
     as_text_fill(out, as_buf_get(&text), style->width, 0, 0);
     as_buf_finish(&text);
 }
@@ -143,10 +140,7 @@ static void write_machine_further(const struct as_machine_runs *m, const struct 
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     write_not_yet_known(m, style, out);
-    bool titled = as_text_worth_faults(&m->fullest, style, out);
-    for (size_t i = 0; i < m->sheet.n; i++)
-        titled = as_text_worth_of(&m->fullest, m->sheet.v[i].id, m->sheet.n > 1 ? m->sheet.v[i].name : NULL, titled,
-                                  style, out);
+    as_text_worth(&m->fullest, style, out);
     if (m->fullest.left_out)
         as_text_left_out(&m->fullest, style, out);
     as_buf_printf(out, "\nRun %lld by itself:  assay show %lld\nOver time:  assay history\n", last, last);
@@ -160,6 +154,8 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
     struct as_buf seen = AS_BUF_INIT;
     write_machine_head(m, style, out);
     for (size_t i = 0; i < m->sheet.n && !st; i++) {
+        if (as_text_twin(&m->fullest, m->sheet.v[i].id, style, out))
+            continue;
         as_buf_clear(&seen);
         write_device_runs(m, &m->sheet.v[i], &seen);
         st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, err);
