@@ -243,9 +243,14 @@ void as_pairs_finish(struct as_pairs *p)
     *p = (struct as_pairs){0};
 }
 
+/* How far it certainly is from no difference: by the end of the interval that is nearest to it. */
 static double distance(const struct as_pair *p)
 {
-    return isnan(p->comparison.ratio) ? INFINITY : fabs(log(p->comparison.ratio));
+    const struct as_interval ci = as_comparison_interval(&p->comparison);
+    const double ratio = p->comparison.ratio;
+    if (isnan(ratio))
+        return INFINITY;
+    return ci.lo > 0 && isfinite(ci.hi) ? fmin(fabs(log(ci.lo)), fabs(log(ci.hi))) : fabs(log(ratio));
 }
 
 static int by_distance(const void *a, const void *b)

@@ -49,7 +49,8 @@ struct as_pairs {
 enum as_status as_compare_runs(const struct as_report_run *a, const struct as_report_run *b, double tolerance,
                                double limit, struct as_pairs *out, struct as_error *err);
 void as_pairs_finish(struct as_pairs *p);
-/* Pairs that are faster or slower, those that differ most first; returns how many. out: room for p->n. */
+/* Pairs that are faster or slower, those that differ most by the nearer end of the interval first; returns how many.
+ * out: room for p->n. */
 size_t as_pairs_differing(const struct as_pairs *p, const struct as_pair **out);
 /* "361 measurements compared: 300 same, 0 faster, 1 slower, 60 inconclusive" */
 void as_pairs_text(const struct as_pairs *p, struct as_buf *out);
