@@ -227,12 +227,15 @@ static bool is_close(const char *unit)
     return strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
 }
 
-enum { USUAL_DIGITS = 3 };
+/* A whole count below SMALL_COUNT has no digits that are not known. */
+enum { USUAL_DIGITS = 3, SMALL_COUNT = 1000 };
 
 static void format_add_number(struct as_buf *b, double v, const char *unit, const struct as_scale *scale, int digits)
 {
     if (strcmp(unit, "B") == 0 && scale && v >= 0 && isfinite(v))
         add_size_number(b, v * scale->factor);
+    else if (as_unit_is_count(unit) && fabs(v) < SMALL_COUNT && v == round(v))
+        as_format_count(b, v);
     else
         as_format_number(b, scale && !is_close(unit) ? v * scale->factor : v, digits);
 }

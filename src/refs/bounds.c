@@ -12,17 +12,32 @@ static const double ABOVE_POWER = 1.3;
 
 static const char HOST_LINK[] = "Host link", PEER_LINK[] = "GPU to GPU", BOTH[] = "bidirectional";
 
+/* Lines of one device's links, and how often its bandwidth of one direction counts: not those of all devices at once.
+ */
+static const struct {
+    const char *group, *label;
+    double directions;
+    bool to_peer;
+} links[] = {{HOST_LINK, "to device", 1, false}, {HOST_LINK, "from device", 1, false}, {HOST_LINK, BOTH, 2, false},
+             {PEER_LINK, "write", 1, true},      {PEER_LINK, "read", 1, true},         {PEER_LINK, BOTH, 2, true}};
+
+static double reported_link(const struct as_device_info *info, const char *group, const char *label)
+{
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        const double bandwidth = links[i].to_peer ? info->peer_bandwidth : info->bus_bandwidth;
+        if (bandwidth > 0 && strcmp(group, links[i].group) == 0 && strcmp(label, links[i].label) == 0)
+            return links[i].directions * 1e-9 * bandwidth;
+    }
+    return NAN;
+}
+
 double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit)
 {
     if (!info || strcmp(unit, "GB/s") != 0)
         return NAN;
     if (strcmp(group, "Memory") == 0 && info->peak_bandwidth > 0)
         return info->peak_bandwidth * 1e-9;
-    if (strcmp(group, HOST_LINK) == 0 && info->bus_bandwidth > 0)
-        return info->bus_bandwidth * (strcmp(label, BOTH) == 0 ? 2e-9 : 1e-9);
-    if (strcmp(group, PEER_LINK) == 0 && info->peer_bandwidth > 0)
-        return info->peer_bandwidth * (strcmp(label, BOTH) == 0 ? 2e-9 : 1e-9);
-    return NAN;
+    return reported_link(info, group, label);
 }
 
 static double at_highest_clock(const struct as_device_info *info, double printed)

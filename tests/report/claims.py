@@ -14,7 +14,7 @@ from harness import OK, expect  # noqa: E402
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
 ABSOLUTE = re.compile(r"\b(no|none|never|not|all|every|nowhere|nothing|only|any|neither|cannot|without)\b", re.I)
-NUMBER = r"[\d.,]+(?: [kMGT]?i?B| million| billion)?"
+NUMBER = r"[\d.,]+(?: [kMGT]?i?B| thousand| million| billion)?"
 
 # Absolute words that a fact may use, each with the fewest cells that it has to cite for them. A phrase says how far it goes:
 # over which cells, up to which size; or names a participant ("all other cores") or a way of measuring ("a page every 4 KiB").

@@ -60,7 +60,7 @@ def test_counts(folder, assay, store):
     expect(f"{CELLS} measurements: {CELLS * 8 // 10} ok, {CELLS // 10} rejected, {CELLS // 10} failed" in text, "counts", text)
     expect(f"latency cpu: {CELLS // 10} failed: no page" in text, "why cells are missing", text)
     expect(f"bandwidth cpu: {CELLS // 10} rejected: for example limit" in text, "why cells are rejected", text)
-    expect("from latency (10000 cells)" not in text and "bandwidth (10000 cells) are left out" in text,
+    expect("from latency (10000 measurements)" not in text and "bandwidth (10000 measurements) are left out" in text,
            "facts rest on whole probes that fit", text)
     db.close()
 

@@ -143,6 +143,8 @@ static enum as_status prepare_every_host(struct state *s, struct as_transfer_des
 {
     enum as_status st = AS_OK;
     lay_lane(s->tc, NULL, desc);
+    if (!s->tc->dev->team) /* what compiles ahead has none, and nothing is compiled */
+        return as_fail(err, AS_UNSUPPORTED, "the devices of this API do not work together");
     for (size_t i = 0; i < s->tc->dev->info.siblings && !st; i++)
         st = add_member(s, i, desc, err);
     return st ? st : start_team(s, desc, s->team.n, err);
@@ -153,7 +155,7 @@ static bool is_push(const struct as_trial_context *tc)
 {
     const char *peer = as_axes_text(tc->axes, "peer");
     return as_word_is(tc->axes, "direction", "both") && as_word_is(tc->axes, "how", "kernel") &&
-           strcmp(peer, "host") != 0 && tc->dev->info.capabilities & AS_CAP_TEAM;
+           strcmp(peer, "host") != 0 && tc->dev->team;
 }
 
 static enum as_status add_push(struct state *s, unsigned driver, unsigned owner, struct as_transfer_desc *desc,

@@ -190,9 +190,9 @@ static void host_follow(const struct as_host_call *call)
     sums[0] = sum;
 }
 
-static const struct as_host_kernel host_kernels[] = {{"fill", host_fill},     {"sum", host_sum},
-                                                     {"flush", host_flush},   {"link", host_link},
-                                                     {"follow", host_follow}, {NULL, NULL}};
+static const struct as_host_kernel host_kernels[] = {{"write_words", host_fill},    {"sum_words", host_sum},
+                                                     {"flush", host_flush},         {"link_lines", host_link},
+                                                     {"follow_lines", host_follow}, {NULL, NULL}};
 
 static enum as_status launch_cpu(struct state *s, struct as_kernel *kernel, uint64_t last, double *seconds,
                                  struct as_error *err)
@@ -354,17 +354,17 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
     if (!s->host_sums)
         return as_nomem(err, (size_t)s->cpu->info.threads * LINE_WORDS * sizeof *s->host_sums, "sums");
     as_buffers_open(&s->of_cpu, s->cpu, &program, err);
-    s->fill[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "link" : "fill", err);
-    s->sum[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "follow" : "sum", err);
+    s->fill[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "link_lines" : "write_words", err);
+    s->sum[0] = as_buffers_kernel(&s->of_cpu, s->chases ? "follow_lines" : "sum_words", err);
     s->flush = as_buffers_kernel(&s->of_cpu, "flush", err);
     if (s->of_cpu.status)
         return s->of_cpu.status;
     as_buffers_open(&s->of_device, s->dev, &program, err);
-    s->fill[1] = as_buffers_kernel(&s->of_device, s->chases ? "link" : "fill", err);
-    s->sum[1] = as_buffers_kernel(&s->of_device, s->chases ? "follow" : "sum", err);
+    s->fill[1] = as_buffers_kernel(&s->of_device, s->chases ? "link_lines" : "write_words", err);
+    s->sum[1] = as_buffers_kernel(&s->of_device, s->chases ? "follow_lines" : "sum_words", err);
     const uint64_t cache = as_info_last_cache(&tc->dev->info);
     if (s->flushes && cache && !tc->dev->info.is_host_cpu) {
-        s->sweep = as_buffers_kernel(&s->of_device, "fill", err);
+        s->sweep = as_buffers_kernel(&s->of_device, "write_words", err);
         s->other = as_buffers_memory(&s->of_device, NULL, 2 * cache, err);
     }
     s->sums = as_buffers_memory(&s->of_device, NULL, s->groups * GROUP * sizeof(uint64_t), err);

@@ -17,19 +17,19 @@ static unsigned sweeps; /* fills of memory larger than the buffer */
 static void run(const char *name, void *const *args)
 {
     as_host_item = (struct as_host_item){.threads = 1, .workgroups = 1};
-    if (strcmp(name, "fill") == 0) {
-        fill(args[0], *(u64 *)args[1], *(u64 *)args[2]);
+    if (strcmp(name, "write_words") == 0) {
+        write_words(args[0], *(u64 *)args[1], *(u64 *)args[2]);
         sweeps += *(u64 *)args[1] > 8192;
         if (lose_a_word)
             ((u64 *)args[0])[3] = 0;
-    } else if (strcmp(name, "link") == 0) {
-        link(args[0], *(u64 *)args[1], *(u64 *)args[2]);
+    } else if (strcmp(name, "link_lines") == 0) {
+        link_lines(args[0], *(u64 *)args[1], *(u64 *)args[2]);
         if (lose_a_word)
             ((u64 *)args[0])[16] = 0;
-    } else if (strcmp(name, "follow") == 0) {
-        follow(args[0], args[1], *(u64 *)args[2]);
+    } else if (strcmp(name, "follow_lines") == 0) {
+        follow_lines(args[0], args[1], *(u64 *)args[2]);
     } else {
-        sum(args[0], args[1], *(u64 *)args[2]);
+        sum_words(args[0], args[1], *(u64 *)args[2]);
     }
 }
 

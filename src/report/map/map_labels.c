@@ -69,13 +69,20 @@ double as_map_bar_share(const struct as_map_number *n)
     return 0;
 }
 
-/* The parts of a note that fit into its column, of letters a little wider than half as high, as digits are; the first
- * part always. */
+/* About how wide the first n characters are, in heights of a letter, in a wide font. */
+static double note_width(const char *note, size_t n)
+{
+    double width = 0;
+    for (size_t i = 0; i < n; i++)
+        width += strchr("fijlrt ,.;:'", note[i]) ? 0.4 : strchr("mwMW", note[i]) ? 0.95 : 0.63;
+    return width;
+}
+
+/* The parts of a note that fit into its column; the first part always. */
 static size_t note_length(const struct as_map_drawing *d, const char *note, double size)
 {
-    const size_t fits = (size_t)(d->s.note_w / (0.56 * size));
     size_t length = strlen(note);
-    while (length > fits) {
+    while (size * note_width(note, length) > d->s.note_w) {
         size_t k = length;
         while (k > 0 && note[k - 1] != ',')
             k--;

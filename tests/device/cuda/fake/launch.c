@@ -20,9 +20,7 @@ _Thread_local struct as_host_item as_host_item;
 #define F64
 #include "../../conformance/conformance.kernel"
 #include "lib/pages/pages.kernel"
-#define link migration_link /* which <unistd.h> has, too */
 #include "probes/links/migration/migration.kernel"
-#undef link
 #include "probes/runtime/concurrency/concurrency.kernel"
 #include "probes/runtime/launch/launch.kernel"
 #include "probes/validation/sentinel/sentinel.kernel"
@@ -246,14 +244,14 @@ static void run_touch(void **p)
     touch(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2], *(const u64 *)p[3], *(const u64 *)p[4], *(const u64 *)p[5]);
 }
 
-static void run_fill(void **p)
+static void run_write_words(void **p)
 {
-    fill(*(u64 **)p[0], *(const u64 *)p[1], *(const u64 *)p[2]);
+    write_words(*(u64 **)p[0], *(const u64 *)p[1], *(const u64 *)p[2]);
 }
 
-static void run_sum(void **p)
+static void run_sum_words(void **p)
 {
-    sum(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
+    sum_words(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
 }
 
 static void run_clock(void **p)
@@ -286,8 +284,8 @@ static const struct {
                {"core", run_core},
                {"memory", run_memory},
                {"touch", run_touch},
-               {"fill", run_fill},
-               {"sum", run_sum},
+               {"write_words", run_write_words},
+               {"sum_words", run_sum_words},
                {"as_clock", run_clock},
                {"conform_tick", run_tick},
                {"conform_numbers", run_numbers},
