@@ -156,7 +156,8 @@ static void check_walks(bool persistent)
 UNIT_TEST(test_one_group_walks_alone)
 {
     struct as_error err = {0};
-    struct as_trial_context tc = {.dev = &play.toy.dev};
+    const struct as_axes axes = {.n = 0};
+    struct as_trial_context tc = {.dev = &play.toy.dev, .axes = &axes};
     for (int persistent = 0; persistent < 2; persistent++) {
         assert_int_equal(start(persistent, &err), AS_OK);
         check_walks(persistent);
