@@ -210,7 +210,7 @@ def test_noise(assay):
     """A device whose samples differ by factors, in one trial and in several."""
     noisy = assay.script(dict(harness.FAST, noise={"sd": 0.8}))
     for trials in ("1", "2", "4"):
-        done = assay.run("run", "launch", "bandwidth", "--device", "null", "--set", "threads=1", "--trials", trials, "--precision", "10%", env=noisy)
+        done = assay.run("run", "launch", "bandwidth", "--device", "null", "--set", "threads=1", "--trials", trials, "--precision", "10%", "--budget", "60s", env=noisy)
         expect(done.code in MEASURED, "measured", done)
     expect_clear(views(assay, None))
     one = read(assay, "show", "1", "launch")
