@@ -31,6 +31,7 @@ static bool scale_dots(const struct as_rule_context *c, const struct as_cell *do
     *out = *dots;
     out->sum.median *= each;
     out->sum.ci = (struct as_interval){ci.lo * each, ci.hi * each};
+    out->limit *= each;
     return true;
 }
 

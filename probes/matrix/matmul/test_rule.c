@@ -154,8 +154,10 @@ UNIT_TEST(test_signals_of_each_type)
     made_add(&m, "roofline", "FLOP/s", 33.4e12, "type=f64 threads=0 width=best");
     made_derive(&m);
     assert_null(made_find(&m, ids[2])); /* the peak of floating-point arithmetic is none of integers */
-    made_add(&m, "alu", "ops/cycle", 64, "op=idp4a32 ilp=4 warps=0 width=scalar operands=0 steps=0")->clock_hz =
-        1.755e9;
+    struct as_cell *dots =
+        made_add(&m, "alu", "ops/cycle", 64, "op=idp4a32 ilp=4 warps=0 width=scalar operands=0 steps=0");
+    dots->clock_hz = 1.755e9;
+    dots->limit = 66; /* per cycle and unit, as its value: it bounds neither end of the interval */
     made_derive(&m);
     made_verdict(&m, ids[0], AS_REFUTED);
     made_says(made_get(&m, ids[0]), "less energy per operation");
@@ -165,6 +167,7 @@ UNIT_TEST(test_signals_of_each_type)
     made_says(made_get(&m, ids[1]), "; 3 signals agree");
     made_verdict(&m, ids[2], AS_SUPPORTED);
     made_near(&m, ids[2], 1584e12 / (64 * 8 * 132 * 1.755e9), 1e-9);
+    assert_true(made_get(&m, ids[2])->ci.lo < 0.988 * made_get(&m, ids[2])->value);
     made_says(made_get(&m, ids[2]), "the peak of the vector ALU (idp4a32)");
     made_says(made_get(&m, ids[2]), "; 3 signals agree");
     m.info.compute_units = 0;
