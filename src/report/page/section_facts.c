@@ -273,7 +273,7 @@ static size_t facts_of_machine(struct as_page *p)
 {
     const struct as_report_run *rr = p->runs;
     struct as_worth worth[AS_WORTH_MAX];
-    const size_t n = as_worth_knowing(run_of_worth(rr), NULL, worth, AS_WORTH_MAX);
+    const size_t n = as_worth_knowing(run_of_worth(rr), worth, AS_WORTH_MAX);
     size_t told = page_faults(p, rr);
     for (size_t i = 0; i < rr->devices_n; i++) {
         size_t of_device = facts_worth(p, rr, rr->devices[i].id, worth, n);

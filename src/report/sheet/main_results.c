@@ -1,5 +1,6 @@
 #include "report/sheet/main_results.h"
 
+#include "report/model/twins.h"
 #include "report/sheet/worth.h"
 
 #include <stdlib.h>
@@ -41,16 +42,26 @@ static void choose_facts(const struct as_report_run *run, const char *device, co
                 out->facts[out->facts_n++] = &run->facts[i];
 }
 
+/* Is something of it among what views list as worth knowing? */
+static bool has_worth(const struct as_report_run *run, const char *device)
+{
+    struct as_worth listed[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(run, listed, AS_WORTH_MAX);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(listed[i].fact->device, device) == 0)
+            return true;
+    return false;
+}
+
 enum as_status as_main_results_make(const struct as_report_run *run, const char *device, const struct as_sheet *sheet,
                                     struct as_main_results *out, struct as_error *err)
 {
-    struct as_worth any;
     *out = (struct as_main_results){0};
     if (sheet->n >= ENOUGH_LINES)
         return AS_OK;
     enum as_status st = as_operations_main(run, device, &out->operations, &out->operations_n, err);
-    if (!st && out->operations_n < FEW_OPERATIONS && sheet->n < ENOUGH_FOR_FACTS &&
-        !as_worth_knowing(run, device, &any, 1))
+    if (!st && out->operations_n < FEW_OPERATIONS && sheet->n < ENOUGH_FOR_FACTS && !has_worth(run, device) &&
+        !as_twins_shown_of(run, device))
         choose_facts(run, device, sheet, out);
     return st;
 }

@@ -34,11 +34,11 @@ static bool is_fault(const struct as_fact *f)
     return false;
 }
 
-/* By how much a device deviates at least; of a counter, which has no such measure, nothing. */
+/* By how much a device deviates at least. Errors of a link have no such measure and come first. */
 static double deviation_of(const struct as_fact *f)
 {
     if (f->relation != AS_FACT_ALIKE || !(f->ci.lo > 0))
-        return 0;
+        return INFINITY;
     return f->ci.hi < 1 ? -log(f->ci.hi) : log(f->ci.lo);
 }
 
@@ -80,6 +80,12 @@ static struct as_interval gain_on_side(const struct as_fact *f, const struct as_
     return f->gain_ci.hi < 1 ? (struct as_interval){1 / ci.hi, 1 / ci.lo} : ci;
 }
 
+/* Of a claim its own value. */
+static struct as_interval range_of(const struct as_fact *f, const struct as_fact *other)
+{
+    return is_claim(f) ? other->ci : gain_on_side(f, other);
+}
+
 enum answer { SAYS_NOTHING, SAYS_SAME, OPEN, DENIES };
 
 /* Another run denies an effect that it sees on the other side, or excludes at this size. */
@@ -99,7 +105,7 @@ static enum answer answer_of(const struct as_fact *f, const struct as_fact *othe
 static bool look_at_others(const struct as_report_run *run, int64_t own_run, struct as_worth *w, double *effect)
 {
     const struct as_fact *f = w->fact;
-    const struct as_interval own = gain_on_side(f, f);
+    const struct as_interval own = range_of(f, f);
     *effect = as_fact_effect(f);
     w->seen = w->looked = 1;
     w->ranges = own;
@@ -113,10 +119,13 @@ static bool look_at_others(const struct as_report_run *run, int64_t own_run, str
         w->looked += answer != SAYS_NOTHING;
         if (answer != SAYS_SAME)
             continue;
-        const struct as_interval its = gain_on_side(f, &o->fact);
+        const struct as_interval its = range_of(f, &o->fact);
         w->seen++;
-        *effect = fmin(*effect, its.lo);
-        w->differ |= its.hi < own.lo || its.lo > own.hi;
+        if (is_claim(f)) /* which states its range */
+            w->differ |= its.lo < own.lo || its.hi > own.hi;
+        else
+            w->differ |= its.hi < own.lo || its.lo > own.hi;
+        *effect = is_claim(f) ? *effect : fmin(*effect, its.lo);
         w->ranges = (struct as_interval){fmin(w->ranges.lo, its.lo), fmax(w->ranges.hi, its.hi)};
     }
     return true;
@@ -156,21 +165,40 @@ static bool is_told_before(const struct as_report_run *run, size_t at)
     return false;
 }
 
-/* Faults, or what else is worth knowing. device NULL: of any but those that drive the hardware of another. */
-static bool is_wanted(const struct as_report_run *run, const struct as_fact *f, bool of_faults, const char *device)
+static bool is_among(const struct as_fact *f, const char *const *devices)
 {
-    return is_fault(f) == of_faults && (device ? strcmp(f->device, device) == 0 : !as_twins_shown_of(run, f->device));
+    while (*devices && strcmp(*devices, f->device) != 0)
+        devices++;
+    return *devices;
 }
 
-static size_t candidates_of(const struct as_report_run *run, bool of_faults, const char *device, struct as_worth *v)
+/* Faults, or what else is worth knowing; left_out: devices, up to NULL. */
+static size_t candidates_of(const struct as_report_run *run, bool of_faults, const char *const *left_out,
+                            struct as_worth *v)
 {
     size_t n = 0;
     for (size_t i = 0; !run->of_machine && i < run->facts_n; i++)
-        if (is_wanted(run, &run->facts[i], of_faults, device))
+        if (is_fault(&run->facts[i]) == of_faults && !is_among(&run->facts[i], left_out))
             n = consider(run, &run->facts[i], run->run.id, v, n);
     for (size_t i = 0; run->of_machine && i < run->others_n; i++)
-        if (is_wanted(run, &run->others[i].fact, of_faults, device) && !is_told_before(run, i))
+        if (is_fault(&run->others[i].fact) == of_faults && !is_among(&run->others[i].fact, left_out) &&
+            !is_told_before(run, i))
             n = consider(run, &run->others[i].fact, run->others[i].run, v, n);
+    return n;
+}
+
+/* The best of either, without devices that drive the hardware of another. *v is the caller's (free). */
+static size_t worth_candidates(const struct as_report_run *run, bool of_faults, struct as_worth **v)
+{
+    const char **twins = calloc(run->devices_n + 1, sizeof *twins);
+    size_t n = 0, twins_n = 0;
+    *v = calloc(run->facts_n + run->others_n + 1, sizeof **v);
+    for (size_t i = 0; twins && i < run->devices_n; i++)
+        if (as_twins_shown_for(run, i) != i)
+            twins[twins_n++] = run->devices[i].id;
+    if (*v && twins)
+        n = candidates_of(run, of_faults, twins, *v);
+    free(twins);
     return n;
 }
 
@@ -202,10 +230,8 @@ static bool is_further(const struct as_fact *f, const struct as_worth *before, s
 
 size_t as_worth_faults(const struct as_report_run *run, struct as_worth *out, size_t most)
 {
-    struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
-    if (!v)
-        return 0;
-    const size_t n = candidates_of(run, true, NULL, v);
+    struct as_worth *v;
+    const size_t n = worth_candidates(run, true, &v);
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++) {
         bool is_told = false;
@@ -218,12 +244,11 @@ size_t as_worth_faults(const struct as_report_run *run, struct as_worth *out, si
     return kept;
 }
 
-size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most)
+size_t as_worth_knowing(const struct as_report_run *run, struct as_worth *out, size_t most)
 {
-    struct as_worth *v = calloc(run->facts_n + run->others_n + 1, sizeof *v);
-    if (!v)
-        return 0;
-    const size_t n = keep_reproduced(v, candidates_of(run, false, device, v));
+    struct as_worth *v;
+    size_t n = worth_candidates(run, false, &v);
+    n = keep_reproduced(v, n);
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++)
         if (is_further(v[i].fact, out, kept))
@@ -245,7 +270,7 @@ void as_worth_text(const struct as_worth *w, struct as_buf *out)
         as_buf_printf(out, "; seen in %zu of %zu runs", w->seen, w->looked);
     if (w->differ) {
         as_buf_str(out, ": ");
-        as_format_range(out, w->ranges.lo, w->ranges.hi, NAN, "x", 2);
+        as_format_range(out, w->ranges.lo, w->ranges.hi, NAN, is_claim(w->fact) ? w->fact->unit : "x", 2);
     }
 }
 

@@ -5,22 +5,21 @@
 #include "facts/facts.h"
 #include "report/report.h"
 
-enum { AS_WORTH_MAX = 5, AS_WORTH_FAULTS_MAX = 16 };
+enum { AS_WORTH_MAX = 5, AS_WORTH_FAULTS_MAX = 64 };
 
 struct as_worth {
     const struct as_fact *fact;
     double score;              /* infinite: a claim that is refuted */
     size_t seen, looked;       /* runs that say the same, of those that tell */
-    struct as_interval ranges; /* what the gain is in those that say the same */
-    bool differ;               /* their intervals do not all overlap that of the fact */
+    struct as_interval ranges; /* of the gain, or the value of a refuted claim, in those that say the same */
+    bool differ;               /* those of the gain do not all overlap; of a claim: they go beyond that of the fact */
 };
-/* Fills out with at most `most` of what is worth knowing of the device, what changes most first; returns how many.
- * device NULL: of the machine, where a device that drives the hardware of another has no say. A fact counts that says
- * what to do, by the end of its interval nearest to no effect in the run that shows least; not one that another run of
- * the machine denies. */
-size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most);
-/* The same of devices that are worse than the others of their model, and of links with errors, of all devices: the
- * largest deviation first. as_worth_knowing has none of them. */
+/* Fills out with at most `most` of what is worth knowing of the machine, what changes most first; returns how many.
+ * Only facts with advice count, ranked by the interval end nearest to no effect, in the run with the smallest effect;
+ * not one that another run of the machine denies, nor of a device that drives the hardware of another. */
+size_t as_worth_knowing(const struct as_report_run *run, struct as_worth *out, size_t most);
+/* The same of devices that are worse than the others of their model, and of links with errors, of all devices: links
+ * first, then the largest deviation. as_worth_knowing has none of them. */
 size_t as_worth_faults(const struct as_report_run *run, struct as_worth *out, size_t most);
 /* What to do and how often it was seen: "Pin host memory for copies: ...; seen once", of a fault after the device and
  * what is wrong with it. Not escaped. */

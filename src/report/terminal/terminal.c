@@ -74,7 +74,7 @@ bool as_text_worth(const struct as_report_run *run, const struct as_table_style 
     struct as_worth faults[AS_WORTH_FAULTS_MAX], worth[AS_WORTH_MAX];
     bool written[AS_WORTH_MAX] = {false};
     const size_t faults_n = as_worth_faults(run, faults, AS_WORTH_FAULTS_MAX),
-                 n = as_worth_knowing(run, NULL, worth, AS_WORTH_MAX);
+                 n = as_worth_knowing(run, worth, AS_WORTH_MAX);
     if (faults_n || n)
         as_text_title(out, "Worth knowing", style);
     for (size_t i = 0; i < faults_n; i++)
