@@ -1,12 +1,13 @@
 #include "peers.h"
 
 #include "base/text.h"
+#include "team.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PAIRS_ALL_DEVICES = 8, DEVICES_MAX = 32 };
+enum { PAIRS_ALL_DEVICES = 8 };
 
 const char *const as_peer_words[] = {"host",  AS_PEER_EVERY_HOST,
                                      "every", "0",
@@ -72,9 +73,9 @@ static bool has_node(double node)
 
 static enum as_applies every_host_applies(const struct as_device_info *info, struct as_error *err)
 {
-    if (info->siblings < 2 || info->siblings > DEVICES_MAX)
+    if (info->siblings < 2 || info->siblings > AS_TRANSFER_TEAM)
         return as_pruned(err, "backend '%s' has %u devices; 2 to %d can copy at the same time", info->backend,
-                         info->siblings, DEVICES_MAX);
+                         info->siblings, AS_TRANSFER_TEAM);
     if (!(info->capabilities & AS_CAP_TEAM))
         return as_pruned(err, "backend '%s' does not drive several devices at the same time", info->backend);
     if (as_peer_index(info->id) != 0)

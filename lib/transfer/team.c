@@ -47,6 +47,9 @@ enum as_status as_transfer_team_sample(struct as_transfer_team *team, uint64_t r
     enum as_status st = team->member[0].dev->team->run(parts, team->n, &timing, err);
     if (st)
         return st;
+    if (reps != team->reps)
+        team->samples = 0;
+    team->reps = reps;
     for (size_t k = 0; k < team->n; k++)
         team->rate[k][team->samples % AS_TRANSFER_KEPT] =
             member_bytes(&team->member[k], reps) / parts[k].seconds * 1e-9;

@@ -11,7 +11,7 @@ enum { AS_TRANSFER_TEAM = 32, AS_TRANSFER_KEPT = 32 };
 struct as_transfer_team {
     struct as_transfer member[AS_TRANSFER_TEAM];
     size_t n;
-    uint64_t samples;
+    uint64_t reps, samples; /* of the last sample; with as many repetitions, so that calibration is left out */
     double rate[AS_TRANSFER_TEAM][AS_TRANSFER_KEPT]; /* GB/s of each member in the last samples */
 };
 
