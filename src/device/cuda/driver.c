@@ -231,7 +231,6 @@ static const struct as_gpu_api gpu_api = {
     .host_mapped = CU_MEMHOSTALLOC_DEVICEMAP,
     .register_mapped = CU_MEMHOSTREGISTER_DEVICEMAP,
     .peer = {.rank = CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
-             .access = CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
              .atomics = CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
              .arrays = CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED},
     .kernel = {.registers = CU_FUNC_ATTRIBUTE_NUM_REGS,

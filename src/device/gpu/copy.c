@@ -49,10 +49,14 @@ static int put_back(const struct as_gpu *gpu, const struct as_gpu_back *back, co
     return code ? code : again;
 }
 
-int as_gpu_copy_put(const struct as_gpu *gpu, const struct as_copy *c, uint64_t i)
+const struct as_gpu_back *as_gpu_copy_back(const struct as_gpu *gpu, const struct as_copy *c)
+{
+    return c->back_to ? back_of(gpu, c) : NULL;
+}
+
+int as_gpu_copy_put(const struct as_gpu *gpu, const struct as_copy *c, const struct as_gpu_back *back, uint64_t i)
 {
     const struct as_gpu_functions *f = gpu->f;
-    const struct as_gpu_back *back = c->back_to ? back_of(gpu, c) : NULL;
     const bool last = i == c->reps - 1;
     int code = i == 0 ? f->event_record.call(gpu->start, gpu->stream) : 0;
     if (!code)
@@ -81,9 +85,10 @@ enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, st
     if (st)
         return st;
     int code = 0;
+    const struct as_gpu_back *back = as_gpu_copy_back(gpu, copy);
     uint64_t t0 = as_now_ns();
     for (uint64_t i = 0; i < copy->reps && !code; i++)
-        code = as_gpu_copy_put(gpu, copy, i);
+        code = as_gpu_copy_put(gpu, copy, back, i);
     int waited = gpu->f->stream_synchronize.call(gpu->stream);
     uint64_t t1 = as_now_ns();
     st = as_gpu_check(gpu, code ? code : waited, gpu->api->copy_name, err);

@@ -137,7 +137,8 @@ void as_gpu_close(struct as_gpu *gpu)
 
 enum as_status as_gpu_device_alive(struct as_device *dev, struct as_error *err)
 {
-    return as_gpu_alive(dev->ctx, err);
+    const enum as_status st = as_gpu_members_alive(dev->ctx, err);
+    return st ? st : as_gpu_alive(dev->ctx, err);
 }
 
 enum as_status as_gpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)

@@ -45,7 +45,7 @@ struct as_gpu_api {
     } kernel; /* attributes of functions */
 
     struct {
-        int rank, access, atomics, arrays;
+        int rank, atomics, arrays;
     } peer; /* attributes of a pair of devices */
 
     /* Name and text of an error; either may stay NULL. */
@@ -224,6 +224,8 @@ void as_gpu_peers_close(struct as_gpu *gpu);
 
 extern const struct as_team_ops as_gpu_team_ops;
 enum as_status as_gpu_member(struct as_device *dev, size_t index, struct as_device **out, struct as_error *err);
+/* An error if one of those opened was lost: the process can no longer use it. */
+enum as_status as_gpu_members_alive(const struct as_gpu *gpu, struct as_error *err);
 void as_gpu_members_close(struct as_gpu *gpu);
 
 /* ---- program.c, queue.c, copy.c ---- */
@@ -249,9 +251,11 @@ enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, st
                            struct as_error *err);
 /* AS_USAGE for a copy that does not fit its memory. */
 enum as_status as_gpu_copy_check(const struct as_gpu *gpu, const struct as_copy *copy, struct as_error *err);
+/* The stream of the copies back; NULL where there are none. */
+const struct as_gpu_back *as_gpu_copy_back(const struct as_gpu *gpu, const struct as_copy *c);
 /* Queues repetition i, with the start event before the first and the end event after the last. Both directions
  * alternate, so that neither stream waits for the host. The end event waits for the copy back. */
-int as_gpu_copy_put(const struct as_gpu *gpu, const struct as_copy *c, uint64_t i);
+int as_gpu_copy_put(const struct as_gpu *gpu, const struct as_copy *c, const struct as_gpu_back *back, uint64_t i);
 /* Replaces the further queues, which must be empty. */
 void as_gpu_queues_close(struct as_gpu *gpu);
 

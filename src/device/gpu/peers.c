@@ -1,6 +1,8 @@
 /* Peer devices: access to their memory, and a stream on them for copies from it. */
 #include "device/gpu/gpu.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 
 enum as_status as_gpu_back_create(struct as_gpu *gpu, struct as_gpu_back *back, struct as_error *err)
@@ -49,27 +51,31 @@ static enum as_status check_path(struct as_gpu *gpu, size_t index, const char *o
                    index, gpu->f->can_access_peer.name);
 }
 
-/* 0 after an error, which says why. */
-static int peer_attribute(struct as_gpu *gpu, int attribute, int peer, struct as_error *err)
+/* 0 after an error. */
+static int peer_attribute(struct as_gpu *gpu, int attribute, int peer)
 {
     int value = 0;
-    return AS_GPU_DO(gpu, err, peer_attribute, &value, attribute, gpu->here.device, peer) ? 0 : value;
+    return AS_GPU_DO(gpu, NULL, peer_attribute, &value, attribute, gpu->here.device, peer) ? 0 : value;
 }
 
-static void fill_peer(struct as_gpu *gpu, size_t index, struct as_peer *out)
+/* Access is what check_path asks for; the attributes are further properties. */
+static void fill_peer(struct as_gpu *gpu, size_t index, struct as_device_info *info)
 {
     const int peer = gpu->backend->found[index].id;
+    struct as_peer *out = &info->peers[info->peers_n++];
     struct as_error err = {0};
-    *out = (struct as_peer){.device = (unsigned)index,
-                            .access = peer_attribute(gpu, gpu->api->peer.access, peer, &err) > 0};
-    if (!out->access) {
-        snprintf(out->why_not, sizeof out->why_not, "%.150s", err.text[0] ? err.text : "the driver supports none");
+    const enum as_status st = check_path(gpu, index, info->id, &err);
+    *out = (struct as_peer){.device = (unsigned)index, .access = !st};
+    if (st == AS_UNSUPPORTED)
+        as_copy_text(out->why_not, sizeof out->why_not, "the driver reports no peer access");
+    else if (st)
+        as_copy_text(out->why_not, sizeof out->why_not, err.text);
+    if (st)
         return;
-    }
-    const int rank = peer_attribute(gpu, gpu->api->peer.rank, peer, NULL);
+    const int rank = peer_attribute(gpu, gpu->api->peer.rank, peer);
     out->rank = rank > 0 ? (unsigned)rank : 0;
-    out->atomics = peer_attribute(gpu, gpu->api->peer.atomics, peer, NULL) > 0;
-    out->arrays = peer_attribute(gpu, gpu->api->peer.arrays, peer, NULL) > 0;
+    out->atomics = peer_attribute(gpu, gpu->api->peer.atomics, peer) > 0;
+    out->arrays = peer_attribute(gpu, gpu->api->peer.arrays, peer) > 0;
 }
 
 void as_gpu_fill_peers(struct as_device *dev, size_t index)
@@ -77,7 +83,7 @@ void as_gpu_fill_peers(struct as_device *dev, size_t index)
     struct as_gpu *gpu = dev->ctx;
     for (size_t i = 0; i < gpu->backend->found_n && dev->info.peers_n < AS_PEERS_MAX; i++)
         if (i != index)
-            fill_peer(gpu, i, &dev->info.peers[dev->info.peers_n++]);
+            fill_peer(gpu, i, &dev->info);
 }
 
 static void gpu_peers_leave(const struct as_gpu *gpu, struct as_gpu_back *peer)

@@ -26,6 +26,15 @@ enum as_status as_gpu_member(struct as_device *dev, size_t index, struct as_devi
     return st ? st : again;
 }
 
+enum as_status as_gpu_members_alive(const struct as_gpu *gpu, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < gpu->backend->found_n && gpu->members && !st; i++)
+        if (gpu->members[i].ctx)
+            st = as_gpu_alive(gpu->members[i].ctx, err);
+    return st;
+}
+
 void as_gpu_members_close(struct as_gpu *gpu)
 {
     for (size_t i = 0; i < gpu->backend->found_n && gpu->members; i++)
@@ -74,8 +83,10 @@ static enum as_status put_part(const struct as_part *part, uint64_t i, struct as
     enum as_status st = as_gpu_alive(gpu, err);
     if (st)
         return st;
-    return part->copy ? as_gpu_check(gpu, as_gpu_copy_put(gpu, part->copy, i), gpu->api->copy_name, err)
-                      : put_launch(part->dev, part->launch, i, err);
+    if (!part->copy)
+        return put_launch(part->dev, part->launch, i, err);
+    const struct as_gpu_back *back = as_gpu_copy_back(gpu, part->copy);
+    return as_gpu_check(gpu, as_gpu_copy_put(gpu, part->copy, back, i), gpu->api->copy_name, err);
 }
 
 /* The devices take turns, so that all start with the first repetition. */

@@ -174,7 +174,6 @@ static const struct as_gpu_api gpu_api = {
     .host_mapped = hipHostMallocMapped,
     .register_mapped = hipHostRegisterMapped,
     .peer = {.rank = hipDevP2PAttrPerformanceRank,
-             .access = hipDevP2PAttrAccessSupported,
              .atomics = hipDevP2PAttrNativeAtomicSupported,
              .arrays = hipDevP2PAttrHipArrayAccessSupported},
     .kernel = {.registers = HIP_FUNC_ATTRIBUTE_NUM_REGS,

@@ -243,7 +243,7 @@ static void check_reported_peers(void)
     open_device(&other, 2);
     as_buf_clear(&text);
     as_info_peers(&other.dev.info, &text);
-    assert_non_null(strstr(as_buf_get(&text), ":1: no access: the driver supports none"));
+    assert_non_null(strstr(as_buf_get(&text), ":1: no access: the driver reports no peer access"));
     other.dev.device->close(&other.dev);
     conformance_fake("");
     as_buf_finish(&text);
