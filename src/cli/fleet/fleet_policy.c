@@ -139,7 +139,10 @@ static enum as_status policy_write_junit(const char *path, const struct as_buf *
     if (!path)
         return AS_OK;
     as_buf_printf(&out, AS_CHECK_JUNIT_HEAD "%s" AS_CHECK_JUNIT_TAIL, as_buf_get(suites));
-    const enum as_status st = as_write_file(path, as_buf_get(&out), out.len, err);
+    out.failed |= suites->failed;
+    enum as_status st = as_buf_check(&out, err);
+    if (!st)
+        st = as_write_file(path, as_buf_get(&out), out.len, err);
     as_buf_finish(&out);
     return st;
 }

@@ -29,7 +29,9 @@ write_option(const struct as_args *args, const char *option, const struct as_fle
     if (!path)
         return AS_OK;
     write(f, j, &out);
-    const enum as_status st = as_write_file(path, as_buf_get(&out), out.len, err);
+    enum as_status st = as_buf_check(&out, err);
+    if (!st)
+        st = as_write_file(path, as_buf_get(&out), out.len, err);
     as_buf_finish(&out);
     return st;
 }
