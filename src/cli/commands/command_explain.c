@@ -349,6 +349,8 @@ static bool explain_fact(const struct as_args *args, const char *id, const struc
 {
     struct as_store *store = NULL;
     struct as_error why = {0};
+    if (!as_fact_ids_exist(id))
+        return false;
     if (as_cli_store(args, AS_STORE_READ, &store, &why))
         store = NULL;
     const bool found = as_explain_fact(store, id, style, out);

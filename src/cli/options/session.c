@@ -251,7 +251,7 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
 {
     size_t wide;
     const char *probe = only_probe(run, &wide);
-    as_buf_printf(out, "\nEvery measurement:  assay show %s %s", name, probe ? probe : "PROBE");
+    as_buf_printf(out, "\nDetails:     assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
     if (has_porting_advice(run)) {
         as_buf_printf(out, "\nPorting:     assay advise %s", name);
