@@ -63,7 +63,8 @@ static void fill_peer(struct as_gpu *gpu, size_t index, struct as_peer *out)
     *out = (struct as_peer){.device = (unsigned)index,
                             .access = peer_attribute(gpu, gpu->api->peer.access, peer, &err) > 0};
     if (!out->access) {
-        snprintf(out->why_not, sizeof out->why_not, "%.150s", err.text[0] ? err.text : "the driver supports none");
+        snprintf(out->why_not, sizeof out->why_not, "%.150s",
+                 err.text[0] ? err.text : "the driver reports no peer access");
         return;
     }
     const int rank = peer_attribute(gpu, gpu->api->peer.rank, peer, NULL);

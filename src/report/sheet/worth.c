@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "report/model/twins.h"
+#include "report/model/same_hardware.h"
 #include "report/sheet/machine_state.h"
 
 #include <math.h>
@@ -159,7 +159,8 @@ static bool is_told_before(const struct as_report_run *run, size_t at)
 /* Faults, or what else is worth knowing. device NULL: of any but those that drive the hardware of another. */
 static bool is_wanted(const struct as_report_run *run, const struct as_fact *f, bool of_faults, const char *device)
 {
-    return is_fault(f) == of_faults && (device ? strcmp(f->device, device) == 0 : !as_twins_shown_of(run, f->device));
+    return is_fault(f) == of_faults &&
+           (device ? strcmp(f->device, device) == 0 : !as_hardware_representative_id(run, f->device));
 }
 
 static size_t candidates_of(const struct as_report_run *run, bool of_faults, const char *device, struct as_worth *v)

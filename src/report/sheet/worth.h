@@ -15,9 +15,9 @@ struct as_worth {
     bool differ;               /* their intervals do not all overlap that of the fact */
 };
 /* Fills out with at most `most` of what is worth knowing of the device, what changes most first; returns how many.
- * device NULL: of the machine, where a device that drives the hardware of another has no say. A fact counts that says
- * what to do, by the end of its interval nearest to no effect in the run that shows least; not one that another run of
- * the machine denies. */
+ * device NULL: of the machine, where a device that drives the same hardware as another contributes nothing. Only facts
+ * with advice count, ranked by the interval end nearest to no effect, in the run with the smallest effect; not one that
+ * another run of the machine denies. */
 size_t as_worth_knowing(const struct as_report_run *run, const char *device, struct as_worth *out, size_t most);
 /* The same of devices that are worse than the others of their model, and of links with errors, of all devices: the
  * largest deviation first. as_worth_knowing has none of them. */
