@@ -12,10 +12,10 @@ TABLE = "docs/words.md"
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.M)
 IN_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 # In strings for users a cell is a measurement; its number, which 'explain CELL' takes, may be named so.
-IN_TEXTS = [(re.compile(r"\b[Cc]ells?\b"), "measurement")]
-TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|\'(?:\\.|[^\'\\\n])+\'|"((?:\\.|[^"\\\n])*)"', re.S)
-NO_TEXT = re.compile(r"\bcells? (?:%|of run|w%|[0-9])|\[cell\]|\bno cell %|SELECT |UPDATE |INSERT |CREATE |FROM |class=")
-NO_TEXTS = ("src/store/",)
+USER_WORDS = [(re.compile(r"\b[Cc]ells?\b"), "measurement")]
+C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|\'(?:\\.|[^\'\\\n])+\'|"((?:\\.|[^"\\\n])*)"', re.S)
+EXEMPT_STRING = re.compile(r"\bcells? (?:%|of run|w%|[0-9])|\[cell\]|\bno cell %|SELECT |UPDATE |INSERT |CREATE |FROM |class=")
+EXEMPT_PATHS = ("src/store/",)
 ENDINGS = (".c", ".h", ".kernel", ".py", ".md", ".ini", ".js", ".html", ".json")
 NOT_PROSE = ("tests/fuzz/corpus/", "tests/lint/")
 FOLDERS = ("src", "lib", "probes", "include", "docs", "suites", "tools", "bench", "tests", "README.md", "CONTRIBUTING.md", "samples")
@@ -40,11 +40,11 @@ def people_read(path, text):
 
 def said_wrong(path, text):
     """Words that C strings for users do not use."""
-    if not path.endswith(".c") or not path.startswith(("src/", "probes/", "lib/")) or path.startswith(NO_TEXTS) or "/test" in path:
+    if not path.endswith(".c") or not path.startswith(("src/", "probes/", "lib/")) or path.startswith(EXEMPT_PATHS) or "/test" in path:
         return
-    for m in TEXT.finditer(text):
-        if m.group(1) and " " in m.group(1) and not NO_TEXT.search(m.group(1)):
-            for word, instead in IN_TEXTS:
+    for m in C_TOKEN.finditer(text):
+        if m.group(1) and " " in m.group(1) and not EXEMPT_STRING.search(m.group(1)):
+            for word, instead in USER_WORDS:
                 for found in word.finditer(m.group(1)):
                     at = m.start(1) + found.start()
                     if "words: ok" not in text[at:text.find("\n", at)]:

@@ -8,7 +8,8 @@
 
 extern const char *const as_node_words[]; /* beside the numbers of nodes; nodes without CPUs too */
 #define AS_NODE_AXIS                                                                                                   \
-    AS_WORD_AXIS("node", as_node_words, "near", "NUMA node of the memory; near: by default, which the note node says", \
+    AS_WORD_AXIS("node", as_node_words, "near",                                                                        \
+                 "NUMA node of the memory; near: the default placement, recorded in the note 'node'",                  \
                  .domain = AS_DOMAIN_NODE)
 
 /* The requested node; -1: near, or there is no such axis. */

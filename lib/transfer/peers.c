@@ -79,7 +79,8 @@ static enum as_applies every_host_applies(const struct as_device_info *info, str
     if (!(info->capabilities & AS_CAP_TEAM))
         return as_pruned(err, "backend '%s' does not drive several devices at the same time", info->backend);
     if (as_peer_index(info->id) != 0)
-        return as_pruned(err, "the first device of a backend measures the host links of all");
+        return as_pruned(err, "'%s:0' measures the host links of all devices: add --device %s:0", info->backend,
+                         info->backend);
     return AS_APPLIES;
 }
 

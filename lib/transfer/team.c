@@ -12,7 +12,7 @@ enum as_status as_transfer_team_add(struct as_transfer_team *team, struct as_dev
                                     const struct as_transfer_desc *desc, struct as_error *err)
 {
     if (team->n == AS_TRANSFER_TEAM)
-        return as_fail(err, AS_UNSUPPORTED, "more than %d devices copy at the same time", AS_TRANSFER_TEAM);
+        return as_fail(err, AS_UNSUPPORTED, "at most %d devices can copy at the same time", AS_TRANSFER_TEAM);
     struct as_transfer_desc own = *desc;
     own.seed += team->n; /* no member has another's data */
     return as_transfer_prepare(&team->member[team->n++], dev, &own, err);
@@ -89,7 +89,7 @@ void as_transfer_team_note(const struct as_transfer_team *team, struct as_trial_
             as_buf_printf(&list, "%zu x %.3g", team->n, sum / (double)team->n);
         }
         as_buf_str(&list, " GB/s");
-        as_note(tc, "shares", as_buf_get(&list));
+        as_note(tc, "device_bandwidths", as_buf_get(&list));
         as_note_number(tc, "slowest_device", slowest);
         as_note_number(tc, "fastest_device", fastest);
     }

@@ -25,8 +25,8 @@ enum as_status as_transfer_team_sample(struct as_transfer_team *team, uint64_t r
                                        struct as_error *err);
 bool as_transfer_team_check(struct as_transfer_team *team, char *why, size_t size);
 
-/* Notes what each member reached, medians over the last samples: "shares" ("4 x 52.1 GB/s", or a list where the
- * members differ), "slowest_device" and "fastest_device" in GB/s. */
+/* Notes what each member reached, medians over the last samples: "device_bandwidths" ("4 x 52.1 GB/s", or a list where
+ * the members differ), "slowest_device" and "fastest_device" in GB/s. */
 void as_transfer_team_note(const struct as_transfer_team *team, struct as_trial_context *tc);
 
 #endif

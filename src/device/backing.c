@@ -111,7 +111,7 @@ int as_backing_near_node(const char *near_cpus)
     return as_memory_has_place() ? -1 : as_host_near_node("", near_cpus);
 }
 
-void as_backing_renew(void *at, uint64_t bytes)
+void as_backing_drop_pages(void *at, uint64_t bytes)
 {
     as_drop_pages(at, bytes);
 }

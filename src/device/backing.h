@@ -17,8 +17,8 @@ void as_backing_want_huge_pages(void *at, uint64_t bytes);
  * the only one, or nodes are chosen for the calling thread. */
 int as_backing_near_node(const char *near_cpus);
 /* Drops the pages of a block of the heap, in whole pages: they may be those of an earlier block. */
-void as_backing_renew(void *at, uint64_t bytes);
-/* Has new pages come from this node, whoever touches them; -1: from the node of whoever does. Pages that there are
+void as_backing_drop_pages(void *at, uint64_t bytes);
+/* New pages come from this node, whoever touches them first; -1: from the node of the first touch. Existing pages
  * stay. */
 void as_backing_want_node(void *at, uint64_t bytes, int node);
 

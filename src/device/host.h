@@ -27,7 +27,7 @@ void as_host_caveats(char *out, size_t size);
 /* The numbers of the host's nodes that have memory, which may have gaps: a driver may reserve numbers that stay empty.
  * Node 0 if sysfs has none. root: "" except in tests. */
 void as_host_nodes(const char *root, struct as_cpus *out);
-/* The nodes that have memory or CPUs, and node 0, which axes give memory that is on no node: values of such axes. */
+/* Values of node axes: nodes with memory or CPUs, and node 0, which also stands for memory on no node. */
 void as_host_node_values(const char *root, struct as_cpus *out);
 /* The logical CPUs of a memory node; none where it has none. */
 void as_host_node_cpus(const char *root, int node, struct as_cpus *out);

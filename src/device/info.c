@@ -388,8 +388,8 @@ void as_info_peers(const struct as_device_info *info, struct as_buf *out)
         if (!name_alike(info, i, out))
             continue;
         if (p->access)
-            as_buf_printf(out, ": access, %s atomics, %s, rank %u", p->atomics ? "native" : "no native",
-                          p->arrays ? "arrays" : "no arrays", p->rank);
+            as_buf_printf(out, ": peer access, %s atomics, %s, performance rank %u (0 is best)",
+                          p->atomics ? "native" : "no native", p->arrays ? "array access" : "no array access", p->rank);
         else
             as_buf_printf(out, ": no access: %s", p->why_not);
     }

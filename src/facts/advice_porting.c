@@ -207,10 +207,11 @@ static void porting_say_applications(struct as_advice *a, size_t n, size_t faste
         as_advice_say(a, "Whether applications are faster with one allocation is inconclusive");
         return;
     }
-    as_advice_say(
-        a, "%s: %zu of %zu applications are faster with it, %zu slower. Time with it against time with copies: %s",
-        slower > faster ? "Keep explicit copies instead of one allocation" : "Use one allocation", faster, n, slower,
-        as_buf_get(decided));
+    as_advice_say(a, "%s: %zu of %zu applications %s faster with it, %zu slower. Time relative to explicit copies: %s",
+                  faster > slower   ? "Use one allocation"
+                  : slower > faster ? "Keep explicit copies instead of one allocation"
+                                    : "Whether one allocation is faster depends on the application",
+                  faster, n, faster == 1 ? "is" : "are", slower, as_buf_get(decided));
     if (unclear->len)
         as_advice_say(a, ". Inconclusive: %s", as_buf_get(unclear));
 }
@@ -279,7 +280,7 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
     }
     porting_add_all(c, a, of, n);
     if (decided.len)
-        as_advice_say(a, "%zu strateg%s faster, %zu slower. Time with each relative to without: %s", faster,
+        as_advice_say(a, "%zu strateg%s faster, %zu slower. Time relative to the version without it: %s", faster,
                       faster == 1 ? "y is" : "ies are", slower, as_buf_get(&decided));
     if (unclear.len)
         as_advice_say(a, "%s: %s", decided.len ? ". Inconclusive" : "The gain of these strategies is inconclusive",

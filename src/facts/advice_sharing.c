@@ -92,7 +92,8 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *p, siz
     else
         as_advice_say(a, "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to %.*f%%",
                       most < 0.1, 100 * most);
-    as_advice_say(a, ". '%s', device against CPU: %s", as_cell_axis(p->a, "allocator"), ratio_text(p->b, p->a, text));
+    as_advice_say(a, ". '%s', first touch by device relative to CPU: %s", as_cell_axis(p->a, "allocator"),
+                  ratio_text(p->b, p->a, text));
 }
 
 static void add_first_touch(struct as_advice *a, const struct as_pair *p)
@@ -410,23 +411,23 @@ static void say_copies(struct as_advice *a, const struct copies *all)
         }
         as_advice_gain(a, as_cells_ratio(all->own[i], all->direct[i]));
         if (ci.hi < 1)
-            as_advice_say(a, "%s '%s' copy even if you %s the data once", a->sentence[0] ? ". From" : "From",
+            as_advice_say(a, "%s '%s', copy even if you %s the data once", a->sentence[0] ? ". From" : "From",
                           as_cell_axis(all->copy[i], "from"), does);
         else
-            as_advice_say(a, "%s '%s' copy if you %s the data %s times or more", a->sentence[0] ? ". From" : "From",
+            as_advice_say(a, "%s '%s', copy if you %s the data %s times or more", a->sentence[0] ? ". From" : "From",
                           as_cell_axis(all->copy[i], "from"), does,
                           as_fact_value_text(passes, ci, "", number, sizeof number));
     }
     say_sources(a, all, vain, vain_n);
     if (vain_n)
         as_advice_say(a,
-                      " do not copy data that you %s repeatedly. %s in place are at most %.0f%% slower than in '%s' "
+                      ", do not copy data that you %s repeatedly. %s in place are at most %.0f%% slower than in '%s' "
                       "(first pass excluded: it may migrate pages)",
                       does, passes_of, 100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
     say_sources(a, all, open, open_n);
     if (open_n)
-        as_advice_say(a, " it is inconclusive. %s in place may be up to %.*f%% slower than in '%s'", passes_of,
-                      most < 0.1, 100 * most, as_cell_axis(all->own[open[0]], "allocator"));
+        as_advice_say(a, ", whether copying helps is inconclusive. %s in place may be up to %.*f%% slower than in '%s'",
+                      passes_of, most < 0.1, 100 * most, as_cell_axis(all->own[open[0]], "allocator"));
 }
 
 bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)

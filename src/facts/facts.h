@@ -59,7 +59,7 @@ const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const 
 /* How many times better the better of its two ways is at least: the end of its gain's interval nearest to 1. 1 where
  * that includes no effect, or there is no gain. */
 double as_fact_effect(const struct as_fact *f);
-/* Of cells of the probe roofline: does the first say more than the second (NULL: none) of what ordinary arithmetic can
+/* Of cells of the probe roofline: does the first say more than the second (NULL: none) of what the vector ALU can
  * do at most with numbers of a type? Those of the type come first, then the faster. */
 bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type);
 /* "1.46 ns (1.45 to 1.48 ns)"; the value alone without an interval, or where its ends read as the value does. */

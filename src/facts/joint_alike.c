@@ -119,7 +119,7 @@ static const char *alike_clock_text(struct alike_clocks clocks, char out[80])
     return out;
 }
 
-/* What to look at: a lower clock explains less, one as high as the others' does not. */
+/* What to check. A lower clock explains a lower number; at the same clock the cause lies elsewhere. */
 static void say_cause(struct as_fact *f, const struct alike_line *l, struct alike_clocks clocks)
 {
     static const struct {

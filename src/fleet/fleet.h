@@ -64,8 +64,8 @@ struct as_fleet_merged {
 };
 /* Adds the nodes of a file: a store, with the host of its last run, or data sheets as JSON, one after the other; of a
  * folder, all of its stores (*.db). What cannot be read becomes a node without numbers; AS_NOMEM is the only failure.
- * merged: gets the sheets, one a line, instead of f, which then has names and links alone; a failure to write is one of
- * all. NULL: f gets the numbers. Links are added by as_fleet_links_write, once all is read.
+ * merged: gets the sheets, one per line, instead of f, which then has names and links alone; a write error fails the
+ * whole merge. NULL: f gets the numbers. Links are added by as_fleet_links_write, once all is read.
  */
 enum as_status as_fleet_read(struct as_fleet *f, const char *path, struct as_fleet_merged *merged,
                              struct as_error *err);

@@ -175,7 +175,8 @@ static enum as_status text_missing(const struct as_fleet *f, const struct as_tab
     return st;
 }
 
-static void add_spread(const struct as_fleet_line *l, const struct as_fleet_reach *r, double *y, struct as_table *t)
+static void fleet_add_scatter(const struct as_fleet_line *l, const struct as_fleet_reach *r, double *y,
+                              struct as_table *t)
 {
     struct as_buf text = AS_BUF_INIT;
     double lowest = INFINITY, highest = -INFINITY;
@@ -208,7 +209,7 @@ static enum as_status text_spread(const struct as_fleet *f, const struct as_flee
                                   const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     static const char *const heads[] = {"line",     ">devices",    ">median",    ">lowest", ">highest",
-                                        ">scatter", ">finds from", "limited by", NULL};
+                                        ">scatter", ">detectable", "limited by", NULL};
     struct as_table t;
     size_t most = 0;
     for (size_t i = 0; i < f->lines_n; i++)
@@ -228,15 +229,16 @@ static enum as_status text_spread(const struct as_fleet *f, const struct as_flee
             as_table_heading(&t, f->kinds[k].name);
         for (size_t i = 0; i < f->lines_n; i++)
             if (f->lines[i].kind == k && f->lines[i].n > 1)
-                add_spread(&f->lines[i], &j->reach[i], y, &t);
+                fleet_add_scatter(&f->lines[i], &j->reach[i], y, &t);
     }
     const enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     as_text_fill(
         out,
-        "'finds from': the smallest deviation of one device that would have been a finding. More devices of the "
-        "model lower what 'few devices' limits, another 'assay fleet run' what 'precision' limits; 'scatter' "
-        "is that of the devices themselves.",
+        "'detectable': the smallest deviation of one device that would be a finding. What limits it: 'few devices': "
+        "more "
+        "devices of the model lower it; 'precision': another 'assay fleet run' lowers it; 'scatter': the devices "
+        "themselves differ; '--min-deviation': that option.",
         style->width, 0, 0);
     free(y);
     return st;

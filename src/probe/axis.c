@@ -226,7 +226,7 @@ static enum as_status axis_add_node(struct parser *p, uint64_t node)
     if (p->axis->type != AS_AXIS_WORD)
         return axis_add_number(p, node);
     if (node >= AS_NODES_MAX)
-        return as_fail(p->err, AS_USAGE, "axis '%s': nodes are numbered below %d", p->axis->name, AS_NODES_MAX);
+        return as_fail(p->err, AS_USAGE, "axis '%s': node numbers must be below %d", p->axis->name, AS_NODES_MAX);
     snprintf(text, sizeof text, "%llu", (unsigned long long)node);
     return add_value(p, text, NAN);
 }

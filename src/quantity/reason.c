@@ -173,7 +173,7 @@ static const char *say_not_asked(const struct as_quantity *q, const struct as_qu
     if (is_of_curve(q, source) && t->sizes < CURVE_MIN)
         return "the run measured too few sizes";
     return q->kind == AS_KIND_CAPACITY && t->has_end && !(t->is_below && t->is_above)
-               ? "the run measured no sizes around its end"
+               ? "the run measured no sizes near the end of this level"
                : "";
 }
 

@@ -7,7 +7,7 @@ static const double FOR_ROUNDS = 0.7;
 enum { TRIALS_FIRST = 3 };
 static const double SENTINELS = 25, SENTINELS_EVERY_S = 3;
 /* What a budget leaves out are the costliest cells, and costs vary from run to run. */
-static const double ROOM = 1.5;
+static const double BUDGET_MARGIN = 1.5;
 
 double as_deadline_of(double now, double budget_s, double finding_s)
 {
@@ -38,7 +38,7 @@ double as_deadline_budget_for_all(double budget_s, size_t measured, size_t all)
 {
     if (4 * measured < all)
         return NAN;
-    return ceil(fmax(ROOM * budget_s * (double)all / (double)measured, budget_s + 1));
+    return ceil(fmax(BUDGET_MARGIN * budget_s * (double)all / (double)measured, budget_s + 1));
 }
 
 size_t as_deadline_fits(double budget_s, size_t cells)

@@ -177,11 +177,11 @@ static size_t plateau_merge(const struct curve *c, struct span *spans, size_t n)
 
 /* At its ends a plateau takes in points on the way to the level beyond: they say nothing of its own. */
 static const double on_the_way = 0.01; /* and twice the point's noise from the level, towards what lies beyond */
-enum { LEAST_POINTS = 3 };
+enum { POINTS_MIN = 3 };
 
-static bool is_on_the_way(const struct curve *c, size_t point, size_t beyond, double level)
+static bool is_on_the_way(const struct curve *c, size_t point, double level, double beyond)
 {
-    const double sign = c->ly[beyond] > level ? 1 : -1;
+    const double sign = beyond > level ? 1 : -1;
     return sign * (c->ly[point] - level) > 2 * c->noise[point] + on_the_way;
 }
 
@@ -189,11 +189,11 @@ static bool is_on_the_way(const struct curve *c, size_t point, size_t beyond, do
 static struct span plateau_core(const struct curve *c, const struct span *s)
 {
     struct span core = *s;
-    while (s->first > 0 && core.first < core.last && is_on_the_way(c, core.first, s->first - 1, s->level))
+    while (s->first > 0 && core.first < core.last && is_on_the_way(c, core.first, s->level, c->ly[s->first - 1]))
         core.first++;
-    while (s->last + 1 < c->n && core.last > core.first && is_on_the_way(c, core.last, s->last + 1, s->level))
+    while (s->last + 1 < c->n && core.last > core.first && is_on_the_way(c, core.last, s->level, c->ly[s->last + 1]))
         core.last--;
-    if (core.last - core.first + 1 < LEAST_POINTS)
+    if (core.last - core.first + 1 < POINTS_MIN)
         return *s;
     core.level = span_level(c, core.first, core.last);
     return core;
@@ -229,8 +229,7 @@ static void find_knee(const struct curve *c, const struct span *a, const struct 
     out->knee = exp2((1 - share) * c->lx[up - 1] + share * c->lx[up]);
     /* the last points of a may already be on the rise if they deviate from its level by more than noise */
     size_t left = a->last;
-    while (left > a->first && sign * (c->ly[left] - a->level) > 2 * c->noise[left] + 0.01 &&
-           c->lx[a->last] - c->lx[left - 1] <= 1)
+    while (left > a->first && is_on_the_way(c, left, a->level, b->level) && c->lx[a->last] - c->lx[left - 1] <= 1)
         left--;
     while (up < b->first && sign * (c->ly[up] - half) < 2 * c->noise[up])
         up++;

@@ -63,7 +63,7 @@ UNIT_TEST(test_undecided)
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
     triad("cpu", 201, "thp", 8, "cpu")->sum.ci = (struct as_interval){110, 290};
     says(get_advice("cpu", "cpu-heavy"),
-         "It is inconclusive which of 2 to use: with 'thp' the CPU streams at 110 to 290 GB/s");
+         "Inconclusive which of 2 allocators to use. 'thp': the CPU streams at 110 to 290 GB/s");
     assert_null(strstr(get_advice("cpu", "cpu-heavy")->sentence, "tied"));
 }
 
@@ -206,13 +206,13 @@ UNIT_TEST(test_applications_and_strategies)
     application(100, "plain", 1, 0, APP("nn", "explicit", "memory-check", "own"));
     application(100, "explicit", 1, 1, APP("nn", "unified", "none", "managed"));
     const struct as_advice *a = get_advice("hip:0", "applications");
-    says(a,
-         "Use one allocation: 1 of 6 applications are faster with it, 1 slower. Time with it against time with copies: "
-         "0.800x (0.792 to 0.808x; hotspot, 'managed')");
+    says(a, "Whether one allocation is faster depends on the application: 1 of 6 applications is faster with it, 1 "
+            "slower. Time relative to explicit copies: "
+            "0.800x (0.792 to 0.808x; hotspot, 'managed')");
     says(a, "1.20x (1.19 to 1.21x; heartwall, 'managed')");
     says(a, "'managed'). Inconclusive: dwt2d, srad_v1, backprop, nn. One allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
-    says(a, "Time with each relative to without: double buffering 0.500x");
+    says(a, "Time relative to the version without it: double buffering 0.500x");
     says(a, "heartwall, 'managed'). Inconclusive: a check of free memory. Not measured: partial transfers, ");
     says(a, "a growing container. Impossible on this device: variables on the stack, static managed variables");
     infos[1].allocators[3].role = AS_ROLE_PAGEABLE;

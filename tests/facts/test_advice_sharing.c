@@ -30,7 +30,7 @@ UNIT_TEST(test_only_memory_that_both_touch)
     triad("hip:0", 2001, "pinned", 0, "device");
     says(get_advice("hip:0", "first-touch"),
          "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% in 1 "
-         "comparison. 'pinned', device against CPU: ");
+         "comparison. 'pinned', first touch by device relative to CPU: ");
     assert_int_equal(get_advice("hip:0", "first-touch")->numbers_n, 2);
 }
 
@@ -70,7 +70,7 @@ UNIT_TEST(test_undecided_first_touch)
     triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
     says(get_advice("hip:0", "first-touch"),
          "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to 24%. ");
-    says(get_advice("hip:0", "first-touch"), "'managed', device against CPU: 0.87x (");
+    says(get_advice("hip:0", "first-touch"), "'managed', first touch by device relative to CPU: 0.87x (");
 }
 
 UNIT_TEST(test_atomics_where_plain_accesses_are_not_coherent)
@@ -141,8 +141,8 @@ UNIT_TEST(test_copies)
     add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
     const struct as_advice *a = get_advice("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
-    says(a, "From 'pinned' copy if you stream over the data 1.01 (");
-    says(a, ". From 'managed' and 'shared' do not copy data that you stream over repeatedly. Triads in place are at "
+    says(a, "From 'pinned', copy if you stream over the data 1.01 (");
+    says(a, ". From 'managed' and 'shared', do not copy data that you stream over repeatedly. Triads in place are at "
             "most 2% slower "
             "than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* device memory read once */
@@ -153,7 +153,8 @@ UNIT_TEST(test_undecided_copies)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get_advice("hip:0", "copies"), "From 'managed' it is inconclusive. Triads in place may be up to 25% slower");
+    says(get_advice("hip:0", "copies"),
+         "From 'managed', whether copying helps is inconclusive. Triads in place may be up to 25% slower");
 }
 
 /* A copy faster than the bus came from data that was already on the device, and does not show the cost of bringing it
@@ -168,7 +169,7 @@ UNIT_TEST(test_copies_that_do_not_cross)
     forget_advice();
     copy->sum.median = 60;
     copy->sum.ci = (struct as_interval){59, 61};
-    says(get_advice("hip:0", "copies"), "From 'managed' do not copy data that you stream over repeatedly");
+    says(get_advice("hip:0", "copies"), "From 'managed', do not copy data that you stream over repeatedly");
 }
 
 UNIT_TEST(test_counters)

@@ -463,7 +463,7 @@ UNIT_TEST(test_nodes)
     assert_string_equal(values(&number, "0,34,252"), "0 34 252");
     assert_string_equal(values(&word, "34,near,252"), "34 near 252");
     assert_non_null(strstr(values(&number, "1024"), "above the largest value 1023"));
-    assert_non_null(strstr(values(&word, "1024"), "numbered below 1024"));
+    assert_non_null(strstr(values(&word, "1024"), "must be below 1024"));
     assert_non_null(strstr(values(&word, "nearer"), "has no value 'nearer'"));
 }
 

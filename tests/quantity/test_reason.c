@@ -70,7 +70,8 @@ UNIT_TEST(test_not_asked)
     assert_reason(NULL, 0, "L2.latency", AS_QUANTITY_NOT_IN_SUITE, "the run measured no size of this level");
     assert_reason(NULL, 0, "L1.latency", AS_QUANTITY_NOT_IN_SUITE, "the run measured too few sizes");
     add_curve(512, 32 * KIB, INFINITY);
-    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "the run measured no sizes around its end");
+    assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE,
+                  "the run measured no sizes near the end of this level");
     n = 0;
     assert_reason(NULL, 0, "L1.capacity", AS_QUANTITY_NOT_IN_SUITE, "");
 }

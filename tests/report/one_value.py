@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402  (beside the robust tests)
 from harness import MEASURED, OK, Skip, expect  # noqa: E402
 from view_values import (INSTRUCTION, INTERVAL, NUMBER, SAMPLES, SHOWN_TEXT, SIZE, advice_apart, contradictions, foreign,
-                         header_apart, infos_apart, is_twin, label_of, map_apart, page_of, rates_apart, read, sentences_apart, sentences_of_page,
+                         header_apart, infos_apart, is_same_hardware, label_of, map_apart, page_of, rates_apart, read, sentences_apart, sentences_of_page,
                          sentences_of_terminal, shown_otherwise, uncited, values_of_facts, values_of_page, values_of_sheet,
                          values_of_terminal)  # noqa: E402
 
@@ -97,7 +97,7 @@ def lines_apart(page, shown):
     lines, count, apart = [" ".join(line.split()) for line in shown.splitlines()], 0, []
     several = re.search("<th[^>]*>another run", page)
     for device, label, texts in rows_of_page(page):
-        if is_twin(shown, device):
+        if is_same_hardware(shown, device):
             continue
         words = " ".join(t for t in (label, texts[2], texts[3].lstrip("±"), texts[4] if several else "") if t)
         count += 1
@@ -110,12 +110,12 @@ def test_page_and_terminal_have_the_same_lines(assay):
     """Of the machine without a run, where the page also says what its intervals assume; of a run that is named, within the run."""
     assumed = 0
     for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
-        for run, said in (((), "'another run' assume"), (("last",), "95% intervals are within a run")):
+        for run, said, printed in (((), "± assumes", "'another run' assume"), (("last",), *2 * ["95% intervals are within a run"])):
             page, shown = page_of(assay, sample, *run), read(assay, sample, "show", *run, columns=300)
             texts = html.unescape(page)
             count, apart = lines_apart(page, shown)
             expect(count and not apart, f"{sample} {run}: page and terminal have the same texts ({count})", apart)
-            told = texts.count(said), " ".join(shown.split()).count(said)
+            told = texts.count(said), " ".join(shown.split()).count(printed)
             expect(told[0] == told[1] and (not run or told[0] == 1), f"{sample} {run}: both say '{said}'", told)
             assumed += told[0] if not run else 0
     expect(assumed > 5, "samples of one run say what their intervals assume", assumed)
@@ -123,17 +123,17 @@ def test_page_and_terminal_have_the_same_lines(assay):
 
 def test_worth_knowing_is_of_the_machine(assay):
     """At most five things, whatever devices there are; a device that drives the hardware of another has neither sheet nor say."""
-    twins = 0
+    others = 0
     for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
         for run in ((), ("last",)):
             shown, page = read(assay, sample, "show", *run), page_of(assay, sample, *run)
             part = shown.partition("\nWorth knowing\n")[2].partition("\n\n")[0]
             told = part.count("• "), sum("; seen " in text for view, text in sentences_of_page(page) if view == "worth knowing")
             expect(told[0] <= 5 and told[1] == told[0], f"{sample} {run}: terminal and page have the same things, at most five", told)
-            for twin in re.findall(r"^(\S+) drives the same hardware", shown, re.M):
-                twins += 1
-                expect(f"\n{twin}: " not in shown, f"{sample} {run}: {twin} is folded")
-    expect(twins > 2, "samples have twins", twins)
+            for other in re.findall(r"^(\S+) drives the same hardware", shown, re.M):
+                others += 1
+                expect(f"\n{other}: " not in shown, f"{sample} {run}: {other} has no sheet")
+    expect(others > 2, "samples have devices that drive the same hardware", others)
 
 
 def test_map_reads_as_the_sheet(assay):

@@ -84,13 +84,13 @@ static void map_has_the_native_cpu(void **state)
     for (size_t i = 0; i < r->cells_n; i++)
         if (strcmp(r->cells[i].device, "opencl:0") == 0)
             as_copy_text(r->cells[i].device, sizeof r->cells[i].device, "opencl:2");
-    assert_int_equal(as_twins_shown_for(r, opencl), cpu);
-    assert_int_equal(as_twins_shown_for(r, cpu), cpu);
+    assert_int_equal(as_hardware_representative(r, opencl), cpu);
+    assert_int_equal(as_hardware_representative(r, cpu), cpu);
     for (size_t i = 0; i < r->cells_n; i++)
         if (strcmp(r->cells[i].device, "cpu") == 0)
             r->cells[i].status = AS_CELL_UNSUPPORTED;
-    assert_int_equal(as_twins_shown_for(r, opencl), opencl);
-    assert_int_equal(as_twins_shown_for(r, cpu), opencl);
+    assert_int_equal(as_hardware_representative(r, opencl), opencl);
+    assert_int_equal(as_hardware_representative(r, cpu), opencl);
     synth_free(s);
 }
 

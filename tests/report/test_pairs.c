@@ -100,7 +100,7 @@ static void reported_access(void **state)
     assert_int_equal(as_text_pairs(&run, &style, &out, &err), AS_OK);
     const char *text = as_buf_get(&out), *heading = strstr(text, "as the driver reports");
     assert_non_null(heading);
-    const char *atomics = strstr(heading, "with atomics"), *some = strstr(heading, "no atomics"),
+    const char *atomics = strstr(heading, "native atomics"), *some = strstr(heading, "no native atomics"),
                *none = strstr(heading, "none");
     assert_true(atomics && some && none && some < none && none < strstr(text, "write, copy engine"));
     as_buf_finish(&out);

@@ -130,7 +130,7 @@ def shown_as(number, unit):
     return in_base_unit(value - half, unit), in_base_unit(value + half, unit)
 
 
-def is_twin(shown, device):
+def is_same_hardware(shown, device):
     """Does the terminal name another device instead of its sheet?"""
     return re.search(rf"^{re.escape(device)} drives the same hardware", shown, re.M)
 
@@ -139,7 +139,7 @@ def values_of_terminal(sheet, shown):
     """(device, quantity, value of the sheet, the least and the most that the shown one stands for), in base units, of all lines but
     sizes; of a line that is in words or two modes, NAN. A device's lines are in one order in both."""
     for device in json.loads(sheet)["devices"]:
-        if is_twin(shown, device["id"]):
+        if is_same_hardware(shown, device["id"]):
             continue
         rows = [line for line in device["lines"] if line["unit"] != "B" and len(line["quantity"]) <= LABEL]
         lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())

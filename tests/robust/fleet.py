@@ -107,7 +107,7 @@ def test_smallest_deviation(assay):
         said = [f["quantity"] for f in of[0]["findings"]]
         expect((said == ["memory.read.all"]) == found and bool(said) == found, f"slower by {share:.3f}", (of[0], least))
     text = assay.run("fleet", "show", "--all", *[assay.path(f"n{i}.json") for i in range(NODES)])
-    expect("finds from" in text.out and "another 'assay fleet run'" in " ".join(text.out.split()), "in words", text)
+    expect("detectable" in text.out and "another 'assay fleet run'" in " ".join(text.out.split()), "in words", text)
     few, _ = reach(assay, assay.path("n0.json"))
     expect(few["smallest_deviation"] > least, "fewer devices find less", few)
 

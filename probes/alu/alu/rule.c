@@ -401,11 +401,12 @@ static void derive_operands(struct as_rule_context *c)
             break;
         f->verdict = f->ci.hi < 1 ? AS_SUPPORTED : f->ci.lo > 1 ? AS_REFUTED : AS_UNDECIDED;
         const bool is_full = as_cell_axis_number(pairs[i].a, "warps") == 0;
-        as_fact_say(f,
-                    "{op} with {ilp} chain%s and %s warps runs at {value} of its rate when it reads three different "
-                    "registers instead of one",
-                    as_cell_axis_number(pairs[i].a, "ilp") == 1 ? "" : "s",
-                    is_full ? "the most" : as_cell_axis(pairs[i].a, "warps"));
+        as_fact_say(
+            f,
+            "{op} with {ilp} chain%s and %s warps: reading three different registers runs at {value} of the rate "
+            "with one",
+            as_cell_axis_number(pairs[i].a, "ilp") == 1 ? "" : "s",
+            is_full ? "the maximum number of" : as_cell_axis(pairs[i].a, "warps"));
     }
     free(pairs);
 }

@@ -143,8 +143,8 @@ static enum as_status prepare_every_host(struct state *s, struct as_transfer_des
 {
     enum as_status st = AS_OK;
     lay_lane(s->tc, NULL, desc);
-    if (!s->tc->dev->team) /* what compiles ahead has none, and nothing is compiled */
-        return as_fail(err, AS_UNSUPPORTED, "the devices of this API do not work together");
+    if (!s->tc->dev->team) /* precompilation has no team, and engine copies need no kernel */
+        return as_fail(err, AS_UNSUPPORTED, "this API cannot drive several devices at the same time");
     for (size_t i = 0; i < s->tc->dev->info.siblings && !st; i++)
         st = add_member(s, i, desc, err);
     return st ? st : start_team(s, desc, s->team.n, err);
@@ -196,7 +196,7 @@ static enum as_status link_prepare(struct as_trial_context *tc, void *state, str
         return st;
     as_transfer_variant(s->team.n ? &s->team.member[0] : &s->transfer, variant, sizeof variant);
     as_note(tc, "variant", variant);
-    as_note_number(tc, "drivers", s->team.n ? (double)s->team.n : 1);
+    as_note_number(tc, "copying_devices", s->team.n ? (double)s->team.n : 1);
     as_note(tc, "host_thread", s->place.moved ? tc->dev->info.near_cpus : "not placed");
     return AS_OK;
 }

@@ -21,9 +21,9 @@ static void say_every_host(const struct as_cell *cell, struct as_fact *f)
     const char *direction = as_cell_axis(cell, "direction");
     const double links = as_cell_note(cell, "links");
     char value[200];
-    char *shares = as_cell_note_text(cell, "shares");
-    as_fact_noted_text(f, "", shares ? shares : "", value, sizeof value);
-    free(shares);
+    char *bandwidths = as_cell_note_text(cell, "device_bandwidths");
+    as_fact_noted_text(f, "", bandwidths ? bandwidths : "", value, sizeof value);
+    free(bandwidths);
     if (strcmp(direction, "both") == 0)
         as_fact_say(f, "Host and all %.0f devices at once, both directions: %s", links, value);
     else if (strcmp(direction, "from") == 0)
@@ -82,8 +82,7 @@ static const struct as_cell *find_alone(const struct as_cell *const *cells, size
 
 static void add_shared(struct as_rule_context *c, const struct as_cell *together, const struct as_cell *alone)
 {
-    static const char *const ways[][2] = {
-        {"to", "from the devices"}, {"from", "to the devices"}, {"both", "in both directions"}};
+    static const char *const ways[][2] = {{"to", "from"}, {"from", "to"}, {"both", "to and from"}};
     const double links = as_cell_note(together, "links"), share = 100 / links;
     const struct as_interval ratio = as_cells_ratio(together, alone);
     const char *way = "";
@@ -98,7 +97,9 @@ static void add_shared(struct as_rule_context *c, const struct as_cell *together
     f->verdict = AS_SUPPORTED;
     as_fact_evidence(f, together);
     as_fact_evidence(f, alone);
-    as_fact_say(f, "All %.0f host links together reach {value} of %.0f times one, %s", links, links, way);
+    as_fact_say(f,
+                "Copies %s all %.0f devices at once reach {value} of %.0f times the bandwidth of one host link alone",
+                way, links, links);
 }
 
 static void derive_shared(struct as_rule_context *c)
@@ -123,8 +124,8 @@ const struct as_rule as_rules_link[] = {
     {"links", derive_links, "the fastest valid copy over the link, by direction, of any size and method",
      "a faster copy over the same link that passes the same gates"},
     {"shared host links", derive_shared,
-     "the bandwidth of all devices' copies with the host at once, over the number of devices times that of the first "
-     "device's copies alone, of the same size and direction",
+     "bandwidth of copies between the host and all devices at once, divided by the number of devices times the "
+     "bandwidth of the first device alone; same size and direction",
      "another share, measured in the same way"},
     {0},
 };

@@ -221,7 +221,7 @@ UNIT_TEST(test_both_push)
         const char *notes = as_buf_get(&v.tc.detail);
         assert_non_null(strstr(notes, cases[i].shares));
         assert_true(fabs(as_detail_number(notes, "slowest_device") - cases[i].slowest) < 1e-6);
-        assert_true(as_detail_number(notes, "links") == 1 && as_detail_number(notes, "drivers") == 2);
+        assert_true(as_detail_number(notes, "links") == 1 && as_detail_number(notes, "copying_devices") == 2);
         toy_finish(&as_probe_link, &v);
         scripted_close(&s);
     }

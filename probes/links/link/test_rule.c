@@ -45,7 +45,7 @@ UNIT_TEST(test_links_together)
     m.share = 0.01;
     struct as_cell *cell = made_add(&m, "link", "GB/s", 105,
                                     "peer=every_host node=0 allocator=pinned direction=from how=engine size=67108864");
-    cell->detail = as_strdup("{\"links\":4,\"shares\":\"4 x 26.2 GB/s\"}");
+    cell->detail = as_strdup("{\"links\":4,\"device_bandwidths\":\"4 x 26.2 GB/s\"}");
     made_add(&m, "link", "GB/s", 50, "peer=host node=0 allocator=pinned direction=from how=engine size=67108864");
     made_add(&m, "link", "GB/s", 52.5, "peer=host node=1 allocator=pinned direction=from how=engine size=67108864");
     made_add(&m, "link", "GB/s", 99, "peer=host node=0 allocator=pinned direction=to how=engine size=67108864");
@@ -57,8 +57,8 @@ UNIT_TEST(test_links_together)
     assert_string_equal(f->object, "link:every_host");
     assert_true(isnan(f->claimed));
     f = made_near(&m, "link.shared.from", 50, 1e-9);
-    made_says(f, "All 4 host links together reach 50");
-    made_says(f, " of 4 times one, to the devices");
+    made_says(f, "Copies to all 4 devices at once reach 50");
+    made_says(f, "Copies to all 4 devices at once reach 50");
     assert_int_equal(f->evidence_n, 2);
     assert_null(made_find(&m, "link.shared.to"));
     made_end(&m);

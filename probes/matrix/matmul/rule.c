@@ -20,7 +20,7 @@ static const char *const
                                                                                            "tensor",  "mma",
                                                                                            "library", NULL},
     *const old_paths[] = {"mma", NULL}, *const oldest_paths[] = {"wmma", NULL},
-    *const library_paths[] = {"library", NULL}, *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
+    *const library_paths[] = {"library", NULL}, *const vector_alu_paths[] = {"dot", "tiled", "naive", NULL};
 
 /* ---- the cells ---- */
 
@@ -161,7 +161,7 @@ static double energy_ratio(const struct as_cell *a, const struct as_cell *b, str
 }
 
 /* Three signals of whether GEMMs have a unit of their own: the rate against the vector ALU's peak, the rate against the
- * older path, and the energy per operation against ordinary arithmetic, with the rails that the power comes from. */
+ * older path, and the energy per operation against the vector ALU, with the rails that the power comes from. */
 enum { THROUGHPUT, OLDER_PATH, POWER, SIGNALS };
 struct signals {
     struct both above, older, power;
@@ -170,7 +170,7 @@ struct signals {
     struct as_interval energy_ci;
 };
 
-/* Without arithmetic units of its own a path takes the energy of ordinary arithmetic, but for operands. */
+/* Without arithmetic units of its own a path takes the energy of the vector ALU, but for operands. */
 static const double SAME_ENERGY = 1 / 1.5;
 
 /* "; 27.6x less energy per operation (25.0 to 30.5x) than tiled" */
@@ -311,10 +311,10 @@ static void matmul_add_unit(const struct gemms *p, const char *type, const struc
 static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, const struct as_cell *roof)
 {
     const char *type = t->word;
-    /* ordinary arithmetic has no tf32: it does the same in f32 */
-    const char *ordinary = t->vector ? t->vector : type;
+    /* the vector ALU has no tf32: it does the same in f32 */
+    const char *vector = t->vector ? t->vector : type;
     struct signals s = {.older = at_last_size(p, type, new_paths, type, old_paths),
-                        .power = {best_with_power(p, type, matrix_paths), best_with_power(p, ordinary, ordinary_paths)},
+                        .power = {best_with_power(p, type, matrix_paths), best_with_power(p, vector, vector_alu_paths)},
                         .energy = NAN};
     if (!s.older.a)
         s.older = at_last_size(p, type, old_paths, type, oldest_paths);
@@ -356,7 +356,7 @@ static void add_library(const struct gemms *p, const char *type)
 {
     struct both at = at_last_size(p, type, own_paths, type, library_paths);
     if (!at.a)
-        at = at_last_size(p, type, ordinary_paths, type, library_paths);
+        at = at_last_size(p, type, vector_alu_paths, type, library_paths);
     struct as_fact *f = at.a ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_LIBRARY, at.a, at.b, AS_BY(.type = type)) : NULL;
     if (!f)
         return;
@@ -449,7 +449,7 @@ const struct as_rule as_rules_matmul[] = {
      "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes), which decides; "
      "a "
      "gain of 1.5 times over the older path, or an older path above that peak; less than 1/1.5 of the energy per "
-     "operation of ordinary arithmetic, sustained, "
+     "operation of the vector ALU, sustained, "
      "by the device's sensor; own kernels compared with the library's",
      "a faster GEMM of the wider type, or on the vector ALU, that passes the same gates"},
     {0},

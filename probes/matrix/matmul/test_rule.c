@@ -96,8 +96,8 @@ UNIT_TEST(test_matrix_unit)
     made_holds(made_get(&m, "matmul.library.f16"), 1);
 }
 
-/* Rigel's three signals on its own chip: below the ceiling, hardly above the older path, and the energy of ordinary
- * arithmetic on the GPU's rail alone. */
+/* Rigel's three signals on its own chip: below the ceiling, hardly above the older path, and the energy of the
+ * vector ALU on the GPU's rail alone. */
 static void signals(double older, double tiled_watts)
 {
     gemm("tensor", "f16", 4096, 14.8);

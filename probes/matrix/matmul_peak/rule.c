@@ -130,8 +130,8 @@ static void matmul_peak_derive_peaks(struct as_rule_context *c)
     free(cells);
 }
 
-/* Of one chain in one group of lanes each instruction waits for the result of the one before: its operations by those
- * per cycle are its latency. */
+/* With one chain in one group of lanes each instruction waits for the result of the one before: its operations divided
+ * by those per cycle are its latency. */
 static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
     const double operations = as_cell_note(cell, "operations");
@@ -166,7 +166,7 @@ const struct as_rule as_rules_matmul_peak[] = {
      "rate of the architecture; reached from 98% on",
      "a chain of the same instruction with another rate in cycles that passes the same gates"},
     {"latency of matrix instructions", derive_latency,
-     "one chain of accumulations in one group of lanes: operations of an instruction by operations per cycle",
+     "one chain of accumulations in one group of lanes: operations of an instruction divided by operations per cycle",
      "a chain of the same instruction with another time that passes the same gates"},
     {0},
 };

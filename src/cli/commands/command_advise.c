@@ -122,8 +122,8 @@ const struct as_command as_command_advise = {
              "the same counter. Answers with the largest effect come first, ten unless --all is given. Each answer "
              "lists its "
              "evidence, the measurements it rests on; 'assay explain CELL' shows one. "
-             "If valid measurements are missing, --all names the command that measures them. Advice rests on one run: "
-             "'assay run upm apps' measures most of them.",
+             "If valid measurements are missing, --all names the command that measures them. Advice rests on one run; "
+             "'assay run upm apps' takes most of these measurements.",
     .example = "assay run upm apps && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,

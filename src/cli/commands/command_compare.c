@@ -279,7 +279,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
-    {"all", 'a', NULL, "print every measurement that one of the runs has a number for, and long lists whole", false},
+    {"all", 'a', NULL, "print every measurement with a number in either run, and do not shorten lists", false},
     {"check", 0, "P",
      "exit 3 when the second run is slower than the first by more than P, 0% to 1000%, with 99% confidence", false},
     {"report", 0, "FILE", "also write an HTML report of both runs: data sheets with ratios, overlaid curves", false},
@@ -293,8 +293,9 @@ const struct as_command as_command_compare = {
     .args = "RUN RUN",
     .summary = "compare two runs measurement by measurement",
     .about =
-        "Prints how many measurements differ, then those that differ most and what only one run has; with --all also "
-        "every other measurement. Each has the ratio of the second run to the first, the interval that decides, and a "
+        "Prints how many measurements differ, the lines of the data sheet and the measurements that differ most, and "
+        "what only one run has; with --all, all measurements. Each has the ratio of the second run to the first, the "
+        "interval that decides, and a "
         "verdict about the second: same (the 95% interval lies within 3%, or within P with --check), faster or slower "
         "(the 99% interval lies beyond that), or inconclusive. Intervals cover what varies between runs of such a "
         "machine, and numbers that follow the core's clock are compared at that of the first run. Only valid numbers "

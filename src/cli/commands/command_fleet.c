@@ -86,7 +86,7 @@ static const struct as_option options[] = {
     {"policy", 0, "POLICY", "of show: check each node against the bounds of this INI file, as 'assay check --policy'",
      false},
     {"all", 0, NULL,
-     "also print the spread of each line over the fleet, and the smallest deviation that it could have found", false},
+     "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding", false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
     {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations", false},
@@ -122,9 +122,10 @@ const struct as_command as_command_fleet = {
         "share of false findings is at most --fdr (Benjamini and Hochberg). If the devices form two clusters, both are "
         "reported and each device is compared within its own: where a tenth of the devices or more are slow by a "
         "similar amount, they are such a cluster and no outliers.\n\n"
-        "With --policy, show compares each node with the bounds of an INI file instead, by what its store or sheet "
-        "has: "
-        "a bound is not met where two runs of the node agree. --json has a verdict per node (pass, fail, incomplete, "
+        "With --policy, show checks each node's stored runs or sheet against the bounds of an INI file instead. A "
+        "bound "
+        "counts as not met only where two runs of the node agree. --json has a verdict per node (pass, fail, "
+        "incomplete, "
         "unconfirmed or unknown), --junit a test case per bound; exit status 3 if a node does not meet a bound or has "
         "no number for "
         "it.\n\n"

@@ -251,7 +251,7 @@ const struct as_command as_command_plan = {
         "opened to be asked what they are; nothing is measured and no store is written. With a budget a run takes at "
         "most "
         "that; without one the time is that of all trials, without their preparation.\n\n"
-        "With --json the first line is the plan, and each other one a measurement.",
+        "With --json, the first line is the plan and each further line a measurement.",
     .example = "assay plan quick\nassay plan latency --device cpu --set 'size=1KiB..1GiB x4' --json",
     .options = plan_options,
     .max_args = -1,

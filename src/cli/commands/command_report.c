@@ -94,9 +94,9 @@ const struct as_command as_command_report = {
     .summary = "write a report of runs as a web page",
     .about =
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
-        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last is "
-        "shown, with the data sheet of the machine over its runs, also if there is one; with a RUN, with the intervals "
-        "of its own trials. A RUN is a run of the store, FILE.db for "
+        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, shows the "
+        "last run, with the data sheet joined over all runs of the machine, even if there is only one. With a RUN, "
+        "shows its own data sheet, with intervals within the run. A RUN is a run of the store, FILE.db for "
         "the last run of another store, FILE.db:RUN, or an exported JSON file.",
     .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs h100",
     .options = report_options,

@@ -202,8 +202,8 @@ static bool show_lines(const struct as_args *args, const struct as_table_style *
     const bool asked = lines.len;
     if (asked && (as_args_flag(args, "json") || as_args_value(args, "refs")))
         *st = as_fail(err, AS_USAGE,
-                      "'%s' names lines of the data sheet, which are shown without --json and --refs: "
-                      "use 'assay export --format sheet'",
+                      "--json and --refs do not apply to lines of the data sheet ('%s'); for JSON use 'assay export "
+                      "--format sheet'",
                       as_buf_get(&lines));
     else if (asked)
         *st = as_list_lines(args, run, as_buf_get(&lines), style, out, err);

@@ -155,7 +155,7 @@ static void compare_table_add_row(struct as_table *t, const char *axes, const st
     if (p->match == AS_MATCH_BOTH)
         as_table_addf(t, paint[p->comparison.verdict], "%s%s%s%s", as_verdict_word(p->comparison.verdict),
                       p->two_states ? ", two states" : "", p->regression ? ", over the limit" : "",
-                      p->other_kernel ? ", other kernel" : "");
+                      p->other_kernel ? ", different kernel source" : "");
     else
         add_no_verdict(t, p->a, p->b);
 }
@@ -230,7 +230,7 @@ static void write_differing(const struct as_pairs *pairs, const struct as_pair *
     as_buf_str(&line, " in b, b/a ");
     as_number_prose(&(struct as_number){.value = by->ratio, .ci = as_comparison_interval(by), .unit = "x"}, "", "",
                     &line);
-    as_buf_str(&line, p->other_kernel ? ", other kernel" : "");
+    as_buf_str(&line, p->other_kernel ? ", different kernel source" : "");
     as_buf_str(out, "  ");
     as_text_hang(out, as_buf_get(&line) + strspn(as_buf_get(&line), " "), style->width, 4, 2);
     out->failed |= line.failed;
@@ -254,7 +254,7 @@ static void write_verdict(const struct as_pairs *pairs, const struct as_pair *co
             write_differing(pairs, differing[i], style, out);
     }
     if (!listed->all && found > LISTED)
-        as_buf_printf(out, "  and %zu more, by less\n", found - LISTED);
+        as_buf_printf(out, "  and %zu more that differ less\n", found - LISTED);
 }
 
 static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
@@ -332,11 +332,11 @@ void as_compare_sheet_lines(const struct as_check *check, const struct as_table_
 {
     static const struct {
         enum as_check_verdict verdict;
-        const char *title;
-    } lists[] = {{AS_CHECK_WORSE, "Worse in b"}, {AS_CHECK_BETTER, "Better in b"}};
+        const char *word;
+    } lists[] = {{AS_CHECK_WORSE, "worse"}, {AS_CHECK_BETTER, "better"}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         if (check->counts[lists[k].verdict])
-            as_buf_printf(out, "\n%s, of the data sheet:\n", lists[k].title);
+            as_buf_printf(out, "\nData sheet, %s in b:\n", lists[k].word);
         for (size_t i = 0; i < check->n; i++)
             if (check->v[i].verdict == lists[k].verdict)
                 write_sheet_line(&check->v[i], style, out);

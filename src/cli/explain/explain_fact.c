@@ -27,9 +27,11 @@ bool as_explain_fact(struct as_store *store, const char *id, const struct as_tab
     struct as_buf line = AS_BUF_INIT;
     if (!id[0] || strpbrk(id, "*? ") || !as_fact_ids_exist(id))
         return false;
-    as_buf_printf(&line,
-                  "%s: id of a fact, a sentence that a rule derives from measurements. With these: assay facts %s", id,
-                  id);
+    as_buf_printf(
+        &line,
+        "%s: the ID of a fact, a sentence that a rule derives from measurements. To see it with its measurements: "
+        "assay facts %s",
+        id, id);
     as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
     as_buf_finish(&line);
     if (!store || as_report_load(store, "last", &run, NULL)) /* they are optional */

@@ -30,6 +30,12 @@ static void json_bound(const struct as_check_line *line, struct as_buf *out)
     as_buf_char(out, '}');
 }
 
+/* Is the bound not met, missing, or not met in one run? */
+static bool is_policy_listed(const struct as_check_line *line)
+{
+    return line->verdict == AS_CHECK_WORSE || line->verdict == AS_CHECK_MISSING || line->looks_worse;
+}
+
 /* The node's verdict, and its bounds that are not met. */
 static void policy_json(const struct as_fleet_node *node, const struct as_checked *c, const char *summary,
                         struct as_buf *out)
@@ -44,7 +50,7 @@ static void policy_json(const struct as_fleet_node *node, const struct as_checke
     as_buf_char(out, '[');
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        if (line->verdict != AS_CHECK_WORSE && line->verdict != AS_CHECK_MISSING && !line->looks_worse)
+        if (!is_policy_listed(line))
             continue;
         as_buf_str(out, lead);
         json_bound(line, out);
@@ -62,7 +68,7 @@ static void policy_text(const struct policy_shown *p, const struct as_fleet_node
                  &p->style);
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *l = &c->check.v[i];
-        if (l->verdict != AS_CHECK_WORSE && l->verdict != AS_CHECK_MISSING && !l->looks_worse)
+        if (!is_policy_listed(l))
             continue;
         as_buf_clear(&line);
         as_buf_printf(&line, "%s %s %s: ", l->device->id, as_check_row_of(l)->group, as_check_row_of(l)->label);
@@ -153,7 +159,8 @@ static enum as_status check_policy_options(const struct as_args *args, struct as
     for (size_t i = 0; i < args->given_n; i++)
         for (size_t k = 0; k < sizeof of_comparison / sizeof *of_comparison; k++)
             if (strcmp(args->given[i].option->name, of_comparison[k]) == 0)
-                return as_fail(err, AS_USAGE, "--%s is of the comparison of nodes, which --policy replaces",
+                return as_fail(err, AS_USAGE,
+                               "--%s cannot be used with --policy: it applies to the comparison of nodes",
                                of_comparison[k]);
     return AS_OK;
 }

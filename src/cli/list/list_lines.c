@@ -73,6 +73,7 @@ enum as_status as_list_lines(const struct as_args *args, const char *run, const 
     if (!st && !found)
         st = lines_of_run(args, run, text, style, out, err);
     if (!st && !out->len)
-        st = as_fail(err, AS_NOTFOUND, "no line '%s' has a number; what measures it: assay explain '%s'", text, text);
+        st = as_fail(err, AS_NOTFOUND, "no line '%s' has a number; to see what measures it: assay explain '%s'", text,
+                     text);
     return st;
 }

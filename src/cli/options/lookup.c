@@ -248,7 +248,8 @@ void as_hint_probe(const char *name, struct as_error *err)
         return;
     }
     if (err->code == AS_NOTFOUND && as_quantity_any_is_meant(name)) {
-        as_fail(err, AS_NOTFOUND, "'%s' names lines of the data sheet, not a run: assay show '%s'", name, name);
+        as_fail(err, AS_NOTFOUND, "'%s' names lines of the data sheet, not a run; to see them: assay show '%s'", name,
+                name);
         return;
     }
     if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])

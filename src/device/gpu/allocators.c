@@ -50,7 +50,7 @@ enum as_status as_gpu_get_registered(struct as_gpu *gpu, struct as_gpu_block *b,
         return st;
     uint64_t bytes = as_gpu_round_up(b->bytes, as_host_page());
     if (b->is_placed) {
-        as_backing_renew(b->host, bytes); /* the heap's may be those of an earlier block */
+        as_backing_drop_pages(b->host, bytes); /* the heap's may be those of an earlier block */
         as_backing_want_base_pages(b->host, bytes);
         as_backing_want_node(b->host, bytes, b->node);
     }

@@ -62,7 +62,7 @@ static void gpu_release(struct as_gpu *gpu, struct as_gpu_block *b)
     *b = (struct as_gpu_block){0};
 }
 
-/* By its allocator, in its place. */
+/* By its allocator. The caller has entered the block's context. */
 static enum as_status gpu_obtain(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     enum as_status st = b->how->get(gpu, b, err);
@@ -110,9 +110,8 @@ static int choose_node(const struct as_device_info *info, const struct as_gpu_al
 }
 
 /* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
- * another is chosen; process memory gets the pages of its allocator. Where the device's own memory is a node of the
- * host, its first touch takes pages there unless a policy forbids it: so only CPUs get one, in place_touch. Not part
- * of the allocation that is timed. */
+ * another is chosen; process memory gets the pages of its allocator. A GPU that owns a node takes first touches
+ * there only without a policy: so only CPUs get one, in place_touch. Not part of the allocation that is timed. */
 static void place_pages(const struct as_device *dev, const struct as_memory_desc *desc, struct as_gpu_block *b)
 {
     const struct as_device_info *info = &dev->info;
@@ -120,7 +119,7 @@ static void place_pages(const struct as_device *dev, const struct as_memory_desc
     const int near = by_touch && desc->node < 0 ? b->node : -1;
     const bool is_own_node = b->how->plain && info->memory_node;
     if (b->how->plain) /* the heap's pages and policy may be those of an earlier block */
-        as_backing_renew(b->host, as_gpu_round_up(b->bytes, as_host_page()));
+        as_backing_drop_pages(b->host, as_gpu_round_up(b->bytes, as_host_page()));
     if (b->how->huge)
         as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
     else if (b->how->plain)

@@ -55,8 +55,8 @@ static enum as_status team_check(const struct as_part *parts, size_t n, struct a
         const struct as_gpu *gpu = parts[k].dev->ctx;
         for (size_t i = 0; i < k; i++)
             if (parts[i].dev == parts[k].dev)
-                return as_fail(err, AS_USAGE, "%s: '%s' has two parts of the work of several devices", gpu->api->name,
-                               parts[k].dev->info.id);
+                return as_fail(err, AS_USAGE, "%s: '%s' is given two parts of concurrent work; one per device",
+                               gpu->api->name, parts[k].dev->info.id);
         enum as_status st = parts[k].copy ? as_gpu_copy_check(gpu, parts[k].copy, err) : as_gpu_alive(gpu, err);
         if (st)
             return st;
@@ -92,11 +92,11 @@ static enum as_status put_part(const struct as_part *part, uint64_t i, struct as
 /* The devices take turns, so that all start with the first repetition. */
 static enum as_status put_parts(const struct as_part *parts, size_t n, struct as_error *err)
 {
-    uint64_t most = 0;
+    uint64_t max_reps = 0;
     enum as_status st = AS_OK;
     for (size_t k = 0; k < n; k++)
-        most = part_reps(&parts[k]) > most ? part_reps(&parts[k]) : most;
-    for (uint64_t i = 0; i < most && !st; i++)
+        max_reps = part_reps(&parts[k]) > max_reps ? part_reps(&parts[k]) : max_reps;
+    for (uint64_t i = 0; i < max_reps && !st; i++)
         for (size_t k = 0; k < n && !st; k++)
             st = i < part_reps(&parts[k]) ? put_part(&parts[k], i, err) : AS_OK;
     return st;

@@ -113,16 +113,10 @@ static enum as_status complete_code(const json_t *object, void *record, const ch
     return AS_OK;
 }
 
-static enum as_status complete_clock(const json_t *value, void *record, const char *place, struct as_error *err)
+static enum as_status complete_positive(const json_t *value, void *record, const char *place, struct as_error *err)
 {
     *(double *)record = json_number_value(value);
-    return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s is not a clock in Hz", place);
-}
-
-static enum as_status complete_factor(const json_t *value, void *record, const char *place, struct as_error *err)
-{
-    *(double *)record = json_number_value(value);
-    return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s is not a factor above 0", place);
+    return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s must be a number above 0", place);
 }
 
 /* Its share of the time is below 1 and its length above 0, so it ends and returns. */
@@ -244,8 +238,8 @@ static const struct record
     copy_record        = {copy_members, &(const struct as_null_copy){.gbs = 10, .both_gbs = 20}, complete_copy},
     calls_record       = {calls_members, &(const struct as_null_calls){.alloc_ns = 100, .free_ns = 50}, NULL},
     fault_record       = {fault_members, &usual_fault, complete_fault},
-    clock_record       = {NULL, NULL, complete_clock},
-    factor_record      = {NULL, NULL, complete_factor},
+    clock_record       = {NULL, NULL, complete_positive},
+    factor_record      = {NULL, NULL, complete_positive},
     code_record        = {NULL, NULL, complete_code},
     disturbance_record = {disturbance_members, NULL, complete_disturbance},
     drift_record       = {drift_members, NULL, NULL},

@@ -3,7 +3,7 @@
 #ifndef AS_REPORT_MAP_H
 #define AS_REPORT_MAP_H
 
-#include "report/model/twins.h"
+#include "report/model/same_hardware.h"
 #include "report/report.h"
 
 /* Rows of the map. Caches are their own level. */

@@ -319,7 +319,7 @@ static bool has_parts(const struct as_device_info *info)
 
 static bool map_draw_is_drawn(const struct as_report_run *run, size_t i, size_t most)
 {
-    return has_parts(&run->devices[i]) && as_twins_shown_for(run, i) == i && as_map_alike_before(run, i) < most;
+    return has_parts(&run->devices[i]) && as_hardware_representative(run, i) == i && as_map_alike_before(run, i) < most;
 }
 
 /* The next device with memory of its own, if this is one too. */

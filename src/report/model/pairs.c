@@ -181,7 +181,7 @@ static void pairs_reported_row(const struct pairs *p, size_t row, struct as_view
     as_view_text(t, p->device[row]->id, AS_PAINT_NONE);
     for (size_t column = 0; column < p->n; column++) {
         const struct as_peer *peer = as_info_peer(p->device[row], pairs_number(p->device[column]->id));
-        const char *word = !peer ? "" : !peer->access ? "none" : peer->atomics ? "with atomics" : "no atomics";
+        const char *word = !peer ? "" : !peer->access ? "none" : peer->atomics ? "native atomics" : "no native atomics";
         as_view_text(t, word, AS_PAINT_DIM);
     }
 }

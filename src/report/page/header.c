@@ -27,7 +27,7 @@ static const char *header_name(const struct as_report_run *rr, size_t device)
 /* Is it a device of that name that the map draws: one piece of hardware behind several APIs counts once? */
 static bool header_is_named(const struct as_report_run *rr, size_t device, bool cpu, const char *name)
 {
-    return as_twins_shown_for(rr, device) == device && as_page_is_of_cpu(&rr->devices[device]) == cpu &&
+    return as_hardware_representative(rr, device) == device && as_page_is_of_cpu(&rr->devices[device]) == cpu &&
            strcmp(header_name(rr, device), name) == 0;
 }
 

@@ -179,10 +179,10 @@ static void alike_row(struct as_page *p, const struct as_report_run *rr, const s
 }
 
 /* "opencl:0 drives the same hardware as cuda:0." */
-static void twin_lines(struct as_page *p, const struct as_report_run *rr)
+static void same_hardware_lines(struct as_page *p, const struct as_report_run *rr)
 {
     for (size_t i = 0; i < rr->devices_n; i++) {
-        const size_t drawn = as_twins_shown_for(rr, i);
+        const size_t drawn = as_hardware_representative(rr, i);
         if (drawn == i)
             continue;
         as_html_open(p->out, "p", "meta");
@@ -251,7 +251,7 @@ enum as_status as_page_maps(struct as_page *p)
             st = as_map_svg(rr, AS_MAP_BESIDE, "map row", id, b, p->err);
         if (st != AS_OK)
             return st;
-        twin_lines(p, rr);
+        same_hardware_lines(p, rr);
         alike_table(p, rr);
         access_table(p, rr);
         pairs_table(p, rr);

@@ -295,7 +295,7 @@ static void sheet_runs(struct as_page *p, const struct as_device_sheet *joined)
 static void sheet_assumed(struct as_page *p)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_machine_runs_assumed(p->runs[0].machine, "±", &text);
+    as_machine_runs_assumed(p->runs[0].machine, "± assumes", &text);
     as_html_details(p->out, "more", "± with an assumed scatter between runs");
     as_html_text(p->out, "p", NULL, as_buf_get(&text));
     as_html_close(p->out, "details");

@@ -43,13 +43,11 @@ size_t as_machine_runs_used(const struct as_machine_runs *m, const struct as_dev
     return n;
 }
 
-void as_machine_runs_assumed(const struct as_machine_runs *m, const char *plus_minus, struct as_buf *out)
+void as_machine_runs_assumed(const struct as_machine_runs *m, const char *what_assumes, struct as_buf *out)
 {
-    as_buf_printf(
-        out, "With one run, %s and 'another run' assume %s, and 0.2%% for GPUs. Further runs replace the assumption.",
-        plus_minus,
-        m->sheet.virtual_machine ? "the scatter usual for guests on a shared host"
-                                 : "a scatter of 0.5% between runs of a host");
+    as_buf_printf(out, "With one run, %s %s, and 0.2%% for GPUs. Further runs replace the assumption.", what_assumes,
+                  m->sheet.virtual_machine ? "the scatter usual for guests on a shared host"
+                                           : "a scatter of 0.5% between runs of a host");
 }
 
 /* ---- which runs ---- */

@@ -48,8 +48,8 @@ void as_machine_runs_finish(struct as_machine_runs *m);
 /* Which of the merged runs a device's lines rest on (device NULL: of any device); returns how many. */
 size_t as_machine_runs_used(const struct as_machine_runs *m, const struct as_device_sheet *device,
                             bool used[AS_MACHINE_RUNS_MAX]);
-/* What the intervals of lines that rest on one run assume. plus_minus: the sign as the view writes it. */
-void as_machine_runs_assumed(const struct as_machine_runs *m, const char *plus_minus, struct as_buf *out);
+/* What lines that rest on one run assume. what_assumes: what the view shows of it, "± assumes". */
+void as_machine_runs_assumed(const struct as_machine_runs *m, const char *what_assumes, struct as_buf *out);
 /* The run with that index in as_line_runs.run. */
 const struct as_machine_run *as_machine_run_merged(const struct as_machine_runs *m, size_t index);
 

@@ -1,6 +1,6 @@
 #include "report/sheet/main_results.h"
 
-#include "report/model/twins.h"
+#include "report/model/same_hardware.h"
 #include "report/sheet/worth.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ enum as_status as_main_results_make(const struct as_report_run *run, const char 
         return AS_OK;
     enum as_status st = as_operations_main(run, device, &out->operations, &out->operations_n, err);
     if (!st && out->operations_n < FEW_OPERATIONS && sheet->n < ENOUGH_FOR_FACTS && !has_worth(run, device) &&
-        !as_twins_shown_of(run, device))
+        !as_hardware_representative_id(run, device))
         choose_facts(run, device, sheet, out);
     return st;
 }

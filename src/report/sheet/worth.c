@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "report/model/twins.h"
+#include "report/model/same_hardware.h"
 #include "report/sheet/machine_state.h"
 
 #include <math.h>
@@ -194,7 +194,7 @@ static size_t worth_candidates(const struct as_report_run *run, bool of_faults, 
     size_t n = 0, twins_n = 0;
     *v = calloc(run->facts_n + run->others_n + 1, sizeof **v);
     for (size_t i = 0; twins && i < run->devices_n; i++)
-        if (as_twins_shown_for(run, i) != i)
+        if (as_hardware_representative(run, i) != i)
             twins[twins_n++] = run->devices[i].id;
     if (*v && twins)
         n = candidates_of(run, of_faults, twins, *v);

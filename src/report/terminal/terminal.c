@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/model/overview.h"
-#include "report/model/twins.h"
+#include "report/model/same_hardware.h"
 #include "report/sheet/sheet.h"
 #include "report/sheet/worth.h"
 
@@ -92,14 +92,15 @@ bool as_text_worth(const struct as_report_run *run, const struct as_table_style 
     return faults_n || n;
 }
 
-bool as_text_twin(const struct as_report_run *run, const char *device, const struct as_table_style *style,
-                  struct as_buf *out)
+bool as_text_same_hardware(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                           struct as_buf *out)
 {
-    const char *twin = as_twins_shown_of(run, device);
+    const char *representative = as_hardware_representative_id(run, device);
     struct as_buf text = AS_BUF_INIT, line = AS_BUF_INIT;
-    if (!twin)
+    if (!representative)
         return false;
-    as_buf_printf(&text, "%s drives the same hardware as %s; 'assay report' shows its data sheet.", device, twin);
+    as_buf_printf(&text, "%s drives the same hardware as %s; for the data sheet of %s see 'assay report'.", device,
+                  representative, device);
     as_buf_terminal(&line, as_buf_get(&text));
     as_buf_char(out, '\n');
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
@@ -263,7 +264,7 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
         terminal_write_head(run, o, style, out);
     const size_t head = out->len;
     for (size_t i = 0; i < run->devices_n && !st; i++)
-        if (!as_text_twin(run, run->devices[i].id, style, out))
+        if (!as_text_same_hardware(run, run->devices[i].id, style, out))
             st = as_text_sheet(run, run->devices[i].id, style, out, err);
     if (!st && out->len > head)
         as_text_fill(out, AS_WITHIN_RUN, style->width, 0, 0);

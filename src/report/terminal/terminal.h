@@ -84,8 +84,8 @@ void as_text_left_out(const struct as_report_run *run, const struct as_table_sty
 /* What is worth knowing of the machine, with the title: faults, then the rest by device; false: nothing is. */
 bool as_text_worth(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);
 /* "opencl:0 drives the same hardware as cuda:0": false where it does not, and its sheet is to be printed. */
-bool as_text_twin(const struct as_report_run *run, const char *device, const struct as_table_style *style,
-                  struct as_buf *out);
+bool as_text_same_hardware(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                           struct as_buf *out);
 
 /* Values as one line of block characters, lowest to highest, on a logarithmic scale where they span more than a
  * decade; NAN leaves a gap. */

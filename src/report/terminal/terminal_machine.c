@@ -58,7 +58,7 @@ static void write_prior(const struct as_machine_runs *m, const struct as_table_s
     struct as_buf text = AS_BUF_INIT;
     if (!has_prior(m))
         return;
-    as_machine_runs_assumed(m, style->unicode ? "±" : "+-", &text);
+    as_machine_runs_assumed(m, style->unicode ? "± and 'another run' assume" : "+- and 'another run' assume", &text);
     as_text_fill(out, as_buf_get(&text), style->width, 0, 0);
     as_buf_finish(&text);
 }
@@ -154,7 +154,7 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
     struct as_buf seen = AS_BUF_INIT;
     write_machine_head(m, style, out);
     for (size_t i = 0; i < m->sheet.n && !st; i++) {
-        if (as_text_twin(&m->fullest, m->sheet.v[i].id, style, out))
+        if (as_text_same_hardware(&m->fullest, m->sheet.v[i].id, style, out))
             continue;
         as_buf_clear(&seen);
         write_device_runs(m, &m->sheet.v[i], &seen);

@@ -237,8 +237,10 @@ static void check_reported_peers(void)
     assert_true(third->access && third->atomics && third->arrays && third->rank == 0);
     assert_null(as_info_peer(info, 0));
     as_info_peers(info, &text);
-    assert_non_null(strstr(as_buf_get(&text), ":1: access, no native atomics, arrays, rank 1; "));
-    assert_non_null(strstr(as_buf_get(&text), ":2: access, native atomics, arrays, rank 0"));
+    assert_non_null(strstr(as_buf_get(&text),
+                           ":1: peer access, no native atomics, array access, performance rank 1 (0 is best); "));
+    assert_non_null(
+        strstr(as_buf_get(&text), ":2: peer access, native atomics, array access, performance rank 0 (0 is best)"));
     conformance_fake("nopeer");
     open_device(&other, 2);
     as_buf_clear(&text);

@@ -1,5 +1,5 @@
 /* Devices that drive the same hardware, of which one stands for all. */
-#include "report/model/twins.h"
+#include "report/model/same_hardware.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool is_drawn_rather(const struct as_report_run *run, size_t a, size_t b)
     return n > most || (n == most && a < b);
 }
 
-size_t as_twins_shown_for(const struct as_report_run *run, size_t index)
+size_t as_hardware_representative(const struct as_report_run *run, size_t index)
 {
     char how[96];
     size_t best = index;
@@ -33,11 +33,11 @@ size_t as_twins_shown_for(const struct as_report_run *run, size_t index)
     return best;
 }
 
-const char *as_twins_shown_of(const struct as_report_run *run, const char *device)
+const char *as_hardware_representative_id(const struct as_report_run *run, const char *id)
 {
     for (size_t i = 0; i < run->devices_n; i++)
-        if (strcmp(run->devices[i].id, device) == 0) {
-            const size_t drawn = as_twins_shown_for(run, i);
+        if (strcmp(run->devices[i].id, id) == 0) {
+            const size_t drawn = as_hardware_representative(run, i);
             return drawn == i ? NULL : run->devices[drawn].id;
         }
     return NULL;
