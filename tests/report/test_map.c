@@ -70,6 +70,38 @@ static void map_counts_joined_numbers_in_their_unit(void **state)
     synth_free(s);
 }
 
+/* A size over the runs of a machine has their interval, whatever this run's says of the reported size. */
+static void map_has_joined_sizes(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("plain");
+    struct as_quantity_joined joined = {.device = s->runs[0].devices[0].id,
+                                        .of = as_quantity_named("L1.capacity"),
+                                        .unit = "B",
+                                        .value = 96 * 1024,
+                                        .counted = NAN,
+                                        .counted_unit = "",
+                                        .ci = {64 * 1024, 256 * 1024},
+                                        .trials = 10};
+    for (size_t i = 0; i < s->runs[0].facts_n; i++)
+        if (strcmp(s->runs[0].facts[i].id, "cache.L1.size") == 0)
+            s->runs[0].facts[i].claimed = 32 * 1024;
+    s->runs[0].joined = &joined;
+    s->runs[0].joined_n = 1;
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
+    assert_has(&svg, ">64–256 KiB</text>");
+    assert_has(&svg, ">reported 32 KiB</text>");
+    joined.ci.lo = 16 * 1024;
+    as_buf_clear(&svg);
+    assert_int_equal(as_map_svg(&s->runs[0], 1040, "map", "map", &svg, &err), AS_OK);
+    assert_has(&svg, ">32 KiB</text>");
+    assert_has(&svg, ">16–256 KiB</text>");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
 /* Of the host's CPU, which OpenCL measured more often, the native numbers are drawn where there are any. */
 static void map_has_the_native_cpu(void **state)
 {
@@ -426,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_counts_joined_numbers_in_their_unit),
+        cmocka_unit_test(map_has_joined_sizes),
         cmocka_unit_test(map_has_the_native_cpu),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_tooltips_are_short),

@@ -59,6 +59,7 @@ struct as_map_number {
     const struct as_fact *fact;   /* source; NULL: a cell, or as above */
     struct as_number number;      /* of the quantity, but for its unit */
     double value, high;           /* high: the largest of several, else the value */
+    double claimed;               /* beside a measured one, what the driver reports; 0 nothing */
     char unit[16];                /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
     char note[64];                /* annotation, "" for none */
     bool is_way;                  /* the note has the directions of a link */
@@ -80,6 +81,8 @@ void as_map_numbers_find(const struct as_report_run *run, const struct as_device
                          struct as_map_numbers *out);
 /* Has anything been measured of any row or link? */
 bool as_map_has_numbers(const struct as_map_numbers *n);
+/* Is the reported size shown, since the measured interval has it? */
+bool as_map_shows_claim(const struct as_map_number *n);
 /* As text for the page: "32 KiB", "368–371 GB/s"; "not measured" or "rejected" where there is no number. */
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
 /* "1" of "cuda:1", as facts about links name it */

@@ -96,8 +96,7 @@ static size_t note_length(const struct as_map_drawing *d, const char *note, doub
 /* Below a value: the reported value, the measured range if the reported value is shown, or each direction of a link. */
 static void number_note(struct as_map_drawing *d, const struct as_map_number *n, double x, double y)
 {
-    const struct as_fact *f = n->fact;
-    bool claim = f && isfinite(f->claimed);
+    const bool claim = n->claimed > 0;
     const double usual = d->s.wide ? 11.5 : 9.5;
     char part[sizeof n->note], next[sizeof n->note];
     const size_t first = note_length(d, n->note, usual);
@@ -115,14 +114,14 @@ static void number_note(struct as_map_drawing *d, const struct as_map_number *n,
             as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
             as_buf_html(d->b, next);
         }
-    } else if (as_page_said(f) == AS_SAID_CLAIMED) {
+    } else if (as_map_shows_claim(n)) {
         as_buf_str(d->b, "reported; measured");
         as_html_close(d->b, "text");
         as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
-        as_page_range(d->b, f->ci.lo, f->ci.hi, "B");
+        as_page_range(d->b, n->number.ci.lo, n->number.ci.hi, n->unit);
     } else {
         as_buf_str(d->b, "reported ");
-        as_page_value(d->b, f->claimed, f->unit);
+        as_page_value(d->b, n->claimed, n->unit);
     }
     as_html_close(d->b, "text");
 }
@@ -286,9 +285,9 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
             as_buf_html(b, name);
         as_buf_char(b, ' ');
         as_map_number_text(b, n);
-        if (n->fact && as_page_said(n->fact) == AS_SAID_CLAIMED) {
+        if (as_map_shows_claim(n)) {
             as_buf_str(b, " reported (measured ");
-            as_page_range(b, n->fact->ci.lo, n->fact->ci.hi, "B");
+            as_page_range(b, n->number.ci.lo, n->number.ci.hi, n->unit);
             as_buf_char(b, ')');
         }
         any = true;

@@ -93,6 +93,7 @@ static void take_quantity(const struct as_quantity_subject *s, const struct as_q
                                 .fact = isfinite(v.counted) ? NULL : v.fact,
                                 .value = v.value,
                                 .high = v.value,
+                                .claimed = v.fact && !isfinite(v.counted) && v.claimed > 0 ? v.claimed : 0,
                                 .number = as_quantity_number(&v)};
     as_copy_text(n->unit, sizeof n->unit, v.unit);
     note_quantity(s, &v, n->note, sizeof n->note);
@@ -423,16 +424,33 @@ static void map_numbers_write(struct as_buf *b, const struct as_number *n)
     as_buf_finish(&text);
 }
 
+static enum as_said map_numbers_said(const struct as_map_number *n)
+{
+    struct as_number number = n->number;
+    number.unit = n->unit;
+    return n->of ? as_page_said(&number, n->claimed > 0 ? n->claimed : NAN) : AS_SAID_VALUE;
+}
+
+bool as_map_shows_claim(const struct as_map_number *n)
+{
+    return map_numbers_said(n) == AS_SAID_CLAIMED;
+}
+
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the minimum: three digits would not show more */
     static const char *const no_number[] = {
         [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "inconclusive"};
+    const enum as_said said = map_numbers_said(n);
     struct as_number number = n->number;
     number.unit = n->unit;
     if (n->known <= AS_MAP_UNDECIDED)
         as_buf_str(b, no_number[n->known]);
-    else if (n->of && (!n->fact || as_page_said(n->fact) == AS_SAID_VALUE))
+    else if (said == AS_SAID_CLAIMED)
+        as_page_value(b, n->claimed, n->unit);
+    else if (said == AS_SAID_BRACKET)
+        as_page_range(b, number.ci.lo, number.ci.hi, n->unit);
+    else if (n->of)
         map_numbers_write(b, &number);
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
         as_page_fact_value(b, n->fact);

@@ -143,14 +143,14 @@ bool as_page_drawable(double lo, double hi)
     return lo >= 1e-60 && hi <= 1e60 && lo < hi;
 }
 
-enum as_said as_page_said(const struct as_fact *f)
+enum as_said as_page_said(const struct as_number *n, double claimed)
 {
     const double wide = 0.10; /* relative width above which a midpoint would pretend precision */
-    const bool whole = strcmp(f->unit, "B") == 0 || f->unit[0] == '\0';
-    if (!whole || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
-        f->ci.hi - f->ci.lo <= wide * f->value)
+    const bool whole = strcmp(n->unit, "B") == 0 || n->unit[0] == '\0';
+    if (!whole || !isfinite(n->ci.lo) || !isfinite(n->ci.hi) || !isfinite(n->value) ||
+        n->ci.hi - n->ci.lo <= wide * n->value)
         return AS_SAID_VALUE;
-    return isfinite(f->claimed) && f->claimed >= f->ci.lo && f->claimed <= f->ci.hi ? AS_SAID_CLAIMED : AS_SAID_BRACKET;
+    return isfinite(claimed) && claimed >= n->ci.lo && claimed <= n->ci.hi ? AS_SAID_CLAIMED : AS_SAID_BRACKET;
 }
 
 void as_page_range(struct as_buf *b, double low, double high, const char *unit)
@@ -170,13 +170,14 @@ void as_page_range(struct as_buf *b, double low, double high, const char *unit)
 
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
 {
-    enum as_said said = as_page_said(f);
+    const struct as_number n = {.value = f->value, .ci = f->ci, .unit = f->unit};
+    const enum as_said said = as_page_said(&n, f->claimed);
     if (said == AS_SAID_BRACKET)
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
     else if (said == AS_SAID_CLAIMED)
         as_page_value(b, f->claimed, f->unit);
     else
-        as_page_number(b, &(struct as_number){.value = f->value, .ci = f->ci, .unit = f->unit});
+        as_page_number(b, &n);
 }
 
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)

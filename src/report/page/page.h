@@ -49,10 +49,10 @@ void as_page_cell_value(struct as_buf *b, const struct as_cell *cell); /* median
 void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell);
 /* Of a number whose text does not say it already (as_number_has_interval), else "one trial" or a dash. */
 void as_page_interval(struct as_buf *b, const struct as_number *n);
-/* How a fact's value is shown. A size with a wide interval has no useful midpoint: the reported size is shown if it
- * lies in the interval, else both ends. */
+/* How a number is shown. A size with a wide interval has no useful midpoint: the reported size is shown if it lies in
+ * the interval, else both ends. */
 enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
-enum as_said as_page_said(const struct as_fact *f);
+enum as_said as_page_said(const struct as_number *n, double claimed);
 /* The value of a fact as as_page_said chose: "32 KiB" or "16–64 KiB". */
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */

@@ -51,14 +51,14 @@ static void facts_numbers(struct as_page *p, const struct as_fact *f)
     as_html_open(b, "b", NULL);
     as_page_fact_value(b, f);
     as_html_close(b, "b");
-    enum as_said said = as_page_said(f);
+    const struct as_number n = {.value = f->value, .ci = f->ci, .unit = f->unit};
+    const enum as_said said = as_page_said(&n, f->claimed);
     if (said == AS_SAID_CLAIMED) {
         number_aside(b, "reported; measured ");
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
         as_html_close(b, "span/p");
         return;
     }
-    const struct as_number n = {.value = f->value, .ci = f->ci, .unit = f->unit};
     if (said == AS_SAID_VALUE && as_number_has_interval(&n)) {
         number_aside(b, "");
         as_page_interval(b, &n);
