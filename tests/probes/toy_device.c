@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct as_program {
     const struct as_host_kernel *host;
@@ -48,6 +49,31 @@ static enum as_status toy_memory_free(struct as_device *dev, uint64_t *bytes, st
     return AS_OK;
 }
 
+/* Large blocks come from the kernel: zeroing them would take most of a test's time. */
+static const size_t FROM_KERNEL = (size_t)16 << 20;
+
+static size_t toy_bytes(uint64_t bytes)
+{
+    return (size_t)(bytes + 63) / 64 * 64;
+}
+
+static void *zeroed_block(size_t bytes)
+{
+    void *block = bytes < FROM_KERNEL ? aligned_alloc(64, bytes)
+                                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    return block && bytes < FROM_KERNEL ? memset(block, 0, bytes) : block;
+}
+
+static void free_block(void *block, size_t bytes)
+{
+    if (bytes < FROM_KERNEL)
+        free(block);
+    else
+        munmap(block, bytes);
+}
+
 static enum as_status toy_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                 struct as_error *err)
 {
@@ -56,13 +82,10 @@ static enum as_status toy_alloc(struct as_device *dev, const struct as_memory_de
     if (t->deny_memory)
         return as_nomem(err, desc->bytes, "toy memory");
     struct as_memory *m = calloc(1, sizeof *m);
-    size_t bytes = (desc->bytes + 63) / 64 * 64;
-    if (!m || !(m->host = desc->at ? desc->at : aligned_alloc(64, bytes))) {
+    if (!m || !(m->host = desc->at ? desc->at : zeroed_block(toy_bytes(desc->bytes)))) {
         free(m);
         return as_nomem(err, desc->bytes, "toy memory");
     }
-    if (!desc->at)
-        memset(m->host, 0, bytes);
     m->ctx = desc->at;
     m->bytes = desc->bytes;
     m->page_size = as_host_page();
@@ -78,7 +101,7 @@ static void toy_free(struct as_device *dev, struct as_memory *m)
         return;
     toy_of(dev)->live--;
     if (!m->ctx) /* else it is the caller's */
-        free(m->host);
+        free_block(m->host, toy_bytes(m->bytes));
     free(m);
 }
 
