@@ -57,6 +57,19 @@ static void test_ranked_by_sure_effect(void **state)
     assert_int_equal(as_worth_knowing(&run, worth, 1), 1);
 }
 
+/* What is to be done on nearly any machine gives way to what is to be done on this one. */
+static void test_usual_effects_count_less(void **state)
+{
+    (void)state;
+    add_act("launch.graph-10.block", "a: x", 7, 8)->is_usual = true;
+    add_act("stores.nontemporal.triad.all", "b: x", 2.0, 2.2);
+    assert_int_equal(look(), 2);
+    assert_string_equal(worth[0].fact->id, "stores.nontemporal.triad.all");
+    facts[0].is_usual = false;
+    assert_int_equal(look(), 2);
+    assert_string_equal(worth[0].fact->id, "launch.graph-10.block");
+}
+
 /* What tells nothing or too little, and facts that nothing is to be done about, are left out. */
 static void test_no_effect(void **state)
 {
@@ -293,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_ranked_by_sure_effect, start),
+        cmocka_unit_test_setup(test_usual_effects_count_less, start),
         cmocka_unit_test_setup(test_no_effect, start),
         cmocka_unit_test_setup(test_planted_effect_displaces, start),
         cmocka_unit_test_setup(test_claims_and_repetition, start),

@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const double EFFECT_MIN = 1.1; /* an effect below it changes nobody's program */
+static const double USUAL = 1.0 / 3;  /* of the logarithm of an effect that nearly any machine has */
 enum { PER_RELATION = 2 };
 
 /* How much an effect of a relation counts, where its size depends on the experiment more than on the machine. */
@@ -50,11 +51,11 @@ static bool is_claim(const struct as_fact *f)
 
 static double score_of(const struct as_fact *f, double effect)
 {
-    double share = 1;
+    double share = f->is_usual ? USUAL : 1;
     if (is_fault(f))
         return deviation_of(f);
     for (size_t i = 0; i < sizeof relevance / sizeof *relevance; i++)
-        share = relevance[i].relation == f->relation ? relevance[i].share : share;
+        share *= relevance[i].relation == f->relation ? relevance[i].share : 1;
     return is_claim(f) ? INFINITY : share * log(effect);
 }
 
