@@ -123,7 +123,7 @@ enum as_status as_note_node(struct as_trial_context *tc, struct as_memory *mem, 
 {
     const struct as_device_info *info = &tc->dev->info;
     const struct as_allocator *a = as_info_allocator(info, as_axes_text(tc->axes, "allocator"));
-    const bool either = info->memory_node && a && (a->role == AS_ROLE_PAGEABLE || a->role == AS_ROLE_PAGEABLE_HUGE);
+    const bool either = info->memory_node && a && as_role_is_pageable(a->role);
     const bool placed = either || (a && a->role == AS_ROLE_REGISTERED);
     const bool map = !mem->host && (wanted >= 0 || placed || (info->is_host_memory && !info->is_host_cpu));
     if (map && tc->dev->memory->map(tc->dev, mem, NULL))

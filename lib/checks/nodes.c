@@ -20,9 +20,7 @@ static bool can_be_placed(const struct as_device_info *info, const char *name)
     const struct as_allocator *a = as_info_allocator(info, name);
     if (as_info_has_host_kernels(info))
         return true;
-    return a && a->host_access &&
-           (info->is_host_memory || a->role == AS_ROLE_PAGEABLE || a->role == AS_ROLE_PAGEABLE_HUGE ||
-            as_role_is_pinned(a->role));
+    return a && a->host_access && (info->is_host_memory || as_role_is_pageable(a->role) || as_role_is_pinned(a->role));
 }
 
 bool as_node_is_among(const struct as_device_info *info, const struct as_axes *a, const struct as_cpus *nodes)

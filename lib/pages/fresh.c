@@ -9,6 +9,14 @@
 
 enum { BLOCKS_MIN = 3 };
 
+/* Bytes of the pages that the block has, where their size is known before they are touched: a policy holds for whole
+ * ones. */
+static uint64_t whole_pages(const struct as_memory *block)
+{
+    const uint64_t page = block->page_size ? block->page_size : 1;
+    return (block->bytes + page - 1) / page * page;
+}
+
 enum as_status as_fresh_add(struct as_fresh *b, struct as_error *err)
 {
     const struct as_memory_desc want = {
@@ -22,7 +30,7 @@ enum as_status as_fresh_add(struct as_fresh *b, struct as_error *err)
     st = b->map ? b->dev->memory->map(b->dev, block, err) : AS_OK;
     /* The CPU's backend has bound it. */
     if (!st && b->on_node && !as_info_has_host_kernels(&b->dev->info) && block->host &&
-        as_bind_memory(block->host, block->bytes, b->on_node - 1))
+        as_bind_memory(block->host, whole_pages(block), b->on_node - 1))
         return as_fail(err, AS_UNSUPPORTED, "memory cannot be bound to node %d: %s", b->on_node - 1, strerror(errno));
     return st;
 }

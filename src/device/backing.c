@@ -1,12 +1,15 @@
 #include "device/backing.h"
 
 #include "base/host.h"
+#include "base/text.h"
 #include "device/host.h"
 #include "os/memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* PAGEMAP_SCAN of Linux 6.7, defined here, since headers may be older than the kernel. */
@@ -104,6 +107,84 @@ uint64_t as_backing_huge_page(void)
 void as_backing_want_huge_pages(void *at, uint64_t bytes)
 {
     advise_whole(at, bytes, AS_PAGES_HUGE);
+}
+
+/* ---- the reserved pool ---- */
+
+static uint64_t number_after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    unsigned long long v;
+    return at && sscanf(at + strlen(key), "%llu", &v) == 1 ? v : 0;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+uint64_t as_backing_pool_page(void)
+{
+    struct as_buf b = AS_BUF_INIT;
+    uint64_t page = as_map_huge_page();
+    if (!page && as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK)
+        page = number_after(as_buf_get(&b), "Hugepagesize:") << 10;
+    as_buf_finish(&b);
+    return page;
+}
+
+uint64_t as_backing_pool_free(void)
+{
+    struct as_buf info = AS_BUF_INIT, most = AS_BUF_INIT;
+    uint64_t pages = 0;
+    if (as_map_huge_page())
+        return UINT64_MAX;
+    if (as_buf_read_file(&info, "/proc/meminfo", 1 << 16, NULL) == AS_OK) {
+        const char *text = as_buf_get(&info);
+        pages = minus(number_after(text, "HugePages_Free:"), number_after(text, "HugePages_Rsvd:"));
+        if (as_buf_read_file(&most, "/proc/sys/vm/nr_overcommit_hugepages", 4096, NULL) == AS_OK)
+            pages += minus(number_after(as_buf_get(&most), ""), number_after(text, "HugePages_Surp:"));
+    }
+    as_buf_finish(&info);
+    as_buf_finish(&most);
+    return pages * as_backing_pool_page();
+}
+
+const char *as_backing_pool_limit(void)
+{
+    const char *limit = as_map_huge_limit();
+    return limit                         ? limit
+           : as_backing_pool_page() == 0 ? "the kernel has no huge page pool"
+           : as_backing_pool_free() == 0 ? "no huge page is free in the reserved pool (vm.nr_hugepages sets its size)"
+                                         : NULL;
+}
+
+enum as_status as_backing_pool_check(int node, uint64_t bytes, struct as_error *err)
+{
+    struct as_buf b = AS_BUF_INIT;
+    const uint64_t page = as_backing_pool_page();
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%d/hugepages/hugepages-%llukB/free_hugepages", node,
+             (unsigned long long)page >> 10);
+    const bool is_known = as_buf_read_file(&b, path, 4096, NULL) == AS_OK;
+    const uint64_t left = number_after(as_buf_get(&b), "") * page;
+    as_buf_finish(&b);
+    return !is_known || left >= bytes
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED,
+                         "the reserved pool has %llu bytes of huge pages on NUMA node %d, not %llu",
+                         (unsigned long long)left, node, (unsigned long long)bytes);
+}
+
+void *as_backing_pool_map(uint64_t bytes)
+{
+    return as_map_huge((size_t)bytes);
+}
+
+void as_backing_pool_unmap(void *at, uint64_t bytes)
+{
+    if (at)
+        munmap(at, (size_t)bytes);
 }
 
 int as_backing_near_node(const char *near_cpus)

@@ -158,22 +158,8 @@ uint64_t as_info_page(const struct as_device_info *info)
 static bool is_hosts(const struct as_device_info *info, const char *allocator)
 {
     const struct as_allocator *a = allocator ? as_info_allocator(info, allocator) : NULL;
-    switch (a ? a->role : AS_ROLE_UNKNOWN) {
-    case AS_ROLE_MANAGED_HOST:
-    case AS_ROLE_PINNED:
-    case AS_ROLE_PINNED_WC:
-    case AS_ROLE_PINNED_COHERENT:
-    case AS_ROLE_PINNED_NONCOHERENT:
-    case AS_ROLE_REGISTERED:
-    case AS_ROLE_PAGEABLE:
-    case AS_ROLE_PAGEABLE_HUGE:
-    case AS_ROLE_BASE_PAGES:
-    case AS_ROLE_HUGE_PAGES:
-    case AS_ROLE_RESERVED_HUGE_PAGES:
-        return true;
-    default:
-        return info->is_host_memory;
-    }
+    const enum as_role role = a ? a->role : AS_ROLE_UNKNOWN;
+    return role == AS_ROLE_MANAGED_HOST || as_role_is_pinned(role) || as_role_is_pageable(role) || info->is_host_memory;
 }
 
 /* Total size of the instances of one level that a CPU's threads reach; other devices' cores share one. */

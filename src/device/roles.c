@@ -29,6 +29,7 @@ static const struct {
     [AS_ROLE_REGISTERED] = {"registered", "host memory of the process, registered with the driver"},
     [AS_ROLE_PAGEABLE] = {"pageable", "pageable host memory"},
     [AS_ROLE_PAGEABLE_HUGE] = {"pageable_huge", "the same with transparent huge pages requested"},
+    [AS_ROLE_PAGEABLE_HUGETLB] = {"pageable_hugetlb", "the same on huge pages of the reserved pool (hugetlb)"},
     [AS_ROLE_BASE_PAGES] = {"base_pages", "memory of the process on pages of the base size"},
     [AS_ROLE_HUGE_PAGES] = {"huge_pages", "memory of the process with transparent huge pages requested"},
     [AS_ROLE_RESERVED_HUGE_PAGES] = {"reserved_huge_pages", "memory of the process from the pool of huge pages"},
@@ -44,14 +45,26 @@ const char *as_role_help(enum as_role role)
     return role < AS_ROLES_N ? roles[role].help : "";
 }
 
+static bool is_among(enum as_role role, const enum as_role *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == role)
+            return true;
+    return false;
+}
+
 bool as_role_is_pinned(enum as_role role)
 {
     static const enum as_role pinned[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,
                                           AS_ROLE_PINNED_NONCOHERENT, AS_ROLE_REGISTERED};
-    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
-        if (pinned[i] == role)
-            return true;
-    return false;
+    return is_among(role, pinned, sizeof pinned / sizeof *pinned);
+}
+
+bool as_role_is_pageable(enum as_role role)
+{
+    static const enum as_role pageable[] = {AS_ROLE_PAGEABLE,   AS_ROLE_PAGEABLE_HUGE, AS_ROLE_PAGEABLE_HUGETLB,
+                                            AS_ROLE_BASE_PAGES, AS_ROLE_HUGE_PAGES,    AS_ROLE_RESERVED_HUGE_PAGES};
+    return is_among(role, pageable, sizeof pageable / sizeof *pageable);
 }
 
 enum as_role as_role_find(const char *word)

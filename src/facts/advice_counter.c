@@ -136,6 +136,35 @@ static void take_numbers(struct as_advice *a, const struct as_advice *from)
     a->of_one_trial += from->of_one_trial;
 }
 
+/* Whether both sides at once update arrays faster than the better one alone, where no update is lost. */
+static void say_together(struct as_rule_context *c, struct as_advice *a)
+{
+    const struct as_fact *best = NULL;
+    const struct as_cell *cpu = NULL;
+    char ratio[96], array[64];
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const bool is_of = strcmp(f->device, c->device) == 0 && as_fact_is(f, AS_FACT_ATOMICS_TOGETHER, NULL);
+        const struct as_cell *cell = is_of && f->evidence_n > 1 ? as_rule_cell(c, f->evidence[0]) : NULL;
+        if (!cell || !as_advice_atomics_hold(c, as_cell_axis(cell, "allocator")) || (best && f->ci.lo <= best->ci.lo))
+            continue;
+        best = f;
+        cpu = cell;
+    }
+    if (!best || as_fact_is_open(best) || as_verdict_above(best->ci, 1) == AS_UNDECIDED)
+        return;
+    as_advice_say(
+        a, ". Both at once reach %s%s the rate of the faster side alone (%s, '%s', %s CPU and %s device threads)",
+        best->ci.lo > 1 ? "" : "no more than ", as_fact_value_text(best->value, best->ci, "x", ratio, sizeof ratio),
+        as_array_text(cpu, array), as_cell_axis(cpu, "allocator"), as_cell_axis(cpu, "cpu_threads"),
+        as_cell_axis(cpu, "device_threads"));
+    as_advice_add_number(a, cpu, "updates by the CPU while the device updates %s, '%s'", array,
+                         as_cell_axis(cpu, "allocator"));
+    const struct as_cell *device = as_rule_cell(c, best->evidence[1]);
+    if (device)
+        as_advice_add_number(a, device, "updates by the device meanwhile");
+}
+
 bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     (void)t;
@@ -163,5 +192,6 @@ bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *
     else
         as_advice_say(a, ". Whether losses would be detected is unknown: there is no valid control without atomics");
     take_numbers(a, &controls);
+    say_together(c, a);
     return true;
 }

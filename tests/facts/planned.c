@@ -87,6 +87,8 @@ static double made_value(const struct as_cell *c)
     if (strcmp(c->probe, "alu") == 0 && as_axes_number(&c->axes, "steps") > 0)
         return as_axes_number(&c->axes, "steps") > 960 ? 500 : 1000; /* beyond the instruction cache */
     const double size = as_axes_number(&c->axes, "size");
+    if (strcmp(c->probe, "alloc") == 0 && size > 0)
+        return 1000 * fmax(1, size / (16 * KIB)); /* in pieces of that size */
     const bool is_apple = strncmp(c->device, "metal", 5) == 0;
     const bool by_cpu = strcmp(c->device, "cpu") == 0 || strcmp(c->probe, "host_latency") == 0;
     const struct step *s = is_apple ? apple_steps : steps;

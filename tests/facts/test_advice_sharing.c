@@ -184,6 +184,36 @@ UNIT_TEST(test_counters)
     says(get_advice("hip:0", "counter"), "unknown: there is no valid control without atomics");
 }
 
+static void updates(double rate, const char *agent, int cpu, int device, const char *allocator)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes,
+             "agent=%s;elements=1024;type=u64;cpu_threads=%d;device_threads=%d;scope=system;order=relaxed;allocator=%s",
+             agent, cpu, device, allocator);
+    add("hip:0", "atomics", "updates/s", rate, axes);
+}
+
+/* Whether both at once pay, where no update is lost. */
+UNIT_TEST(test_counters_by_both)
+{
+    static const char *const memory[] = {"managed", "pinned"};
+    add_lost_updates(5, "managed", "add");
+    add_lost_updates(0, "pinned", "add");
+    for (size_t i = 0; i < 2; i++) {
+        updates(2e8, "cpu", 4, 0, memory[i]);
+        updates(1e9, "device", 0, 64, memory[i]);
+        updates(2e8, "cpu", 4, 64, memory[i]);
+        updates(i ? 1e9 : 9e9, "device", 4, 64, memory[i]);
+    }
+    says(get_advice("hip:0", "counter"), "Both at once reach 1.20x");
+    says(get_advice("hip:0", "counter"), "the rate of the faster side alone (1024 elements of u64, 'pinned', 4 CPU and "
+                                         "64 device threads)");
+    m.cells[m.n - 1].sum.median = 5e8;
+    m.cells[m.n - 1].sum.ci = (struct as_interval){4.9e8, 5.1e8};
+    forget_advice();
+    says(get_advice("hip:0", "counter"), "Both at once reach no more than 0.7");
+}
+
 UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)
 {
     add_lost_updates(0, "managed", "add");
@@ -253,6 +283,7 @@ int main(void)
         ADVICE_TEST(test_copies),
         ADVICE_TEST(test_copies_that_do_not_cross),
         ADVICE_TEST(test_counters),
+        ADVICE_TEST(test_counters_by_both),
         ADVICE_TEST(test_lost_updates_are_loud),
         ADVICE_TEST(test_a_wide_scope_is_told_from_a_narrow_one),
     };

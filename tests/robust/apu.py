@@ -6,7 +6,7 @@ import json
 import os
 
 import harness
-from harness import MEASURED, expect
+from harness import MEASURED, NOTHING, expect
 
 DEVICE = ["--device", "hip:0"]
 # What the stand-in's planted.c has; the times are the least that a launch takes.
@@ -51,12 +51,12 @@ def apu(assay, words="", **more):
             "FAKE_HIP": f"apu mi300a xnack {words}", **more}
 
 
-def run(assay, suite, env):
+def run(assay, suite, env, codes=MEASURED):
     path = assay.path("suite.ini")
     with open(path, "w", encoding="utf-8") as f:
         f.write(suite)
     done = assay.run("run", path, *DEVICE, env=env)
-    expect(done.code in MEASURED, "it measures", done)
+    expect(done.code in codes, "it measures", done)
     return assay.cells()
 
 
@@ -145,6 +145,72 @@ def test_nodes_of_memory(assay):
     expect("memory.node.hipMalloc" in of, "the driver's memory is far from its device", sorted(of))
     expect("node 1, not on the device's nearest, node 0" in of["memory.node.hipMalloc"]["sentence"], "as a fact", of)
     expect("memory.node.malloc" not in of, "process memory is near", sorted(of))
+
+
+PAGE = 2 << 20
+POOL = """[suite]
+title = Reserved huge pages
+budget = 0
+trials = 1
+precision = 100%
+[fault]
+scenario = device-major,cpu-one
+allocator = pageable_hugetlb
+pages = 1,1500
+node = near,0,1
+[fault.beyond]
+scenario = device-major
+allocator = pageable_hugetlb
+pages = 1000000
+[latency]
+size = 1000000
+allocator = pageable_hugetlb
+instrument = timed
+pattern = random
+[alloc]
+op = alloc
+allocator = pageable_hugetlb
+size = 32
+"""
+
+
+def pool(assay, pages):
+    """A host whose node 0 has so many reserved huge pages, and whose node 1, without CPUs, has none."""
+    env = apu(assay, **harness.host_of_nodes(assay, CPUS, BUSES, other=1), ASSAY_HOST_POOL="yes")
+    with open("/proc/meminfo", encoding="ascii") as f:
+        lines = [line for line in f if not line.startswith("Huge")]
+    files = {"proc/meminfo": "".join(lines) + f"HugePages_Free: {pages}\nHugePages_Rsvd: 0\nHugepagesize: {PAGE >> 10} kB\n"}
+    for node, of_node in ((0, pages), (1, 0)):
+        files[f"sys/devices/system/node/node{node}/hugepages/hugepages-{PAGE >> 10}kB/free_hugepages"] = f"{of_node}\n"
+    for name, text in files.items():
+        path = os.path.join(env["ASSAY_HOST_ROOT"], name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+    return env
+
+
+def test_reserved_huge_pages(assay):
+    """Devices touch them where the pool has some, on the node where it has some, and say why not elsewhere."""
+    cells = run(assay, POOL, pool(assay, 64))
+    expect({c["axes"]["allocator"] for c in cells} == {"hugetlb"}, "the allocator of that role", cells)
+    for cell in cells:
+        node = cell["axes"].get("node", "near")
+        if cell["axes"].get("pages") == 1000000:
+            expect(cell["status"] == "unsupported" and "at most 128 MiB" in cell["reason"], "more than the pool has", cell)
+        elif node == "1":
+            expect(cell["status"] == "unsupported" and "0 bytes of huge pages on NUMA node 1" in cell["reason"], "none there", cell)
+        else:
+            expect(cell["status"] in ("ok", "wide"), "measured", cell)
+            expect(cell["probe"] == "alloc" or cell["detail"]["page_size"] == PAGE, "on huge pages", cell)
+            expect(cell["probe"] != "fault" or cell["detail"]["node"] == 0, "near the device", cell)
+    expect([c["detail"]["count"] for c in cells if c["probe"] == "alloc"] == [30], "no more blocks than the pool has", cells)
+
+
+def test_no_reserved_huge_pages(assay):
+    cells = run(assay, POOL, pool(assay, 0), [NOTHING])
+    expect(cells and all(c["status"] == "unsupported" for c in cells), "unsupported", cells)
+    expect(all("no huge page is free in the reserved pool" in c["reason"] for c in cells), "with the reason", cells)
 
 
 if __name__ == "__main__":

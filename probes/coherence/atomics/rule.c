@@ -95,6 +95,113 @@ static const struct as_cell *atomics_alone_of(const struct as_cell *const *cells
     return NULL;
 }
 
+static const char *plural(const char *threads)
+{
+    return strcmp(threads, "1") == 0 ? "" : "s";
+}
+
+/* ---- what both together reach ---- */
+
+struct together {
+    const struct as_cell *cpu, *device; /* at once, with the numbers of threads that update most together */
+    const struct as_cell *best;         /* the fastest of one side alone, with any number of threads */
+    double rate;
+    struct as_interval ci;
+    size_t splits;
+};
+
+static const struct as_cell *other_side_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_both_work(cells[i]) && as_cells_alike(cells[i], cell, "agent") && cells[i] != cell)
+            return cells[i];
+    return NULL;
+}
+
+/* Alone, of one agent, with as strict an order as both have together; the scope is a choice of its own. */
+static const struct as_cell *fastest_alone(const struct as_cell *const *cells, size_t n, const struct as_cell *like,
+                                           bool by_cpu)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!as_cell_both_work(cells[i]) && atomics_by_cpu(cells[i]) == by_cpu &&
+            as_cells_same(cells[i], like, "elements") && as_cells_same(cells[i], like, "type") &&
+            as_cells_same(cells[i], like, "allocator") && as_cells_same(cells[i], like, "order") &&
+            (!best || as_cell_is_faster(cells[i], best)))
+            best = cells[i];
+    return best;
+}
+
+/* False where not both sides are measured, together and alone. */
+static bool look_at_both(const struct as_cell *const *cells, size_t n, const struct as_cell *like, struct together *t)
+{
+    *t = (struct together){0};
+    for (size_t i = 0; i < n; i++) {
+        const bool is_of = as_cell_both_work(cells[i]) && atomics_by_cpu(cells[i]) &&
+                           as_cells_same(cells[i], like, "elements") && as_cells_same(cells[i], like, "type") &&
+                           as_cells_same(cells[i], like, "allocator");
+        const struct as_cell *device = is_of ? other_side_of(cells, n, cells[i]) : NULL;
+        if (!device)
+            continue;
+        const double rate = cells[i]->sum.median + device->sum.median;
+        t->splits++;
+        if (rate > t->rate) {
+            const struct as_interval a = as_cell_interval(cells[i]), b = as_cell_interval(device);
+            *t = (struct together){cells[i], device, NULL, rate, {a.lo + b.lo, a.hi + b.hi}, t->splits};
+        }
+    }
+    const struct as_cell *cpu = t->cpu ? fastest_alone(cells, n, t->cpu, true) : NULL;
+    const struct as_cell *device = t->cpu ? fastest_alone(cells, n, t->cpu, false) : NULL;
+    t->best = cpu && device ? as_cell_is_faster(cpu, device) ? cpu : device : NULL;
+    return t->best != NULL;
+}
+
+static struct as_interval over_best(const struct together *t)
+{
+    return as_ratio_interval(t->rate, t->ci, t->best->sum.median, as_cell_interval(t->best));
+}
+
+/* "; 88% of the sum of both alone", with as many threads each; "" where that is not measured. */
+static const char *sum_text(const struct as_cell *const *cells, size_t n, const struct together *t, char out[static 64])
+{
+    const struct as_cell *cpu = atomics_alone_of(cells, n, t->cpu), *device = atomics_alone_of(cells, n, t->device);
+    out[0] = '\0';
+    if (cpu && device)
+        snprintf(out, 64, "; %.0f%% of the sum of both alone", 100 * t->rate / (cpu->sum.median + device->sum.median));
+    return out;
+}
+
+static void add_together(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                         const struct together *t)
+{
+    const char *who = atomics_by_cpu(t->best) ? "CPU" : "device", *allocator = as_cell_axis(t->cpu, "allocator");
+    const char *cpu = as_cell_axis(t->cpu, "cpu_threads"), *gpu = as_cell_axis(t->cpu, "device_threads");
+    char array[64], rate[96], ratio[300], above[64], below[64], of[64], note[200], sum[64];
+    struct as_fact *f = as_fact_add(c, AS_FACT_ATOMICS_TOGETHER, t->cpu, NULL);
+    if (!f)
+        return;
+    as_fact_number(f, t->rate / t->best->sum.median, over_best(t));
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_array_text(t->cpu, array);
+    snprintf(above, sizeof above, " as fast as the %s alone", who);
+    snprintf(below, sizeof below, " slower than the %s alone", who);
+    snprintf(of, sizeof of, t->splits > 1 ? ", the best of %zu splits" : "", t->splits);
+    snprintf(note, sizeof note, "%s CPU thread%s and %s device thread%s%s%s", cpu, plural(cpu), gpu, plural(gpu), of,
+             sum_text(cells, n, t, sum));
+    as_fact_say(f, "CPU and device together update %s ('%s') at %s: %s", array, allocator,
+                as_fact_value_text(t->rate, t->ci, "updates/s", rate, sizeof rate),
+                as_fact_ratio_text(f, above, below, note, ratio, sizeof ratio));
+    as_fact_gain(f, f->value, f->ci);
+    if (as_fact_side(f) < 0) /* that both pay depends on lost updates, too: advice */
+        as_fact_act(f, "Update an array by the %s alone: CPU and device together are {gain} slower (%s, '%s')", who,
+                    array, allocator);
+    as_fact_evidence(f, t->cpu);
+    as_fact_evidence(f, t->device);
+    as_fact_evidence(f, t->best);
+}
+
+/* ---- what each side keeps ---- */
+
 struct kept {
     const struct as_cell *cell, *alone;
     double share, highest; /* share kept: median of the chosen cell, and upper bound over all */
@@ -125,12 +232,7 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
     }
 }
 
-static const char *plural(const char *threads)
-{
-    return strcmp(threads, "1") == 0 ? "" : "s";
-}
-
-static void add_kept(struct as_rule_context *c, const struct kept *k)
+static void add_kept(struct as_rule_context *c, const struct kept *k, bool both_pay)
 {
     const struct as_cell *cell = k->cell;
     const char *cpu = as_cell_axis(cell, "cpu_threads");
@@ -162,7 +264,7 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
                 atomics_by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
                 atomics_by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
     as_fact_gain(f, f->value, f->ci);
-    if (as_fact_side(f) < 0)
+    if (as_fact_side(f) < 0 && !both_pay)
         as_fact_act(f, "Do not let CPU and device update the same array: the %s is {gain} slower (%s, '%s')",
                     atomics_by_cpu(cell) ? "CPU" : "device", array, as_cell_axis(cell, "allocator"));
     as_fact_evidence(f, cell);
@@ -240,11 +342,15 @@ static void derive_atomics(struct as_rule_context *c)
     }
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
         struct kept k;
+        struct together t;
         if (!as_cell_both_work(cells[i]) || shared_before(cells, i))
             continue;
+        const bool are_both = look_at_both(cells, n, cells[i], &t);
         look_at_shared(cells, n, cells[i], &k);
         if (k.cell)
-            add_kept(c, &k);
+            add_kept(c, &k, are_both && over_best(&t).lo > 1);
+        if (are_both && atomics_by_cpu(cells[i]))
+            add_together(c, cells, n, &t);
         added += k.cell != NULL;
     }
     atomics_nodes(c, cells, n, all);
@@ -256,7 +362,9 @@ const struct as_rule as_rules_atomics[] = {
      "the best valid measurement of an agent alone, by elements and type; the fraction it keeps is the minimum ratio "
      "of a "
      "valid measurement with the other agent active to the one without, all else equal; the best measurement of u64 "
-     "over that of f64",
-     "a faster measurement, or a pair of concurrent agents that keeps less"},
+     "over that of f64; what both reach together is the largest sum of the two rates of one pair of numbers of "
+     "threads, "
+     "over the best of one agent alone with any number of threads",
+     "a faster measurement, or a pair of concurrent agents that keeps less or reaches more"},
     {0},
 };

@@ -67,6 +67,55 @@ UNIT_TEST(test_rates_and_what_is_kept)
     made_end(&m);
 }
 
+/* What both reach on one array, against the better of them with any number of threads. */
+UNIT_TEST(test_together)
+{
+    struct made m;
+    start(&m);
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    rate(&m, 4e8, "cpu", 4, 0, "system");
+    rate(&m, 1e9, "device", 0, 64, "system");
+    rate(&m, 2e9, "device", 0, 128, "system");
+    rate(&m, 1e8, "cpu", 1, 128, "system"); /* 2 G together */
+    rate(&m, 1.9e9, "device", 1, 128, "system");
+    rate(&m, 3e8, "cpu", 4, 128, "system"); /* 2.1 G together */
+    rate(&m, 1.8e9, "device", 4, 128, "system");
+    rate(&m, 4e8, "cpu", 4, 64, "system"); /* 1.4 G together */
+    rate(&m, 1e9, "device", 4, 64, "system");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "atomics.together.1024.u64.pinned", 1.05, 1e-9);
+    made_says(f, "CPU and device together update 1024 elements of u64 ('pinned') at 2.10 G updates/s");
+    made_says(f, "as fast as the device alone");
+    made_says(f, "4 CPU threads and 128 device threads, the best of 3 splits; 88% of the sum of both alone");
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_int_equal(f->evidence_n, 3);
+    /* no contradiction: it pays, though each side loses some */
+    made_get(&m, "atomics.shared.cpu.1024.u64.pinned");
+    assert_string_equal(made_get(&m, "atomics.shared.cpu.1024.u64.pinned")->act, "");
+    m.cells[7].sum.median = 5e8; /* 0.8 G, so that the split with 1 CPU thread is the best */
+    m.cells[5].sum.median = 9e8;
+    for (size_t i = 5; i < 8; i += 2)
+        m.cells[i].sum.ci = (struct as_interval){0.99 * m.cells[i].sum.median, 1.01 * m.cells[i].sum.median};
+    made_derive(&m);
+    f = made_near(&m, "atomics.together.1024.u64.pinned", 0.7, 1e-9);
+    made_says(f, "1.43x slower than the device alone");
+    made_acts(&m, "atomics.together.1024.u64.pinned", "Update an array by the device alone");
+    made_end(&m);
+}
+
+/* One side alone is not measured: nothing to compare with. */
+UNIT_TEST(test_together_without_alone)
+{
+    struct made m;
+    start(&m);
+    rate(&m, 2e9, "device", 0, 128, "system");
+    rate(&m, 3e8, "cpu", 4, 128, "system");
+    rate(&m, 1.8e9, "device", 4, 128, "system");
+    made_derive(&m);
+    assert_null(made_find(&m, "atomics.together.1024.u64.pinned"));
+    made_end(&m);
+}
+
 /* Cells that fail a gate are not used, and without cells there are no facts. */
 UNIT_TEST(test_rejected_cells_say_nothing)
 {
@@ -144,6 +193,8 @@ int main(void)
         cmocka_unit_test(test_what_is_kept_for_certain_goes_first),
         cmocka_unit_test(test_what_is_kept_may_be_all),
         cmocka_unit_test(test_rates_and_what_is_kept),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_together_without_alone),
         cmocka_unit_test(test_rejected_cells_say_nothing),
         cmocka_unit_test(test_nodes),
     };

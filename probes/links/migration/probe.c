@@ -457,6 +457,12 @@ static bool migration_by_kernel(const struct as_axes *a)
     return as_word_is(a, "touch", "device") || as_word_is(a, "agent", "device");
 }
 
+static const struct as_metric further[] = {
+    {"host_share_before", "", false, "share of 64 pages that the host has before the passes", NULL},
+    {"host_share_after", "", false, "the same after the passes", NULL},
+    {0},
+};
+
 const struct as_probe as_probe_migration = {
     .name = "migration",
     .title = "Migration, pass by pass",
@@ -465,6 +471,7 @@ const struct as_probe as_probe_migration = {
     .unit = "GB/s",
     .counts = "each byte of the buffer once; decimal GB",
     .own_metrics = own_metrics,
+    .further = further,
     .crosses_link = true,
     AS_CELLS(axes, quick, full, migration_applies),
     .kernel_reaches = migration_by_kernel,

@@ -1,6 +1,9 @@
 /* What the first pass over memory of the other side costs, and whether later ones are faster. */
 #include "facts/rule.h"
 
+#include "base/text.h"
+#include "model/metrics.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,16 +49,31 @@ static const char *prefetch_text(const struct as_cell *first, char out[static 64
     return out;
 }
 
+/* "driver's record: last prefetch device, preferred location none"; "" where the driver records nothing of it. */
+static const char *record_text(const struct as_cell *cell, char out[static 96])
+{
+    char *prefetch = as_cell_has_note(cell, "last_prefetch") ? as_cell_note_text(cell, "last_prefetch") : NULL;
+    char *preferred =
+        as_cell_has_note(cell, "preferred_location") ? as_cell_note_text(cell, "preferred_location") : NULL;
+    out[0] = '\0';
+    if (prefetch && preferred)
+        snprintf(out, 96, "driver's record: last prefetch %.20s, preferred location %.20s", prefetch, preferred);
+    free(prefetch);
+    free(preferred);
+    return out;
+}
+
 static void add_first(struct as_rule_context *c, const struct as_cell *first, const char *subject, const char *object)
 {
-    char value[160], note[64], prefetch[64];
+    char value[256], note[160], prefetch[64], record[96];
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_MIGRATION_FIRST, first, AS_BY(.object = object));
     if (!f)
         return;
     const double after = as_cell_note(first, "host_share_after");
-    note[0] = '\0';
+    as_copy_text(note, sizeof note, record_text(first, record));
     if (after >= 0 && after <= 1)
-        snprintf(note, sizeof note, "then %.0f%% of the pages are on the host", 100 * after);
+        snprintf(note, sizeof note, "then %.0f%% of the pages are on the host%s%s", 100 * after, record[0] ? "; " : "",
+                 record);
     as_fact_noted_text(f, "", note, value, sizeof value);
     as_fact_say(f, "First pass of %s: %s%s", subject, value, prefetch_text(first, prefetch));
 }

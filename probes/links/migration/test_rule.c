@@ -35,7 +35,8 @@ UNIT_TEST(test_passes)
 /* A prefetch is named where it was for the reader, and only there. */
 UNIT_TEST(test_prefetch)
 {
-    static const char handed[] = "{\"handover_seconds\":0.012}";
+    static const char handed[] = "{\"handover_seconds\":0.012,\"host_share_after\":0,\"last_prefetch\":\"device\","
+                                 "\"preferred_location\":\"none\"}";
     static const struct {
         const char *axes;
         bool said;
@@ -54,6 +55,8 @@ UNIT_TEST(test_prefetch)
         made_derive(&m);
         assert_int_equal(m.facts_n, 1);
         assert_int_equal(strstr(m.facts[0].sentence, ", after a 12.0 ms prefetch") != NULL, rows[i].said);
+        made_says(&m.facts[0], "then 0% of the pages are on the host; driver's record: last prefetch device, preferred "
+                               "location none)");
         made_end(&m);
     }
 }

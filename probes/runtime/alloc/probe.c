@@ -109,8 +109,13 @@ static enum as_status choose_count(struct state *s, size_t most, struct as_error
     for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= most && !st; i++) {
         if (seconds * (double)counts[i] / (double)s->count > BLOCK_S)
             break;
+        const size_t before = s->count;
         s->count = counts[i];
         st = time_block(s, &seconds, err);
+        if (st == AS_NOMEM) { /* as of reserved pages, which are few */
+            s->count = before;
+            return AS_OK;
+        }
     }
     return st;
 }

@@ -202,6 +202,71 @@ static void derive_free_over_alloc(struct as_rule_context *c)
     free(pairs);
 }
 
+/* ---- granularity ---- */
+
+enum { FLAT_MIN = 3 };            /* sizes whose calls take as long as that of the smallest */
+static const double RISES = 1.25; /* times that differ less are alike */
+
+static struct as_interval over_smallest(const struct as_curve *curve, size_t i)
+{
+    return as_ratio_interval(curve->y[i], curve->ci[i], curve->y[0], curve->ci[0]);
+}
+
+/* Between which sizes a call begins to take longer: *last surely takes as long as the smallest, *next and all above it
+ * surely longer. False: the cells do not tell. */
+static bool find_rise(const struct as_curve *curve, size_t *last, size_t *next)
+{
+    size_t flat = 0, above = curve->n;
+    while (flat < curve->n && over_smallest(curve, flat).hi < RISES)
+        flat++;
+    while (above > flat && over_smallest(curve, above - 1).lo > RISES)
+        above--;
+    *last = flat ? flat - 1 : 0;
+    *next = above;
+    return flat >= FLAT_MIN && above < curve->n;
+}
+
+/* Pages that come at first touch, and a pool's, are not those of a call. */
+static bool is_backed_by_calls(const struct as_rule_context *c, const struct as_curve *curve, const char *allocator)
+{
+    const struct as_allocator *a = c->info ? as_info_allocator(c->info, allocator) : NULL;
+    const size_t largest = curve->n - 1;
+    return !(a && a->on_demand) && as_allocator_role(c->device, allocator) != AS_ROLE_DEVICE_POOL &&
+           !as_is_promise(c->device, allocator, curve->x[largest], curve->y[largest]);
+}
+
+static void add_granularity(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const struct as_cell *smallest = curve->cells[0];
+    const char *allocator = as_cell_axis(smallest, "allocator");
+    char object[64], time[96], range[64];
+    size_t last, next;
+    if (!is_backed_by_calls(c, curve, allocator) || !find_rise(curve, &last, &next))
+        return;
+    as_allocator_object(allocator, object, sizeof object);
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALLOC_GRANULARITY, curve->cells[last], AS_BY(.object = object));
+    if (!f)
+        return;
+    f->matter = "the cost of allocators";
+    f->verdict = AS_SUPPORTED;
+    as_fact_number(f, curve->x[last], (struct as_interval){curve->x[last], curve->x[next]});
+    as_fact_say(f, "%s: the time of a call first rises between sizes of %s; any smaller block takes %s", allocator,
+                as_fact_range_text(f->ci, "B", range, sizeof range),
+                as_fact_value_text(curve->y[0], curve->ci[0], "ns", time, sizeof time));
+    as_curve_evidence(f, curve, 0, next);
+}
+
+static void derive_granularity(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "alloc", "size", &curves, &n);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+        if (as_cell_is(curves[i].cells[0], "op", "alloc"))
+            add_granularity(c, &curves[i]);
+    as_curves_free(curves, n);
+}
+
 const struct as_rule as_rules_alloc[] = {
     {"first touch", derive_first_touch,
      "first touch of fresh memory compared with that of reused memory of the same kind: the host backs fresh memory",
@@ -212,5 +277,9 @@ const struct as_rule as_rules_alloc[] = {
     {"freeing against allocating", derive_free_over_alloc,
      "median time of freeing over that of allocating, memory untouched, at the size where that ratio is highest",
      "a size at which freeing takes longer against allocating"},
+    {"granularity of allocation", derive_granularity,
+     "of allocators that back memory in the call: the largest size up to which a call surely takes within 1.25 of the "
+     "smallest size's time, three sizes or more, where all sizes from a larger one on surely take longer",
+     "a smaller size whose call takes longer"},
     {0},
 };

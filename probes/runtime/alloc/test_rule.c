@@ -2,6 +2,9 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <stdio.h>
+#include <string.h>
+
 UNIT_TEST(test_costs)
 {
     struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.005};
@@ -66,9 +69,51 @@ UNIT_TEST(test_free_over_alloc)
     made_end(&m);
 }
 
+static void calls(struct made *m, const char *allocator, const double *ns, size_t n)
+{
+    static const char *const sizes[] = {"2", "512", "16384", "32768", "1048576", "1073741824"};
+    for (size_t i = 0; i < n; i++) {
+        char axes[120];
+        snprintf(axes, sizeof axes, "op=alloc allocator=%s size=%s", allocator, sizes[i]);
+        made_add(m, "alloc", "ns", ns[i], axes);
+    }
+}
+
+/* What the study of the MI300A found of hipMalloc, and kinds of calls that tell nothing of it. */
+UNIT_TEST(test_granularity)
+{
+    static const struct {
+        const char *allocator;
+        double ns[6];
+    } rows[] = {{"hipMalloc", {10e3, 10.1e3, 9.9e3, 15e3, 200e3, 37e6}},
+                {"hipHostMalloc", {15e3, 22e3, 34e3, 50e3, 900e3, 200e6}}, /* never alike */
+                {"hipMemCreate", {10e3, 10e3, 10e3, 15e3, 10e3, 37e6}},    /* no step: one size in between */
+                {"malloc", {14, 14, 14, 30, 60, 6000}},                    /* pages come at first touch */
+                {"hipMallocAsync", {1e3, 1e3, 1e3, 2e3, 5e3, 37e6}}};      /* a pool's */
+    struct made m = {.info = {.id = "hip:0", .backend = "hip"}, .share = 0.02};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        calls(&m, rows[i].allocator, rows[i].ns, 6);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "alloc.granularity.hipMalloc");
+    assert_true(f->value == 16384 && f->ci.lo == 16384 && f->ci.hi == 32768);
+    made_says(f,
+              "hipMalloc: the time of a call first rises between sizes of 16 to 32 KiB; any smaller block takes 10.0 "
+              "µs (9.80 to 10.2 µs)");
+    for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
+        char id[80];
+        snprintf(id, sizeof id, "alloc.granularity.%s", rows[i].allocator);
+        if (strcmp(rows[i].allocator, "hipMemCreate") == 0)
+            assert_true(made_get(&m, id)->ci.hi == 1073741824);
+        else
+            assert_null(made_find(&m, id));
+    }
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_granularity),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_pinned_buffers),
         cmocka_unit_test(test_free_over_alloc),

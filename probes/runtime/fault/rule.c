@@ -196,6 +196,16 @@ static void curves(struct as_rule_context *c)
     as_curves_free(curves, n);
 }
 
+#define OF_HUGE_PAGES(base, huge, Kind, kind)                                                                          \
+    {                                                                                                                  \
+        "allocator", base, huge, AS_FACT_FAULT_HUGE_PAGES, Kind " huge pages make first touches ", " as fast",         \
+            " slower", "First touches of " kind " huge pages and of base pages",                                       \
+            {"Touch fresh memory on " kind " huge pages: first touches run", "as fast as on base pages"},              \
+        {                                                                                                              \
+            "Touch fresh memory on base pages: first touches of " kind " huge pages are", "slower"                     \
+        }                                                                                                              \
+    }
+
 /* Two cells that differ in one axis; the fact is the ratio of their times per page, or its inverse if below 1. */
 static const struct comparison {
     const char *axis, *a, *b;
@@ -205,26 +215,10 @@ static const struct comparison {
     const char *tied;                /* what is compared */
     const char *act[2], *against[2]; /* what to do for a ratio above 1 and below, around the gain; NULL: nothing */
 } comparisons[] = {
-    {"allocator",
-     "base_pages",
-     "huge_pages",
-     AS_FACT_FAULT_HUGE_PAGES,
-     "Transparent huge pages make first touches ",
-     " as fast",
-     " slower",
-     "First touches of transparent huge pages and of base pages",
-     {"Touch fresh memory on huge pages: first touches run", "as fast as on base pages"},
-     {"Touch fresh memory on base pages: first touches of huge pages are", "slower"}},
-    {"allocator",
-     "pageable",
-     "pageable_huge",
-     AS_FACT_FAULT_HUGE_PAGES,
-     "Transparent huge pages make first touches ",
-     " as fast",
-     " slower",
-     "First touches of transparent huge pages and of base pages",
-     {"Touch fresh memory on huge pages: first touches run", "as fast as on base pages"},
-     {"Touch fresh memory on base pages: first touches of huge pages are", "slower"}},
+    OF_HUGE_PAGES("base_pages", "huge_pages", "Transparent", "transparent"),
+    OF_HUGE_PAGES("base_pages", "reserved_huge_pages", "Reserved", "reserved"),
+    OF_HUGE_PAGES("pageable", "pageable_huge", "Transparent", "transparent"),
+    OF_HUGE_PAGES("pageable", "pageable_hugetlb", "Reserved", "reserved"),
     {"scenario",
      "cpu-one",
      "cpu-all",

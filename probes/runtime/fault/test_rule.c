@@ -148,6 +148,27 @@ UNIT_TEST(test_huge_pages_of_a_device)
     made_end(&gpu);
 }
 
+/* Of the reserved pool: in the CPU's own memory, and in memory of the process that a device touches. */
+UNIT_TEST(test_reserved_huge_pages)
+{
+    struct made cpu = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
+    struct made gpu = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+    made_add(&cpu, "fault", "ns", 250, "scenario=cpu-one;what=fault;allocator=mmap;pages=10240;access=store");
+    made_add(&cpu, "fault", "ns", 50, "scenario=cpu-one;what=fault;allocator=hugetlb;pages=10240;access=store");
+    made_derive(&cpu);
+    made_says(made_near(&cpu, "fault.huge_pages.cpu-one.hugetlb", 5, 1e-9),
+              "Reserved huge pages make first touches 5.00x");
+    made_end(&cpu);
+    made_add(&gpu, "fault", "ns", 909, "scenario=device-major;what=fault;allocator=malloc;pages=10240;access=store");
+    made_add(&gpu, "fault", "ns", 303, "scenario=device-major;what=fault;allocator=hugetlb;pages=10240;access=store");
+    made_add(&gpu, "fault", "ns", 20000, "scenario=device-major;what=fault;allocator=malloc;pages=1;access=store");
+    made_add(&gpu, "fault", "ns", 60000, "scenario=device-major;what=fault;allocator=hugetlb;pages=1;access=store");
+    made_derive(&gpu);
+    made_says(made_near(&gpu, "fault.huge_pages.device-major.hugetlb", 3, 1e-9),
+              "Reserved huge pages make first touches 3.00x");
+    made_end(&gpu);
+}
+
 /* Memory requested on a node has a fact of its own, and is not taken for that of the nearest one. */
 UNIT_TEST(test_nodes)
 {
@@ -220,11 +241,17 @@ UNIT_TEST(test_ceiling)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test(test_modes, &m), made_test(test_one_page, &m),
-        made_test(test_tied, &m),  made_test(test_ceiling, &m),
-        made_test(test_curve, &m), made_test(test_acts, &m),
-        made_test(test_gains, &m), made_test(test_threads_and_totals, &m),
-        made_test(test_nodes, &m), cmocka_unit_test(test_huge_pages_of_a_device),
+        made_test(test_modes, &m),
+        made_test(test_one_page, &m),
+        made_test(test_tied, &m),
+        made_test(test_ceiling, &m),
+        made_test(test_curve, &m),
+        made_test(test_acts, &m),
+        made_test(test_gains, &m),
+        made_test(test_threads_and_totals, &m),
+        made_test(test_nodes, &m),
+        cmocka_unit_test(test_huge_pages_of_a_device),
+        cmocka_unit_test(test_reserved_huge_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,7 +308,7 @@ static enum as_status check_stores(struct trials *t, bool *good, char *why, size
 static bool faults_fit_device(const struct trials *t, double page_size, char *why, size_t why_size)
 {
     const struct as_allocator *a = as_info_allocator(&t->dev->info, as_axes_text(t->tc->axes, "allocator"));
-    const bool huge = a && a->role == AS_ROLE_PAGEABLE_HUGE;
+    const bool huge = a && (a->role == AS_ROLE_PAGEABLE_HUGE || a->role == AS_ROLE_PAGEABLE_HUGETLB);
     const double base = (double)t->toucher.page, faults = as_faults_total(&t->faults);
     const double pages = (double)t->n * floor(fmax(1, (double)t->pages * base / fmax(page_size, base)));
     if (huge && page_size > 0 && page_size <= base)

@@ -58,6 +58,19 @@ static const char *kinds_text(const struct as_cell *cell, char *out, size_t size
     return out;
 }
 
+/* ", 2 MiB per fault": the granularity at which memory is mapped; "" without faults. */
+static const char *piece_text(const struct as_curve *curve, char out[static 64])
+{
+    const size_t last = curve->n - 1;
+    const double bytes = curve->x[last] * as_cell_axis_number(curve->cells[last], "stride");
+    char text[48];
+    out[0] = '\0';
+    if (bytes > 0 && curve->y[last] > 0)
+        snprintf(out, 64, ", %s per fault",
+                 as_fact_value_text(bytes / curve->y[last], AS_NO_INTERVAL, "B", text, sizeof text));
+    return out;
+}
+
 /* For the largest number of pages. */
 static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
 {
@@ -71,7 +84,7 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
         return;
     f->matter = "page faults and migrations";
     as_fact_number(f, curve->y[last], curve->ci[last]);
-    char kinds[64], time[96] = "", text[64];
+    char kinds[64], time[96] = "", text[64], piece[64];
     struct as_metric_value read;
     if (device && as_cell_metric(cell, "read_time", &read))
         snprintf(time, sizeof time, "; reading them takes %s per page",
@@ -80,7 +93,7 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
                 device ? "CPU reads of %.0f pages of '%s' that the device touched first: %.0f %s, %.3g per page%s"
                        : "CPU first touch of %.0f pages of '%s': %.0f %s, %.3g per page%s",
                 curve->x[last], as_cell_axis(cell, "allocator"), f->value, kinds_text(cell, kinds, sizeof kinds),
-                f->value / curve->x[last], time);
+                f->value / curve->x[last], device ? time : piece_text(curve, piece));
     as_fact_evidence(f, cell);
 }
 

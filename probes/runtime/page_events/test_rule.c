@@ -51,6 +51,7 @@ UNIT_TEST(test_events)
         misses_of("mmap", misses[i][0], misses[i][1])->detail = strdup("{\"loads\": 65536}");
     misses_of("thp", 16, 16)->detail = strdup("{\"loads\": 65536}");
     misses_of("untold", 16, 16); /* unknown number of loads */
+    made_add(&m, "page_events", "events", 32, "what=faults;pages=16384;stride=4096;allocator=huge;touch=cpu");
     made_add(&m, "page_events", "events", 0, "what=faults;pages=1000;stride=4096;allocator=upfront;touch=cpu");
     made_add(&m, "page_events", "events", 1002, "what=faults;pages=1000;stride=4096;allocator=shared;touch=device");
     static const struct as_metric_value fetched[] = {
@@ -69,7 +70,8 @@ UNIT_TEST(test_events)
     made_says(made_get(&m, "tlb.misses.thp.4096"), "Fewer than one load in ten");
     assert_null(made_find(&m, "tlb.misses.untold.4096"));
     f = made_get(&m, "page_events.faults.upfront.cpu");
-    assert_true(f->value == 0);
+    assert_true(f->value == 0 && !strstr(f->sentence, "per fault"));
+    made_says(made_get(&m, "page_events.faults.huge.cpu"), "32 minor faults, 0.00195 per page, 2 MiB per fault");
     made_says(made_get(&m, "page_events.faults.shared.device"),
               "CPU reads of 1000 pages of 'shared' that the device touched first: 1002 minor faults, 1 per page");
     made_says(made_get(&m, "page_events.faults.managed.device"),

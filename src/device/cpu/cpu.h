@@ -20,7 +20,6 @@ struct as_cpu_block {
 struct as_cpu_pages {
     uint64_t base, huge; /* bytes of a page; huge 0: none */
     uint64_t hugetlb;    /* bytes of a page of the reserved pool; 0: none */
-    bool without_pool;   /* hugetlb pages need no pool */
     bool thp_always;     /* ordinary memory may get huge pages too */
     bool thp_never;
     bool thp_denied; /* to this process only */

@@ -16,53 +16,17 @@ enum { HEAP_ALIGNMENT = 64 }; /* a cache line, and the widest vectors */
 
 #define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
 
-static uint64_t cpu_pages_number_in(const char *path)
-{
-    struct as_buf b = AS_BUF_INIT;
-    unsigned long long v;
-    uint64_t out = as_buf_read_file(&b, path, 4096, NULL) == AS_OK && sscanf(as_buf_get(&b), "%llu", &v) == 1 ? v : 0;
-    as_buf_finish(&b);
-    return out;
-}
-
-static uint64_t meminfo(const char *text, const char *key)
-{
-    const char *at = strstr(text, key);
-    unsigned long long v;
-    return at && sscanf(at + strlen(key), "%llu", &v) == 1 ? v : 0;
-}
-
 void as_cpu_pages_read(struct as_cpu_pages *out)
 {
     struct as_buf b = AS_BUF_INIT;
-    *out = (struct as_cpu_pages){.base = as_host_page(), .hugetlb = as_map_huge_page()};
-    out->without_pool = out->hugetlb != 0;
+    *out = (struct as_cpu_pages){.base = as_host_page(), .hugetlb = as_backing_pool_page()};
     if (as_buf_read_file(&b, THP_DIR "enabled", 4096, NULL) == AS_OK) {
         out->huge = as_transparent_page();
         out->thp_always = strstr(as_buf_get(&b), "[always]") && as_transparent_allowed() == AS_TRANSPARENT_YES;
         out->thp_denied = as_transparent_allowed() == AS_TRANSPARENT_NO;
         out->thp_never = strstr(as_buf_get(&b), "[never]") != NULL;
     }
-    as_buf_clear(&b);
-    if (!out->without_pool && as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK)
-        out->hugetlb = meminfo(as_buf_get(&b), "Hugepagesize:") << 10;
     as_buf_finish(&b);
-}
-
-/* Pages still available in the reserved pool, including those that the kernel may add on demand. */
-static uint64_t hugetlb_free(void)
-{
-    struct as_buf b = AS_BUF_INIT;
-    uint64_t n = 0;
-    if (as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK) {
-        uint64_t have = meminfo(as_buf_get(&b), "HugePages_Free:"),
-                 reserved = meminfo(as_buf_get(&b), "HugePages_Rsvd:");
-        uint64_t surplus = meminfo(as_buf_get(&b), "HugePages_Surp:");
-        uint64_t more = cpu_pages_number_in("/proc/sys/vm/nr_overcommit_hugepages");
-        n = (have > reserved ? have - reserved : 0) + (more > surplus ? more - surplus : 0);
-    }
-    as_buf_finish(&b);
-    return n;
 }
 
 static const char *const allocator_names[AS_CPU_ALLOCATORS_N] = {
@@ -80,14 +44,11 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
                       : pages->thp_never  ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"
                       : pages->thp_denied ? AS_NO_TRANSPARENT
                                           : "";
-    const char *limit = as_map_huge_limit();
-    const char *tlb = limit             ? limit
-                      : !pages->hugetlb ? "the kernel has no huge page pool"
-                      : !pages->without_pool && hugetlb_free() == 0
-                          ? "no huge page is free in the reserved pool (vm.nr_hugepages sets its size)"
-                          : "";
+    const char *tlb = as_backing_pool_limit();
     as_copy_text(info->allocators[AS_CPU_THP].why_not, sizeof info->allocators[0].why_not, thp);
-    as_copy_text(info->allocators[AS_CPU_HUGETLB].why_not, sizeof info->allocators[0].why_not, tlb);
+    as_copy_text(info->allocators[AS_CPU_HUGETLB].why_not, sizeof info->allocators[0].why_not, tlb ? tlb : "");
+    if (!tlb && as_backing_pool_free() != UINT64_MAX)
+        info->allocators[AS_CPU_HUGETLB].most = as_backing_pool_free();
 }
 
 bool as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out)
@@ -181,7 +142,9 @@ enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, enum as_cpu_al
     if (!st && node >= 0 && allocator == AS_CPU_MALLOC)
         st = as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
                      node);
-    else if (!st && node >= 0)
+    if (!st && node >= 0 && allocator == AS_CPU_HUGETLB)
+        st = as_backing_pool_check(node, bytes, err);
+    if (!st && node >= 0)
         st = as_cpu_machine_place(out->address, out->bytes, node, err);
     if (st)
         as_cpu_block_release(out);

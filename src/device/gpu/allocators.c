@@ -27,7 +27,8 @@ int as_gpu_release_pinned(const struct as_gpu *gpu, struct as_gpu_block *b)
 enum as_status as_gpu_get_malloc(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     (void)gpu;
-    const uint64_t huge = b->how->huge ? as_backing_huge_page() : 0, page = huge ? huge : as_host_page();
+    const uint64_t huge = b->how->pages == AS_GPU_HUGE_PAGES ? as_backing_huge_page() : 0,
+                   page = huge ? huge : as_host_page();
     if (posix_memalign(&b->host, page, as_gpu_round_up(b->bytes, page))) {
         b->host = NULL;
         return as_nomem(err, b->bytes, "host memory for a device");
@@ -40,6 +41,27 @@ int as_gpu_release_malloc(const struct as_gpu *gpu, struct as_gpu_block *b)
 {
     (void)gpu;
     free(b->host);
+    return 0;
+}
+
+enum as_status as_gpu_get_pool(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    (void)gpu;
+    b->page_size = as_backing_pool_page();
+    const uint64_t bytes = b->page_size ? as_gpu_round_up(b->bytes, b->page_size) : 0;
+    b->host = bytes ? as_backing_pool_map(bytes) : NULL;
+    if (!b->host)
+        return as_fail(err, AS_NOMEM, "the reserved pool has no huge pages left for %llu bytes",
+                       (unsigned long long)b->bytes);
+    b->taken = bytes;
+    b->address = (uintptr_t)b->host;
+    return AS_OK;
+}
+
+int as_gpu_release_pool(const struct as_gpu *gpu, struct as_gpu_block *b)
+{
+    (void)gpu;
+    as_backing_pool_unmap(b->host, b->taken);
     return 0;
 }
 

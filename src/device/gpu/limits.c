@@ -19,8 +19,12 @@ uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
 
 void as_gpu_say_no_pages(const struct as_gpu_allocator *how, struct as_allocator *out)
 {
-    if (how->huge && !out->why_not[0] && !as_backing_huge_page())
-        as_copy_text(out->why_not, sizeof out->why_not, "this process gets no transparent huge pages");
+    const char *none = how->pages == AS_GPU_POOL_PAGES ? as_backing_pool_limit()
+                       : how->pages == AS_GPU_HUGE_PAGES && !as_backing_huge_page()
+                           ? "this process gets no transparent huge pages"
+                           : NULL;
+    if (none && !out->why_not[0])
+        as_copy_text(out->why_not, sizeof out->why_not, none);
 }
 
 /* s with "<api>: requested 200 GiB<before>139 GiB<after>" */
@@ -66,6 +70,14 @@ static enum as_status check_managed(const char *api, uint64_t bytes, uint64_t fr
     return bytes <= most ? AS_OK
                          : too_much(AS_UNSUPPORTED, api, bytes,
                                     "; managed memory is capped at a tenth of what is free, ", most, "", err);
+}
+
+/* The pool is apart from the host's available memory. */
+static enum as_status check_pool(const char *api, uint64_t bytes, uint64_t count, struct as_error *err)
+{
+    const uint64_t page = as_backing_pool_page(), left = as_backing_pool_free();
+    const uint64_t all = page ? as_gpu_round_up(bytes, page) * count : 0;
+    return all <= left ? AS_OK : too_much(AS_NOMEM, api, all, "; the reserved pool has ", left, " of huge pages", err);
 }
 
 static enum as_status check_free(const char *api, uint64_t bytes, uint64_t free, uint64_t total, struct as_error *err)
@@ -123,6 +135,8 @@ static enum as_status gpu_limits_check_device(struct as_gpu *gpu, const struct a
 /* Of a kind of memory, 0: all that is free. A device in the host's memory has nothing to migrate or evict. */
 static uint64_t most_of_kind(const struct as_gpu *gpu, const struct as_gpu_allocator *how)
 {
+    if (how->pages == AS_GPU_POOL_PAGES)
+        return as_backing_pool_free();
     if (!gpu->in_host_memory)
         return how->most;
     return how->is_static ? AS_GPU_STATIC_IN_HOST : 0;
@@ -135,6 +149,8 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
     enum as_status st = as_check_blocks(name, bytes, count, err);
     if (st)
         return st;
+    if (how->pages == AS_GPU_POOL_PAGES)
+        return check_pool(name, bytes, count, err);
     const uint64_t most = most_of_kind(gpu, how);
     if (most && bytes > most)
         return too_much(AS_UNSUPPORTED, name, bytes, "; memory of this kind is capped at ", most, "", err);

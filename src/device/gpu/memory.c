@@ -109,31 +109,46 @@ static int choose_node(const struct as_device_info *info, const struct as_gpu_al
     return as_backing_near_node(info->near_cpus);
 }
 
+/* A policy holds for whole pages. */
+static uint64_t backed_bytes(const struct as_gpu_block *b)
+{
+    return b->how->pages == AS_GPU_POOL_PAGES ? b->taken : b->bytes;
+}
+
+/* Process memory gets the pages of its allocator. The heap's may be those of an earlier block; pages of the pool are
+ * new and of one size. */
+static void choose_pages(const struct as_gpu_block *b)
+{
+    if (!b->how->plain || b->how->pages == AS_GPU_POOL_PAGES)
+        return;
+    as_backing_drop_pages(b->host, as_gpu_round_up(b->bytes, as_host_page()));
+    if (b->how->pages == AS_GPU_HUGE_PAGES)
+        as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
+    else
+        as_backing_want_base_pages(b->host, b->bytes);
+}
+
 /* Memory whose pages come at first touch gets them from the device's nearest node, whichever CPU touches, unless
- * another is chosen; process memory gets the pages of its allocator. A GPU that owns a node takes first touches
- * there only without a policy: so only CPUs get one, in place_touch. Not part of the allocation that is timed. */
+ * another is chosen or the pool has no pages there. A GPU that owns a node takes first touches there only without a
+ * policy: so only CPUs get one, in place_touch. Not part of the allocation that is timed. */
 static void place_pages(const struct as_device *dev, const struct as_memory_desc *desc, struct as_gpu_block *b)
 {
     const struct as_device_info *info = &dev->info;
     const bool by_touch = b->host && comes_at_touch(info, b->how);
-    const int near = by_touch && desc->node < 0 ? b->node : -1;
+    const bool lacks = b->how->pages == AS_GPU_POOL_PAGES && as_backing_pool_check(b->node, b->taken, NULL);
+    const int near = by_touch && desc->node < 0 && !lacks ? b->node : -1;
     const bool is_own_node = b->how->plain && info->memory_node;
-    if (b->how->plain) /* the heap's pages and policy may be those of an earlier block */
-        as_backing_drop_pages(b->host, as_gpu_round_up(b->bytes, as_host_page()));
-    if (b->how->huge)
-        as_backing_want_huge_pages(b->host, as_gpu_round_up(b->bytes, as_backing_huge_page()));
-    else if (b->how->plain)
-        as_backing_want_base_pages(b->host, b->bytes);
+    choose_pages(b);
     b->host_node = is_own_node ? 1 + near : 0;
     if (b->how->plain || near >= 0)
-        as_backing_want_node(b->host, b->bytes, is_own_node ? -1 : near);
+        as_backing_want_node(b->host, backed_bytes(b), is_own_node ? -1 : near);
 }
 
 /* The CPU touches next, or else the device. */
 static void place_touch(const struct as_gpu_block *b, bool by_cpu)
 {
     if (b->host_node)
-        as_backing_want_node(b->host, b->bytes, by_cpu ? b->host_node - 1 : -1);
+        as_backing_want_node(b->host, backed_bytes(b), by_cpu ? b->host_node - 1 : -1);
 }
 
 /* Memory that the caller keeps, as it is. */
@@ -162,6 +177,8 @@ static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_me
         st = as_gpu_find_allocator(dev, desc->allocator, &how, err);
     if (!st)
         st = find_home(dev, how, desc->owner, &home, err);
+    if (!st && desc->node >= 0 && how->pages == AS_GPU_POOL_PAGES)
+        st = as_backing_pool_check(desc->node, desc->bytes, err);
     if (!st)
         st = desc->beyond ? as_gpu_check_beyond(dev, how, desc->bytes, err)
                           : as_gpu_check_size(gpu, how, &home, desc->bytes, 1, err);
@@ -228,7 +245,7 @@ static enum as_status gpu_copy(struct as_gpu *gpu, const struct as_gpu_block *b,
 static void look_at_pages(struct as_memory *mem)
 {
     const struct as_gpu_block *b = mem->ctx;
-    if (b->how->plain || is_registered(b->how))
+    if ((b->how->plain && !b->page_size) || is_registered(b->how))
         mem->page_size = as_backing_page(b->host, b->bytes);
 }
 

@@ -13,7 +13,7 @@ struct as_gpu_block {
     void *host;                 /* host address; NULL: only through a copy */
     void *staging;              /* the copy while it is mapped */
     uint64_t bytes;             /* as requested */
-    uint64_t taken;             /* bytes that release frees: reserved or registered, in whole pages */
+    uint64_t taken;             /* bytes that release frees: reserved, mapped or registered, in whole pages */
     uint64_t page_size;         /* 0 unknown */
     int host_node;              /* 1 + the node of pages that a CPU touches first, of a device with another; 0: none */
     struct as_gpu_module *module; /* holds a static variable */
@@ -32,6 +32,9 @@ struct as_gpu_block {
 /* When settle is repeated. */
 enum as_gpu_again { AS_GPU_ONCE, AS_GPU_AFTER_HOST, AS_GPU_BEFORE_HOST };
 
+/* Base pages, transparent huge ones, or those of the reserved pool. */
+enum as_gpu_pages { AS_GPU_BASE_PAGES, AS_GPU_HUGE_PAGES, AS_GPU_POOL_PAGES };
+
 enum as_gpu_source { AS_GPU_FROM_DEVICE = 1, AS_GPU_FROM_HOST = 2 };
 
 struct as_gpu_allocator {
@@ -48,15 +51,15 @@ struct as_gpu_allocator {
     int option;     /* for the backend */
     enum as_gpu_source sources;
     enum as_gpu_again again;
-    uint64_t most;  /* bytes, 0: all free memory */
-    bool on_demand; /* backed at first touch, if the device can fault */
-    bool anywhere;  /* may also lie on another device */
-    bool granted;   /* another device can access it only if granted when it was mapped */
-    bool coherent;  /* the host and a running kernel use it in place */
-    bool in_order;  /* in stream order: done only when the stream is */
-    bool plain;     /* process memory unknown to the library */
-    bool huge;      /* the same, on transparent huge pages */
-    bool is_static; /* not allocated at run time */
+    uint64_t most;           /* bytes, 0: all free memory */
+    bool on_demand;          /* backed at first touch, if the device can fault */
+    bool anywhere;           /* may also lie on another device */
+    bool granted;            /* another device can access it only if granted when it was mapped */
+    bool coherent;           /* the host and a running kernel use it in place */
+    bool in_order;           /* in stream order: done only when the stream is */
+    bool plain;              /* process memory unknown to the library */
+    enum as_gpu_pages pages; /* of process memory */
+    bool is_static;          /* not allocated at run time */
 };
 
 extern const struct as_memory_ops as_gpu_memory_ops;
@@ -80,6 +83,9 @@ int as_gpu_release_pinned(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Process memory in whole pages, not shared with other data. */
 enum as_status as_gpu_get_malloc(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_malloc(const struct as_gpu *gpu, struct as_gpu_block *b);
+/* The same in huge pages of the reserved pool. */
+enum as_status as_gpu_get_pool(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
+int as_gpu_release_pool(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* The same, registered with the driver, which pins its pages: a block that is placed gets its pages before. */
 enum as_status as_gpu_get_registered(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_registered(const struct as_gpu *gpu, struct as_gpu_block *b);

@@ -21,6 +21,7 @@ const struct as_role_name as_hip_roles[] = {
     {AS_ROLE_REGISTERED, "hipHostRegister malloc"},
     {AS_ROLE_PAGEABLE, "malloc"},
     {AS_ROLE_PAGEABLE_HUGE, "malloc huge pages"},
+    {AS_ROLE_PAGEABLE_HUGETLB, "hugetlb"},
     {AS_ROLE_MANAGED_STATIC, "__managed__"},
     {AS_ROLE_UNKNOWN, NULL},
 };

@@ -119,7 +119,7 @@ static void test_plain(void **state)
     fake("plain");
     open_device(&old, 2);
     const struct as_device_info *info = &old.dev.info;
-    assert_int_equal(gpu.dev.info.allocators_n, 16);
+    assert_int_equal(gpu.dev.info.allocators_n, 17);
     for (size_t k = 0; k < sizeof always / sizeof *always; k++)
         assert_string_equal(as_info_allocator(info, always[k])->why_not, "");
     assert_non_null(strstr(as_info_allocator(info, "malloc")->why_not, "CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS"));

@@ -1,8 +1,11 @@
 /* A host with memory nodes of its own, preloaded into assay. What files say of nodes and of devices' CPUs is found
  * below ASSAY_HOST_ROOT. Memory is where it was bound to when it was touched first, new memory where the thread's
- * policy has it, and everything else on the node ASSAY_HOST_NODE: a driver that places its memory there. */
+ * policy has it, and everything else on the node ASSAY_HOST_NODE: a driver that places its memory there. With
+ * ASSAY_HOST_POOL the host has a pool of huge pages, as its /proc/meminfo says, and binds whole ones only, as mbind(2)
+ * does. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -21,9 +24,10 @@
 
 static const char *place_of(const char *path, char *out, size_t size)
 {
-    static const char *const moved[] = {"/sys/devices/system/node", "/sys/bus/pci/devices/"};
+    static const char *const moved[] = {"/sys/devices/system/node", "/sys/bus/pci/devices/", "/proc/meminfo"};
     const char *root = getenv("ASSAY_HOST_ROOT");
-    for (size_t i = 0; root && path && i < sizeof moved / sizeof *moved; i++)
+    const size_t n = sizeof moved / sizeof *moved - !getenv("ASSAY_HOST_POOL");
+    for (size_t i = 0; root && path && i < n; i++)
         if (strncmp(path, moved[i], strlen(moved[i])) == 0) {
             snprintf(out, size, "%s%s", root, path);
             return out;
@@ -102,9 +106,45 @@ static int node_of(uintptr_t at)
     return node;
 }
 
+/* ---- the pool of huge pages, played by ordinary memory ---- */
+
+enum { POOL_PAGE = 2 << 20, POOLED_MAX = 256 };
+
+static struct pooled {
+    uintptr_t from, to;
+} pooled[POOLED_MAX];
+static size_t pooled_n;
+
+static void *map_of_pool(size_t bytes, int access, int flags)
+{
+    const long got = syscall(SYS_mmap, NULL, bytes + POOL_PAGE, access, flags & ~MAP_HUGETLB, -1, 0l);
+    if (got == -1 || bytes % POOL_PAGE)
+        return MAP_FAILED;
+    const uintptr_t start = (uintptr_t)got, at = (start + POOL_PAGE - 1) / POOL_PAGE * POOL_PAGE;
+    if (at > start)
+        munmap((void *)start, at - start);
+    if (at < start + POOL_PAGE)
+        munmap((void *)(at + bytes), start + POOL_PAGE - at);
+    pthread_mutex_lock(&lock);
+    pooled[pooled_n++ % POOLED_MAX] = (struct pooled){at, at + bytes};
+    pthread_mutex_unlock(&lock);
+    return (void *)at;
+}
+
+static bool splits_page_of_pool(uintptr_t from, size_t bytes)
+{
+    const size_t n = pooled_n < POOLED_MAX ? pooled_n : POOLED_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (from >= pooled[i].from && from < pooled[i].to)
+            return from % POOL_PAGE || bytes % POOL_PAGE;
+    return false;
+}
+
 /* What a thread with a policy maps is bound by it. */
 EXPORT void *mmap(void *wanted, size_t bytes, int access, int flags, int fd, off_t offset)
 {
+    if (flags & MAP_HUGETLB && getenv("ASSAY_HOST_POOL"))
+        return map_of_pool(bytes, access, flags);
     const long at = syscall(SYS_mmap, wanted, bytes, access, flags, fd, offset);
     if (at != -1 && policy >= 0)
         bind_range((uintptr_t)at, bytes, policy);
@@ -122,6 +162,10 @@ EXPORT long syscall(long number, ...)
     va_end(rest);
     if (number == SYS_mbind) {
         const int node = node_in((const unsigned long *)a[3]);
+        if (splits_page_of_pool((uintptr_t)a[0], (size_t)a[1])) {
+            errno = EINVAL;
+            return -1;
+        }
         return bind_range((uintptr_t)a[0], (size_t)a[1], node >= 0 ? node : policy);
     }
     if (number == SYS_set_mempolicy) {
