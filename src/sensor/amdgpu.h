@@ -10,8 +10,8 @@ enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ct
  * the folder of the PCI device. */
 void as_amdgpu_describe_links(const char *root, const char *bus_id, const unsigned char *table, size_t size,
                               struct as_device_info *info);
-/* A power management table of at least `size` bytes; its version's parts: format and content. */
 enum { AMDGPU_TABLE_MAX = 512 };
+/* A power management table of at least `least` bytes, of this version: format and content. */
 bool as_amdgpu_table_is(const unsigned char *table, size_t size, unsigned format, unsigned content, size_t least);
 uint64_t as_amdgpu_table_number(const unsigned char *table, size_t at, size_t bytes);
 /* PCIe replays by the table; NAN unknown. */
