@@ -44,6 +44,7 @@ void as_buf_json_text(struct as_buf *b, const char *json);   /* valid JSON; its 
 void as_buf_terminal(struct as_buf *b, const char *s);       /* control characters and escapes shown as \xNN */
 void as_buf_terminal_lines(struct as_buf *b, const char *s); /* the same, keeping line ends and tabs */
 void as_buf_markdown(struct as_buf *b, const char *s);       /* one line without markup, HTML or cell separators */
+void as_buf_metric_label(struct as_buf *b, const char *s);   /* in quotes of the Prometheus format */
 void as_buf_c_comment(struct as_buf *b, const char *s); /* characters that could end or continue a comment become _ */
 void as_buf_csv(struct as_buf *b, const char *s);       /* quoted where needed (RFC 4180); leading = + - @ get a ' */
 

@@ -145,6 +145,25 @@ void as_buf_markdown(struct as_buf *b, const char *s)
     as_buf_finish(&safe);
 }
 
+void as_buf_metric_label(struct as_buf *b, const char *s)
+{
+    size_t left = s ? strlen(s) : 0;
+    while (left > 0) {
+        uint32_t cp;
+        size_t len = as_utf8_decode(s, left, &cp);
+        if (*s == '\n')
+            as_buf_str(b, "\\n");
+        else if (len == 0 || as_utf8_is_control(cp))
+            as_buf_str(b, replacement);
+        else {
+            as_buf_str(b, *s == '\\' || *s == '"' ? "\\" : "");
+            as_buf_add(b, s, len);
+        }
+        len = len ? len : 1;
+        s += len, left -= len;
+    }
+}
+
 void as_buf_c_comment(struct as_buf *b, const char *s)
 {
     for (; s && *s; s++)

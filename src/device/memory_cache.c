@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/host.h"
+#include "device/kfd.h"
 #include "device/shared_host.h"
 
 #include <fnmatch.h>
@@ -10,11 +11,9 @@
 
 extern const char as_memory_caches[]; /* refs/memory_caches.csv */
 
-enum { FILE_MAX_BYTES = 64 << 10, NODES_MAX = 256, CACHES_MAX = 4096, LAST_LEVEL = 3, INDEX_MAX = 4 };
+enum { FILE_MAX_BYTES = 64 << 10, CACHES_MAX = 4096, LAST_LEVEL = 3, INDEX_MAX = 4 };
 /* Some machines use whole memories as caches (Optane, HBM in cache mode). Those count as memory here. */
 static const uint64_t SIZE_MIN = UINT64_C(1) << 20, SIZE_MAX_BYTES = UINT64_C(4) << 30;
-/* KFD puts the partition index in the bits above the PCI function. */
-static const uint64_t LOCATION_MASK = 0xffff;
 
 static bool memory_cache_is_usable(uint64_t size)
 {
@@ -27,47 +26,18 @@ static bool memory_cache_read_file(const char *path, struct as_buf *out)
     return as_buf_read_file(out, path, FILE_MAX_BYTES, NULL) == AS_OK;
 }
 
-/* The number after a name at the start of a line, "level 3"; false if there is none. */
-static bool property(const char *text, const char *name, uint64_t *out)
-{
-    const size_t n = strlen(name);
-    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-        char value[24] = "";
-        if (strncmp(line, name, n) != 0 || line[n] != ' ')
-            continue;
-        const size_t digits = strcspn(line + n + 1, " \n");
-        if (digits == 0 || digits >= sizeof value)
-            return false;
-        memcpy(value, line + n + 1, digits);
-        return as_parse_u64(value, out, NULL) == AS_OK;
-    }
-    return false;
-}
-
-/* ---- KFD: the topology that AMD's driver exports for ROCm ---- */
-
-static bool is_node_of(const char *properties, const char *bus_id)
-{
-    unsigned domain, bus, slot, function;
-    uint64_t location, at = 0;
-    if (sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
-        return false;
-    if (!property(properties, "location_id", &location) || location == 0)
-        return false;
-    property(properties, "domain", &at); /* missing in older drivers */
-    return at == domain && (location & LOCATION_MASK) == (bus << 8 | slot << 3 | function);
-}
+/* ---- KFD ---- */
 
 /* The last level of a node; sizes are in KiB. */
 static uint64_t last_level_of(const char *root, unsigned node, struct as_buf *text)
 {
-    char path[256];
+    char file[48];
     uint64_t level, kib, largest = 0;
     for (unsigned i = 0; i < CACHES_MAX; i++) {
-        snprintf(path, sizeof path, "%.128s/sys/class/kfd/kfd/topology/nodes/%u/caches/%u/properties", root, node, i);
-        if (!memory_cache_read_file(path, text))
+        snprintf(file, sizeof file, "caches/%u/properties", i);
+        if (!as_kfd_read(root, node, file, text))
             break;
-        if (property(as_buf_get(text), "level", &level) && property(as_buf_get(text), "size", &kib) &&
+        if (as_kfd_property(as_buf_get(text), "level", &level) && as_kfd_property(as_buf_get(text), "size", &kib) &&
             level == LAST_LEVEL && kib <= SIZE_MAX_BYTES >> 10 && kib << 10 > largest)
             largest = kib << 10;
     }
@@ -76,19 +46,13 @@ static uint64_t last_level_of(const char *root, unsigned node, struct as_buf *te
 
 static bool find_in_kfd(const char *root, const struct as_device_info *info, struct as_buf *text, struct as_cache *out)
 {
-    char path[256];
-    for (unsigned node = 0; node < NODES_MAX && info->bus_id[0]; node++) {
-        snprintf(path, sizeof path, "%.128s/sys/class/kfd/kfd/topology/nodes/%u/properties", root, node);
-        if (!memory_cache_read_file(path, text))
-            break;
-        if (!is_node_of(as_buf_get(text), info->bus_id))
-            continue;
-        out->size = last_level_of(root, node, text);
-        as_copy_text(out->name, sizeof out->name, "Infinity Cache");
-        as_copy_text(out->source, sizeof out->source, "kfd");
-        return memory_cache_is_usable(out->size);
-    }
-    return false;
+    unsigned node;
+    if (!as_kfd_find(root, info->bus_id, &node, text))
+        return false;
+    out->size = last_level_of(root, node, text);
+    as_copy_text(out->name, sizeof out->name, "Infinity Cache");
+    as_copy_text(out->source, sizeof out->source, "kfd");
+    return memory_cache_is_usable(out->size);
 }
 
 /* ---- the kernel's memory nodes ---- */

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FAILING "Look for the failing link: nvidia-smi nvlink -e, on AMD's GPUs amd-smi metric --xgmi-err"
+
 static const struct link_counter {
     const char *note, *name, *act;
 } counters[] = {
-    {"link_errors", "Link errors between GPUs (CRC errors and recoveries)",
-     "Look for the failing link: nvidia-smi nvlink -e"},
-    {"link_replays", "Link replays between GPUs", "Look for the failing link: nvidia-smi nvlink -e"},
+    {"link_errors", "Link errors between GPUs (CRC errors and recoveries)", FAILING},
+    {"link_replays", "Link replays between GPUs", FAILING},
     {"pcie_replays", "PCIe replays", "Check the GPU's slot and riser: PCIe packets are retransmitted"},
 };
 

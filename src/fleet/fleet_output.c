@@ -1,5 +1,6 @@
 /* The fleet for programs. */
 #include "base/json.h"
+#include "base/prometheus.h"
 #include "base/text.h"
 #include "fleet/fleet.h"
 
@@ -99,42 +100,23 @@ void as_fleet_junit(const struct as_fleet *f, const struct as_fleet_judged *j, s
     as_buf_str(out, "</testsuite>\n");
 }
 
-/* Escapes backslash and quote; a line feed becomes a space. */
-static void prometheus_label(const char *name, const char *value, struct as_buf *out)
-{
-    as_buf_printf(out, "%s=\"", name);
-    for (; *value; value++) {
-        if (*value == '\\' || *value == '"')
-            as_buf_char(out, '\\');
-        as_buf_char(out, *value == '\n' ? ' ' : *value);
-    }
-    as_buf_char(out, '"');
-}
-
 void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out)
 {
-    static const char *const states[] = {"ok", "slow", "unknown"};
-    as_buf_str(out, "# HELP assay_node_state 1 for the state that the node is in\n# TYPE assay_node_state gauge\n");
+    static const char *const states[] = {"ok", "slow", "unknown", NULL};
+    static const char state[] = "assay_node_state", deviation[] = "assay_deviation_ratio";
+    as_prometheus_head(out, state, "1 for the state that the node is in");
     for (uint32_t node = 0; node < f->nodes_n; node++)
-        for (size_t s = 0; s < sizeof states / sizeof *states; s++) {
-            as_buf_str(out, "assay_node_state{");
-            prometheus_label("node", f->nodes[node].name, out);
-            as_buf_char(out, ',');
-            prometheus_label("state", states[s], out);
-            as_buf_printf(out, "} %d\n", strcmp(as_fleet_verdict(j, node), states[s]) == 0);
-        }
-    as_buf_str(out, "# HELP assay_deviation_ratio deviation from the median of like devices, -0.04 is 4% below\n"
-                    "# TYPE assay_deviation_ratio gauge\n");
+        as_prometheus_state(out, state, f->nodes[node].name, "state", states, as_fleet_verdict(j, node));
+    as_prometheus_head(out, deviation, "deviation from the median of like devices, -0.04 is 4% below");
     for (size_t i = 0; i < j->n; i++) {
         const struct as_fleet_finding *found = &j->v[i];
-        as_buf_str(out, "assay_deviation_ratio{");
-        prometheus_label("node", f->nodes[found->node].name, out);
-        as_buf_char(out, ',');
-        prometheus_label("device", found->device == AS_FLEET_WHOLE_NODE ? "" : f->devices[found->device].id, out);
-        as_buf_char(out, ',');
-        prometheus_label("kind", f->kinds[f->lines[found->line].kind].name, out);
-        as_buf_char(out, ',');
-        prometheus_label("quantity", f->lines[found->line].of->name, out);
-        as_buf_printf(out, "} %.6g\n", expm1(found->deviation.effect));
+        const struct as_fleet_line *line = &f->lines[found->line];
+        const struct as_metric_label labels[] = {
+            {"node", f->nodes[found->node].name},
+            {"device", found->device == AS_FLEET_WHOLE_NODE ? "" : f->devices[found->device].id},
+            {"kind", f->kinds[line->kind].name},
+            {"quantity", line->of->name},
+            {"line", line->label}};
+        as_prometheus_sample(out, deviation, labels, sizeof labels / sizeof *labels, expm1(found->deviation.effect));
     }
 }

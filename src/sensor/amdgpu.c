@@ -14,6 +14,7 @@
 enum { PATH_SIZE = 320, LABELS_MAX = 8, VENDOR_AMD = 0x1002 };
 
 struct amdgpu {
+    char root[65], bus_id[16];
     char device[128];                /* folder of the PCI device */
     char hwmon[200];                 /* folder in it, "" if there is none */
     char temperature[32], power[32]; /* files of hwmon, "" if missing */
@@ -95,38 +96,42 @@ static int throttle_bits(uint64_t status)
     return (int)(bits | (status ? AS_THROTTLE_OTHER : 0));
 }
 
-/* Only version 1.3 of the table has chip-independent bits. */
-static int amdgpu_throttle_now(const struct amdgpu *a)
+static size_t amdgpu_read_table(const struct amdgpu *a, unsigned char out[AMDGPU_TABLE_MAX + 1])
 {
-    enum { SIZE = 120, STATUS = 112, FORMAT = 1, CONTENT = 3 };
-    unsigned char table[SIZE + 1];
-    if (amdgpu_read_file(a->device, "gpu_metrics", (char *)table, sizeof table) < SIZE)
+    return amdgpu_read_file(a->device, "gpu_metrics", (char *)out, AMDGPU_TABLE_MAX + 1);
+}
+
+/* Only version 1.3 of the table has chip-independent bits. */
+static int amdgpu_throttle_now(const unsigned char *table, size_t n)
+{
+    enum { SIZE = 120, STATUS = 112 };
+    if (!as_amdgpu_table_is(table, n, 1, 3, SIZE))
         return -1;
-    uint64_t status = 0;
-    if (table[0] + 256u * table[1] < SIZE || table[2] != FORMAT || table[3] != CONTENT)
-        return -1;
-    for (size_t i = 8; i-- > 0;)
-        status = status << 8 | table[STATUS + i];
+    const uint64_t status = as_amdgpu_table_number(table, STATUS, 8);
     return status == UINT64_MAX ? -1 : throttle_bits(status);
 }
 
 /* "ue: 0" and "ce: 12", one per line. */
-static double errors_of(const struct amdgpu *a, const char *kind)
+static double errors_of(const struct amdgpu *a, const char *file, const char *kind)
 {
     char text[96];
-    if (!amdgpu_read_file(a->device, "ras/umc_err_count", text, sizeof text))
+    if (!amdgpu_read_file(a->device, file, text, sizeof text))
         return NAN;
     const char *at = strstr(text, kind);
     return at && (at == text || at[-1] == '\n') ? amdgpu_number_in(at + strlen(kind)) : NAN;
 }
 
+static const char memory_errors[] = "ras/umc_err_count", link_errors[] = "ras/xgmi_wafl_err_count";
+
 static void amdgpu_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     const struct amdgpu *a = ctx;
+    unsigned char table[AMDGPU_TABLE_MAX + 1];
+    const size_t table_n = amdgpu_read_table(a, table);
     out->clock_hz = amdgpu_within(amdgpu_number_of(a->hwmon, a->clock), 1e6, 2e10);
     out->memory_clock_hz = amdgpu_within(amdgpu_number_of(a->hwmon, a->memory_clock), 1e6, 2e10);
     out->power_w = amdgpu_within(1e-6 * amdgpu_number_of(a->hwmon, a->power), 1e-3, 1e5);
-    out->throttle = amdgpu_throttle_now(a);
+    out->throttle = amdgpu_throttle_now(table, table_n);
     out->pcie_generation = amdgpu_generation_of(a, "current_link_speed");
     out->pcie_width = amdgpu_width_of(a, "current_link_width");
     out->utilisation = amdgpu_within(0.01 * amdgpu_number_of(a->device, "gpu_busy_percent"), 0, 1);
@@ -136,8 +141,12 @@ static void amdgpu_read_now(void *ctx, enum as_sensor_part part, struct as_senso
     out->temperature = amdgpu_within(1e-3 * amdgpu_number_of(a->hwmon, a->temperature), 0, 200);
     out->pcie_generation_max = amdgpu_generation_of(a, "max_link_speed");
     out->pcie_width_max = amdgpu_width_of(a, "max_link_width");
-    out->ecc_corrected = errors_of(a, "ce: ");
-    out->ecc_uncorrected = errors_of(a, "ue: ");
+    out->ecc_corrected = errors_of(a, memory_errors, "ce: ");
+    out->ecc_uncorrected = errors_of(a, memory_errors, "ue: ");
+    /* not xgmi_error: to read it clears it */
+    out->link_errors = errors_of(a, link_errors, "ce: ") + errors_of(a, link_errors, "ue: ");
+    const double replays = amdgpu_number_of(a->device, "pcie_replay_count");
+    out->pcie_replays = isfinite(replays) ? replays : as_amdgpu_table_replays(table, table_n);
 }
 
 /* ---- opening ---- */
@@ -219,6 +228,8 @@ enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ct
     struct amdgpu *a = calloc(1, sizeof *a);
     if (!a)
         return as_nomem(err, sizeof *a, "a sensor");
+    as_copy_text(a->root, sizeof a->root, root);
+    as_copy_text(a->bus_id, sizeof a->bus_id, bus_id);
     snprintf(a->device, sizeof a->device, "%.64s/sys/bus/pci/devices/%s", root, bus_id);
     enum as_status st = AS_OK;
     if (!amdgpu_read_file(a->device, "vendor", vendor, sizeof vendor))
@@ -241,6 +252,14 @@ static enum as_status amdgpu_open(const struct as_device_info *info, void **ctx,
     return as_amdgpu_open_at("", info->bus_id, ctx, why_not, err);
 }
 
+static void amdgpu_describe(void *ctx, struct as_device_info *info)
+{
+    const struct amdgpu *a = ctx;
+    unsigned char table[AMDGPU_TABLE_MAX + 1];
+    const size_t n = amdgpu_read_table(a, table);
+    as_amdgpu_describe_links(a->root, a->bus_id, table, n, info);
+}
+
 /* The vendor "AuthenticAMD" is a CPU. */
 static bool amdgpu_serves(const struct as_device_info *info)
 {
@@ -256,5 +275,6 @@ const struct as_sensor as_sensor_amdgpu = {
     .serves = amdgpu_serves,
     .open = amdgpu_open,
     .read = amdgpu_read_now,
+    .describe = amdgpu_describe,
     .close = free,
 };

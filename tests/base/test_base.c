@@ -123,6 +123,9 @@ UNIT_TEST(test_escape)
             "a\\|b # c\xef\xbf\xbd&lt;d&gt;\\*\\\\\\`\\[x\\](y)\\~\\~"
             "\xef\xbf\xbd");
     escapes(as_buf_markdown, NULL, "");
+    escapes(as_buf_metric_label, "a\"} 1\nb\\\r\x1b\xff\xc3\xa9",
+            "a\\\"} 1\\nb\\\\\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9");
+    escapes(as_buf_metric_label, NULL, "");
     escapes(as_buf_c_comment, "4b-1 */\n#x /* \\\n?\?/ \xc3\xa9", "4b-1 ___#x __ _____ __");
     escapes(as_buf_c_comment, NULL, "");
 }

@@ -9,6 +9,9 @@ import xml.etree.ElementTree as xml
 
 import fixture
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import prometheus  # noqa: E402  (in tests/)
+
 PROGRAM, CELL_KEY = (os.path.abspath(p) for p in sys.argv[1:3])
 
 
@@ -50,6 +53,34 @@ def test_summary(folder):
     assert text.count("### ") == 2 and "assay check: worse: " in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows and all(row.replace("\\|", "").count("|") == 7 for row in rows), rows
+
+
+def metrics_of(folder, name, family):
+    return [(labels, value) for of, labels, value in prometheus.read(path_of(folder, name)) if of == family]
+
+
+def verdict_of(folder, name, node):
+    return [labels["verdict"] for labels, value in metrics_of(folder, name, "assay_check_verdict") if value == 1 and labels["node"] == node]
+
+
+def test_prometheus(folder):
+    """The verdicts, ratios and numbers of --json, line by line."""
+    printed = assay(folder, "check", "--against", "1", "2", "3", "--prometheus", "check.prom", "--json", code=3)
+    *lines, end = map(json.loads, printed.splitlines())
+    ratios, values = (metrics_of(folder, "check.prom", f"assay_check_{what}") for what in ("ratio", "value"))
+    states = [line["verdict"] for line in lines]
+    assert [labels["state"] for labels, _ in ratios] == states and "worse" in states, (ratios, states)
+    for line, (labels, ratio) in zip(lines, ratios):
+        assert labels["device"] == line["device"] and labels["line"] == f"{line['group']} {line['quantity']}", (line, labels)
+        assert labels["node"] == end["host"] and labels["severity"] == "fail" and labels["quantity"], labels
+        assert abs(ratio / line["ratio"] - 1) < 1e-5 if line["ratio"] else ratio != ratio, (line, ratio)
+    checked = [line["checked"] for line in lines if line["checked"] is not None]
+    assert len(values) == len(checked) > 0 and all(abs(v / c - 1) < 1e-5 for (_, v), c in zip(values, checked)), (values, checked)
+    assert verdict_of(folder, "check.prom", end["host"]) == ["fail"]
+    for name in ("check.prom", "other.prom"):
+        assay(folder, "check", "--against", "1", "1", "--prometheus", name)
+        assert verdict_of(folder, name, "anvil") == ["pass"]
+    assert "--prometheus needs a file name" in run(folder, "check", "--against", "1", "1", "--prometheus", "-").stderr
 
 
 def test_base_is_a_sheet(folder):
@@ -159,6 +190,11 @@ def test_hostile_name(folder):
     with open(path_of(folder, "odd.md"), encoding="utf-8") as f:
         text = f.read()
     assert "<script" not in text and "odd\\|.json" in text and "\x1b" not in text
+    sheet["host"] = 'a"} 1\nb\\'
+    with open(path_of(folder, "node.json"), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    assay(folder, "check", "--against", "1", "node.json", "--prometheus", "node.prom")
+    assert verdict_of(folder, "node.prom", sheet["host"]) == ["pass"]
 
 
 def test_built_in(folder):
@@ -188,7 +224,9 @@ def test_policy(folder):
             (1.1, ", warn", ["2", "three.json"], "not met", 0), (1, "", ["1"], "inconclusive", 0),
             (1.1, ", fail", ["2", "three.json"], "not met", 3)):
         ask = write_policy(folder, f"{name} <= {factor * value:.9g} ns{severity}")
-        *lines, end = map(json.loads, assay(folder, *ask, *checked, "--json", "--junit", "p.xml", code=code).splitlines())
+        *lines, end = map(json.loads, assay(folder, *ask, *checked, "--json", "--junit", "p.xml", "--prometheus", "p.prom", code=code).splitlines())
+        (labels, _), = metrics_of(folder, "p.prom", "assay_check_ratio")
+        assert labels["severity"] == (severity[2:] or "fail") and labels["state"].startswith(verdict if verdict != "inconclusive" else ""), labels
         assert [line["verdict"] for line in lines] == [verdict], (lines, factor)
         assert end["verdict"] == ("fail" if code else "unconfirmed" if end.get("looks_worse") else "pass") and end["host"], end
         assert end[verdict.replace(" ", "_")] == 1 and end.get("warned", 0) == (verdict == "not met" and code == 0), end
@@ -204,7 +242,7 @@ def test_policy_of_nodes(folder):
     for store, runs in (("sound.db", ["one.json"]), ("slow.db", ["two.json", "three.json"]), ("once.db", ["two.json"])):
         for run_of in runs:
             assay(folder, "import", run_of, "--store", store)
-    ask = ["fleet", "show", *write_policy(folder, f"{name} <= {1.1 * value:.9g} ns", device="cpu")[1:], "--junit", "nodes.xml"]
+    ask = ["fleet", "show", *write_policy(folder, f"{name} <= {1.1 * value:.9g} ns", device="cpu")[1:], "--junit", "nodes.xml", "--prometheus", "nodes.prom"]
 
     def nodes(*stores, code):
         return [json.loads(line) for line in assay(folder, *ask, "--json", *stores, code=code).splitlines()]
@@ -215,6 +253,10 @@ def test_policy_of_nodes(folder):
     suites = xml.parse(path_of(folder, "nodes.xml")).getroot().findall("testsuite")
     assert [(s.get("name"), s.get("failures"), s.get("errors")) for s in suites[:2]] == [("anvil", "0", "0"), ("bellows", "1", "0")], of
     assert [len(s.findall("testcase")) for s in suites] == [int(s.get("tests")) for s in suites] and suites[3].get("errors") == "1"
+    verdicts = [(labels["node"], labels["verdict"]) for labels, value in metrics_of(folder, "nodes.prom", "assay_check_verdict") if value]
+    assert verdicts == [(v["node"], v["verdict"]) for v in of], verdicts
+    states = {labels["node"]: labels["state"] for labels, _ in metrics_of(folder, "nodes.prom", "assay_check_ratio")}
+    assert list(states.values()) == ["met", "not met", "not met in one run"], states
     nodes("sound.db", code=0)
     nodes("sound.db", "absent.db", code=4)
     nodes("absent.db", code=1)
@@ -290,7 +332,7 @@ def test_report(folder):
     assert "renumbered on this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
-TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
+TESTS = (test_junit, test_summary, test_prometheus, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
          test_policy, test_policy_of_nodes, test_policy_units, test_policy_without_numbers, test_policy_of_many_devices,
          test_wrong_policies, test_report)
 

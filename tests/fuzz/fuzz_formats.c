@@ -401,6 +401,27 @@ static void markdown(const char *text, size_t n)
     check_markdown(text);
 }
 
+/* Outside of quotes a text's parts would be a family, a label or a value. */
+static void metrics(const char *text, size_t n)
+{
+    check_plain(text, n, "metrics");
+    for (const char *p = text; *p; p += strcspn(p, "\n") + 1) {
+        bool quoted = false;
+        for (const char *at = p; *at && *at != '\n'; at++) {
+            if (!quoted && strncmp(at, MARK, strlen(MARK)) == 0)
+                broken("metrics", p);
+            if (quoted && *at == '\\' && at[1] && at[1] != '\n')
+                at++;
+            else if (*at == '"')
+                quoted = !quoted;
+        }
+        if (quoted || (strncmp(p, "assay_", 6) != 0 && strncmp(p, "# ", 2) != 0))
+            broken("metrics", p);
+        if (!p[strcspn(p, "\n")])
+            break;
+    }
+}
+
 static void terminal(const char *text, size_t n)
 {
     check_plain(text, n, "terminal");
@@ -419,6 +440,8 @@ static const struct {
     {"check --against SHEET --allow-missing --summary OUT", markdown, 1},
     {"check --against 1 SHEET --allow-missing --junit OUT", xml, 1},
     {"check --against 1 SHEET --allow-missing --summary OUT", markdown, 1},
+    {"check --against 1 SHEET --allow-missing --prometheus OUT", metrics, 1},
+    {"check --against SHEET --allow-missing --prometheus OUT", metrics, 1},
     {"check --against SHEET --allow-missing", terminal, 1},
     {"check --against 1 SHEET --allow-missing", terminal, 1},
     {"show", terminal, 4},

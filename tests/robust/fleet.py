@@ -14,6 +14,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 from harness import OK, PARTLY, REGRESSION, USAGE, expect  # noqa: E402
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import prometheus  # noqa: E402  (in tests/)
+
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples", "h200-quick.db")
 NODES, GPUS, SCATTER = 12, 8, 0.004
 
@@ -237,10 +240,11 @@ def test_for_programs(assay):
     expect(done.code == REGRESSION, "a slow GPU", done)
     suite = xml.etree.ElementTree.parse(junit).getroot()
     expect((suite.get("tests"), suite.get("failures"), suite.get("errors")) == (str(NODES + 1), "1", "1"), "JUnit counts", done)
-    with open(metrics, encoding="utf-8") as f:
-        lines = f.read().splitlines()
-    expect('assay_node_state{node="node03",state="slow"} 1' in lines, "Prometheus text", "\n".join(lines))
-    expect(any(line.startswith('assay_deviation_ratio{node="node03",device="cuda:5"') for line in lines), "with deviations", "\n".join(lines))
+    samples = prometheus.read(metrics)
+    expect(("assay_node_state", {"node": "node03", "state": "slow"}, 1) in samples, "Prometheus text", str(samples))
+    expect(("assay_node_state", {"node": 'a"<b>\\&\n', "state": "ok"}, 1) in samples, "with names as they are", str(samples))
+    expect(any(of == "assay_deviation_ratio" and labels["node"] == "node03" and labels["device"] == "cuda:5" for of, labels, _ in samples), "with deviations",
+           str(samples))
 
 
 def test_wrong_use(assay):

@@ -101,6 +101,7 @@ def test_inputs(assay):
                     ["check", "--against", "1", "run.json", "--summary", "run.json"],
                     ["check", "--policy", "policy.ini", "--junit", "./policy.ini"],
                     ["check", "--against", "1", "--junit", "same.xml", "--summary", "./same.xml"],
+                    ["check", "--policy", "policy.ini", "--prometheus", "./policy.ini"],
                     ["fleet", "merge", "sheet.json", "-o", "sheet.json"], ["fleet", "show", "away.db", "--page", "./away.db"],
                     ["fleet", "show", "sheet.json", "--page", "same", "--prometheus", "./same"]):
         before = {n: digest(assay.path(n)) for n in os.listdir(assay.folder)}
@@ -120,7 +121,7 @@ def test_stdout(assay):
 def test_half_written(assay):
     """Files for CI are replaced whole or not at all."""
     measured(assay)
-    for option in ("--junit", "--summary"):
+    for option in ("--junit", "--summary", "--prometheus"):
         with open(assay.path("ci"), "w", encoding="ascii") as f:
             f.write("old\n" * 2000)
         before = digest(assay.path("ci"))

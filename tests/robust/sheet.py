@@ -166,6 +166,30 @@ def test_faults_stand_first(assay):
         expect("above the other seven" not in shown.out, f"gone in {args}", shown)
 
 
+def test_every_pair_of_a_node(assay):
+    """Of four and of eight devices each ordered pair is measured, and stands in the matrix of terminal and page."""
+    for n in (4, 8):
+        ids = ["null", *(f"null:{i}" for i in range(1, n))]
+        script = {"devices": n, "is_device": True, "execute": "once", "seed": 3, "noise": {"sd": 0.002},
+                  "info": {"siblings": n, "memory_free": 1 << 26, "memory_bytes": 1 << 26, "max_alloc": 1 << 26, "allocators": ALLOCATORS[:2]},
+                  "copies": [{"from": "device", "to": "device", "gbs": 400}]}
+        axes = ("peer=all", "allocator=device", "node=0", "direction=to", "how=engine", "size=64KiB")
+        done = assay.run("run", "probe:link", "--device", ",".join(ids), *(word for axis in axes for word in ("--set", axis)), "--trials", "1",
+                         "--precision", "50%", "--budget", "0", env=assay.script(script))
+        expect(done.code == OK, f"{n} devices", done)
+        cells = {(c["device"], c["axes"]["peer"]): c["status"] for c in assay.cells("last")}
+        expect(cells == {(ids[i], str(k)): "ok" for i in range(n) for k in range(n) if k != i}, f"every pair of {n}", str(cells))
+        shown = assay.run("show", "last", "link")
+        rows = re.findall(r"^  (null(?::\d)?)((?: +400){%d})$" % (n - 1), shown.out, re.M)
+        expect([row[0] for row in rows] == ids, f"a row per device of {n}", shown)
+        expect(f"GPU to GPU (write, copy engine, {n * (n - 1)} pairs): median 400 GB/s" in shown.out + assay.run("show", "last").out, "the line of the sheet", shown)
+        page = assay.path("page.html")
+        expect(assay.run("report", "last", "-o", page).code == OK, "a page")
+        with open(page, encoding="utf-8") as f:
+            matrix = f.read().split('aria-label="Pairs of GPUs"')[1].split("</table>")[0]
+        expect(matrix.count("<td>400") == n * (n - 1), f"the matrix of {n} on the page", matrix[:3000])
+
+
 def test_replays_stand_first(assay):
     sheet_of(assay, dict(LINK, sensor={"pcie_replays": 2}), LINK_ONLY)
     for args in (["show", "last"], ["show"]):

@@ -12,16 +12,23 @@ enum { TABLE = 120, STATUS = 112 };
 static const char bus_id[] = "0000:c1:00.0";
 static char root[64];
 
-static void put_bytes(const char *path, const void *bytes, size_t n)
+static void put_at(const char *folder, const char *path, const void *bytes, size_t n)
 {
     char whole[300], command[700];
-    snprintf(whole, sizeof whole, "%s/sys/bus/pci/devices/%s/%s", root, bus_id, path);
+    snprintf(whole, sizeof whole, "%s/sys/%s/%s", root, folder, path);
     snprintf(command, sizeof command, "mkdir -p \"$(dirname %s)\"", whole);
     assert_int_equal(system(command), 0);
     FILE *f = fopen(whole, "w");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
+}
+
+static void put_bytes(const char *path, const void *bytes, size_t n)
+{
+    char folder[64];
+    snprintf(folder, sizeof folder, "bus/pci/devices/%s", bus_id);
+    put_at(folder, path, bytes, n);
 }
 
 static void write_under_root(const char *path, const char *text)
@@ -48,6 +55,9 @@ static void put_all(void)
         {"max_link_width", "16\n"},
         {"gpu_busy_percent", "42\n"},
         {"ras/umc_err_count", "ue: 1\nce: 12\n"},
+        {"ras/xgmi_wafl_err_count", "ue: 2\nce: 3\n"},
+        {"pcie_replay_count", "7\n"},
+        {"xgmi_error", "9\n"},
         {"hwmon/hwmon7/name", "amdgpu\n"},
         {"hwmon/hwmon7/temp1_label", "edge\n"},
         {"hwmon/hwmon7/temp1_input", "41000\n"},
@@ -100,6 +110,7 @@ UNIT_TEST(test_everything_there)
     put_all();
     struct as_sensor_reading r = look(&why_not);
     assert_string_equal(as_buf_get(&why_not), "not reported by the driver: other processes");
+    assert_true(r.link_errors == 5 && isnan(r.link_replays) && r.pcie_replays == 7);
     assert_true(r.clock_hz == 1.7e9 && r.memory_clock_hz == 1.6e9);
     assert_true(fabs(r.power_w - 312) < 1e-9 && fabs(r.temperature - 58.5) < 1e-9);
     assert_true(r.pcie_generation == 3 && r.pcie_width == 8);
@@ -186,6 +197,122 @@ UNIT_TEST(test_hostile_files)
     as_buf_finish(&why_not);
 }
 
+/* ---- links to other GPUs ---- */
+
+enum { NODE_CPU, NODE_SELF, NODE_PEER, NODE_OTHER };
+
+static void put_in_kfd(unsigned node, const char *path, const char *text)
+{
+    char folder[64];
+    snprintf(folder, sizeof folder, "class/kfd/kfd/topology/nodes/%u", node);
+    put_at(folder, path, text, strlen(text));
+}
+
+static void put_link(unsigned index, unsigned type, unsigned to, unsigned least, unsigned most)
+{
+    char path[48], text[200];
+    snprintf(path, sizeof path, "io_links/%u/properties", index);
+    snprintf(text, sizeof text,
+             "type %u\nversion_major 0\nnode_from %d\nnode_to %u\nweight 15\nmin_bandwidth %u\nmax_bandwidth %u\n",
+             type, NODE_SELF, to, least, most);
+    put_in_kfd(NODE_SELF, path, text);
+}
+
+/* A machine of a CPU and three GPUs, the first of which is the sensor's. */
+static void put_nodes(void)
+{
+    write_under_root("vendor", "0x1002\n");
+    put_in_kfd(NODE_CPU, "properties", "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\n");
+    put_in_kfd(NODE_SELF, "properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 49408\ndomain 0\n");
+    put_in_kfd(NODE_PEER, "properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 49664\ndomain 0\n");
+    put_in_kfd(NODE_OTHER, "properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 49920\ndomain 0\n");
+    put_link(0, 11, NODE_CPU, 36000, 36000);
+}
+
+static void put_metrics(unsigned content, size_t size, size_t at, unsigned lanes, unsigned gbits)
+{
+    unsigned char table[512] = {(unsigned char)size, (unsigned char)(size >> 8), 1, (unsigned char)content};
+    table[at] = (unsigned char)lanes, table[at + 1] = (unsigned char)(lanes >> 8);
+    table[at + 2] = (unsigned char)gbits, table[at + 3] = (unsigned char)(gbits >> 8);
+    table[at + 36] = 12; /* replays, of every version */
+    put_bytes("gpu_metrics", table, size);
+}
+
+static struct as_device_info described(void)
+{
+    struct as_device_info info = {.bus_id = ""};
+    struct as_buf why_not = AS_BUF_INIT;
+    void *ctx = NULL;
+    assert_int_equal(as_amdgpu_open_at(root, bus_id, &ctx, &why_not, NULL), AS_OK);
+    as_sensor_amdgpu.describe(ctx, &info);
+    as_sensor_amdgpu.close(ctx);
+    as_buf_finish(&why_not);
+    return info;
+}
+
+static void expect_links(const char *bus, double bandwidth)
+{
+    const struct as_device_info info = described();
+    assert_string_equal(info.peer_bus, bus);
+    assert_true(fabs(info.peer_bandwidth - bandwidth) < 1);
+}
+
+/* What KFD and the table say of the links, alone and together; links to the CPU and over PCIe are no links to a peer.
+ */
+UNIT_TEST(test_links)
+{
+    put_nodes();
+    expect_links("", 0);
+    put_link(1, 2, NODE_PEER, 32000, 32000);
+    expect_links("", 0);
+    put_link(1, 11, NODE_PEER, 50000, 50000);
+    expect_links("xGMI", 50e9);
+    put_link(2, 11, NODE_OTHER, 50000, 200000);
+    expect_links("4 xGMI", 200e9);
+    put_metrics(6, 384, 140, 16, 25);
+    expect_links("4 xGMI x16", 200e9);
+    put_link(2, 11, NODE_OTHER, 50000, 50000);
+    static const struct {
+        unsigned content;
+        size_t size, at;
+    } tables[] = {{4, 288, 52}, {5, 360, 116}, {6, 384, 140}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct as_buf why_not = AS_BUF_INIT;
+        put_metrics(tables[i].content, tables[i].size, tables[i].at, 16, 32);
+        expect_links("xGMI x16", 64e9); /* by the table: the driver assumes 25 Gbit/s */
+        assert_true(look(&why_not).pcie_replays == 12);
+        as_buf_finish(&why_not);
+    }
+}
+
+/* Unknown, unpublished and implausible values claim no width and no rate. */
+UNIT_TEST(test_unknown_links)
+{
+    static const struct {
+        unsigned content;
+        size_t size;
+        unsigned lanes, gbits;
+    } tables[] = {{6, 384, 0xffff, 0xffff}, {7, 384, 16, 32}, {6, 376, 16, 32}, {6, 384, 0, 32}};
+    put_nodes();
+    put_link(1, 11, NODE_PEER, 0, 0);
+    expect_links("xGMI", 0);
+    put_metrics(6, 384, 140, 16, 32);
+    expect_links("xGMI x16", 0); /* how many links there are is unknown */
+    put_link(1, 11, NODE_PEER, 50000, 50000);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        put_metrics(tables[i].content, tables[i].size, 140, tables[i].lanes, tables[i].gbits);
+        expect_links("xGMI", 50e9);
+    }
+    put_metrics(6, 384, 140, 16, 0xffff);
+    expect_links("xGMI x16", 50e9);
+    put_link(1, 11, NODE_PEER, 50000, 75000);
+    expect_links("xGMI x16", 0);
+    put_link(1, 11, 99999, 50000, 50000);
+    expect_links("", 0);
+    put_in_kfd(NODE_SELF, "io_links/1/properties", "type \x1b[2J\nnode_to -1\n");
+    expect_links("", 0);
+}
+
 UNIT_TEST(test_not_found)
 {
     static const struct {
@@ -231,6 +358,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(test_everything_there), TEST(test_throttling), TEST(test_nothing_there),
-                                       TEST(test_hostile_files),    TEST(test_not_found),  TEST(test_serves)};
+                                       TEST(test_hostile_files),    TEST(test_links),      TEST(test_unknown_links),
+                                       TEST(test_not_found),        TEST(test_serves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

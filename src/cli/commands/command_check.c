@@ -154,10 +154,14 @@ write_for_ci(const struct as_checked *c, const char *path, void (*make)(const st
 }
 
 /* Verdicts are written to stdout. */
-static enum as_status check_is_file(const char *path, struct as_error *err)
+static enum as_status check_are_files(const struct as_args *args, struct as_error *err)
 {
-    if (path && strcmp(path, "-") == 0)
-        return as_fail(err, AS_USAGE, "--junit and --summary need a file name, not '-': the verdicts go to stdout");
+    static const char *const files[] = {"junit", "summary", "prometheus"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = as_args_value(args, files[i]);
+        if (path && strcmp(path, "-") == 0)
+            return as_fail(err, AS_USAGE, "--%s needs a file name, not '-': the verdicts go to stdout", files[i]);
+    }
     return AS_OK;
 }
 
@@ -188,6 +192,8 @@ static enum as_status check_sheets(const struct as_args *args, struct as_checked
         st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, as_write_file, err);
     if (!st)
         st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, as_append_file, err);
+    if (!st)
+        st = write_for_ci(c, as_args_value(args, "prometheus"), as_check_prometheus, as_write_file, err);
     return st;
 }
 
@@ -201,9 +207,7 @@ static int check_run_check(const struct as_command *command, const struct as_arg
     struct as_error err = {0};
     enum as_status st = check_bases(args, &err);
     if (!st)
-        st = check_is_file(as_args_value(args, "junit"), &err);
-    if (!st)
-        st = check_is_file(as_args_value(args, "summary"), &err);
+        st = check_are_files(args, &err);
     if (!st)
         st = load_sides(args, &c, &names, &err);
     if (!st)
@@ -235,6 +239,7 @@ static const struct as_option options[] = {
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per line of the data sheet", false},
     {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
+    {"prometheus", 0, "FILE", "write Prometheus text: the verdict, and number, ratio and state of each line", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,

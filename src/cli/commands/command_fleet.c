@@ -89,7 +89,8 @@ static const struct as_option options[] = {
      "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding", false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
-    {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations", false},
+    {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations; with --policy each bound",
+     false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_END,
@@ -126,7 +127,8 @@ const struct as_command as_command_fleet = {
         "bound "
         "counts as not met only where two runs of the node agree. --json has a verdict per node (pass, fail, "
         "incomplete, "
-        "unconfirmed or unknown), --junit a test case per bound; exit status 3 if a node does not meet a bound or has "
+        "unconfirmed or unknown), --junit a test case and --prometheus a ratio per bound; exit status 3 if a node does "
+        "not meet a bound or has "
         "no number for "
         "it.\n\n"
         "A node whose file cannot be read, or that has no complete run, is listed as such and never as slow. Exit "

@@ -1,9 +1,11 @@
-/* The verdicts of 'assay check' as files for CI systems. */
+/* The verdicts of 'assay check' as files for CI systems and monitoring. */
 #include "cli/compare/check_output.h"
 
+#include "base/prometheus.h"
 #include "base/text.h"
 
 #include <math.h>
+#include <string.h>
 
 /* "FP64: base 33.4 TFLOP/s, checked 30.1 TFLOP/s, ratio 0.901x (0.900 to 0.902x)" */
 static void numbers_text(const struct as_check_line *line, struct as_buf *out)
@@ -124,4 +126,66 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     as_buf_char(out, '\n');
     out->failed |= text.failed;
     as_buf_finish(&text);
+}
+
+/* ---- Prometheus ---- */
+
+static const char verdict_family[] = "assay_check_verdict", ratio_family[] = "assay_check_ratio",
+                  value_family[] = "assay_check_value";
+
+void as_check_metrics_verdict(struct as_check_metrics *m, const char *node, const char *verdict)
+{
+    static const char *const verdicts[] = {"pass", "fail", "incomplete", "unconfirmed", "unknown", NULL};
+    as_prometheus_state(&m->verdicts, verdict_family, node, "verdict", verdicts, verdict);
+}
+
+/* The label of the row, without what differs between runs, such as the number of threads. */
+void as_check_metrics_add(struct as_check_metrics *m, const char *node, const struct as_checked *c)
+{
+    as_check_metrics_verdict(m, node, as_check_word(c));
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        const struct as_sheet_row *row = as_check_row_of(line);
+        struct as_buf label = AS_BUF_INIT;
+        as_buf_printf(&label, "%s %s", row->group, row->label);
+        const struct as_metric_label of[] = {{"node", node},
+                                             {"device", line->device->id},
+                                             {"quantity", row->of->name},
+                                             {"line", as_buf_get(&label)},
+                                             {"unit", row->unit}};
+        struct as_metric_label with[7];
+        memcpy(with, of, sizeof of);
+        with[5] = (struct as_metric_label){"severity", line->base && line->base->warns ? "warn" : "fail"};
+        with[6] = (struct as_metric_label){"state", as_check_line_word(line)};
+        as_prometheus_sample(&m->ratios, ratio_family, with, 7, line->comparison.ratio);
+        const double value = line->now ? as_number_point(&line->now_number) : NAN; /* a capacity is a range */
+        if (isfinite(value))
+            as_prometheus_sample(&m->values, value_family, of, 5, value);
+        m->ratios.failed |= label.failed;
+        as_buf_finish(&label);
+    }
+}
+
+void as_check_metrics_write(struct as_check_metrics *m, struct as_buf *out)
+{
+    const struct {
+        const char *family, *help;
+        struct as_buf *samples;
+    } families[] = {
+        {verdict_family, "1 for the verdict of the node", &m->verdicts},
+        {ratio_family, "checked number divided by its bound or base, NaN where one of them is missing", &m->ratios},
+        {value_family, "checked number, in the unit of its label; a capacity, which is a range, has none", &m->values}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        as_prometheus_head(out, families[i].family, families[i].help);
+        as_buf_add(out, as_buf_get(families[i].samples), families[i].samples->len);
+        out->failed |= families[i].samples->failed;
+        as_buf_finish(families[i].samples);
+    }
+}
+
+void as_check_prometheus(const struct as_checked *c, struct as_buf *out)
+{
+    struct as_check_metrics m = {.verdicts = AS_BUF_INIT};
+    as_check_metrics_add(&m, c->now->host, c);
+    as_check_metrics_write(&m, out);
 }

@@ -1,4 +1,4 @@
-/* Output of 'assay check': text, JSON, JUnit and Markdown. */
+/* Output of 'assay check': text, JSON, JUnit, Markdown and Prometheus text. */
 #ifndef AS_CLI_CHECK_OUTPUT_H
 #define AS_CLI_CHECK_OUTPUT_H
 
@@ -39,6 +39,17 @@ void as_check_junit_suite(const struct as_checked *c, const char *name, struct a
 #define AS_CHECK_JUNIT_TAIL "</testsuites>\n"
 /* GitHub-flavoured Markdown, for $GITHUB_STEP_SUMMARY. */
 void as_check_markdown(const struct as_checked *c, struct as_buf *out);
+/* Prometheus text, for node_exporter: the verdict, and each line's ratio and number. */
+void as_check_prometheus(const struct as_checked *c, struct as_buf *out);
+/* The same of several nodes. */
+struct as_check_metrics {
+    struct as_buf verdicts, ratios, values; /* owned */
+};
+void as_check_metrics_add(struct as_check_metrics *m, const char *node, const struct as_checked *c);
+/* The verdict of a node without data. */
+void as_check_metrics_verdict(struct as_check_metrics *m, const char *node, const char *verdict);
+/* Empties m. */
+void as_check_metrics_write(struct as_check_metrics *m, struct as_buf *out);
 /* Parts of them. The row of the base, or the checked one where there is none. */
 const struct as_sheet_row *as_check_row_of(const struct as_check_line *line);
 void as_check_number(const struct as_number *n, bool unicode, struct as_buf *out); /* "27.3 ns ±1.1%" */

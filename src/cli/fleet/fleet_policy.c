@@ -14,6 +14,7 @@ struct policy_shown {
     const char *name; /* of its file */
     struct as_table_style style;
     struct as_buf json, junit, text;
+    struct as_check_metrics metrics;
     size_t failed, nodes;
 };
 
@@ -101,6 +102,7 @@ static enum as_status show_node(void *user, const struct as_fleet_node *node, st
         policy_json(node, &c, as_buf_get(&summary), &p->json);
         policy_text(p, node, &c, as_buf_get(&summary), &p->text);
         as_check_junit_suite(&c, node->name, &p->junit);
+        as_check_metrics_add(&p->metrics, node->name, &c);
         p->failed += as_check_failures(&c) || as_check_is_incomplete(&c);
         p->nodes++;
     }
@@ -132,6 +134,7 @@ static void show_missing(const struct as_fleet *f, struct policy_shown *p)
                               "name=\"data\"><error message=\"");
         as_buf_html(&p->junit, node->why);
         as_buf_str(&p->junit, "\"/></testcase>\n</testsuite>\n");
+        as_check_metrics_verdict(&p->metrics, node->name, "unknown");
         as_buf_clear(&line);
         as_buf_printf(&line, "%s: no data: %s", node->name, node->why);
         as_text_line(&p->text, "  ", as_buf_get(&line), 0, 4, &p->style);
@@ -139,23 +142,34 @@ static void show_missing(const struct as_fleet *f, struct policy_shown *p)
     as_buf_finish(&line);
 }
 
-static enum as_status policy_write_junit(const char *path, const struct as_buf *suites, struct as_error *err)
+/* path NULL: none requested. Finishes text. */
+static enum as_status policy_write_file(const char *path, struct as_buf *text, struct as_error *err)
 {
-    struct as_buf out = AS_BUF_INIT;
-    if (!path)
-        return AS_OK;
-    as_buf_printf(&out, AS_CHECK_JUNIT_HEAD "%s" AS_CHECK_JUNIT_TAIL, as_buf_get(suites));
-    out.failed |= suites->failed;
-    enum as_status st = as_buf_check(&out, err);
-    if (!st)
-        st = as_write_file(path, as_buf_get(&out), out.len, err);
-    as_buf_finish(&out);
+    enum as_status st = path ? as_buf_check(text, err) : AS_OK;
+    if (path && !st)
+        st = as_write_file(path, as_buf_get(text), text->len, err);
+    as_buf_finish(text);
     return st;
+}
+
+/* The files that were requested; finishes what they are made of. */
+static enum as_status policy_write_files(const struct as_args *args, struct policy_shown *p, enum as_status st,
+                                         struct as_error *err)
+{
+    struct as_buf junit = AS_BUF_INIT, metrics = AS_BUF_INIT;
+    as_buf_printf(&junit, AS_CHECK_JUNIT_HEAD "%s" AS_CHECK_JUNIT_TAIL, as_buf_get(&p->junit));
+    junit.failed |= p->junit.failed;
+    as_buf_finish(&p->junit);
+    as_check_metrics_write(&p->metrics, &metrics);
+    const enum as_status first = policy_write_file(st ? NULL : as_args_value(args, "junit"), &junit, err);
+    st = st ? st : first;
+    const enum as_status second = policy_write_file(st ? NULL : as_args_value(args, "prometheus"), &metrics, err);
+    return st ? st : second;
 }
 
 static enum as_status check_policy_options(const struct as_args *args, struct as_error *err)
 {
-    static const char *const of_comparison[] = {"min-deviation", "fdr", "all", "page", "prometheus"};
+    static const char *const of_comparison[] = {"min-deviation", "fdr", "all", "page"};
     for (size_t i = 0; i < args->given_n; i++)
         for (size_t k = 0; k < sizeof of_comparison / sizeof *of_comparison; k++)
             if (strcmp(args->given[i].option->name, of_comparison[k]) == 0)
@@ -180,15 +194,13 @@ int as_fleet_show_policy(const struct as_command *command, const struct as_args 
         st = as_fleet_read_words(args, &f, NULL, &err);
     if (!st)
         show_missing(&f, &p);
-    if (!st)
-        st = policy_write_junit(as_args_value(args, "junit"), &p.junit, &err);
+    st = policy_write_files(args, &p, st, &err);
     const int code = p.failed               ? AS_EXIT_REGRESSION
                      : !p.nodes             ? AS_EXIT_FAILED
                      : as_fleet_missing(&f) ? AS_EXIT_PARTLY
                                             : AS_EXIT_OK;
     as_fleet_finish(&f);
     as_policy_finish(&p.policy);
-    as_buf_finish(&p.junit);
     struct as_buf *kept = json ? &p.json : &p.text;
     as_buf_finish(json ? &p.text : &p.json);
     if (!st)
