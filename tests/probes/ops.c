@@ -417,7 +417,8 @@ UNIT_TEST(test_wrong_reference)
                                            {"shuffle_up32", "shuffle_down32"},
                                            {"prefix_sum32", "prefix_esum32"},
                                            {"quad_prefix_esum32", "quad_prefix_sum32"},
-                                           {"prefix_fsum32", "prefix_fesum32"}};
+                                           {"prefix_fsum32", "prefix_fesum32"},
+                                           {"fshuffle_up32", "fshuffle_down32"}};
     size_t ran = 0;
     if (!opened.backend)
         skip();
