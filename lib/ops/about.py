@@ -10,7 +10,7 @@ import ops
 VALUES = {"any": "any bits", "odd": "odd", "high": "top bits set", "divisor": "3 to 17", "unit": "1 to 2",
           "half": "0.25 to 0.75", "opposite": "alternating x and -x", "inverse": "alternating x and 1/x",
           "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
-          "bytes": "byte selectors", "bytes4": "byte selectors, one per byte"}
+          "bytes": "byte selectors", "bytes4": "byte selectors, one per byte", "mantissa": "mantissa bits"}
 CPUS = (("x86-64", native.X86), ("aarch64", native.A64))
 
 

@@ -29,6 +29,7 @@ class X86:
     guard, front = "__x86_64__", "    .intel_syntax noprefix\n    .text\n"
     kinds = r"^[a-z\d]+_([xyz]mm)"
     registers = {"": [f"r{n}" for n in range(8, 16)]} | {f"{b}mm": [f"{b}mm{n}" for n in range(4, 16)] for b in "xyz"}
+    spare = {"rcx": r"\b([re]?cx|cl)\b", "rsi": r"\b([re]?si|sil)\b"}  # general, where the text does not name them
     saved = ("rbx", "rbp", "r12", "r13", "r14", "r15")
     initial = {"rax": 1, "rbx": 3, "rcx": 5, "rdx": 7, "rsi": 9} | {r: 11 for r in registers[""]}
     memory = ["lea rax, [rdi+256]", "mov [rax], rax", "lea rsi, [rdi+512]"] + [f"mov qword ptr [rsi+{n}], 0" for n in range(0, 64, 8)]
@@ -49,7 +50,8 @@ class X86:
 class A64:
     guard, front = "__aarch64__", "    .text\n"
     kinds = r"^[a-z\d]+_([dqv])"
-    registers = {"": [f"x{n}" for n in range(8, 16)]} | {b: [f"{b}{n}" for n in range(16, 28)] for b in "dqv"}
+    spare = {}
+    registers = {"": [f"x{n}" for n in range(8, 18)]} | {b: [f"{b}{n}" for n in range(16, 28)] for b in "dqv"}
     initial = {f"x{n}": 2 * n - 5 for n in range(3, 8)} | {r: 11 for r in registers[""]}
     memory = ["add x3, x0, #256", "str x3, [x3]", "add x4, x0, #512"] + [f"stp xzr, xzr, [x4, #{n}]" for n in range(0, 64, 16)]
 
@@ -98,7 +100,9 @@ class Kernel:
 def spread(machine, form, text, first=0, step=1):
     """The instruction once per register of its first operand's kind, of those from the first on."""
     kind = (re.findall(machine.kinds, form) or [""])[0]
-    registers = machine.registers[kind][first::step]
+    registers = machine.registers[kind] + [r for r, named in machine.spare.items()
+                                           if step == 1 and not kind and "{} " in text.replace(",", " ") and not re.search(named, text)]
+    registers = registers[first::step]
     return [one.replace("{}", r) for r in registers for one in instructions(text)] if "{}" in text else instructions(text) * 8
 
 

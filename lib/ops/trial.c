@@ -5,6 +5,8 @@
 #include "lib/checks/checks.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { CORE_TURNS = 8192 };
 
@@ -97,6 +99,18 @@ enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chain
     v->with_loop = desc->steps != 0;
     const struct as_native_desc native = native_desc(tc->axes, desc);
     return v->is_native ? as_native_prepare(&v->native, tc, &native, err) : prepare_chains(v, tc, desc, err);
+}
+
+void as_ops_limit_chain(struct as_trial_context *tc, const struct as_chains_desc *desc)
+{
+    const struct as_device_info *info = &tc->dev->info;
+    if (!as_chains_core(info) || as_info_only_host_kernels(info))
+        return;
+    for (size_t i = 0; i < desc->sequence.n; i++)
+        if (strcmp(desc->sequence.part[i].op->kind, "convert") == 0)
+            return;
+    tc->limit = 1;
+    snprintf(tc->limit_why, sizeof tc->limit_why, "each step needs the last; compilers may emit a branch instead");
 }
 
 enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err)

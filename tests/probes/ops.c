@@ -339,6 +339,19 @@ UNIT_TEST(test_issue)
     }
 }
 
+/* A core takes a cycle per dependent step; a GPU's instructions are counted, and a conversion may be a free move. */
+UNIT_TEST(test_chain_limit)
+{
+    static const char *const names[] = {"icmpsel64", "cvt_i32_f32", "icmpsel64"};
+    for (int i = 0; i < 3; i++) { /* of a GPU, then of a core */
+        struct as_device dev = {.info = gpu_info("sm_90", 32)};
+        struct as_trial_context tc = {.dev = &dev, .limit = NAN};
+        dev.info.vector_bytes = i ? 64 : 0;
+        as_ops_limit_chain(&tc, &(struct as_chains_desc){.sequence = as_op_alone(as_op_find(names[i]), 0)});
+        assert_true(i < 2 ? isnan(tc.limit) : tc.limit == 1);
+    }
+}
+
 /* ---- planted errors, on this machine's OpenCL ---- */
 
 static struct as_opened opened;
@@ -476,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_which_groups),
         cmocka_unit_test(test_issue),
+        cmocka_unit_test(test_chain_limit),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_right),

@@ -365,7 +365,11 @@ UNIT_TEST(test_planted_subgroups)
                  {"quad_sum32", "sum32", AS_NATIVE_256},
                  {"quad_reduce_add16", "reduce_add16", AS_NATIVE_128},
                  {"quad_prefix_sum16", "prefix_sum16", AS_NATIVE_128},
-                 {"quad_reduce_fmin32", "quad_reduce_fmax32", AS_NATIVE_128}};
+                 {"quad_reduce_fmin32", "quad_reduce_fmax32", AS_NATIVE_128},
+                 {"quad_fup32", "quad_fdown32", AS_NATIVE_128},
+                 {"quad_fup16", "quad_fdown16", AS_NATIVE_128},
+                 {"quad_xor16", "quad_rotate16", AS_NATIVE_128},
+                 {"fshuffle_rotate32", "fshuffle_xor32", AS_NATIVE_256}};
     size_t ran = 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (unsigned w = pairs[i].from; w <= AS_NATIVE_512; w++)

@@ -24,6 +24,7 @@ static enum as_applies alu_latency_applies(const struct as_device_info *info, co
 static enum as_status alu_latency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     const struct as_chains_desc d = alu_latency_desc_of(&tc->dev->info, tc->axes);
+    as_ops_limit_chain(tc, &d);
     return as_ops_prepare(tc, &d, state, err);
 }
 

@@ -11,6 +11,9 @@
 static const double SHARED = 0.75, APART = 0.25;
 /* A mixture as dense as the densest is limited by dispatch, whatever ports it needs. */
 static const double DENSE = 0.95;
+/* A mixture uses each destination once per step, so it takes at least the latency of an instruction that reads its
+ * destination. One that takes no more than this times it says nothing of ports. */
+static const double CHAIN = 1.1;
 
 struct cpu_cells {
     struct as_rule_context *c;
@@ -24,13 +27,19 @@ static bool operands_is_mixture(const struct as_cell *cell)
     return as_cell_note(cell, "first") > 0;
 }
 
-static const struct as_cell *operands_throughput(const struct cpu_cells *p, const char *form)
+static const struct as_cell *operands_find(const struct cpu_cells *p, const char *form, const char *what)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (strcmp(as_cell_axis(p->cells[i], "instruction"), form) == 0 &&
-            as_cell_is(p->cells[i], "what", "throughput"))
+        if (strcmp(as_cell_axis(p->cells[i], "instruction"), form) == 0 && as_cell_is(p->cells[i], "what", what))
             return p->cells[i];
     return NULL;
+}
+
+/* Does the latency of the form from its destination to itself limit the mixture? */
+static bool operands_is_chain(const struct cpu_cells *p, const struct as_cell *mixture, const char *form)
+{
+    const struct as_cell *latency = operands_find(p, form, "1to1");
+    return latency && mixture->sum.median <= CHAIN * latency->sum.median;
 }
 
 static double operands_density(const struct as_cell *cell)
@@ -84,7 +93,7 @@ static void add_operands_cell(const struct cpu_cells *p, const struct as_cell *c
 static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *cell)
 {
     const char *a = as_cell_axis(cell, "instruction"), *b = as_cell_axis(cell, "what");
-    const struct as_cell *one = operands_throughput(p, a), *two = operands_throughput(p, b);
+    const struct as_cell *one = operands_find(p, a, "throughput"), *two = operands_find(p, b, "throughput");
     if (!one || !two)
         return;
     const double first = as_cell_note(cell, "first"), second = as_cell_note(cell, "second");
@@ -101,11 +110,16 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
                    (struct as_interval){(ci.lo - longest) / shorter, (ci.hi - least) / shorter});
     const bool part = f->ci.lo > APART && f->ci.hi < SHARED;
     const bool dense = operands_density(cell) >= DENSE * p->densest && f->value < SHARED;
-    const bool same = f->ci.lo > SHARED, apart = f->ci.hi < APART;
+    const bool apart = f->ci.hi < APART,
+               chain = !apart && (operands_is_chain(p, cell, a) || operands_is_chain(p, cell, b));
+    const bool same = f->ci.lo > SHARED && !chain;
     f->verdict = same || apart ? AS_SUPPORTED : AS_UNDECIDED; /* either is an answer */
     as_fact_say(
         f,
-        same    ? "%s and %s use the same ports: interleaving adds {value} of the shorter loop's time"
+        chain   ? "%s and %s together take no longer than a latency, which says nothing of ports: interleaving adds "
+                  "{value} of "
+                  "the shorter loop's time"
+        : same  ? "%s and %s use the same ports: interleaving adds {value} of the shorter loop's time"
         : apart ? "%s and %s do not compete for ports: interleaving adds {value} of the shorter loop's time"
         : dense
             ? "%s and %s reach the highest instruction rate of all mixtures: interleaving adds {value} of the shorter "

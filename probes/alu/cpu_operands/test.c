@@ -26,6 +26,16 @@ UNIT_TEST(test_table)
     }
 }
 
+/* Three pipes of three cycles are busy from nine destinations on. */
+UNIT_TEST(test_destinations)
+{
+    static const char *const forms[] = {"imul_r64_r64", "crc32_r64_r64", "add_r64_r64"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const struct as_pair_kernel *k = as_pair_find(forms[i], "throughput");
+        assert_true(!k || k->count >= 9);
+    }
+}
+
 /* All are counted, and a step of another length is found. */
 UNIT_TEST(test_code)
 {
@@ -72,8 +82,8 @@ UNIT_TEST(test_all_run)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_code),
-                                       cmocka_unit_test(test_value), cmocka_unit_test(test_not_on_a_gpu),
-                                       cmocka_unit_test(test_all_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),        cmocka_unit_test(test_destinations),
+                                       cmocka_unit_test(test_code),         cmocka_unit_test(test_value),
+                                       cmocka_unit_test(test_not_on_a_gpu), cmocka_unit_test(test_all_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,9 +81,24 @@ UNIT_TEST(test_some_ports)
     made_says(made_get(&m, "operands.ports.imul.pdep"), "Whether imul and pdep share ports is inconclusive");
 }
 
+/* Four imuls on registers of their own take the three cycles of one, whatever ports the others use. */
+UNIT_TEST(test_chains)
+{
+    operands_cell("imul", "1to1", 3);
+    operands_cell("imul", "throughput", 1.0 / 3);
+    operands_cell("lea", "throughput", 1.0 / 6);
+    operands_cell("crc32", "throughput", 1.0 / 3);
+    mixed("imul", "lea", 4, 4, 3);
+    mixed("imul", "crc32", 9, 9, 6);
+    made_derive(&m);
+    made_verdict(&m, "operands.ports.imul.lea", AS_UNDECIDED);
+    made_says(made_get(&m, "operands.ports.imul.lea"), "imul and lea together take no longer than a latency");
+    made_verdict(&m, "operands.ports.imul.crc32", AS_SUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {made_test(test_ports, &m), made_test(test_memory, &m),
-                                       made_test(test_some_ports, &m)};
+                                       made_test(test_some_ports, &m), made_test(test_chains, &m)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
 
 extern const char as_kernel_async_copy[], as_kernel_warpgroup[];
 
-static const char *const what_words[] = {"latency", "bandwidth", NULL};
+static const char *const what_words[] = {"latency", "bandwidth", "issue", NULL};
+enum what { LATENCY, BANDWIDTH, ISSUE };
 static const char *const path_words[] = {"load", "cp_async", "bulk", "tensor", "to_lds", NULL};
 static const char *const level_words[] = {"L2", "memory", NULL};
 
@@ -17,7 +18,7 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS(
         "what", what_words, "bandwidth",
         "latency: one copy at a time on one compute unit; bandwidth: `stages` copies in flight on every compute "
-        "unit"),
+        "unit; issue: what each further copy costs one warp that computes while `stages` are in flight"),
     AS_WORD_AXIS(
         "path", path_words, "load",
         "load: loads to registers, then stores to shared memory; cp_async: 16 bytes per thread (cp.async, sm_80); "
@@ -28,9 +29,10 @@ static const struct as_axis axes[] = {
     AS_COUNT_AXIS("stages", 1, 8, "1", "copies in flight per workgroup: 1, 2, 4 or 8"),
     {0},
 };
-static const char *const quick[] = {"what=latency path=all tile=1KiB,8KiB",
+static const char *const quick[] = {"what=latency path=all tile=1KiB,8KiB", "what=issue path=all tile=1KiB stages=8",
                                     "what=bandwidth path=all level=all tile=8KiB stages=1,2,4,8", NULL};
 static const char *const full[] = {"what=latency path=all tile=1KiB..32KiB x2",
+                                   "what=issue path=all tile=1KiB stages=4,8",
                                    "what=bandwidth path=all level=all tile=1KiB..32KiB x2 stages=1,2,4,8", NULL};
 
 /* ---- which cells ---- */
@@ -56,7 +58,8 @@ static const struct path {
 
 struct shape {
     const struct path *path;
-    bool is_latency, in_memory;
+    enum what what;
+    bool in_memory;
     uint64_t bytes, stages, threads;
     uint64_t buffer; /* bytes */
 };
@@ -87,11 +90,13 @@ static uint64_t async_copy_buffer(const struct as_device_info *info, bool in_mem
 static void async_copy_shape(const struct as_device_info *info, const struct as_axes *a, struct shape *s)
 {
     *s = (struct shape){.path = &paths[as_word_index(a, "path", path_words)],
-                        .is_latency = as_word_is(a, "what", "latency"),
+                        .what = (enum what)as_word_index(a, "what", what_words),
                         .in_memory = as_word_is(a, "level", "memory"),
                         .bytes = as_axes_u64(a, "tile"),
                         .stages = as_axes_u64(a, "stages"),
                         .threads = GROUP_MOST};
+    if (s->what == ISSUE && info->warp > 1)
+        s->threads = info->warp;
     while (s->threads > 1 && (s->threads > info->threads || s->threads * LOAD_BYTES > s->bytes))
         s->threads /= 2;
     s->buffer = async_copy_buffer(info, s->in_memory);
@@ -119,8 +124,12 @@ static enum as_applies async_copy_applies(const struct as_device_info *info, con
     const uint64_t shared = info->workgroup_shared ? info->workgroup_shared : 32 << 10, ring = s.bytes * s.stages;
     if ((s.bytes & (s.bytes - 1)) || (s.stages & (s.stages - 1)))
         return as_pruned(err, "tile and stages are powers of 2");
-    if (s.is_latency && (s.stages > 1 || s.in_memory))
+    if (s.what == LATENCY && (s.stages > 1 || s.in_memory))
         return as_pruned(err, "latency is that of one copy, from L2");
+    if (s.what == ISSUE && (s.stages == 1 || s.in_memory))
+        return as_pruned(err, "the cost of an instruction is that of one more in flight, from L2");
+    if (s.what == ISSUE && info->warp <= 1)
+        return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (ring + TENSOR_ROW + s.stages * sizeof(uint64_t) > shared)
         return as_pruned(err, "a workgroup has %llu bytes of shared memory", (unsigned long long)shared);
     if (s.path->dialect == AS_DIALECT_N && ring / s.threads > HELD_MOST)
@@ -158,7 +167,16 @@ struct state {
     int wrong;
 };
 
-enum { ROUNDS_BEFORE = 2 };
+enum {
+    ROUNDS_BEFORE = 2,
+    WORK = 256 /* steps that hide the copies of a round: over 1000 cycles */
+};
+
+/* By each thread, or by one of them. */
+static uint64_t async_copy_instructions(const struct shape *p)
+{
+    return p->path->bytes ? p->bytes / p->path->bytes / p->threads : 1;
+}
 
 static uint64_t piece_words(const struct shape *p)
 {
@@ -226,8 +244,8 @@ static enum as_status async_copy_build(struct state *s, struct as_trial_context 
     const struct path *path = p->path;
     struct as_buf head = AS_BUF_INIT;
     char defines[128];
-    snprintf(defines, sizeof defines, "-DPATH_%s -DSIZE=%d -DSTAGES=%d -DGROUP_THREADS=%d", path->define, (int)p->bytes,
-             (int)p->stages, (int)p->threads);
+    snprintf(defines, sizeof defines, "-DPATH_%s -DSIZE=%d -DSTAGES=%d -DGROUP_THREADS=%d%s", path->define,
+             (int)p->bytes, (int)p->stages, (int)p->threads, p->what == ISSUE ? " -DISSUE" : "");
     as_buf_str(&head, as_kernel_sweep);
     as_buf_str(&head, path->head);
     enum as_status st = as_buf_check(&head, err);
@@ -239,7 +257,7 @@ static enum as_status async_copy_build(struct state *s, struct as_trial_context 
         st = as_kernel_timer_keep_kernel(&s->timer, "copy", &s->kernel, err);
     if (st)
         return st;
-    as_expect_code(tc, s->kernel, path->operation, p->stages * (path->bytes ? p->bytes / path->bytes / p->threads : 1));
+    as_expect_code(tc, s->kernel, path->operation, p->stages * async_copy_instructions(p));
     return as_kernel_timer_pin_unit(&s->timer, AS_TIMER_UNIT, err);
 }
 
@@ -275,32 +293,36 @@ static struct as_tensor async_copy_tensor(const struct state *s)
                               .box_rows = (unsigned)(s->shape.bytes / TENSOR_ROW)};
 }
 
+enum { ARGS_ALWAYS = 11, ARGS_MOST = ARGS_ALWAYS + 2 };
+
 static enum as_status async_copy_launch(struct state *s, uint32_t copies, uint64_t rounds, double *seconds,
                                         struct as_error *err)
 {
     const struct shape *p = &s->shape;
     const uint64_t pieces = (rounds + ROUNDS_BEFORE) * p->stages;
     const struct as_tensor tensor = async_copy_tensor(s);
-    struct as_arg args[] = {as_memory_arg(s->timer.memory),
-                            as_memory_arg(s->timer.choice),
-                            as_memory_arg(s->sums),
-                            as_memory_arg(s->buffer),
-                            as_u32_arg(copies),
-                            as_u32_arg(s->pieces - 1),
-                            as_u32_arg(p->bytes / LOAD_BYTES),
-                            as_u32_arg(s->first),
-                            as_u32_arg(s->shift),
-                            as_u32_arg(ROUNDS_BEFORE),
-                            as_u32_arg(rounds),
-                            {.kind = AS_ARG_TENSOR, .u.tensor = &tensor}};
-    const size_t args_n = sizeof args / sizeof *args - (p->path->is_tensor ? 0 : 1);
+    struct as_arg args[ARGS_MOST] = {as_memory_arg(s->timer.memory),
+                                     as_memory_arg(s->timer.choice),
+                                     as_memory_arg(s->sums),
+                                     as_memory_arg(s->buffer),
+                                     as_u32_arg(copies),
+                                     as_u32_arg(s->pieces - 1),
+                                     as_u32_arg(p->bytes / LOAD_BYTES),
+                                     as_u32_arg(s->first),
+                                     as_u32_arg(s->shift),
+                                     as_u32_arg(ROUNDS_BEFORE),
+                                     as_u32_arg(rounds)};
+    size_t args_n = ARGS_ALWAYS;
+    if (p->what == ISSUE)
+        args[args_n++] = as_u32_arg(WORK);
+    if (p->path->is_tensor)
+        args[args_n++] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &tensor};
     struct as_launch l = as_launch_of(s->kernel, args, args_n, s->workgroups, p->threads);
     l.shared_bytes = dynamic_shared(s);
     l.work.bytes = (double)pieces * (double)(p->bytes * s->workgroups);
     enum as_status st = as_kernel_timer_launch(&s->timer, &l, seconds, err);
-    if (st || !copies)
-        return st;
-    st = async_copy_judge(s, pieces, err);
+    if (!st && copies == p->stages) /* else tiles have old words */
+        st = async_copy_judge(s, pieces, err);
     s->first = (s->first + pieces) % s->pieces;
     return st;
 }
@@ -331,7 +353,7 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     struct state *s = state;
     const struct shape *p = &s->shape;
     async_copy_shape(&tc->dev->info, tc->axes, &s->shape);
-    s->workgroups = p->is_latency || !tc->dev->info.compute_units ? 1 : tc->dev->info.compute_units;
+    s->workgroups = p->what != BANDWIDTH || !tc->dev->info.compute_units ? 1 : tc->dev->info.compute_units;
     tc->footprint = p->buffer;
     tc->claims_memory = p->in_memory;
     tc->max_reps = UINT32_MAX / 16;
@@ -346,6 +368,8 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     as_note_number(tc, "workgroups", (double)s->workgroups);
     as_note_number(tc, "group_threads", (double)p->threads);
     as_note_number(tc, "bytes_in_flight", (double)(p->bytes * p->stages));
+    if (p->what == ISSUE)
+        as_note_number(tc, "bytes_per_instruction", (double)(p->bytes / async_copy_instructions(p)));
     if (s->workgroups == 1)
         as_kernel_timer_note(tc, &s->timer);
     return st;
@@ -355,18 +379,22 @@ static enum as_status async_copy_sample(void *state, uint64_t reps, struct as_sa
 {
     struct state *s = state;
     const struct shape *p = &s->shape;
-    const double copies = (double)reps * (double)p->stages;
+    const uint64_t fewer = p->what == BANDWIDTH ? p->stages : p->what == ISSUE ? 1 : 0; /* copies of the control */
+    const double copies = (double)reps * (double)(p->what == BANDWIDTH ? p->stages : p->stages - fewer);
     double span = 0, without = 0;
     out->seconds = 0;
-    enum as_status st = async_copy_time(s, 1, reps, &span, &out->seconds, err);
+    enum as_status st = async_copy_time(s, (uint32_t)p->stages, reps, &span, &out->seconds, err);
     out->clock_hz = as_kernel_timer_clock(&s->timer);
-    if (!st && p->is_latency)
-        st = async_copy_time(s, 0, reps, &without, &out->seconds, err);
+    if (!st && fewer < p->stages)
+        st = async_copy_time(s, (uint32_t)fewer, reps, &without, &out->seconds, err);
     if (st)
         return st;
     if (span <= without)
         return as_fail(err, AS_UNSUPPORTED, "the loop with copies takes no longer than without");
-    out->value = p->is_latency ? (span - without) / copies * 1e9 : copies * (double)p->bytes / span * 1e-9;
+    const double each = (span - without) / copies;
+    out->value = p->what == BANDWIDTH ? (double)p->bytes / each * 1e-9
+                 : p->what == ISSUE   ? each / (double)async_copy_instructions(p) * 1e9
+                                      : each * 1e9;
     return AS_OK;
 }
 
@@ -395,6 +423,12 @@ static const struct as_own_metric own_metrics[] = {
       .unit = "ns",
       .lower_is_better = true,
       .counts = "time from the start of one copy of `tile` bytes until all threads of the workgroup may read it"}},
+    {"what",
+     "issue",
+     {.name = "issue",
+      .unit = "ns",
+      .lower_is_better = true,
+      .counts = "time that a further copy instruction costs a warp which computes meanwhile, or a load and its store"}},
     {0},
 };
 

@@ -1,6 +1,7 @@
 /* Copies to shared memory: latency, bandwidth, the bytes in flight that reach it, and what asynchronous ones gain. */
 #include "facts/rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const paths[] = {"load", "cp_async", "bulk", "tensor", "to_lds", NULL};
@@ -125,12 +126,64 @@ static void async_copy_add_gain(struct as_rule_context *c, const struct as_cell 
                     async_copy_name(path));
 }
 
+/* Of the measurement with most copies in flight; NULL: none. */
+static const struct as_cell *async_copy_issue(const struct as_cell *const *cells, size_t n, const char *path)
+{
+    const struct as_cell *most = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (async_copy_is(cells[i], "issue", path, "L2") &&
+            (!most || async_copy_flight(cells[i]) > async_copy_flight(most)))
+            most = cells[i];
+    return most;
+}
+
+/* In cycles where the cell knows its clock. */
+static struct as_interval async_copy_cost(const struct as_cell *cell, double *value)
+{
+    const double factor = cell->clock_hz > 0 ? cell->clock_hz * 1e-9 : 1;
+    const struct as_interval ci = as_cell_interval(cell);
+    *value = cell->sum.median * factor;
+    return (struct as_interval){ci.lo * factor, ci.hi * factor};
+}
+
+static const char *async_copy_cost_unit(const struct as_cell *cell)
+{
+    return cell->clock_hz > 0 ? "cycles" : "ns";
+}
+
+/* loads: the same by a load and its store. */
+static void async_copy_add_issue(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *loads,
+                                 const char *path)
+{
+    struct as_fact *f = as_fact_add(c, AS_FACT_ASYNC_ISSUE, cell, AS_BY(.unit = async_copy_cost_unit(cell)));
+    char what[96] = "A load with its store", beside[96] = "", time[48], size[32];
+    double value;
+    if (!f)
+        return;
+    struct as_interval ci = async_copy_cost(cell, &value);
+    as_fact_number(f, value, ci);
+    as_fact_evidence(f, cell);
+    if (loads != cell)
+        snprintf(what, sizeof what, "A copy instruction of %s", async_copy_name(path));
+    if (loads && loads != cell) {
+        as_fact_evidence(f, loads);
+        ci = async_copy_cost(loads, &value);
+        snprintf(beside, sizeof beside, "; a load with its store %s",
+                 as_fact_value_text(value, ci, async_copy_cost_unit(loads), time, sizeof time));
+    }
+    as_fact_say(f, "%s, %s, costs its warp {value}%s", what,
+                size_text(as_cell_note(cell, "bytes_per_instruction"), size), beside);
+}
+
 static void derive_async_copy(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "async_copy", &cells);
     for (size_t p = 0; paths[p]; p++) {
         async_copy_add_latency(c, cells, n, paths[p]);
+        const struct as_cell *issue = async_copy_issue(cells, n, paths[p]);
+        if (issue)
+            async_copy_add_issue(c, issue, async_copy_issue(cells, n, paths[0]), paths[p]);
         for (size_t l = 0; levels[l]; l++) {
             const struct as_cell *best = async_copy_best(cells, n, paths[p], levels[l]),
                                  *loads = async_copy_best(cells, n, paths[0], levels[l]);

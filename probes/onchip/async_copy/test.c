@@ -23,6 +23,7 @@ UNIT_TEST(test_applies)
 {
     static const char bulk[] = "what=bandwidth path=bulk level=L2 tile=8192 stages=4",
                       to_lds[] = "what=bandwidth path=to_lds level=L2 tile=8192 stages=2",
+                      issue[] = "what=issue path=load level=L2 tile=1024 stages=8",
                       loads[] = "what=bandwidth path=load level=L2 tile=8192 stages=4";
     struct toy t;
     kernel_timer_toy(&t);
@@ -37,6 +38,12 @@ UNIT_TEST(test_applies)
     assert_int_equal(applies(&t, "what=bandwidth path=bulk level=L2 tile=8192 stages=3", "powers of 2"), AS_PRUNED);
     assert_int_equal(applies(&t, "what=latency path=bulk level=L2 tile=8192 stages=2", "one copy"), AS_PRUNED);
     assert_int_equal(applies(&t, "what=latency path=bulk level=memory tile=8192 stages=1", "one copy"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=issue path=bulk level=L2 tile=1024 stages=1", "one more"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=issue path=bulk level=memory tile=1024 stages=8", "from L2"), AS_PRUNED);
+    assert_int_equal(applies(&t, issue, NULL), AS_APPLIES);
+    t.dev.info.warp = 1;
+    assert_int_equal(applies(&t, issue, "one after another"), AS_INAPPLICABLE);
+    t.dev.info.warp = 32;
     t.dev.info.workgroup_shared = 227 << 10;
     assert_int_equal(applies(&t, "what=bandwidth path=load level=L2 tile=32768 stages=4", "in registers"), AS_PRUNED);
     strcpy(t.dev.info.dialect, "hip");
@@ -94,6 +101,58 @@ static void run(const char *name, void *const *args)
     toy.launch_s = 1e-5 + (number(args, 9) + number(args, 10)) * ROUND_NS * 1e-9;
 }
 
+/* What a warp's instructions cost: the toy takes so long for each, beside the rest of a round. */
+enum { ISSUE_STAGES = 8, ISSUE_TILE = 1024, ISSUE_NS = 3 };
+
+static void run_issue(const char *name, void *const *args)
+{
+    const uint32_t rounds = number(args, 9) + number(args, 10), copies = number(args, 4), first = number(args, 7);
+    const uint32_t words = ISSUE_TILE / 4, threads = 32;
+    if (strcmp(name, "copy") != 0)
+        return;
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        uint32_t *sum = (uint32_t *)args[2] + thread;
+        *sum = 0;
+        for (uint32_t t = 0; t < rounds * ISSUE_STAGES; t++) {
+            const uint32_t piece = (first + t) & number(args, 5), word = (thread + piece * threads) % words;
+            if (t % ISSUE_STAGES < copies - (early ? 1 : 0))
+                *sum += ((uint32_t *)args[3])[(size_t)piece * words + word] * (2 * thread + 1);
+        }
+    }
+    toy.launch_s = 1e-5 + rounds * (ROUND_NS + copies * ISSUE_NS) * 1e-9;
+}
+
+static bool issue_is_right(bool read_early, double *ns)
+{
+    struct toy_trial v;
+    struct as_error err = {0};
+    struct as_sample out;
+    char why[160];
+    early = read_early;
+    kernel_timer_toy(&toy);
+    toy.kernel = run_issue;
+    toy.dev.info.warp = 32;
+    toy.dev.info.compute_units = 2;
+    toy.dev.info.caches_n = 1;
+    toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
+    toy_prepare(&toy, &as_probe_async_copy, "what=issue path=load level=L2 tile=1024 stages=8", &v, NULL);
+    for (uint64_t reps = 1; reps < 200; reps = 5 * reps + 1)
+        assert_int_equal(as_probe_async_copy.sample(v.state, reps, &out, &err), AS_OK);
+    *ns = out.value;
+    bool right = as_probe_async_copy.check(v.state, why, sizeof why);
+    toy_finish(&as_probe_async_copy, &v);
+    return right;
+}
+
+/* A tile is 1 KiB: two instructions of a warp. */
+UNIT_TEST(test_issue)
+{
+    double ns;
+    assert_true(issue_is_right(false, &ns));
+    assert_true(fabs(ns - ISSUE_NS / 2.0) < 1e-3);
+    assert_false(issue_is_right(true, &ns));
+}
+
 static bool copies_are_right(bool read_early, double *gb_s)
 {
     struct toy_trial v;
@@ -134,6 +193,7 @@ UNIT_TEST(test_runs)
 {
     static const struct kernel_timer_trial trials[] = {
         {"what=latency path=load level=L2 tile=1024 stages=1", 50},
+        {"what=issue path=load level=L2 tile=1024 stages=8", 50},
         {"what=bandwidth path=load level=L2 tile=1024 stages=2", 50},
         {"what=bandwidth path=load level=L2 tile=4096 stages=4", 50},
         {"what=bandwidth path=load level=L2 tile=16384 stages=1", 20},
@@ -144,10 +204,8 @@ UNIT_TEST(test_runs)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applies),
-        cmocka_unit_test(test_early_read),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_applies),   cmocka_unit_test(test_early_read), cmocka_unit_test(test_issue),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

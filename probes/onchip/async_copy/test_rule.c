@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Little's law, up to what the path can do. */
 static double bandwidth(double flight, double latency_ns, double most)
@@ -46,6 +47,37 @@ UNIT_TEST(test_flight_and_gain)
     made_free(m);
 }
 
+static void add_issue(struct made *m, const char *path, int stages, double ns, const char *notes)
+{
+    char axes[96];
+    snprintf(axes, sizeof axes, "what=issue path=%s level=L2 tile=1024 stages=%d", path, stages);
+    struct as_cell *cell = made_add(m, "async_copy", "ns", ns, axes);
+    cell->detail = strdup(notes);
+    cell->clock_hz = strcmp(path, "bulk") == 0 ? NAN : 2e9;
+}
+
+/* Beside a load with its store; the measurement with most in flight. */
+UNIT_TEST(test_issue)
+{
+    static const char wide[] = "{\"bytes_per_instruction\": 512}", tile[] = "{\"bytes_per_instruction\": 1024}";
+    struct made *m = made_gpu();
+    add_issue(m, "bulk", 8, 20, tile);
+    made_derive(m);
+    made_says(made_get(m, "async.bulk.issue"), ", 1 KiB, costs");
+    made_end(m);
+    add_issue(m, "bulk", 8, 20, tile);
+    add_issue(m, "load", 4, 9, wide);
+    add_issue(m, "load", 8, 8, wide);
+    add_issue(m, "cp_async", 8, 4, wide);
+    made_derive(m);
+    made_near(m, "async.load.issue", 16, 1e-9);
+    made_near(m, "async.cp_async.issue", 8, 1e-9);
+    made_says(made_get(m, "async.load.issue"), "A load with its store, 512 B, costs its warp 16.0 cycles");
+    made_says(made_get(m, "async.cp_async.issue"), "A copy instruction of cp.async, 512 B, costs its warp 8.00 cycles");
+    made_says(made_get(m, "async.bulk.issue"), "; a load with its store 16.0 cycles");
+    made_free(m);
+}
+
 /* Where every point is as fast as the best, nothing shows how few bytes would do; nor by wide intervals. */
 UNIT_TEST(test_no_flight)
 {
@@ -68,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flight_and_gain),
+        cmocka_unit_test(test_issue),
         cmocka_unit_test(test_no_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,9 @@ UNIT_TEST(test_wrong_spelling)
         {"quad_ballot32", "ballot32"},
         {"shuffle_up16", "shuffle_down16"},
         {"quad_rotate16", "shuffle_rotate16"},
+        {"fshuffle_up32", "fshuffle_down32"},
+        {"fbroadcast16", "quad_fbroadcast16"},
+        {"quad_frotate32", "fshuffle_rotate32"},
     };
     enum { N = sizeof pairs / sizeof *pairs };
     const struct as_op *ops[N];
