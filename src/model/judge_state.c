@@ -31,11 +31,14 @@ static void say_wide(struct as_cell *cell, int trials_asked, const struct as_est
                      const struct as_disturbance *d)
 {
     struct as_buf b = AS_BUF_INIT;
+    const bool is_wide = e->wide || d->clock_off > 1;
+    const double width = 200 * as_cell_width(cell);
     if (e->causes & AS_WIDE_BUSY)
         as_buf_str(&b, "other work in every trial: ");
-    else if (e->wide || d->clock_off > 1)
-        as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell),
-                      100 * cell->precision);
+    else if (is_wide && isfinite(width))
+        as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", width, 100 * cell->precision);
+    else if (is_wide)
+        as_buf_str(&b, "an interval relative to a median of 0 has no width: ");
     as_causes_text(cell->causes, &b);
     if (d->throttled) {
         as_buf_str(&b, "; throttled: ");

@@ -49,6 +49,21 @@ static void test_clock_by_calibration(void **state)
     }
 }
 
+/* What takes no time at all, but for noise, is as wide as one likes relative to it. */
+static void test_nothing_has_no_relative_width(void **state)
+{
+    struct scene *s = *state;
+    for (size_t t = 0; t < TRIALS; t++)
+        for (int i = 0; i < N; i++)
+            s->trials[0].v[t].samples[i] = t == 1 && i % 3 == 0 ? 0.1 : 0;
+    scene_judge(s);
+    const struct as_cell *c = &s->cells[0];
+    assert_true(c->sum.median == 0 && c->sum.ci.hi > 0);
+    assert_int_equal(c->status, AS_CELL_WIDE);
+    assert_non_null(strstr(c->reason, "relative to a median of 0"));
+    assert_null(strstr(c->reason, "inf"));
+}
+
 /* Trials that differ widen the interval, but do not reject. */
 static void test_noise_is_width(void **state)
 {
@@ -265,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENE_TEST(test_clock_by_calibration),
         SCENE_TEST(test_all_well),
+        SCENE_TEST(test_nothing_has_no_relative_width),
         SCENE_TEST(test_noise_is_width),
         SCENE_TEST(test_out_of_time),
         SCENE_TEST(test_clock_of_a_core),
