@@ -250,7 +250,7 @@ static void add_granularity(struct as_rule_context *c, const struct as_curve *cu
     f->matter = "the cost of allocators";
     f->verdict = AS_SUPPORTED;
     as_fact_number(f, curve->x[last], (struct as_interval){curve->x[last], curve->x[next]});
-    as_fact_say(f, "%s: the time of a call first rises between sizes of %s; any smaller block takes %s", allocator,
+    as_fact_say(f, "%s: the time of a call first rises between sizes of %s, from %s", allocator,
                 as_fact_range_text(f->ci, "B", range, sizeof range),
                 as_fact_value_text(curve->y[0], curve->ci[0], "ns", time, sizeof time));
     as_curve_evidence(f, curve, 0, next);
