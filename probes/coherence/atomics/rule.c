@@ -176,7 +176,7 @@ static void add_together(struct as_rule_context *c, const struct as_cell *const 
 {
     const char *who = atomics_by_cpu(t->best) ? "CPU" : "device", *allocator = as_cell_axis(t->cpu, "allocator");
     const char *cpu = as_cell_axis(t->cpu, "cpu_threads"), *gpu = as_cell_axis(t->cpu, "device_threads");
-    char array[64], rate[96], ratio[300], above[64], below[64], of[64], note[200], sum[64];
+    char array[64], rate[96], ratio[300], above[64], below[64], of[64] = "", note[200], sum[64];
     struct as_fact *f = as_fact_add(c, AS_FACT_ATOMICS_TOGETHER, t->cpu, NULL);
     if (!f)
         return;
@@ -185,7 +185,8 @@ static void add_together(struct as_rule_context *c, const struct as_cell *const 
     as_array_text(t->cpu, array);
     snprintf(above, sizeof above, " as fast as the %s alone", who);
     snprintf(below, sizeof below, " slower than the %s alone", who);
-    snprintf(of, sizeof of, t->splits > 1 ? ", the best of %zu splits" : "", t->splits);
+    if (t->splits > 1)
+        snprintf(of, sizeof of, ", the best of %zu splits", t->splits);
     snprintf(note, sizeof note, "%s CPU thread%s and %s device thread%s%s%s", cpu, plural(cpu), gpu, plural(gpu), of,
              sum_text(cells, n, t, sum));
     as_fact_say(f, "CPU and device together update %s ('%s') at %s: %s", array, allocator,
