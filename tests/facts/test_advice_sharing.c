@@ -211,7 +211,7 @@ UNIT_TEST(test_counters_by_both)
     m.cells[m.n - 1].sum.median = 5e8;
     m.cells[m.n - 1].sum.ci = (struct as_interval){4.9e8, 5.1e8};
     forget_advice();
-    says(get_advice("hip:0", "counter"), "Both at once reach no more than 0.7");
+    says(get_advice("hip:0", "counter"), "Both at once reach 0.7");
 }
 
 UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)
