@@ -48,7 +48,7 @@ def check(assay, sheet, chance, worse, base, checked):
     against = [word for path in paths[:base] for word in ("--against", path)]
     text, _ = assay.command("check", *against, *paths[base:], "--tolerance", TOLERANCE, "--json", allow=(0, 3))
     found = [json.loads(line) for line in text.splitlines()]
-    return {(x["device"], x["group"], x["quantity"]): x["verdict"] for x in found if x.get("verdict")}
+    return {(x["device"], x["group"], x["quantity"]): x["verdict"] for x in found if x.get("quantity")}
 
 
 def measure(assay, trials):

@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import os
+import re
+import subprocess
+import sys
 
 import harness
 from harness import OK, REGRESSION, USAGE, expect, expect_refused
@@ -380,6 +383,15 @@ def test_not_measured_again(assay):
     done = check(assay, other)
     _, summary = verdict(done)
     expect(done.code == OK and "another device" in summary["not_measured_again"], "another device", done)
+
+
+def test_benchmark_of_check(assay):
+    """It reads what check prints: lines 5% worse in a sample drawn anew, of which those known within 1% are found."""
+    bench = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "bench.py")
+    done = subprocess.run([sys.executable, bench, "--assay", assay.program, "planted", "--trials", "4"], env=assay.env, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.PATIENCE, check=False)
+    found = re.search(r"3 runs against 9: lines known within 1% +([0-9]+)% of ([0-9]+)", done.stdout)
+    expect(done.returncode == 0 and found and int(found.group(2)) > 2 and int(found.group(1)) > 50, "planted lines are found", done)
 
 
 def test_ten_runs(assay):
