@@ -106,10 +106,10 @@ enum { ISSUE_STAGES = 8, ISSUE_TILE = 1024, ISSUE_NS = 3 };
 
 static void run_issue(const char *name, void *const *args)
 {
-    const uint32_t rounds = number(args, 9) + number(args, 10), copies = number(args, 4), first = number(args, 7);
-    const uint32_t words = ISSUE_TILE / 4, threads = 32;
     if (strcmp(name, "copy") != 0)
         return;
+    const uint32_t rounds = number(args, 9) + number(args, 10), copies = number(args, 4), first = number(args, 7);
+    const uint32_t words = ISSUE_TILE / 4, threads = 32;
     for (uint32_t thread = 0; thread < threads; thread++) {
         uint32_t *sum = (uint32_t *)args[2] + thread;
         *sum = 0;
