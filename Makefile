@@ -3,8 +3,8 @@ BUILD = build
 
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
-	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (about 8 minutes)"
-	@echo "make check   what a change must also pass: sanitizers, fuzzers, kernels for GPUs, lint (about 18 minutes)"
+	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (half an hour on two CPUs)"
+	@echo "make check   what a change must also pass: sanitizers, fuzzers, kernels for GPUs, lint (40 minutes)"
 	@echo "make long    before a release: repetitive tests in full, all kernels for all generations of GPUs (10 minutes)"
 	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64 and macOS: a part of make check"
 	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
