@@ -118,16 +118,20 @@ static const struct as_cell *other_side_of(const struct as_cell *const *cells, s
     return NULL;
 }
 
+/* The same array: elements, type and allocator. */
+static bool atomics_same_array(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cells_same(a, b, "elements") && as_cells_same(a, b, "type") && as_cells_same(a, b, "allocator");
+}
+
 /* Alone, of one agent, with as strict an order as both have together; the scope is a choice of its own. */
 static const struct as_cell *fastest_alone(const struct as_cell *const *cells, size_t n, const struct as_cell *like,
                                            bool by_cpu)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (!as_cell_both_work(cells[i]) && atomics_by_cpu(cells[i]) == by_cpu &&
-            as_cells_same(cells[i], like, "elements") && as_cells_same(cells[i], like, "type") &&
-            as_cells_same(cells[i], like, "allocator") && as_cells_same(cells[i], like, "order") &&
-            (!best || as_cell_is_faster(cells[i], best)))
+        if (!as_cell_both_work(cells[i]) && atomics_by_cpu(cells[i]) == by_cpu && atomics_same_array(cells[i], like) &&
+            as_cells_same(cells[i], like, "order") && (!best || as_cell_is_faster(cells[i], best)))
             best = cells[i];
     return best;
 }
@@ -137,9 +141,8 @@ static bool look_at_both(const struct as_cell *const *cells, size_t n, const str
 {
     *t = (struct together){0};
     for (size_t i = 0; i < n; i++) {
-        const bool is_of = as_cell_both_work(cells[i]) && atomics_by_cpu(cells[i]) &&
-                           as_cells_same(cells[i], like, "elements") && as_cells_same(cells[i], like, "type") &&
-                           as_cells_same(cells[i], like, "allocator");
+        const bool is_of =
+            as_cell_both_work(cells[i]) && atomics_by_cpu(cells[i]) && atomics_same_array(cells[i], like);
         const struct as_cell *device = is_of ? other_side_of(cells, n, cells[i]) : NULL;
         if (!device)
             continue;

@@ -122,7 +122,9 @@ static void run_issue(const char *name, void *const *args)
     toy.launch_s = 1e-5 + rounds * (ROUND_NS + copies * ISSUE_NS) * 1e-9;
 }
 
-static bool issue_is_right(bool read_early, double *ns)
+/* Does the check pass? value: that of the sample with most repetitions. */
+static bool is_right(void (*kernel)(const char *name, void *const *args), const char *axes, bool read_early,
+                     double *value)
 {
     struct toy_trial v;
     struct as_error err = {0};
@@ -130,58 +132,39 @@ static bool issue_is_right(bool read_early, double *ns)
     char why[160];
     early = read_early;
     kernel_timer_toy(&toy);
-    toy.kernel = run_issue;
+    toy.kernel = kernel;
     toy.dev.info.warp = 32;
     toy.dev.info.compute_units = 2;
     toy.dev.info.caches_n = 1;
     toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
-    toy_prepare(&toy, &as_probe_async_copy, "what=issue path=load level=L2 tile=1024 stages=8", &v, NULL);
+    toy_prepare(&toy, &as_probe_async_copy, axes, &v, NULL);
     for (uint64_t reps = 1; reps < 200; reps = 5 * reps + 1)
         assert_int_equal(as_probe_async_copy.sample(v.state, reps, &out, &err), AS_OK);
-    *ns = out.value;
-    bool right = as_probe_async_copy.check(v.state, why, sizeof why);
-    toy_finish(&as_probe_async_copy, &v);
-    return right;
-}
-
-/* A tile is 1 KiB: two instructions of a warp. */
-UNIT_TEST(test_issue)
-{
-    double ns;
-    assert_true(issue_is_right(false, &ns));
-    assert_true(fabs(ns - ISSUE_NS / 2.0) < 1e-3);
-    assert_false(issue_is_right(true, &ns));
-}
-
-static bool copies_are_right(bool read_early, double *gb_s)
-{
-    struct toy_trial v;
-    struct as_error err = {0};
-    struct as_sample out;
-    char why[160];
-    early = read_early;
-    kernel_timer_toy(&toy);
-    toy.kernel = run;
-    toy.dev.info.compute_units = 2;
-    toy.dev.info.caches_n = 1;
-    toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
-    toy_prepare(&toy, &as_probe_async_copy, "what=bandwidth path=load level=L2 tile=8192 stages=4", &v, NULL);
-    for (uint64_t reps = 1; reps < 200; reps = 5 * reps + 1)
-        assert_int_equal(as_probe_async_copy.sample(v.state, reps, &out, &err), AS_OK);
-    *gb_s = out.value;
-    bool right = as_probe_async_copy.check(v.state, why, sizeof why);
+    *value = out.value;
+    const bool right = as_probe_async_copy.check(v.state, why, sizeof why);
     assert_non_null(strstr(why, right ? "those of its piece" : "other words"));
     toy_finish(&as_probe_async_copy, &v);
     assert_int_equal(toy.live, 0);
     return right;
 }
 
+/* A tile is 1 KiB: two instructions of a warp. */
+UNIT_TEST(test_issue)
+{
+    static const char axes[] = "what=issue path=load level=L2 tile=1024 stages=8";
+    double ns;
+    assert_true(is_right(run_issue, axes, false, &ns));
+    assert_true(fabs(ns - ISSUE_NS / 2.0) < 1e-3);
+    assert_false(is_right(run_issue, axes, true, &ns));
+}
+
 UNIT_TEST(test_early_read)
 {
+    static const char axes[] = "what=bandwidth path=load level=L2 tile=8192 stages=4";
     double gb_s;
-    assert_true(copies_are_right(false, &gb_s));
+    assert_true(is_right(run, axes, false, &gb_s));
     assert_true(fabs(gb_s - (double)SIZE * STAGES / ROUND_NS) < 1e-6 * gb_s);
-    assert_false(copies_are_right(true, &gb_s));
+    assert_false(is_right(run, axes, true, &gb_s));
 }
 
 UNIT_TEST(test_no_memory)

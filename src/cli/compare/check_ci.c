@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <string.h>
 
 /* "FP64: base 33.4 TFLOP/s, checked 30.1 TFLOP/s, ratio 0.901x (0.900 to 0.902x)" */
 static void numbers_text(const struct as_check_line *line, struct as_buf *out)
@@ -148,19 +147,19 @@ void as_check_metrics_add(struct as_check_metrics *m, const char *node, const st
         const struct as_sheet_row *row = as_check_row_of(line);
         struct as_buf label = AS_BUF_INIT;
         as_buf_printf(&label, "%s %s", row->group, row->label);
-        const struct as_metric_label of[] = {{"node", node},
-                                             {"device", line->device->id},
-                                             {"quantity", row->of->name},
-                                             {"line", as_buf_get(&label)},
-                                             {"unit", row->unit}};
-        struct as_metric_label with[7];
-        memcpy(with, of, sizeof of);
-        with[5] = (struct as_metric_label){"severity", line->base && line->base->warns ? "warn" : "fail"};
-        with[6] = (struct as_metric_label){"state", as_check_line_word(line)};
-        as_prometheus_sample(&m->ratios, ratio_family, with, 7, line->comparison.ratio);
+        enum { OF_VALUE = 5, OF_RATIO = 7 };
+        const struct as_metric_label labels[OF_RATIO] = {
+            {"node", node},
+            {"device", line->device->id},
+            {"quantity", row->of->name},
+            {"line", as_buf_get(&label)},
+            {"unit", row->unit},
+            {"severity", line->base && line->base->warns ? "warn" : "fail"},
+            {"state", as_check_line_word(line)}};
+        as_prometheus_sample(&m->ratios, ratio_family, labels, OF_RATIO, line->comparison.ratio);
         const double value = line->now ? as_number_point(&line->now_number) : NAN; /* a capacity is a range */
         if (isfinite(value))
-            as_prometheus_sample(&m->values, value_family, of, 5, value);
+            as_prometheus_sample(&m->values, value_family, labels, OF_VALUE, value);
         m->ratios.failed |= label.failed;
         as_buf_finish(&label);
     }
