@@ -1,4 +1,4 @@
-"""A strict reader of the Prometheus text format 0.0.4, as node_exporter's textfile collector refuses files."""
+"""Reads Prometheus text format 0.0.4 as strictly as node_exporter's textfile collector."""
 import re
 
 SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\n"])*",?)*)\} (NaN|[-+0-9.e]+)')

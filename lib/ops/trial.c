@@ -110,7 +110,8 @@ void as_ops_limit_chain(struct as_trial_context *tc, const struct as_chains_desc
         if (strcmp(desc->sequence.part[i].op->kind, "convert") == 0)
             return;
     tc->limit = 1;
-    snprintf(tc->limit_why, sizeof tc->limit_why, "each step needs the last; compilers may emit a branch instead");
+    snprintf(tc->limit_why, sizeof tc->limit_why,
+             "one cycle: the minimum of a dependent step; the compiler may have emitted a branch");
 }
 
 enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err)

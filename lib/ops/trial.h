@@ -44,8 +44,8 @@ extern const struct as_metric as_ops_time[], as_ops_rate[];
 enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err);
 /* One measurement into last, and its sample except the value. */
-/* Bound of cycles per step of a dependent chain, where steps are not counted in machine code: a core of a CPU by
- * OpenCL. None for conversions, which may be moves that cost nothing. */
+/* Bounds a dependent chain at one cycle per step for OpenCL on a CPU, where no machine code is counted. Not for
+ * conversions: they may be free moves. */
 void as_ops_limit_chain(struct as_trial_context *tc, const struct as_chains_desc *desc);
 enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_ops_check(void *state, char *why, size_t size);

@@ -169,11 +169,15 @@ enum as_status as_backing_pool_check(int node, uint64_t bytes, struct as_error *
     const bool is_known = as_buf_read_file(&b, path, 4096, NULL) == AS_OK;
     const uint64_t left = number_after(as_buf_get(&b), "") * page;
     as_buf_finish(&b);
-    return !is_known || left >= bytes
-               ? AS_OK
-               : as_fail(err, AS_UNSUPPORTED,
-                         "the reserved pool has %llu bytes of huge pages on NUMA node %d, not %llu",
-                         (unsigned long long)left, node, (unsigned long long)bytes);
+    if (!is_known || left >= bytes)
+        return AS_OK;
+    struct as_buf has = AS_BUF_INIT, needs = AS_BUF_INIT;
+    as_format_sizes(&has, left, &needs, bytes);
+    const enum as_status st = as_fail(err, AS_UNSUPPORTED, "NUMA node %d has %s of reserved huge pages free, %s needed",
+                                      node, as_buf_get(&has), as_buf_get(&needs));
+    as_buf_finish(&has);
+    as_buf_finish(&needs);
+    return st;
 }
 
 void *as_backing_pool_map(uint64_t bytes)

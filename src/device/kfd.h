@@ -11,7 +11,7 @@
 bool as_kfd_property(const char *text, const char *name, uint64_t *out);
 /* Reads the file below a node: "caches/0/properties". root: prefix of all paths, "" except in tests. */
 bool as_kfd_read(const char *root, unsigned node, const char *file, struct as_buf *out);
-/* The node of a GPU, and its properties in out; of a divided GPU its first node. False if there is none. */
+/* The node of a GPU, and its properties in out; for a partitioned GPU, its first node. False if there is none. */
 bool as_kfd_find(const char *root, const char *bus_id, unsigned *node, struct as_buf *out);
 
 #endif

@@ -22,8 +22,8 @@ static void say_choice(struct as_advice *a, const struct as_advice_choice *choic
     as_noted_text(choices[0].value, choices[0].ci, choices[0].cell->unit, "", of->note, value, sizeof value);
     as_advice_say(a, "%s%s%s", a->sentence[0] ? ". " : "", of->before, lead);
     if (as_choices_undecided(choices, same))
-        as_advice_say(a, "%s which of %zu allocators to use. '%s': %s %s",
-                      *lead ? "it is inconclusive" : "Inconclusive", same, choices[0].allocator, of->does, value);
+        as_advice_say(a, "%s of %zu allocators to use is inconclusive. '%s': %s %s", *lead ? "which" : "Which", same,
+                      choices[0].allocator, of->does, value);
     else
         as_advice_say(a, "%s '%s': %s %s", *lead ? "use" : "Use", choices[0].allocator, of->does, value);
 }

@@ -153,15 +153,17 @@ static void say_together(struct as_rule_context *c, struct as_advice *a)
     }
     if (!best || as_fact_is_open(best) || as_verdict_above(best->ci, 1) == AS_UNDECIDED)
         return;
-    as_advice_say(
-        a, ". Both at once reach %s the rate of the faster side alone (%s, '%s', %s CPU and %s device threads)",
-        as_fact_value_text(best->value, best->ci, "x", ratio, sizeof ratio), as_array_text(cpu, array),
-        as_cell_axis(cpu, "allocator"), as_cell_axis(cpu, "cpu_threads"), as_cell_axis(cpu, "device_threads"));
+    as_advice_say(a,
+                  ". Concurrent updates from both sides reach %s the rate of the faster side alone (%s, '%s', %s CPU "
+                  "and %s device threads)",
+                  as_fact_value_text(best->value, best->ci, "x", ratio, sizeof ratio), as_array_text(cpu, array),
+                  as_cell_axis(cpu, "allocator"), as_cell_axis(cpu, "cpu_threads"),
+                  as_cell_axis(cpu, "device_threads"));
     as_advice_add_number(a, cpu, "updates by the CPU while the device updates %s, '%s'", array,
                          as_cell_axis(cpu, "allocator"));
     const struct as_cell *device = as_rule_cell(c, best->evidence[1]);
     if (device)
-        as_advice_add_number(a, device, "updates by the device meanwhile");
+        as_advice_add_number(a, device, "updates by the device while the CPU updates the same array");
 }
 
 bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FAILING "Look for the failing link: nvidia-smi nvlink -e, on AMD's GPUs amd-smi metric --xgmi-err"
+#define FAILING "Look for the failing link: nvidia-smi nvlink -e (NVIDIA) or amd-smi metric --xgmi-err (AMD)"
 
 static const struct link_counter {
     const char *note, *name, *act;
 } counters[] = {
-    {"link_errors", "Link errors between GPUs (CRC errors and recoveries)", FAILING},
+    {"link_errors", "Link errors between GPUs (NVLink: CRC errors and recoveries; xGMI: RAS errors)", FAILING},
     {"link_replays", "Link replays between GPUs", FAILING},
     {"pcie_replays", "PCIe replays", "Check the GPU's slot and riser: PCIe packets are retransmitted"},
 };

@@ -104,7 +104,7 @@ void as_fleet_prometheus(const struct as_fleet *f, const struct as_fleet_judged 
 {
     static const char *const states[] = {"ok", "slow", "unknown", NULL};
     static const char state[] = "assay_node_state", deviation[] = "assay_deviation_ratio";
-    as_prometheus_head(out, state, "1 for the state that the node is in");
+    as_prometheus_head(out, state, "1 for the node's state, 0 for the others");
     for (uint32_t node = 0; node < f->nodes_n; node++)
         as_prometheus_state(out, state, f->nodes[node].name, "state", states, as_fleet_verdict(j, node));
     as_prometheus_head(out, deviation, "deviation from the median of like devices, -0.04 is 4% below");

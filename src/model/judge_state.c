@@ -38,7 +38,7 @@ static void say_wide(struct as_cell *cell, int trials_asked, const struct as_est
     else if (is_wide && isfinite(width))
         as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", width, 100 * cell->precision);
     else if (is_wide)
-        as_buf_str(&b, "an interval relative to a median of 0 has no width: ");
+        as_buf_str(&b, "relative interval width is undefined, the median is 0: ");
     as_causes_text(cell->causes, &b);
     if (d->throttled) {
         as_buf_str(&b, "; throttled: ");

@@ -1,5 +1,5 @@
 /* AMD GPUs, through the kernel driver's files: hwmon, the PCI link, the counters of memory
- * errors and the power management table. Found by PCI bus ID, whatever backend drives them. */
+ * errors and the gpu_metrics table. Found by PCI bus ID, whatever backend drives them. */
 #include "sensor/amdgpu.h"
 
 #include "base/text.h"

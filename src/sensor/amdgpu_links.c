@@ -1,5 +1,4 @@
-/* xGMI links of AMD GPUs: which GPUs they lead to, by KFD's topology, and their lanes and rate, by the power management
- * table. */
+/* xGMI links of AMD GPUs: which GPUs they lead to, by KFD's topology, and their lanes and rate, by gpu_metrics. */
 #include "device/kfd.h"
 #include "sensor/amdgpu.h"
 
@@ -115,20 +114,20 @@ static struct xgmi_peers peers_of(const char *root, const char *bus_id)
     return out;
 }
 
-/* "xGMI x16", "4 xGMI x16". Older drivers assume one rate for all chips, so the faster source counts: the rate also
- * bounds what is measured. */
+/* "xGMI x16", "xGMI 4 links x16". Older drivers assume one rate for all chips, so the faster source counts: the rate
+ * also bounds what is measured. */
 void as_amdgpu_describe_links(const char *root, const char *bus_id, const unsigned char *table, size_t size,
                               struct as_device_info *info)
 {
     const struct xgmi_peers peers = peers_of(root, bus_id);
     const struct xgmi_lanes lanes = lanes_of(table, size);
-    char count[16] = "", width[16] = "";
+    char count[24] = "", width[16] = "";
     if (!peers.any)
         return;
     if (peers.links > 1)
-        snprintf(count, sizeof count, "%u ", peers.links);
+        snprintf(count, sizeof count, " %u links", peers.links);
     if (lanes.n)
         snprintf(width, sizeof width, " x%u", lanes.n);
-    snprintf(info->peer_bus, sizeof info->peer_bus, "%.8sxGMI%.8s", count, width);
+    snprintf(info->peer_bus, sizeof info->peer_bus, "xGMI%.10s%.8s", count, width);
     info->peer_bandwidth = fmax(peers.bandwidth, peers.links * lanes.n * (lanes.gbits * 1e9 / 8));
 }

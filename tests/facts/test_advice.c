@@ -63,7 +63,7 @@ UNIT_TEST(test_undecided)
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
     triad("cpu", 201, "thp", 8, "cpu")->sum.ci = (struct as_interval){110, 290};
     says(get_advice("cpu", "cpu-heavy"),
-         "Inconclusive which of 2 allocators to use. 'thp': the CPU streams at 110 to 290 GB/s");
+         "Which of 2 allocators to use is inconclusive. 'thp': the CPU streams at 110 to 290 GB/s");
     assert_null(strstr(get_advice("cpu", "cpu-heavy")->sentence, "tied"));
 }
 

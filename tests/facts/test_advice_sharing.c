@@ -205,13 +205,13 @@ UNIT_TEST(test_counters_by_both)
         updates(2e8, "cpu", 4, 64, memory[i]);
         updates(i ? 1e9 : 9e9, "device", 4, 64, memory[i]);
     }
-    says(get_advice("hip:0", "counter"), "Both at once reach 1.20x");
+    says(get_advice("hip:0", "counter"), "Concurrent updates from both sides reach 1.20x");
     says(get_advice("hip:0", "counter"), "the rate of the faster side alone (1024 elements of u64, 'pinned', 4 CPU and "
                                          "64 device threads)");
     m.cells[m.n - 1].sum.median = 5e8;
     m.cells[m.n - 1].sum.ci = (struct as_interval){4.9e8, 5.1e8};
     forget_advice();
-    says(get_advice("hip:0", "counter"), "Both at once reach 0.7");
+    says(get_advice("hip:0", "counter"), "Concurrent updates from both sides reach 0.7");
 }
 
 UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)

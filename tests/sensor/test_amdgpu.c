@@ -268,9 +268,9 @@ UNIT_TEST(test_links)
     put_link(1, 11, NODE_PEER, 50000, 50000);
     expect_links("xGMI", 50e9);
     put_link(2, 11, NODE_OTHER, 50000, 200000);
-    expect_links("4 xGMI", 200e9);
+    expect_links("xGMI 4 links", 200e9);
     put_metrics(6, 384, 140, 16, 25);
-    expect_links("4 xGMI x16", 200e9);
+    expect_links("xGMI 4 links x16", 200e9);
     put_link(2, 11, NODE_OTHER, 50000, 50000);
     static const struct {
         unsigned content;

@@ -403,8 +403,8 @@ static void derive_operands(struct as_rule_context *c)
         const bool is_full = as_cell_axis_number(pairs[i].a, "warps") == 0;
         as_fact_say(
             f,
-            "{op} with {ilp} chain%s and %s warps: reading three different registers runs at {value} of the rate "
-            "with one",
+            "{op} with {ilp} chain%s and %s warps runs at {value} of its rate when three different source registers "
+            "replace one",
             as_cell_axis_number(pairs[i].a, "ilp") == 1 ? "" : "s",
             is_full ? "the maximum number of" : as_cell_axis(pairs[i].a, "warps"));
     }

@@ -208,8 +208,7 @@ UNIT_TEST(test_operands)
     point(4, 8, 3, 0, 100);
     made_derive(&m);
     assert_int_equal(made_near(&m, "alu.operands.ffma32.4.32", 112.0 / 128, 1e-9)->verdict, AS_SUPPORTED);
-    made_says(made_get(&m, "alu.operands.ffma32.4.32"),
-              "ffma32 with 4 chains and 32 warps: reading three different registers runs at ");
+    made_says(made_get(&m, "alu.operands.ffma32.4.32"), "ffma32 with 4 chains and 32 warps runs at ");
     assert_int_equal(made_near(&m, "alu.operands.ffma32.1.8", 1, 1e-9)->verdict, AS_UNDECIDED);
     made_says(made_get(&m, "alu.operands.ffma32.1.8"), "with 1 chain and 8 warps");
     assert_null(made_find(&m, "alu.operands.ffma32.1.4"));

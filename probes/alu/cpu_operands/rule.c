@@ -116,9 +116,8 @@ static void add_operands_ports(const struct cpu_cells *p, const struct as_cell *
     f->verdict = same || apart ? AS_SUPPORTED : AS_UNDECIDED; /* either is an answer */
     as_fact_say(
         f,
-        chain   ? "%s and %s together take no longer than a latency, which says nothing of ports: interleaving adds "
-                  "{value} of "
-                  "the shorter loop's time"
+        chain ? "Whether %s and %s share ports is inconclusive: the mixture takes no longer than the latency of one of "
+                "them; interleaving adds {value} of the shorter loop's time"
         : same  ? "%s and %s use the same ports: interleaving adds {value} of the shorter loop's time"
         : apart ? "%s and %s do not compete for ports: interleaving adds {value} of the shorter loop's time"
         : dense

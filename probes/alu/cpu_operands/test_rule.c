@@ -92,7 +92,7 @@ UNIT_TEST(test_chains)
     mixed("imul", "crc32", 9, 9, 6);
     made_derive(&m);
     made_verdict(&m, "operands.ports.imul.lea", AS_UNDECIDED);
-    made_says(made_get(&m, "operands.ports.imul.lea"), "imul and lea together take no longer than a latency");
+    made_says(made_get(&m, "operands.ports.imul.lea"), "the mixture takes no longer than the latency of one");
     made_verdict(&m, "operands.ports.imul.crc32", AS_SUPPORTED);
 }
 

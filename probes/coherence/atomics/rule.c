@@ -107,7 +107,7 @@ struct together {
     const struct as_cell *best;         /* the fastest of one side alone, with any number of threads */
     double rate;
     struct as_interval ci;
-    size_t splits;
+    size_t pairs;
 };
 
 static const struct as_cell *other_side_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
@@ -147,10 +147,10 @@ static bool look_at_both(const struct as_cell *const *cells, size_t n, const str
         if (!device)
             continue;
         const double rate = cells[i]->sum.median + device->sum.median;
-        t->splits++;
+        t->pairs++;
         if (rate > t->rate) {
             const struct as_interval a = as_cell_interval(cells[i]), b = as_cell_interval(device);
-            *t = (struct together){cells[i], device, NULL, rate, {a.lo + b.lo, a.hi + b.hi}, t->splits};
+            *t = (struct together){cells[i], device, NULL, rate, {a.lo + b.lo, a.hi + b.hi}, t->pairs};
         }
     }
     const struct as_cell *cpu = t->cpu ? fastest_alone(cells, n, t->cpu, true) : NULL;
@@ -164,13 +164,14 @@ static struct as_interval over_best(const struct together *t)
     return as_ratio_interval(t->rate, t->ci, t->best->sum.median, as_cell_interval(t->best));
 }
 
-/* "; 88% of the sum of both alone", with as many threads each; "" where that is not measured. */
+/* "; 88% of the sum of the rates alone", with the same threads; "" where a rate alone is missing. */
 static const char *sum_text(const struct as_cell *const *cells, size_t n, const struct together *t, char out[static 64])
 {
     const struct as_cell *cpu = atomics_alone_of(cells, n, t->cpu), *device = atomics_alone_of(cells, n, t->device);
     out[0] = '\0';
     if (cpu && device)
-        snprintf(out, 64, "; %.0f%% of the sum of both alone", 100 * t->rate / (cpu->sum.median + device->sum.median));
+        snprintf(out, 64, "; %.0f%% of the sum of the rates alone",
+                 100 * t->rate / (cpu->sum.median + device->sum.median));
     return out;
 }
 
@@ -188,8 +189,8 @@ static void add_together(struct as_rule_context *c, const struct as_cell *const 
     as_array_text(t->cpu, array);
     snprintf(above, sizeof above, " as fast as the %s alone", who);
     snprintf(below, sizeof below, " slower than the %s alone", who);
-    if (t->splits > 1)
-        snprintf(of, sizeof of, ", the best of %zu splits", t->splits);
+    if (t->pairs > 1)
+        snprintf(of, sizeof of, ", fastest of %zu pairs of thread counts", t->pairs);
     snprintf(note, sizeof note, "%s CPU thread%s and %s device thread%s%s%s", cpu, plural(cpu), gpu, plural(gpu), of,
              sum_text(cells, n, t, sum));
     as_fact_say(f, "CPU and device together update %s ('%s') at %s: %s", array, allocator,
@@ -197,8 +198,9 @@ static void add_together(struct as_rule_context *c, const struct as_cell *const 
                 as_fact_ratio_text(f, above, below, note, ratio, sizeof ratio));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) < 0) /* that both pay depends on lost updates, too: advice */
-        as_fact_act(f, "Update an array by the %s alone: CPU and device together are {gain} slower (%s, '%s')", who,
-                    array, allocator);
+        as_fact_act(
+            f, "Update an array from the %s only: concurrent updates from CPU and device are {gain} slower (%s, '%s')",
+            who, array, allocator);
     as_fact_evidence(f, t->cpu);
     as_fact_evidence(f, t->device);
     as_fact_evidence(f, t->best);
@@ -366,9 +368,8 @@ const struct as_rule as_rules_atomics[] = {
      "the best valid measurement of an agent alone, by elements and type; the fraction it keeps is the minimum ratio "
      "of a "
      "valid measurement with the other agent active to the one without, all else equal; the best measurement of u64 "
-     "over that of f64; what both reach together is the largest sum of the two rates of one pair of numbers of "
-     "threads, "
-     "over the best of one agent alone with any number of threads",
+     "over that of f64; what both reach together is the largest sum of the two concurrent rates at one pair of "
+     "thread counts, divided by the best rate of one agent alone at any thread count",
      "a faster measurement, or a pair of concurrent agents that keeps less or reaches more"},
     {0},
 };

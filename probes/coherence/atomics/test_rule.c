@@ -86,7 +86,9 @@ UNIT_TEST(test_together)
     const struct as_fact *f = made_near(&m, "atomics.together.1024.u64.pinned", 1.05, 1e-9);
     made_says(f, "CPU and device together update 1024 elements of u64 ('pinned') at 2.10 G updates/s");
     made_says(f, "as fast as the device alone");
-    made_says(f, "4 CPU threads and 128 device threads, the best of 3 splits; 88% of the sum of both alone");
+    made_says(
+        f,
+        "4 CPU threads and 128 device threads, fastest of 3 pairs of thread counts; 88% of the sum of the rates alone");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_int_equal(f->evidence_n, 3);
     /* no contradiction: it pays, though each side loses some */
@@ -99,7 +101,7 @@ UNIT_TEST(test_together)
     made_derive(&m);
     f = made_near(&m, "atomics.together.1024.u64.pinned", 0.7, 1e-9);
     made_says(f, "1.43x slower than the device alone");
-    made_acts(&m, "atomics.together.1024.u64.pinned", "Update an array by the device alone");
+    made_acts(&m, "atomics.together.1024.u64.pinned", "Update an array from the device only");
     made_end(&m);
 }
 

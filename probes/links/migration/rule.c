@@ -49,7 +49,7 @@ static const char *prefetch_text(const struct as_cell *first, char out[static 64
     return out;
 }
 
-/* "driver's record: last prefetch device, preferred location none"; "" where the driver records nothing of it. */
+/* "driver: last prefetch location device, preferred location none"; "" where the driver records nothing of it. */
 static const char *record_text(const struct as_cell *cell, char out[static 96])
 {
     char *prefetch = as_cell_has_note(cell, "last_prefetch") ? as_cell_note_text(cell, "last_prefetch") : NULL;
@@ -57,7 +57,7 @@ static const char *record_text(const struct as_cell *cell, char out[static 96])
         as_cell_has_note(cell, "preferred_location") ? as_cell_note_text(cell, "preferred_location") : NULL;
     out[0] = '\0';
     if (prefetch && preferred)
-        snprintf(out, 96, "driver's record: last prefetch %.20s, preferred location %.20s", prefetch, preferred);
+        snprintf(out, 96, "driver: last prefetch location %.20s, preferred location %.20s", prefetch, preferred);
     free(prefetch);
     free(preferred);
     return out;

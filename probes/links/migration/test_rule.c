@@ -55,7 +55,7 @@ UNIT_TEST(test_prefetch)
         made_derive(&m);
         assert_int_equal(m.facts_n, 1);
         assert_int_equal(strstr(m.facts[0].sentence, ", after a 12.0 ms prefetch") != NULL, rows[i].said);
-        made_says(&m.facts[0], "then 0% of the pages are on the host; driver's record: last prefetch device, preferred "
+        made_says(&m.facts[0], "then 0% of the pages are on the host; driver: last prefetch location device, preferred "
                                "location none)");
         made_end(&m);
     }

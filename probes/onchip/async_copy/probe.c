@@ -18,7 +18,8 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS(
         "what", what_words, "bandwidth",
         "latency: one copy at a time on one compute unit; bandwidth: `stages` copies in flight on every compute "
-        "unit; issue: what each further copy costs one warp that computes while `stages` are in flight"),
+        "unit; issue: cost of each additional copy instruction to one warp, with latency hidden by arithmetic, up to "
+        "`stages` copies in flight"),
     AS_WORD_AXIS(
         "path", path_words, "load",
         "load: loads to registers, then stores to shared memory; cp_async: 16 bytes per thread (cp.async, sm_80); "
@@ -127,7 +128,7 @@ static enum as_applies async_copy_applies(const struct as_device_info *info, con
     if (s.what == LATENCY && (s.stages > 1 || s.in_memory))
         return as_pruned(err, "latency is that of one copy, from L2");
     if (s.what == ISSUE && (s.stages == 1 || s.in_memory))
-        return as_pruned(err, "the cost of an instruction is that of one more in flight, from L2");
+        return as_pruned(err, "issue needs at least 2 stages and level=L2");
     if (s.what == ISSUE && info->warp <= 1)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (ring + TENSOR_ROW + s.stages * sizeof(uint64_t) > shared)
@@ -428,7 +429,8 @@ static const struct as_own_metric own_metrics[] = {
      {.name = "issue",
       .unit = "ns",
       .lower_is_better = true,
-      .counts = "time that a further copy instruction costs a warp which computes meanwhile, or a load and its store"}},
+      .counts = "time per additional copy instruction (path load: per load and store) of a warp whose arithmetic hides "
+                "the latency"}},
     {0},
 };
 

@@ -1,6 +1,8 @@
 /* Copies to shared memory: latency, bandwidth, the bytes in flight that reach it, and what asynchronous ones gain. */
 #include "facts/rule.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -156,22 +158,25 @@ static void async_copy_add_issue(struct as_rule_context *c, const struct as_cell
                                  const char *path)
 {
     struct as_fact *f = as_fact_add(c, AS_FACT_ASYNC_ISSUE, cell, AS_BY(.unit = async_copy_cost_unit(cell)));
-    char what[96] = "A load with its store", beside[96] = "", time[48], size[32];
+    char what[96] = "load and store", name[96] = "loads through registers", beside[128] = "", time[48], size[32];
     double value;
     if (!f)
         return;
     struct as_interval ci = async_copy_cost(cell, &value);
     as_fact_number(f, value, ci);
     as_fact_evidence(f, cell);
-    if (loads != cell)
-        snprintf(what, sizeof what, "A copy instruction of %s", async_copy_name(path));
+    if (loads != cell) {
+        as_copy_text(name, sizeof name, async_copy_name(path));
+        as_copy_text(what, sizeof what, "copy instruction");
+    }
     if (loads && loads != cell) {
         as_fact_evidence(f, loads);
         ci = async_copy_cost(loads, &value);
-        snprintf(beside, sizeof beside, "; a load with its store %s",
-                 as_fact_value_text(value, ci, async_copy_cost_unit(loads), time, sizeof time));
+        snprintf(beside, sizeof beside, "; load and store: %s per %s",
+                 as_fact_value_text(value, ci, async_copy_cost_unit(loads), time, sizeof time),
+                 size_text(as_cell_note(loads, "bytes_per_instruction"), size));
     }
-    as_fact_say(f, "%s, %s, costs its warp {value}%s", what,
+    as_fact_say(f, "Issue cost of %s: {value} per %s of %s%s", name, what,
                 size_text(as_cell_note(cell, "bytes_per_instruction"), size), beside);
 }
 

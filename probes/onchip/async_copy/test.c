@@ -38,8 +38,8 @@ UNIT_TEST(test_applies)
     assert_int_equal(applies(&t, "what=bandwidth path=bulk level=L2 tile=8192 stages=3", "powers of 2"), AS_PRUNED);
     assert_int_equal(applies(&t, "what=latency path=bulk level=L2 tile=8192 stages=2", "one copy"), AS_PRUNED);
     assert_int_equal(applies(&t, "what=latency path=bulk level=memory tile=8192 stages=1", "one copy"), AS_PRUNED);
-    assert_int_equal(applies(&t, "what=issue path=bulk level=L2 tile=1024 stages=1", "one more"), AS_PRUNED);
-    assert_int_equal(applies(&t, "what=issue path=bulk level=memory tile=1024 stages=8", "from L2"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=issue path=bulk level=L2 tile=1024 stages=1", "2 stages"), AS_PRUNED);
+    assert_int_equal(applies(&t, "what=issue path=bulk level=memory tile=1024 stages=8", "level=L2"), AS_PRUNED);
     assert_int_equal(applies(&t, issue, NULL), AS_APPLIES);
     t.dev.info.warp = 1;
     assert_int_equal(applies(&t, issue, "one after another"), AS_INAPPLICABLE);

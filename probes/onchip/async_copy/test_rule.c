@@ -63,7 +63,7 @@ UNIT_TEST(test_issue)
     struct made *m = made_gpu();
     add_issue(m, "bulk", 8, 20, tile);
     made_derive(m);
-    made_says(made_get(m, "async.bulk.issue"), ", 1 KiB, costs");
+    made_says(made_get(m, "async.bulk.issue"), " per copy instruction of 1 KiB");
     made_end(m);
     add_issue(m, "bulk", 8, 20, tile);
     add_issue(m, "load", 4, 9, wide);
@@ -72,9 +72,9 @@ UNIT_TEST(test_issue)
     made_derive(m);
     made_near(m, "async.load.issue", 16, 1e-9);
     made_near(m, "async.cp_async.issue", 8, 1e-9);
-    made_says(made_get(m, "async.load.issue"), "A load with its store, 512 B, costs its warp 16.0 cycles");
-    made_says(made_get(m, "async.cp_async.issue"), "A copy instruction of cp.async, 512 B, costs its warp 8.00 cycles");
-    made_says(made_get(m, "async.bulk.issue"), "; a load with its store 16.0 cycles");
+    made_says(made_get(m, "async.load.issue"), "Issue cost of loads through registers: 16.0 cycles");
+    made_says(made_get(m, "async.cp_async.issue"), "Issue cost of cp.async: 8.00 cycles");
+    made_says(made_get(m, "async.bulk.issue"), "; load and store: 16.0 cycles");
     made_free(m);
 }
 

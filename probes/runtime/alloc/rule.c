@@ -250,7 +250,7 @@ static void add_granularity(struct as_rule_context *c, const struct as_curve *cu
     f->matter = "the cost of allocators";
     f->verdict = AS_SUPPORTED;
     as_fact_number(f, curve->x[last], (struct as_interval){curve->x[last], curve->x[next]});
-    as_fact_say(f, "%s: the time of a call first rises between sizes of %s, from %s", allocator,
+    as_fact_say(f, "%s: allocation time first rises in the size range %s, from %s", allocator,
                 as_fact_range_text(f->ci, "B", range, sizeof range),
                 as_fact_value_text(curve->y[0], curve->ci[0], "ns", time, sizeof time));
     as_curve_evidence(f, curve, 0, next);
@@ -278,8 +278,8 @@ const struct as_rule as_rules_alloc[] = {
      "median time of freeing over that of allocating, memory untouched, at the size where that ratio is highest",
      "a size at which freeing takes longer against allocating"},
     {"granularity of allocation", derive_granularity,
-     "of allocators that back memory in the call: the largest size up to which a call surely takes within 1.25 of the "
-     "smallest size's time, three sizes or more, where all sizes from a larger one on surely take longer",
+     "of allocators that back memory in the call: the largest size up to which the interval lies below 1.25 times the "
+     "time of the smallest size, over at least three sizes, if all sizes from a larger one on lie above it",
      "a smaller size whose call takes longer"},
     {0},
 };

@@ -96,7 +96,7 @@ UNIT_TEST(test_granularity)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "alloc.granularity.hipMalloc");
     assert_true(f->value == 16384 && f->ci.lo == 16384 && f->ci.hi == 32768);
-    made_says(f, "hipMalloc: the time of a call first rises between sizes of 16 to 32 KiB, from 10.0 "
+    made_says(f, "hipMalloc: allocation time first rises in the size range 16 to 32 KiB, from 10.0 "
                  "µs (9.80 to 10.2 µs)");
     for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
         char id[80];

@@ -200,9 +200,9 @@ static void curves(struct as_rule_context *c)
     {                                                                                                                  \
         "allocator", base, huge, AS_FACT_FAULT_HUGE_PAGES, Kind " huge pages make first touches ", " as fast",         \
             " slower", "First touches of " kind " huge pages and of base pages",                                       \
-            {"Touch fresh memory on " kind " huge pages: first touches run", "as fast as on base pages"},              \
+            {"Use " kind " huge pages for fresh memory: first touches run", "as fast as on base pages"},               \
         {                                                                                                              \
-            "Touch fresh memory on base pages: first touches of " kind " huge pages are", "slower"                     \
+            "Use base pages for fresh memory: first touches of " kind " huge pages are", "slower"                      \
         }                                                                                                              \
     }
 

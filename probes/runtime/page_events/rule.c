@@ -59,7 +59,7 @@ static const char *kinds_text(const struct as_cell *cell, char *out, size_t size
 }
 
 /* ", 2 MiB per fault": the granularity at which memory is mapped; "" without faults. */
-static const char *piece_text(const struct as_curve *curve, char out[static 64])
+static const char *bytes_per_fault_text(const struct as_curve *curve, char out[static 64])
 {
     const size_t last = curve->n - 1;
     const double bytes = curve->x[last] * as_cell_axis_number(curve->cells[last], "stride");
@@ -84,7 +84,7 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
         return;
     f->matter = "page faults and migrations";
     as_fact_number(f, curve->y[last], curve->ci[last]);
-    char kinds[64], time[96] = "", text[64], piece[64];
+    char kinds[64], time[96] = "", text[64], bytes[64];
     struct as_metric_value read;
     if (device && as_cell_metric(cell, "read_time", &read))
         snprintf(time, sizeof time, "; reading them takes %s per page",
@@ -93,7 +93,7 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
                 device ? "CPU reads of %.0f pages of '%s' that the device touched first: %.0f %s, %.3g per page%s"
                        : "CPU first touch of %.0f pages of '%s': %.0f %s, %.3g per page%s",
                 curve->x[last], as_cell_axis(cell, "allocator"), f->value, kinds_text(cell, kinds, sizeof kinds),
-                f->value / curve->x[last], device ? time : piece_text(curve, piece));
+                f->value / curve->x[last], device ? time : bytes_per_fault_text(curve, bytes));
     as_fact_evidence(f, cell);
 }
 

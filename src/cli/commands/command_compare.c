@@ -293,10 +293,10 @@ const struct as_command as_command_compare = {
     .args = "RUN RUN",
     .summary = "compare two runs measurement by measurement",
     .about =
-        "Prints how many measurements differ, the lines of the data sheet and the measurements that differ most, and "
-        "what only one run has; with --all, all measurements. Each has the ratio of the second run to the first, the "
-        "interval that decides, and a "
-        "verdict about the second: same (the 95% interval lies within 3%, or within P with --check), faster or slower "
+        "Prints how many measurements differ, the data sheet lines and measurements that differ most, and those found "
+        "in only one run. --all prints all measurements. Each comparison has the ratio of the second run to the first, "
+        "its interval, and a verdict on the second run: same (the 95% interval lies within 3%, or within P with "
+        "--check), faster or slower "
         "(the 99% interval lies beyond that), or inconclusive. Intervals cover what varies between runs of such a "
         "machine, and numbers that follow the core's clock are compared at that of the first run. Only valid numbers "
         "are compared. Differences between the machines and between the builds of assay are listed.\n\n"

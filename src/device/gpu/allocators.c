@@ -51,7 +51,7 @@ enum as_status as_gpu_get_pool(struct as_gpu *gpu, struct as_gpu_block *b, struc
     const uint64_t bytes = b->page_size ? as_gpu_round_up(b->bytes, b->page_size) : 0;
     b->host = bytes ? as_backing_pool_map(bytes) : NULL;
     if (!b->host)
-        return as_fail(err, AS_NOMEM, "the reserved pool has no huge pages left for %llu bytes",
+        return as_fail(err, AS_NOMEM, "the reserved pool has too few free huge pages for %llu bytes",
                        (unsigned long long)b->bytes);
     b->taken = bytes;
     b->address = (uintptr_t)b->host;

@@ -77,7 +77,7 @@ static enum as_status check_pool(const char *api, uint64_t bytes, uint64_t count
 {
     const uint64_t page = as_backing_pool_page(), left = as_backing_pool_free();
     const uint64_t all = page ? as_gpu_round_up(bytes, page) * count : 0;
-    return all <= left ? AS_OK : too_much(AS_NOMEM, api, all, "; the reserved pool has ", left, " of huge pages", err);
+    return all <= left ? AS_OK : too_much(AS_NOMEM, api, all, "; the reserved huge page pool has ", left, " free", err);
 }
 
 static enum as_status check_free(const char *api, uint64_t bytes, uint64_t free, uint64_t total, struct as_error *err)

@@ -55,7 +55,7 @@ static enum as_status team_check(const struct as_part *parts, size_t n, struct a
         const struct as_gpu *gpu = parts[k].dev->ctx;
         for (size_t i = 0; i < k; i++)
             if (parts[i].dev == parts[k].dev)
-                return as_fail(err, AS_USAGE, "%s: '%s' is given two parts of concurrent work; one per device",
+                return as_fail(err, AS_USAGE, "%s: '%s' appears twice in concurrent work; each device takes one part",
                                gpu->api->name, parts[k].dev->info.id);
         enum as_status st = parts[k].copy ? as_gpu_copy_check(gpu, parts[k].copy, err) : as_gpu_alive(gpu, err);
         if (st)

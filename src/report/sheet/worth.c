@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const double EFFECT_MIN = 1.1; /* an effect below it changes nobody's program */
-static const double USUAL = 1.0 / 3;  /* of the logarithm of an effect that nearly any machine has */
+static const double USUAL = 1.0 / 3;  /* weight of the log effect of advice that fits any machine */
 enum { PER_RELATION = 2 };
 
 /* How much an effect of a relation counts, where its size depends on the experiment more than on the machine. */
@@ -191,15 +191,15 @@ static size_t candidates_of(const struct as_report_run *run, bool of_faults, con
 /* The best of either, without devices that drive the hardware of another. *v is the caller's (free). */
 static size_t worth_candidates(const struct as_report_run *run, bool of_faults, struct as_worth **v)
 {
-    const char **twins = calloc(run->devices_n + 1, sizeof *twins);
-    size_t n = 0, twins_n = 0;
+    const char **duplicates = calloc(run->devices_n + 1, sizeof *duplicates);
+    size_t n = 0, duplicates_n = 0;
     *v = calloc(run->facts_n + run->others_n + 1, sizeof **v);
-    for (size_t i = 0; twins && i < run->devices_n; i++)
+    for (size_t i = 0; duplicates && i < run->devices_n; i++)
         if (as_hardware_representative(run, i) != i)
-            twins[twins_n++] = run->devices[i].id;
-    if (*v && twins)
-        n = candidates_of(run, of_faults, twins, *v);
-    free(twins);
+            duplicates[duplicates_n++] = run->devices[i].id;
+    if (*v && duplicates)
+        n = candidates_of(run, of_faults, duplicates, *v);
+    free(duplicates);
     return n;
 }
 
