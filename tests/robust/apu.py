@@ -90,7 +90,7 @@ def test_what_is_planted_comes_back(assay):
 IN_MEMORY = """[suite]
 title = Main memory
 budget = 0
-trials = 1
+trials = 3
 precision = 100%
 [bandwidth]
 op = triad
@@ -105,6 +105,9 @@ allocator = device,__managed__
 def test_slow_statics_are_a_fact(assay):
     """At the size of the machine's main memory."""
     run(assay, IN_MEMORY, apu(assay, "planted"))
+    footprints = [c["gates"]["footprint"] for c in assay.cells()]
+    if any(f["state"] != "pass" for f in footprints):
+        raise harness.Skip(f"this host's caches: {footprints[0]['text']}")
     cost = facts(assay)["bandwidth_cost.triad.__managed__.cpu"]
     expect(cost["value"] < 1, "against hipMalloc", cost)
 
@@ -199,7 +202,7 @@ def test_reserved_huge_pages(assay):
         if cell["axes"].get("pages") == 1000000:
             expect(cell["status"] == "unsupported" and "at most 128 MiB" in cell["reason"], "more than the pool has", cell)
         elif node == "1":
-            expect(cell["status"] == "unsupported" and "0 bytes of huge pages on NUMA node 1" in cell["reason"], "none there", cell)
+            expect(cell["status"] == "unsupported" and "NUMA node 1 has 0 B of reserved huge pages free" in cell["reason"], "none there", cell)
         else:
             expect(cell["status"] in ("ok", "wide"), "measured", cell)
             expect(cell["probe"] == "alloc" or cell["detail"]["page_size"] == PAGE, "on huge pages", cell)
