@@ -111,7 +111,7 @@ static void check_refused_parts(struct member members[DEVICES], struct as_part p
     assert_true(isnan(t.host_s));
     members[1].copy.bytes = BYTES;
     parts[1] = parts[0];
-    check_fails(gpu.dev.team->run(parts, 2, &t, &err), AS_USAGE, &err, "two parts");
+    check_fails(gpu.dev.team->run(parts, 2, &t, &err), AS_USAGE, &err, "appears twice");
 }
 
 /* Host links need no access of one device to another's memory. */
