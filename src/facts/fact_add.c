@@ -51,10 +51,17 @@ struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation rel
     return f;
 }
 
+/* Do both have a size, and not the same? */
+static bool differ_in_size(const struct as_cell *a, const struct as_cell *b)
+{
+    const double size = as_cell_axis_number(a, "size"), other = as_cell_axis_number(b, "size");
+    return strcmp(a->probe, b->probe) == 0 && isfinite(size) && isfinite(other) && size != other;
+}
+
 struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
                                   const struct as_cell *b, const struct as_fact_fields *by)
 {
-    struct as_fact *f = as_fact_add(c, relation, a, by);
+    struct as_fact *f = differ_in_size(a, b) ? NULL : as_fact_add(c, relation, a, by);
     if (f) {
         as_fact_ratio(f, a, b);
         f->verdict = as_verdict_above(f->ci, 1);

@@ -59,7 +59,7 @@ struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation
 struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
                                  const struct as_fact_fields *by);
 /* The same, whose number is the median of a over that of b, whose evidence they are, and which is supported where the
- * ratio is above 1. Fields are those of a. */
+ * ratio is above 1. Fields are those of a. None is added (NULL) for cells of one probe that differ in size. */
 struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
                                   const struct as_cell *b, const struct as_fact_fields *by);
 /* In the format "{value}" stands for the fact's number with interval and unit, "{op}" for its field of that name. Where

@@ -167,20 +167,21 @@ static enum as_status plan_add_cell(struct planner *p, const struct as_probe *pr
 }
 
 /* The device's working set of memory exceeds what some allocators give, such as managed memory that migrates: there,
- * the smallest that no cache holds, if that is given. */
-static void plan_fit_size(const struct planner *p, struct as_axes *axes)
+ * the smallest that no cache holds, if that is given. Was the size changed? */
+static bool plan_fit_size(const struct planner *p, struct as_axes *axes)
 {
     const struct as_axis_value *size = as_axes_get(axes, "size");
     const char *name = as_axes_text(axes, "allocator");
     const struct as_allocator *a = as_info_allocator(p->info, name);
     const uint64_t least = as_info_memory_least(p->info, name, as_axes_number(axes, "threads"));
     if (!p->size_is_chosen || !size || !a || !a->most || size->number <= (double)a->most || least > a->most)
-        return;
+        return false;
     for (size_t i = 0; i < axes->n; i++)
         if (&axes->v[i] == size) {
             axes->v[i].number = (double)least;
             snprintf(axes->v[i].text, sizeof axes->v[i].text, "%llu", (unsigned long long)least);
         }
+    return true;
 }
 
 /* "DRAM", and not "DRAM1" */
@@ -288,6 +289,22 @@ static void note_no_allocator(struct planner *p, const struct as_probe *probe, c
         as_axis_values_finish(&first[i]);
 }
 
+/* Bandwidth depends on the size: where an allocator got a smaller one, the grid's memory of the device is measured with it
+ * too, to compare them. */
+static enum as_status plan_add_of_device(struct planner *p, const struct as_probe *probe,
+                                         const struct as_axis_values *values, const struct as_axes *fitted)
+{
+    struct as_axes axes = *fitted;
+    for (size_t i = 0; i < axes.n; i++)
+        for (size_t k = 0; strcmp(axes.v[i].name, "allocator") == 0 && k < values[i].n; k++)
+            if (as_allocator_role(p->info->id, values[i].v[k].text) == AS_ROLE_DEVICE) {
+                axes.v[i] = values[i].v[k];
+                add_state_axis(p, &axes);
+                return plan_add_cell(p, probe, &axes);
+            }
+    return AS_OK;
+}
+
 static enum as_status add_product(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
                                   size_t axes_n)
 {
@@ -296,9 +313,10 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
-        plan_fit_size(p, &axes);
+        enum as_status st = plan_fit_size(p, &axes) ? plan_add_of_device(p, probe, values, &axes) : AS_OK;
         add_state_axis(p, &axes);
-        enum as_status st = plan_add_cell(p, probe, &axes);
+        if (!st)
+            st = plan_add_cell(p, probe, &axes);
         if (st)
             return st;
         size_t i = axes_n;

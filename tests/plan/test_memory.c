@@ -313,6 +313,7 @@ UNIT_TEST(test_managed_on_gpu)
     if (planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why) < 1)
         fail_msg("not planned: %s", why);
     assert_int_equal(planned_at(&card, AS_ROLE_MANAGED, set, why, sizeof why), 0);
+    assert_true(planned_at(&card, AS_ROLE_DEVICE, least, why, sizeof why) >= 1); /* to compare at one size */
     card.allocators[1].most = 64 << 20;
     assert_int_equal(planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why), 0);
     assert_non_null(strstr(why, "requested, but 'cuMemAllocManaged' gives at most 64 MiB"));

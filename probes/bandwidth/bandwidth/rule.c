@@ -299,13 +299,14 @@ static bool is_of_role(const struct as_rule_context *c, const struct as_cell *ce
     return as_allocator_role(c->device, as_cell_axis(cell, "allocator")) == role;
 }
 
+/* The best in the device's own memory for the same operation and size. */
 static const struct as_cell *best_on_device(const struct as_rule_context *c, const struct as_cell *const *cells,
-                                            size_t n, const char *op)
+                                            size_t n, const struct as_cell *like)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (as_cell_is(cells[i], "op", op) && is_of_role(c, cells[i], AS_ROLE_DEVICE) &&
-            (!best || as_cell_is_better(cells[i], best)))
+        if (as_cells_same(cells[i], like, "op") && as_cells_same(cells[i], like, "size") &&
+            is_of_role(c, cells[i], AS_ROLE_DEVICE) && (!best || as_cell_is_better(cells[i], best)))
             best = cells[i];
     return best;
 }
@@ -325,27 +326,29 @@ static void add_cost(struct as_rule_context *c, const struct as_cell *cell, cons
                 as_cell_axis(own, "allocator"));
 }
 
-/* Of each allocator and first touch the best cell in memory, against the best in the device's own. */
+/* Of each allocator and first touch the largest arrays in memory with which the device's own was measured too, against the
+ * best in it. */
 static void derive_costs(struct as_rule_context *c)
 {
-    static const char *const kind[] = {"op", "allocator", "touch", NULL};
-    const struct as_cell **cells;
-    size_t n = 0, kept;
+    static const char *const kind[] = {"op", "allocator", "touch", "size", NULL};
+    static const char *const object[] = {"op", "allocator", "touch", NULL};
+    const struct as_cell **cells, **others;
+    size_t n = 0, others_n = 0, added = 0;
     if (c->info && as_info_has_host_kernels(c->info))
         return;
     const size_t all = as_cells_of(c, "bandwidth", &cells);
     for (size_t i = 0; i < all; i++)
         if (bandwidth_is_memory(cells[i]))
             cells[n++] = cells[i];
-    kept = as_cells_keep_best(cells, n, kind, as_cell_is_better);
-    for (size_t i = 0, added = 0; i < kept && added < COSTS_MAX; i++) {
-        const struct as_cell *own = is_of_role(c, cells[i], AS_ROLE_DEVICE)
-                                        ? NULL
-                                        : best_on_device(c, cells, kept, as_cell_axis(cells[i], "op"));
-        if (own)
-            add_cost(c, cells[i], own);
-        added += own != NULL;
-    }
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_better);
+    as_cells_of(c, "bandwidth", &others);
+    for (size_t i = 0; i < n && others; i++)
+        if (!is_of_role(c, cells[i], AS_ROLE_DEVICE) && best_on_device(c, cells, n, cells[i]))
+            others[others_n++] = cells[i];
+    others_n = as_cells_keep_best(others, others_n, object, as_cell_is_larger);
+    for (; added < others_n && added < COSTS_MAX; added++)
+        add_cost(c, others[added], best_on_device(c, cells, n, others[added]));
+    free(others);
     free(cells);
 }
 

@@ -194,9 +194,34 @@ UNIT_TEST(test_allocators_of_a_device)
     made_end(&m);
 }
 
+/* Smaller arrays have less bandwidth in any allocator: only those of one size are compared. */
+UNIT_TEST(test_allocators_of_unequal_sizes)
+{
+    static const struct {
+        const char *allocator;
+        double bytes, gbs;
+    } cells[] = {{"cuMemAlloc", 2048 * MiB, 4400}, {"cuMemAllocManaged", 256 * MiB, 4170}};
+    struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.001};
+    const char axes[] = "op=triad level=memory size=%.0f threads=0 store=regular allocator=%s touch=device",
+               id[] = "bandwidth_cost.triad.cuMemAllocManaged.device";
+    char text[160];
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        snprintf(text, sizeof text, axes, cells[i].bytes, cells[i].allocator);
+        made_add(&m, "bandwidth", "GB/s", cells[i].gbs, text);
+    }
+    made_derive(&m);
+    assert_null(made_find(&m, id));
+    snprintf(text, sizeof text, axes, 256 * MiB, "cuMemAlloc");
+    made_add(&m, "bandwidth", "GB/s", 4180, text);
+    made_derive(&m);
+    made_near(&m, id, 4170. / 4180, 1e-9);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_allocators_of_unequal_sizes),
         cmocka_unit_test(test_bandwidth),
         cmocka_unit_test(test_cache_of_unknown_sharing),
         cmocka_unit_test(test_memory_side),
