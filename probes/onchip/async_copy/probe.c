@@ -160,16 +160,19 @@ struct state {
     struct as_kernel *kernel;
     struct as_memory *buffer, *sums;
     uint32_t *pattern, *sum; /* of the host */
-    uint32_t *prefix;        /* sums of the first n pieces of a period */
+    uint32_t *each, whole;   /* sums of the pieces of a period, and of all of them */
     uint64_t pieces, period; /* in the buffer; after which words read and data repeat */
     size_t workgroups;
     uint64_t shift; /* pieces between the starts of workgroups */
+    uint32_t spread;
     uint64_t first; /* piece with which the next launch begins */
     int wrong;
 };
 
 enum {
     ROUNDS_BEFORE = 2,
+    /* Workgroups that follow one another through the same pieces catch up, and their loads are merged on the way to L2. */
+    SPREAD_IN_L2 = 2,
     WORK = 256 /* steps that hide the copies of a round: over 1000 cycles */
 };
 
@@ -196,11 +199,14 @@ static uint32_t async_copy_piece_sum(const struct state *s, uint64_t piece)
     return sum;
 }
 
-/* Of n pieces from one on. */
-static uint32_t async_copy_want(const struct state *s, uint64_t from, uint64_t n)
+/* Of the n pieces of a workgroup. A period is a power of two and strides are odd: each period of turns has every piece. */
+static uint32_t async_copy_want(const struct state *s, uint64_t group, uint64_t n)
 {
-    const uint64_t start = from % s->period, end = start + n;
-    return (uint32_t)(end / s->period) * s->prefix[s->period] + s->prefix[end % s->period] - s->prefix[start];
+    const uint64_t first = s->first + group * s->shift, stride = 1 + group * s->spread;
+    uint32_t sum = (uint32_t)(n / s->period) * s->whole;
+    for (uint64_t k = 0; k < n % s->period; k++)
+        sum += s->each[(first + k * stride) % s->period];
+    return sum;
 }
 
 static enum as_status async_copy_allocate(struct state *s, struct as_error *err)
@@ -209,13 +215,14 @@ static enum as_status async_copy_allocate(struct state *s, struct as_error *err)
     const uint64_t words = s->workgroups * p->threads;
     s->pieces = p->buffer / p->bytes;
     s->shift = s->workgroups ? s->pieces / s->workgroups : 0;
+    s->spread = p->in_memory ? 0 : SPREAD_IN_L2;
     s->period = PATTERN_WORDS / piece_words(p);
     if (s->period < piece_words(p) / p->threads)
         s->period = piece_words(p) / p->threads;
     s->pattern = malloc(PATTERN_WORDS * sizeof *s->pattern);
     s->sum = calloc(words, sizeof *s->sum);
-    s->prefix = calloc(s->period + 1, sizeof *s->prefix);
-    if (!s->pattern || !s->sum || !s->prefix)
+    s->each = calloc(s->period, sizeof *s->each);
+    if (!s->pattern || !s->sum || !s->each)
         return as_nomem(err, PATTERN_WORDS * sizeof *s->pattern, "a pattern");
     enum as_status st = as_check_room(s->timer.dev, p->buffer, p->buffer, err);
     if (!st)
@@ -232,8 +239,9 @@ static enum as_status async_copy_fill(struct state *s, uint64_t seed, struct as_
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < PATTERN_WORDS; i++)
         s->pattern[i] = (uint32_t)as_rng_u64(&rng);
+    s->whole = 0;
     for (uint64_t i = 0; i < s->period; i++)
-        s->prefix[i + 1] = s->prefix[i] + async_copy_piece_sum(s, i);
+        s->whole += s->each[i] = async_copy_piece_sum(s, i);
     for (uint64_t at = 0; at < s->buffer->bytes && !st; at += bytes)
         st = dev->memory->write(dev, s->buffer, at, s->pattern, bytes, err);
     return st;
@@ -271,7 +279,7 @@ static enum as_status async_copy_judge(struct state *s, uint64_t pieces, struct 
         uint32_t sum = 0;
         for (uint64_t k = 0; k < p->threads; k++)
             sum += s->sum[g * p->threads + k];
-        s->wrong |= sum != async_copy_want(s, s->first + g * s->shift, pieces);
+        s->wrong |= sum != async_copy_want(s, g, pieces);
     }
     return st;
 }
@@ -294,7 +302,7 @@ static struct as_tensor async_copy_tensor(const struct state *s)
                               .box_rows = (unsigned)(s->shape.bytes / TENSOR_ROW)};
 }
 
-enum { ARGS_ALWAYS = 11, ARGS_MOST = ARGS_ALWAYS + 2 };
+enum { ARGS_ALWAYS = 12, ARGS_MOST = ARGS_ALWAYS + 1 };
 
 static enum as_status async_copy_launch(struct state *s, uint32_t copies, uint64_t rounds, double *seconds,
                                         struct as_error *err)
@@ -312,10 +320,9 @@ static enum as_status async_copy_launch(struct state *s, uint32_t copies, uint64
                                      as_u32_arg(s->first),
                                      as_u32_arg(s->shift),
                                      as_u32_arg(ROUNDS_BEFORE),
-                                     as_u32_arg(rounds)};
+                                     as_u32_arg(rounds),
+                                     as_u32_arg(p->what == ISSUE ? WORK : s->spread)};
     size_t args_n = ARGS_ALWAYS;
-    if (p->what == ISSUE)
-        args[args_n++] = as_u32_arg(WORK);
     if (p->path->is_tensor)
         args[args_n++] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &tensor};
     struct as_launch l = as_launch_of(s->kernel, args, args_n, s->workgroups, p->threads);
@@ -414,7 +421,7 @@ static void async_copy_finish(void *state)
     as_kernel_timer_finish(&s->timer);
     free(s->pattern);
     free(s->sum);
-    free(s->prefix);
+    free(s->each);
 }
 
 static const struct as_own_metric own_metrics[] = {

@@ -77,10 +77,10 @@ static void run_group(void *const *args, uint32_t group, uint32_t tiles[STAGES][
 {
     uint32_t *sums = (uint32_t *)args[2] + (size_t)group * THREADS;
     const uint32_t mask = number(args, 5), first = number(args, 7) + group * number(args, 8),
-                   turns = STAGES * (number(args, 9) + number(args, 10));
+                   turns = STAGES * (number(args, 9) + number(args, 10)), stride = 1 + group * number(args, 11);
     memset(sums, 0, THREADS * sizeof *sums);
     for (uint32_t t = 0; t < turns; t++) {
-        const uint32_t piece = (first + t) & mask;
+        const uint32_t piece = (first + t * stride) & mask;
         uint32_t *tile = tiles[t % STAGES];
         for (int pass = 0; pass < 2; pass++) {
             if (pass == (early ? 1 : 0))
