@@ -289,8 +289,8 @@ static void note_no_allocator(struct planner *p, const struct as_probe *probe, c
         as_axis_values_finish(&first[i]);
 }
 
-/* Bandwidth depends on the size: where an allocator got a smaller one, the grid's memory of the device is measured with it
- * too, to compare them. */
+/* Bandwidth depends on the size: where an allocator got a smaller one, the grid's memory of the device is measured with
+ * it too, to compare them. */
 static enum as_status plan_add_of_device(struct planner *p, const struct as_probe *probe,
                                          const struct as_axis_values *values, const struct as_axes *fitted)
 {
