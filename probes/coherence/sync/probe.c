@@ -87,14 +87,20 @@ static uint64_t first_value(const struct shape *s)
     return s->max ? 0 : UINT64_MAX >> 1;
 }
 
-static enum as_status sync_launch(struct state *s, uint32_t turns, double *seconds, struct as_error *err)
+/* rising: does each turn's value surpass those of the turns before? */
+static enum as_status sync_launch(struct state *s, uint32_t turns, bool rising, double *seconds, struct as_error *err)
 {
     const struct shape *p = &s->shape;
-    const struct as_arg updates[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->array), as_u64_arg(s->seed),
-                                     as_u32_arg((uint32_t)p->elements - 1), as_u32_arg(turns)};
+    const struct as_arg updates[] = {as_memory_arg(s->timer.memory),
+                                     as_memory_arg(s->array),
+                                     as_u64_arg(s->seed),
+                                     as_u32_arg((uint32_t)p->elements - 1),
+                                     as_u32_arg(turns),
+                                     as_u64_arg(rising ? INT32_MAX : INT64_MAX),
+                                     as_u32_arg(rising)};
     const struct as_arg barriers[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->array), as_u32_arg(turns)};
     struct as_launch l = p->barrier ? as_launch_of(s->kernel, barriers, 3, p->workgroups, p->threads)
-                                    : as_launch_of(s->kernel, updates, 5, p->workgroups, p->threads);
+                                    : as_launch_of(s->kernel, updates, 7, p->workgroups, p->threads);
     l.work.accesses = (double)turns;
     return as_kernel_timer_launch(&s->timer, &l, seconds, err);
 }
@@ -178,9 +184,11 @@ static enum as_status sync_prepare(struct as_trial_context *tc, void *state, str
     if (st)
         return st;
     sync_note_code(s, tc);
+    if (!s->shape.barrier)
+        as_note(tc, "values", "change at each turn");
     st = sync_reset(s, err);
     for (int i = 0; i < TIMES && !st; i++)
-        st = sync_launch(s, 0, &nothing[i], err);
+        st = sync_launch(s, 0, true, &nothing[i], err);
     if (st)
         return st;
     s->timer.overhead_s = as_median(nothing, TIMES);
@@ -201,7 +209,9 @@ static enum as_status sync_sample(void *state, uint64_t reps, struct as_sample *
     double ns = 0;
     enum as_status st = AS_OK;
     for (int i = 0; i < TIMES && !st && !(ns > 0); i++) {
-        st = sync_launch(s, (uint32_t)reps, &out->seconds, err);
+        st = s->shape.barrier || s->shape.shared ? AS_OK : sync_reset(s, err);
+        if (!st)
+            st = sync_launch(s, (uint32_t)reps, true, &out->seconds, err);
         ns = sync_seconds(s, out->seconds) * 1e9;
     }
     if (st)
@@ -229,7 +239,8 @@ static void sync_replay(const struct state *s, size_t group, uint64_t *elements)
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
-            uint64_t *at = &elements[(x >> 40 & (p->elements - 1)) * p->words + p->words - 1], value = x >> 1;
+            uint64_t *at = &elements[(x >> 40 & (p->elements - 1)) * p->words + p->words - 1],
+                     value = p->max ? x >> 1 : INT64_MAX - (x >> 1);
             *at = (p->max ? value > *at : value < *at) ? value : *at;
         }
     }
@@ -268,7 +279,7 @@ static bool sync_check(void *state, char *why, size_t size)
     uint64_t *got = malloc(bytes);
     if (!got)
         return as_check_no_memory(why, size);
-    bool good = !sync_reset(s, &err) && !sync_launch(s, CHECK_TURNS, &unused, &err) &&
+    bool good = !sync_reset(s, &err) && !sync_launch(s, CHECK_TURNS, false, &unused, &err) &&
                 !dev->memory->read(dev, s->array, 0, got, bytes, &err);
     if (!good)
         snprintf(why, size, "%s", err.text);

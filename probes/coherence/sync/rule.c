@@ -1,20 +1,43 @@
 /* 64-bit atomic minima and maxima: latency and rate, what emulation by two words costs; and barriers by workgroup. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *sync_memory(const struct as_rule_context *c, const struct as_cell *cell)
 {
     return as_cell_is(cell, "memory", "shared") ? as_shared_memory_name(c) : "global memory";
 }
 
+static bool sync_notes(const struct as_cell *cell, const char *note, const char *text)
+{
+    char *is = as_cell_note_text(cell, note);
+    const bool same = is && strcmp(is, text) == 0;
+    free(is);
+    return same;
+}
+
+static bool sync_is_loop(const struct as_cell *cell)
+{
+    return sync_notes(cell, "instruction", "a loop of compare-and-swaps");
+}
+
+/* A loop whose values change no element ends at its first load: builds that do not note their values measured that. */
+static bool sync_is_sound(const struct as_cell *cell)
+{
+    return !sync_is_loop(cell) || sync_notes(cell, "values", "change at each turn");
+}
+
 /* "native 64-bit atomic max", "64-bit atomic max by two words" */
 static const char *sync_name(const struct as_cell *cell, char out[static 64])
 {
-    const bool native = as_cell_is(cell, "path", "native");
-    snprintf(out, 64, "%s64-bit atomic %s%s", native ? "native " : "", as_cell_axis(cell, "op"),
-             native ? "" : " by two words");
+    const bool native = as_cell_is(cell, "path", "native"), loop = sync_is_loop(cell);
+    snprintf(out, 64, "%s64-bit atomic %s%s", native && !loop ? "native " : "", as_cell_axis(cell, "op"),
+             loop     ? " (a loop of compare-and-swaps)"
+             : native ? ""
+                      : " by two words");
     return out;
 }
 
@@ -64,14 +87,15 @@ static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_SYNC_EMULATED, pair->b, pair->a, NULL);
     if (!f)
         return;
-    as_fact_say(f,
-                f->verdict == AS_UNDECIDED
-                    ? "64-bit atomic {op} by two words in %s and native {tied}: %s%s, result {result}, "
-                      "on {elements} elements"
-                    : "64-bit atomic {op} by two words in %s is %s than native%s, result {result}, on {elements} "
-                      "elements",
-                sync_memory(c, pair->a), as_fact_ratio_text(f, " slower", " faster", "", ratio, sizeof ratio),
-                as_cell_is(pair->a, "threads", "1") ? ", one thread" : "");
+    const char *times = as_fact_ratio_text(f, " slower", " faster", "", ratio, sizeof ratio),
+               *native = sync_is_loop(pair->a) ? "a loop of compare-and-swaps" : "native";
+    as_fact_say(
+        f,
+        f->verdict == AS_UNDECIDED
+            ? "64-bit atomic {op} by two words in %s and %s {tied}: %s%s, result {result}, on {elements} elements"
+            : "64-bit atomic {op} by two words in %s is %s than %s%s, result {result}, on {elements} elements",
+        sync_memory(c, pair->a), f->verdict == AS_UNDECIDED ? native : times,
+        f->verdict == AS_UNDECIDED ? times : native, as_cell_is(pair->a, "threads", "1") ? ", one thread" : "");
 }
 
 static void derive_sync(struct as_rule_context *c)
@@ -80,6 +104,8 @@ static void derive_sync(struct as_rule_context *c)
     struct as_pair *pairs;
     size_t n = as_cells_of(c, "sync", &cells), pairs_n;
     for (size_t i = 0; i < n; i++) {
+        if (!sync_is_sound(cells[i]))
+            continue;
         if (as_cell_is(cells[i], "op", "barrier")) {
             if (as_cell_is(cells[i], "compute_units", "one"))
                 sync_add_barrier(c, cells[i]);
@@ -92,7 +118,8 @@ static void derive_sync(struct as_rule_context *c)
     free(cells);
     as_pairs_make(c, "sync", "path", "native", "two_words", &pairs, &pairs_n);
     for (size_t i = 0; i < pairs_n; i++)
-        sync_add_emulation(c, &pairs[i]);
+        if (sync_is_sound(pairs[i].a))
+            sync_add_emulation(c, &pairs[i]);
     free(pairs);
 }
 

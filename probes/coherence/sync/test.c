@@ -54,7 +54,7 @@ enum { ELEMENTS = 16, THREADS = 4, UPDATE_NS = 250 };
 static struct toy toy;
 static enum { RIGHT, SKIPS_LAST, IS_MINIMUM, OFF_BY_ONE_ELEMENT, NOT_ABLE } fault;
 
-static void toy_updates(uint64_t *array, uint64_t seed, uint32_t turns)
+static void toy_updates(uint64_t *array, uint64_t seed, uint32_t turns, uint64_t low, uint32_t rise)
 {
     const size_t threads = toy.workgroups * THREADS;
     for (uint64_t thread = 0; thread < threads; thread++) {
@@ -62,8 +62,9 @@ static void toy_updates(uint64_t *array, uint64_t seed, uint32_t turns)
         for (uint32_t t = 0; t < turns; t++) {
             x ^= x << 13, x ^= x >> 7, x ^= x << 17;
             uint64_t *at = &array[((x >> 40) + (fault == OFF_BY_ONE_ELEMENT)) % ELEMENTS];
-            if (!(fault == SKIPS_LAST && thread + 1 == threads) && (*at < x >> 1) == (fault != IS_MINIMUM))
-                *at = x >> 1;
+            const uint64_t value = (uint64_t)rise * (t + 1) << 31 | (x >> 1 & low);
+            if (!(fault == SKIPS_LAST && thread + 1 == threads) && (*at < value) == (fault != IS_MINIMUM))
+                *at = value;
         }
     }
 }
@@ -74,11 +75,14 @@ static void run(const char *name, void *const *args)
         *(uint32_t *)args[0] = fault != NOT_ABLE;
     if (strcmp(name, "updates") != 0)
         return;
-    uint64_t seed;
-    uint32_t turns;
+    uint64_t seed, low;
+    uint32_t turns, rise;
     memcpy(&seed, args[2], sizeof seed);
     memcpy(&turns, args[4], sizeof turns);
-    toy_updates(args[1], seed, turns);
+    memcpy(&low, args[5], sizeof low);
+    memcpy(&rise, args[6], sizeof rise);
+    assert_true(turns <= 40 || rise == 1); /* timed updates go on to change elements */
+    toy_updates(args[1], seed, turns, low, rise);
     toy.launch_s = 10e-6 + turns * UPDATE_NS * 1e-9;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/unit_test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void add(struct made *m, double ns, const char *by, const char *memory, int threads)
 {
@@ -57,11 +58,38 @@ UNIT_TEST(test_tied)
     made_free(m);
 }
 
+/* A loop of compare-and-swaps is not called native, and counts only where its values change the elements. */
+UNIT_TEST(test_loop)
+{
+    static const char native[] =
+        "op=max path=native result=kept memory=shared elements=1024 threads=1 compute_units=one",
+                      loop[] = "{\"instruction\":\"a loop of compare-and-swaps\"}",
+                      sound[] = "{\"instruction\":\"a loop of compare-and-swaps\",\"values\":\"change at each turn\"}";
+    for (int i = 0; i < 2; i++) {
+        struct made *m = made_gpu();
+        struct as_cell *cell = made_add(m, "sync", "ns", 80, native);
+        cell->detail = strdup(i ? sound : loop);
+        add(m, 240, "two_words", "shared", 1);
+        made_derive(m);
+        if (i) {
+            made_says(made_get(m, "sync.max.native.shared.latency"),
+                      "A 64-bit atomic max (a loop of compare-and-swaps) in shared memory has a latency of 80.0 ns");
+            made_says(made_near(m, "sync.max.shared.1024.1.kept.emulated", 3, 1e-9),
+                      "than a loop of compare-and-swaps, one thread");
+        } else {
+            assert_null(made_find(m, "sync.max.native.shared.latency"));
+            assert_null(made_find(m, "sync.max.shared.1024.1.kept.emulated"));
+        }
+        made_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_loop),
         cmocka_unit_test(test_tied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
