@@ -38,6 +38,7 @@ enum {
     TILE_BYTES = TILE * ELEMENT_WORDS * 4,
     BARRIER_BYTES = 1 << 10
 };
+enum { BANKS = 32, BANK_BYTES = 4 }; /* CUDA C++ Programming Guide, compute capability 5.0 and later */
 /* As in the kernel. */
 enum { CHAIN_STEP = 33, CHAIN_WORDS = 1024 };
 
@@ -138,6 +139,11 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
         return st;
     as_expect_code(tc, s->kernel, k->operation, k->at_least);
     as_note_number(tc, "workgroups", (double)s->workgroups);
+    if (!k->alone) {
+        tc->limit = BANKS * BANK_BYTES;
+        snprintf(tc->limit_why, sizeof tc->limit_why, "shared memory has %d banks of %d bytes", (int)BANKS,
+                 (int)BANK_BYTES);
+    }
     return s->what == LATENCY ? AS_OK : cluster_memory_fill(s, tc->seed, err);
 }
 
