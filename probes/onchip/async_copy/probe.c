@@ -127,6 +127,8 @@ static enum as_applies async_copy_applies(const struct as_device_info *info, con
         return as_pruned(err, "tile and stages are powers of 2");
     if (s.what == LATENCY && (s.stages > 1 || s.in_memory))
         return as_pruned(err, "latency is that of one copy, from L2");
+    if (s.what == LATENCY && !(info->capabilities & AS_CAP_CYCLES))
+        return as_inapplicable(err, "kernels of this device have no clock");
     if (s.what == ISSUE && (s.stages == 1 || s.in_memory))
         return as_pruned(err, "issue needs at least 2 stages and level=L2");
     if (s.what == ISSUE && info->warp <= 1)
@@ -171,7 +173,8 @@ struct state {
 
 enum {
     ROUNDS_BEFORE = 2,
-    /* Workgroups that follow one another through the same pieces catch up, and their loads are merged on the way to L2. */
+    /* Workgroups that follow one another through the same pieces catch up, and their loads are merged on the way to L2.
+     */
     SPREAD_IN_L2 = 2,
     WORK = 256 /* steps that hide the copies of a round: over 1000 cycles */
 };
@@ -199,7 +202,8 @@ static uint32_t async_copy_piece_sum(const struct state *s, uint64_t piece)
     return sum;
 }
 
-/* Of the n pieces of a workgroup. A period is a power of two and strides are odd: each period of turns has every piece. */
+/* Of the n pieces of a workgroup. A period is a power of two and strides are odd: each period of turns has every piece.
+ */
 static uint32_t async_copy_want(const struct state *s, uint64_t group, uint64_t n)
 {
     const uint64_t first = s->first + group * s->shift, stride = 1 + group * s->spread;
@@ -254,7 +258,10 @@ static enum as_status async_copy_build(struct state *s, struct as_trial_context 
     struct as_buf head = AS_BUF_INIT;
     char defines[128];
     snprintf(defines, sizeof defines, "-DPATH_%s -DSIZE=%d -DSTAGES=%d -DGROUP_THREADS=%d%s", path->define,
-             (int)p->bytes, (int)p->stages, (int)p->threads, p->what == ISSUE ? " -DISSUE" : "");
+             (int)p->bytes, (int)p->stages, (int)p->threads,
+             p->what == ISSUE     ? " -DISSUE"
+             : p->what == LATENCY ? " -DLATENCY"
+                                  : "");
     as_buf_str(&head, as_kernel_sweep);
     as_buf_str(&head, path->head);
     enum as_status st = as_buf_check(&head, err);
@@ -376,6 +383,8 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     as_note_number(tc, "workgroups", (double)s->workgroups);
     as_note_number(tc, "group_threads", (double)p->threads);
     as_note_number(tc, "bytes_in_flight", (double)(p->bytes * p->stages));
+    if (p->what == LATENCY)
+        as_note(tc, "clock", "from start to arrival");
     if (p->what == ISSUE)
         as_note_number(tc, "bytes_per_instruction", (double)(p->bytes / async_copy_instructions(p)));
     if (s->workgroups == 1)
@@ -383,13 +392,26 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     return st;
 }
 
+/* From the start of each copy until it has arrived, by the kernel's clock. */
+static enum as_status async_copy_latency(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    enum as_status st = async_copy_launch(s, (uint32_t)s->shape.stages, reps, &out->seconds, err);
+    if (!st)
+        st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_NANOS, err);
+    out->clock_hz = as_kernel_timer_clock(&s->timer);
+    out->value = (double)s->timer.record[0].value / (double)reps / out->clock_hz * 1e9;
+    return st;
+}
+
 static enum as_status async_copy_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     const struct shape *p = &s->shape;
-    const uint64_t fewer = p->what == BANDWIDTH ? p->stages : p->what == ISSUE ? 1 : 0; /* copies of the control */
+    const uint64_t fewer = p->what == BANDWIDTH ? p->stages : 1; /* copies of the control */
     const double copies = (double)reps * (double)(p->what == BANDWIDTH ? p->stages : p->stages - fewer);
     double span = 0, without = 0;
+    if (p->what == LATENCY)
+        return async_copy_latency(s, reps, out, err);
     out->seconds = 0;
     enum as_status st = async_copy_time(s, (uint32_t)p->stages, reps, &span, &out->seconds, err);
     out->clock_hz = as_kernel_timer_clock(&s->timer);
@@ -400,9 +422,8 @@ static enum as_status async_copy_sample(void *state, uint64_t reps, struct as_sa
     if (span <= without)
         return as_fail(err, AS_UNSUPPORTED, "the loop with copies takes no longer than without");
     const double each = (span - without) / copies;
-    out->value = p->what == BANDWIDTH ? (double)p->bytes / each * 1e-9
-                 : p->what == ISSUE   ? each / (double)async_copy_instructions(p) * 1e9
-                                      : each * 1e9;
+    out->value =
+        p->what == BANDWIDTH ? (double)p->bytes / each * 1e-9 : each / (double)async_copy_instructions(p) * 1e9;
     return AS_OK;
 }
 

@@ -2,9 +2,11 @@
 #include "facts/rule.h"
 
 #include "base/text.h"
+#include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const paths[] = {"load", "cp_async", "bulk", "tensor", "to_lds", NULL};
 static const char *const levels[] = {"L2", "memory", NULL};
@@ -56,13 +58,44 @@ static const struct as_cell *async_copy_best(const struct as_cell *const *cells,
     return best;
 }
 
+/* Loads through registers of the same tile and stages. */
+static const struct as_cell *async_copy_loads(const struct as_cell *const *cells, size_t n, const struct as_cell *like)
+{
+    for (size_t i = 0; i < n; i++)
+        if (async_copy_is(cells[i], "bandwidth", paths[0], as_cell_axis(like, "level")) &&
+            as_cells_alike(cells[i], like, "path"))
+            return cells[i];
+    return NULL;
+}
+
+/* The best bandwidth of a path of which loads have a counterpart. */
+static const struct as_cell *async_copy_best_pair(const struct as_cell *const *cells, size_t n, const char *path,
+                                                  const char *level)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (async_copy_is(cells[i], "bandwidth", path, level) && async_copy_loads(cells, n, cells[i]) &&
+            (!best || as_cell_is_faster(cells[i], best)))
+            best = cells[i];
+    return best;
+}
+
+/* Builds that subtracted the loop without copies, which overlaps with them, do not note the clock. */
+static bool async_copy_is_timed(const struct as_cell *cell)
+{
+    char *clock = as_cell_note_text(cell, "clock");
+    const bool timed = clock && strcmp(clock, "from start to arrival") == 0;
+    free(clock);
+    return timed;
+}
+
 static void async_copy_add_latency(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                                    const char *path)
 {
     const struct as_cell *least = NULL;
     char size[32];
     for (size_t i = 0; i < n; i++)
-        if (async_copy_is(cells[i], "latency", path, "L2") &&
+        if (async_copy_is(cells[i], "latency", path, "L2") && async_copy_is_timed(cells[i]) &&
             (!least || async_copy_tile(cells[i]) < async_copy_tile(least)))
             least = cells[i];
     struct as_fact *f = least ? as_fact_add_cell(c, AS_FACT_ASYNC_LATENCY, least, NULL) : NULL;
@@ -117,15 +150,18 @@ static void async_copy_add_gain(struct as_rule_context *c, const struct as_cell 
                                 const char *path, const char *from)
 {
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_ASYNC_GAIN, best, loads, NULL);
-    char text[160];
+    char text[160], size[32], flight[64];
     if (!f)
         return;
-    as_fact_say(f, "Bandwidth from %s to %s by %s, against loads through registers: %s", from, as_shared_memory_name(c),
-                async_copy_name(path), as_fact_noted_text(f, "", "", text, sizeof text));
+    snprintf(flight, sizeof flight, "%.0f x %s", as_cell_axis_number(best, "stages"),
+             size_text(async_copy_tile(best), size));
+    as_fact_say(f, "Bandwidth from %s to %s by %s, against loads through registers (both with %s in flight): %s", from,
+                as_shared_memory_name(c), async_copy_name(path), flight,
+                as_fact_noted_text(f, "", "", text, sizeof text));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
-        as_fact_act(f, "Fill %s by %s: {gain} the bandwidth of loads through registers", as_shared_memory_name(c),
-                    async_copy_name(path));
+        as_fact_act(f, "Fill %s by %s: {gain} the bandwidth of loads through registers (both with %s in flight)",
+                    as_shared_memory_name(c), async_copy_name(path), flight);
 }
 
 /* Of the measurement with most copies in flight; NULL: none. */
@@ -191,13 +227,13 @@ static void derive_async_copy(struct as_rule_context *c)
             async_copy_add_issue(c, issue, async_copy_issue(cells, n, paths[0]), paths[p]);
         for (size_t l = 0; levels[l]; l++) {
             const struct as_cell *best = async_copy_best(cells, n, paths[p], levels[l]),
-                                 *loads = async_copy_best(cells, n, paths[0], levels[l]);
+                                 *pair = p ? async_copy_best_pair(cells, n, paths[p], levels[l]) : NULL;
             if (!best)
                 continue;
             async_copy_add_bandwidth(c, best, paths[p], levels[l]);
             async_copy_add_flight(c, cells, n, best, paths[p], levels[l]);
-            if (loads && best != loads)
-                async_copy_add_gain(c, best, loads, paths[p], levels[l]);
+            if (pair)
+                async_copy_add_gain(c, pair, async_copy_loads(cells, n, pair), paths[p], levels[l]);
         }
     }
     free(cells);
@@ -205,8 +241,8 @@ static void derive_async_copy(struct as_rule_context *c)
 
 const struct as_rule as_rules_async_copy[] = {
     {"copies to shared memory", derive_async_copy,
-     "the best valid measurement of each path; bytes in flight by tile times stages; the ratio of the best "
-     "measurements of two paths",
+     "the best valid measurement of each path; bytes in flight by tile times stages; the ratio of two paths with "
+     "the same tile and stages",
      "a larger bandwidth with fewer bytes in flight that passes the same gates"},
     {0},
 };
