@@ -62,6 +62,27 @@ const splitUnits = t => t.tab.evaluate(() => {
   return found;
 });
 const cutNames = t => t.tab.evaluate(() => [...document.querySelectorAll('#curves .plots .role-axis-label text')].map(e => e.textContent).filter(s => s.endsWith('…')));
+// Texts whose contrast with their background is below WCAG's 4.5; of pictures those beside the marks.
+const faintTexts = t => t.tab.evaluate(() => {
+  const LEAST = 4.5, rgba = s => (s.match(/[\d.]+/g) ?? []).map(Number);
+  const luminance = c => c.slice(0, 3).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const paper = e => {
+    for (; e; e = e.parentElement) {
+      const c = rgba(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const own = e => [...e.childNodes].some(n => n.nodeType === Node.TEXT_NODE && n.data.trim());
+  const texts = [...document.querySelectorAll('main *:not(svg *), footer *')].filter(e => own(e) && e.checkVisibility())
+    .concat([...document.querySelectorAll('.plots svg :is(.role-axis, .role-legend, .role-title) text')].filter(e => e.checkVisibility()));
+  return texts.flatMap(e => {
+    const style = getComputedStyle(e), ink = rgba(e.ownerSVGElement ? style.fill : style.color);
+    const [a, b] = [luminance(ink), luminance(paper(e))].sort((x, y) => y - x), contrast = (a + .05) / (b + .05);
+    return ink.length >= 3 && contrast < LEAST ? [`${e.textContent.trim().slice(0, 30)}: ${contrast.toFixed(1)}`] : [];
+  });
+});
 // What is seen of an answer ends where a statement does, and no box cuts it.
 const cutAdvice = t => t.tab.evaluate(() => [...document.querySelectorAll('#advice .sentence')].filter(p => p.checkVisibility() &&
   (p.scrollHeight > p.clientHeight + 1 || !/^$|^[.;]? /.test(p.querySelector('.further')?.textContent ?? ''))).map(p => p.innerText.slice(-40)));
@@ -104,6 +125,11 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);
+    for (const colorScheme of width === 1400 ? ['light', 'dark'] : []) {
+      await t.tab.emulateMedia({ colorScheme });
+      const faint = await faintTexts(t);
+      check(`${where}, ${colorScheme}: every text is legible`, faint.length === 0, faint.slice(0, 12));
+    }
     for (let w = 800; width === 1400 && w <= 1600; w += 50) {
       await t.tab.setViewportSize({ width: w, height });
       const narrow = await cutCells(t);

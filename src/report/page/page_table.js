@@ -166,7 +166,8 @@
       for (let i = beside; i < heads.length - 1; i++) if (row.cells[i].textContent) row.cells[i].dataset.head = heads[i].textContent;
   }
   if (phone.matches) for (const table of document.querySelectorAll('.one > .sheet')) nameCells(table);
-  const several = document.querySelectorAll('.sheet').length > 1, crowded = document.querySelector('.top.rows');
+  const several = document.querySelectorAll('.sheet').length > 1;
+  const crowded = document.querySelector('.top.rows') || several && document.querySelector('.sheet.joined');
   const folded = several && narrow.matches ? '.sheet tbody' : phone.matches || crowded ? '.sheet tbody.brief' : null;
   if (folded) for (const body of document.querySelectorAll(folded)) foldGroup(body);
   const closed = phone.matches ? 'details.rows, details.curve ~ details.curve' : narrow.matches && several ? 'details.curve ~ details.curve ~ details.curve' : null;

@@ -40,7 +40,7 @@ static void sheet_head(struct as_page *p, const char *device, const struct as_sh
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
-    as_html_region(b, "scroll whole one", "sheet", "Data sheet");
+    as_html_region(b, "scroll whole one", joined ? "sheet joined" : "sheet", "Data sheet");
     as_html_open(b, "caption", NULL);
     as_html_text(b, "code", NULL, device);
     write_name(b, p->runs, device);
@@ -314,11 +314,11 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
     if (!st && as_sheet_next(sheet, &(size_t){0}, &(size_t){0}, &any)) {
         sheet_seen(p, device);
         const bool another = rests_on_several(p, joined);
-        if (another)
-            sheet_runs(p, joined);
         sheet_head(p, device, sheet, another);
         lines_of_one(p, device, sheet, joined, another);
         as_html_table_end(p->out);
+        if (another)
+            sheet_runs(p, joined);
         if (joined && is_first_of_one_run(p->runs[0].machine, joined))
             sheet_assumed(p);
         lines_without_numbers(p, sheet);
