@@ -11,6 +11,27 @@ static bool is_plain(const struct as_cell *cell)
     return as_cell_is(cell, "strategy", "none");
 }
 
+/* Does its time count only what a program does? Trials without this note compiled static variables in each run, or
+ * computed the host's elements without arrays. */
+static bool app_is_sound(const struct as_cell *cell)
+{
+    const char *note = as_cell_is(cell, "strategy", "static") ? "static_modules"
+                       : as_cell_is(cell, "version", "host")  ? "host_arrays"
+                                                              : NULL;
+    return !note || as_cell_note(cell, note) > 0;
+}
+
+/* The largest of each kind; *out is the caller's (free). */
+static size_t app_cells(struct as_rule_context *c, const char *const *kind, const struct as_cell ***out)
+{
+    const size_t all = as_cells_of(c, "app", out);
+    size_t n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (app_is_sound((*out)[i]))
+            (*out)[n++] = (*out)[i];
+    return as_cells_keep_best(*out, n, kind, as_cell_is_larger);
+}
+
 /* The explicit version of the same problem without a strategy; of several allocators the fastest. */
 static const struct as_cell *app_explicit(const struct as_cell *const *cells, size_t n, const struct as_cell *unified)
 {
@@ -37,10 +58,11 @@ static void say_compute(const struct as_cell *cell, const struct as_fact *f, str
 
 /* "", or ", with 40% less peak memory" by this metric, where several trials decide it: system counters see others too.
  */
-static void say_memory(const struct as_cell *cell, const char *metric, struct as_buf *out)
+static void say_memory(const struct as_rule_context *c, const struct as_cell *cell, const char *metric,
+                       struct as_buf *out)
 {
     struct as_metric_value v;
-    if (!as_cell_metric(cell, metric, &v) || v.trials < 2)
+    if (!as_app_peak_counts(c, cell) || !as_cell_metric(cell, metric, &v) || v.trials < 2)
         return;
     if (v.ci.hi < 1)
         as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - v.value));
@@ -97,7 +119,7 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
     if (!f)
         return;
     say_compute(unified, f, &text);
-    say_memory(unified, "peak_against_explicit", &text);
+    say_memory(c, unified, "peak_against_explicit", &text);
     say_phases(unified, apart, &text);
     as_fact_say(f,
                 as_fact_is_open(f) ? "%.20s on %.40s: unified against explicit is inconclusive%s"
@@ -117,8 +139,7 @@ static void derive_apps(struct as_rule_context *c)
     static const char *const kind[] = {"app", "version", "strategy", "allocator", NULL};
     const struct as_cell **all, **cells;
     const size_t all_n = as_cells_of(c, "app", &all);
-    size_t n = as_cells_of(c, "app", &cells);
-    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
+    const size_t n = app_cells(c, kind, &cells);
     for (size_t i = 0; i < n; i++)
         add_app(c, cells[i], app_explicit(all, all_n, cells[i]));
     free(all);
@@ -182,7 +203,7 @@ static void add_strategy(struct as_rule_context *c, const struct as_cell *with, 
                                  AS_BY(.what = app, .scenario = compared[k].strategy));
     if (!f)
         return;
-    say_memory(with, "peak_against_plain", &text);
+    say_memory(c, with, "peak_against_plain", &text);
     as_fact_say(f,
                 as_fact_is_open(f) ? "Whether %.20s on %.40s is faster %s than %s is inconclusive%s"
                                    : "%.20s on %.40s takes {value} as long %s as %s%s",
@@ -194,8 +215,7 @@ static void derive_strategies(struct as_rule_context *c)
 {
     static const char *const kind[] = {"app", "version", "strategy", "allocator", NULL};
     const struct as_cell **cells;
-    size_t n = as_cells_of(c, "app", &cells);
-    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
+    const size_t n = app_cells(c, kind, &cells);
     for (size_t i = 0; i < n; i++) {
         const size_t k = app_compared(cells[i]);
         if (k < COMPARED)
@@ -212,7 +232,7 @@ static const struct as_cell *app_fastest(const struct as_rule_context *c, const 
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < c->n; i++) {
         const struct as_cell *cell = c->cells[i];
-        if (strcmp(cell->probe, "app") == 0 && !as_cell_is(cell, "version", "host") &&
+        if (strcmp(cell->probe, "app") == 0 && !as_cell_is(cell, "version", "host") && app_is_sound(cell) &&
             as_cells_same(cell, host, "app") && as_cells_same(cell, host, "size") &&
             (!best || cell->sum.median < best->sum.median))
             best = cell;
@@ -235,8 +255,7 @@ static void derive_host(struct as_rule_context *c)
 {
     static const char *const kind[] = {"app", "version", NULL};
     const struct as_cell **cells;
-    size_t n = as_cells_of(c, "app", &cells);
-    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
+    const size_t n = app_cells(c, kind, &cells);
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *best = as_cell_is(cells[i], "version", "host") ? app_fastest(c, cells[i]) : NULL;
         if (best)
@@ -247,8 +266,8 @@ static void derive_host(struct as_rule_context *c)
 
 const struct as_rule as_rules_app[] = {
     {"applications", derive_apps,
-     "total time of the unified version over that of the explicit one, run back to back with it in each sample, "
-     "at the largest size; supported where unified is faster",
+     "total time of the unified version over that of the explicit one, which copies from and to pageable memory, run "
+     "back to back with it in each sample, at the largest size; supported where unified is faster",
      "a run of the other version that is faster and passes the same gates"},
     {"porting strategies", derive_strategies,
      "total time with a strategy over that of the same application in the same memory without it, run back to back; "
