@@ -58,6 +58,32 @@ UNIT_TEST(test_allocators_by_side)
 }
 
 /* A tie of wide intervals is none. */
+/* The device's own memory is compared where it was measured, and what was measured at another size only is named. */
+UNIT_TEST(test_sizes_that_differ)
+{
+#define TRIAD(allocator, size)                                                                                         \
+    "op=triad;level=memory;size=" size ";threads=0;store=regular;allocator=" allocator ";touch=device"
+    infos[1] = (struct as_device_info){.id = "cuda:0",
+                                       .backend = "cuda",
+                                       .allocators_n = 4,
+                                       .allocators = {{.name = "cuMemAlloc"},
+                                                      {.name = "cuMemHostAlloc", .host_access = true},
+                                                      {.name = "cuMemAllocManaged", .host_access = true},
+                                                      {.name = "__managed__", .host_access = true}}};
+    add("cuda:0", "bandwidth", "GB/s", 4400, TRIAD("cuMemAlloc", "2147483648"));
+    add("cuda:0", "bandwidth", "GB/s", 50, TRIAD("cuMemHostAlloc", "2147483648"));
+    add("cuda:0", "bandwidth", "GB/s", 4180, TRIAD("cuMemAllocManaged", "268435456"));
+    add("cuda:0", "bandwidth", "GB/s", 4100, TRIAD("__managed__", "268435456"));
+    add("cuda:0", "bandwidth", "GB/s", 40, TRIAD("cuMemHostAlloc", "268435456"));
+    const struct as_advice *a = get_advice("cuda:0", "device-heavy");
+    says(a, "Use 'cuMemAlloc': the device streams at 4.40 TB/s (");
+    says(a, ". Not compared, measured in other conditions only: 'cuMemAllocManaged' 4.18 TB/s (");
+    says(a, "triad over 256 MiB), '__managed__' 4.10 TB/s (");
+    a = get_advice("cuda:0", "shared");
+    says(a, "Use 'cuMemAllocManaged': the device streams at 4.18 TB/s (");
+    assert_null(strstr(a->sentence, "Not compared")); /* the host cannot access cuMemAlloc */
+}
+
 UNIT_TEST(test_undecided)
 {
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
@@ -254,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ADVICE_TEST(test_without_cells_commands_are_named),
         ADVICE_TEST(test_allocators_by_side),
+        ADVICE_TEST(test_sizes_that_differ),
         ADVICE_TEST(test_undecided),
         ADVICE_TEST(test_cpu_heavy_on_device),
         ADVICE_TEST(test_short_lives),
