@@ -1,6 +1,7 @@
 /* Whether atomic updates are lost: one sentence per kind of memory and set of agents. */
 #include "facts/rule.h"
 #include "base/text.h"
+#include "model/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,8 +192,11 @@ static const char *unshared_why(const struct as_rule_context *c, const struct as
 static void say_lost(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *worst, size_t many,
                      size_t losing)
 {
-    char array[64], most[32], of[32] = "";
+    char array[64], most[32], of[32] = "", share[64] = "";
+    struct as_metric_value lost;
     as_rounded_count(worst->sum.max, most, sizeof most);
+    if (as_cell_metric(worst, "lost_share", &lost))
+        snprintf(share, sizeof share, " (median %.2g%% of those made)", lost.value);
     if (atomics_lost_is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
         as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",
@@ -205,10 +209,10 @@ static void say_lost(const struct as_rule_context *c, struct as_fact *f, const s
     f->verdict = expected ? AS_SUPPORTED : AS_REFUTED;
     if (losing < many)
         snprintf(of, sizeof of, "%zu of ", losing);
-    as_fact_say(f, "%s in '%s' where %s increment %s, scope %s%s: up to %s per sample, in %s%zu measurement%s%s%s",
+    as_fact_say(f, "%s in '%s' where %s increment %s, scope %s%s: up to %s per sample%s, in %s%zu measurement%s%s%s",
                 expected ? "Updates are lost" : "UPDATES ARE LOST", as_cell_axis(worst, "allocator"), sides_text(worst),
                 as_array_text(worst, array), as_cell_axis(worst, "scope"),
-                narrow ? ", which does not cover the CPU" : "", most, of, many, many == 1 ? "" : "s",
+                narrow ? ", which does not cover the CPU" : "", most, share, of, many, many == 1 ? "" : "s",
                 why[0] ? "; the driver says: " : "", why);
     if (!expected)
         as_fact_act(f, "Do not use %s atomics by %s on '%s': up to %s updates per sample are lost",

@@ -1,4 +1,5 @@
 /* The rule of lost updates, on synthetic cells. */
+#include "model/metrics.h"
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -93,10 +94,12 @@ UNIT_TEST(test_one_kind_is_lost_or_not)
     start(&m);
     lost(&m, 0, "f64", "add", 2);
     lost(&m, 7, "f64", "add", 8);
+    const struct as_metric_value share = {"lost_share", "%", .trials = 2, .value = 45.1, .ci = {20, 90}};
+    assert_int_equal(as_cell_set_metrics(&m.cells[1], &share, 1, NULL), AS_OK);
     made_derive(&m);
     assert_null(made_find(&m, "lost.both.pinned"));
     const struct as_fact *f = made_get(&m, "lost.both.pinned.f64.system");
-    made_says(f, "up to 7 per sample, in 1 of 2 measurements");
+    made_says(f, "up to 7 per sample (median 45% of those made), in 1 of 2 measurements");
     assert_int_equal(f->evidence_n, 2);
     made_end(&m);
 }
