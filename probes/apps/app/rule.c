@@ -11,27 +11,6 @@ static bool is_plain(const struct as_cell *cell)
     return as_cell_is(cell, "strategy", "none");
 }
 
-/* Does its time count only what a program does? Trials without this note compiled static variables in each run, or
- * computed the host's elements without arrays. */
-static bool app_is_sound(const struct as_cell *cell)
-{
-    const char *note = as_cell_is(cell, "strategy", "static") ? "static_modules"
-                       : as_cell_is(cell, "version", "host")  ? "host_arrays"
-                                                              : NULL;
-    return !note || as_cell_note(cell, note) > 0;
-}
-
-/* The largest of each kind; *out is the caller's (free). */
-static size_t app_cells(struct as_rule_context *c, const char *const *kind, const struct as_cell ***out)
-{
-    const size_t all = as_cells_of(c, "app", out);
-    size_t n = 0;
-    for (size_t i = 0; i < all; i++)
-        if (app_is_sound((*out)[i]))
-            (*out)[n++] = (*out)[i];
-    return as_cells_keep_best(*out, n, kind, as_cell_is_larger);
-}
-
 /* The explicit version of the same problem without a strategy; of several allocators the fastest. */
 static const struct as_cell *app_explicit(const struct as_cell *const *cells, size_t n, const struct as_cell *unified)
 {
@@ -139,7 +118,8 @@ static void derive_apps(struct as_rule_context *c)
     static const char *const kind[] = {"app", "version", "strategy", "allocator", NULL};
     const struct as_cell **all, **cells;
     const size_t all_n = as_cells_of(c, "app", &all);
-    const size_t n = app_cells(c, kind, &cells);
+    size_t n = as_cells_of(c, "app", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n; i++)
         add_app(c, cells[i], app_explicit(all, all_n, cells[i]));
     free(all);
@@ -215,7 +195,8 @@ static void derive_strategies(struct as_rule_context *c)
 {
     static const char *const kind[] = {"app", "version", "strategy", "allocator", NULL};
     const struct as_cell **cells;
-    const size_t n = app_cells(c, kind, &cells);
+    size_t n = as_cells_of(c, "app", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n; i++) {
         const size_t k = app_compared(cells[i]);
         if (k < COMPARED)
@@ -232,7 +213,7 @@ static const struct as_cell *app_fastest(const struct as_rule_context *c, const 
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < c->n; i++) {
         const struct as_cell *cell = c->cells[i];
-        if (strcmp(cell->probe, "app") == 0 && !as_cell_is(cell, "version", "host") && app_is_sound(cell) &&
+        if (strcmp(cell->probe, "app") == 0 && !as_cell_is(cell, "version", "host") &&
             as_cells_same(cell, host, "app") && as_cells_same(cell, host, "size") &&
             (!best || cell->sum.median < best->sum.median))
             best = cell;
@@ -255,7 +236,8 @@ static void derive_host(struct as_rule_context *c)
 {
     static const char *const kind[] = {"app", "version", NULL};
     const struct as_cell **cells;
-    const size_t n = app_cells(c, kind, &cells);
+    size_t n = as_cells_of(c, "app", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *best = as_cell_is(cells[i], "version", "host") ? app_fastest(c, cells[i]) : NULL;
         if (best)
