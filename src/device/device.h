@@ -134,7 +134,8 @@ struct as_memory_desc {
     bool fresh;  /* unused memory, not a block kept from an earlier trial */
     bool beyond; /* may exceed the device's memory, if the driver moves pages in and out: the user has accepted it */
     void *at; /* existing memory of this process, which the caller keeps, used in place by a CPU, or by a device through
-                 an allocator of the process's own memory; NULL: allocated */
+                 an allocator of the process's own memory, or by that of a static variable as a part of one; NULL:
+                 allocated */
     const char *owner; /* id of another device of the backend that holds the memory, made accessible to this one; NULL:
                           this device */
 };

@@ -68,6 +68,30 @@ static void add_numbers(struct as_advice *a, const struct as_advice_choice *choi
                              choices[i].allocator);
 }
 
+/* Those that were not compared. shared: of memory that the host can access. */
+static void say_elsewhere(const struct as_rule_context *c, struct as_advice *a, const struct as_advice_wanted *w,
+                          const struct as_advice_choice *choices, size_t n, bool shared)
+{
+    enum { SHOWN = 2 };
+    struct as_advice_choice other[CHOICES_MAX];
+    const size_t all = as_advice_elsewhere(c, w, choices, n, other);
+    size_t said = 0;
+    char pass[64], value[160];
+    for (size_t i = 0; i < all; i++) {
+        const struct as_allocator *allocator = c->info ? as_info_allocator(c->info, other[i].allocator) : NULL;
+        if ((shared && !(allocator && allocator->host_access)) || ++said > SHOWN)
+            continue;
+        as_noted_text(other[i].value, other[i].ci, other[i].cell->unit, "",
+                      as_advice_pass_text(other[i].cell, pass, sizeof pass), value, sizeof value);
+        as_advice_say(a, "%s'%s' %s",
+                      said > 1 ? ", " : ". Not compared, measured in other conditions only: ", other[i].allocator,
+                      value);
+        as_advice_add_number(a, other[i].cell, "%s, '%s'", pass, other[i].allocator);
+    }
+    if (said > SHOWN)
+        as_advice_say(a, " and %zu more", said - SHOWN);
+}
+
 bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     struct as_advice_choice choices[CHOICES_MAX];
@@ -79,6 +103,7 @@ bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic
     say_choice(a, choices, same, &(struct chosen){"", t->does, pass});
     say_others(a, choices, n, same, "allocators measured");
     add_numbers(a, choices, n);
+    say_elsewhere(c, a, &t->wanted, choices, n, false);
     return true;
 }
 
@@ -213,6 +238,7 @@ bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t
     add_numbers(a, choices, kept);
     if (out_of_reach)
         add_numbers(a, &own, 1);
+    say_elsewhere(c, a, &t->wanted, choices, kept, true);
     return true;
 }
 
@@ -230,7 +256,8 @@ static const struct as_cell *free_of(const struct as_rule_context *c, const stru
 /* Time of both calls, for each allocator that has both. */
 static size_t lives_of(struct as_rule_context *c, const char *size, struct as_advice_choice out[CHOICES_MAX])
 {
-    const struct as_advice_wanted wanted = {"alloc", {{"op", "alloc"}, {"size", size}}, ANY_TEAM, true};
+    const struct as_advice_wanted wanted = {
+        "alloc", {{"op", "alloc"}, {"size", size}}, ANY_TEAM, true, AS_ROLE_UNKNOWN};
     size_t n = as_advice_choose(c, &wanted, out), kept = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = free_of(c, out[i].cell);

@@ -31,6 +31,14 @@ static int by_others(const void *a, const void *b)
     return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
 }
 
+static size_t choose_find(const struct as_advice_choice *choices, size_t n, const char *allocator)
+{
+    size_t k = 0;
+    while (k < n && strcmp(choices[k].allocator, allocator) != 0)
+        k++;
+    return k;
+}
+
 /* The first cell of each allocator. */
 static size_t group_of(const struct candidate *first, size_t n, struct as_advice_choice out[CHOICES_MAX])
 {
@@ -40,10 +48,7 @@ static size_t group_of(const struct candidate *first, size_t n, struct as_advice
         if (!as_cells_alike(cell, first->cell, "allocator"))
             continue;
         const char *allocator = as_cell_axis(cell, "allocator");
-        size_t k = 0;
-        while (k < found && strcmp(out[k].allocator, allocator) != 0)
-            k++;
-        if (k == found)
+        if (choose_find(out, found, allocator) == found)
             out[found++] = (struct as_advice_choice){allocator, cell, cell->sum.median, as_cell_interval(cell)};
     }
     return found;
@@ -64,6 +69,35 @@ static size_t wanted_cells(struct as_rule_context *c, const struct as_advice_wan
     return n;
 }
 
+static bool choose_has_role(const struct as_rule_context *c, const struct as_advice_choice *choices, size_t n,
+                            enum as_role role)
+{
+    for (size_t i = 0; i < n && role != AS_ROLE_UNKNOWN; i++)
+        if (as_allocator_role(c->device, choices[i].allocator) == role)
+            return n > 1; /* alone it is no choice */
+    return false;
+}
+
+size_t as_advice_elsewhere(const struct as_rule_context *c, const struct as_advice_wanted *w,
+                           const struct as_advice_choice *choices, size_t n, struct as_advice_choice out[CHOICES_MAX])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct as_cell *cell = c->cells[i];
+        const char *allocator = as_cell_axis(cell, "allocator");
+        if (!is_wanted(cell, w) || choose_find(choices, n, allocator) < n)
+            continue;
+        const size_t k = choose_find(out, found, allocator);
+        if (k == CHOICES_MAX ||
+            (k < found && (w->less ? cell->sum.median >= out[k].value : cell->sum.median <= out[k].value)))
+            continue;
+        out[k] = (struct as_advice_choice){allocator, cell, cell->sum.median, as_cell_interval(cell)};
+        found += k == found;
+    }
+    as_choices_sort(out, found, w->less);
+    return found;
+}
+
 size_t as_advice_choose(struct as_rule_context *c, const struct as_advice_wanted *w,
                         struct as_advice_choice out[CHOICES_MAX])
 {
@@ -71,16 +105,20 @@ size_t as_advice_choose(struct as_rule_context *c, const struct as_advice_wanted
     struct candidate *all;
     const struct as_cell *chosen = NULL; /* first of its group: of equals the one that comes first in the run */
     size_t best = 0, n = wanted_cells(c, w, &all);
+    bool best_role = false;
     double best_threads = -1;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && all[end].others == all[i].others; end++)
             ;
         const size_t found = group_of(&all[i], end - i, group);
         const double number = as_cell_axis_number(all[i].cell, "threads"), threads = isfinite(number) ? number : 0;
-        if (found < best || (found == best && threads < best_threads) ||
-            (found == best && threads == best_threads && chosen && chosen < all[i].cell))
+        const bool role = choose_has_role(c, group, found, w->role);
+        if (role != best_role ? best_role
+                              : found < best || (found == best && threads < best_threads) ||
+                                    (found == best && threads == best_threads && chosen && chosen < all[i].cell))
             continue;
         best = found;
+        best_role = role;
         best_threads = threads;
         chosen = all[i].cell;
         memcpy(out, group, found * sizeof *out);

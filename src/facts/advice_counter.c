@@ -29,14 +29,17 @@ static const struct as_cell *worst_cell(const struct as_rule_context *c, const s
     return worst;
 }
 
-/* Is an update lost in memory of an allocator, by atomics of a scope (NULL: any)? */
-static bool advice_counter_loses(const struct as_rule_context *c, const char *allocator, const char *scope)
+/* Atomics of a narrow scope do not cover the CPU. */
+enum counter_scope { SCOPE_ANY, SCOPE_NARROW, SCOPE_WIDE };
+
+/* Is an update lost in memory of an allocator, by atomics of a scope? */
+static bool advice_counter_loses(const struct as_rule_context *c, const char *allocator, enum counter_scope scope)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         const struct as_cell *cell = advice_counter_is_of(c, f, AS_FACT_LOST, true) ? worst_cell(c, f) : NULL;
-        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
-            (!scope || strcmp(as_cell_axis(cell, "scope"), scope) == 0))
+        if (cell && as_cell_is(cell, "allocator", allocator) &&
+            (scope == SCOPE_ANY || as_cell_is(cell, "scope", "device") == (scope == SCOPE_NARROW)))
             return true;
     }
     return false;
@@ -67,26 +70,54 @@ static bool has_scope(const struct as_rule_context *c, const struct as_fact *f, 
     return false;
 }
 
-/* What of the facts is listed: all of a kind; those that lose none at all; those that lose none at the scope that CPU
- * and device share, though they do at a narrower one. */
-enum listed { LIST_ALL, NEVER_LOSES, ONLY_WIDE };
+/* Are there valid cells of both sides at work at the scope that they share? */
+static bool is_measured_wide(const struct as_rule_context *c, const char *allocator)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "atomics_lost") == 0 && as_cell_is(c->cells[i], "allocator", allocator) &&
+            as_cell_is(c->cells[i], "op", "add") && as_cell_is(c->cells[i], "scope", "system") &&
+            as_cell_both_work(c->cells[i]))
+            return true;
+    return false;
+}
+
+/* Did enough updates show that none is lost, at the scope that CPU and device share where that is measured? */
+static bool is_shown(const struct as_rule_context *c, const struct as_fact *f, const char *allocator)
+{
+    return f->verdict == AS_SUPPORTED && (has_scope(c, f, "system") || !is_measured_wide(c, allocator));
+}
+
+/* What of the facts is listed: all of a kind; of those with losses the ones at the scope that CPU and device share, or
+ * at a narrower one only; of those without the ones that never lose, that lose at a narrower scope, and that may. */
+enum listed { LIST_ALL, LOSES_WIDE, LOSES_NARROW, NEVER_LOSES, KEEPS_WIDE, STAYS_OPEN };
 
 static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, const char *allocator,
                       enum listed listed)
 {
-    if (listed == LIST_ALL)
-        return true;
-    if (listed == NEVER_LOSES)
-        return !advice_counter_loses(c, allocator, NULL);
-    return advice_counter_loses(c, allocator, NULL) && !advice_counter_loses(c, allocator, "system") &&
-           has_scope(c, f, "system");
+    const bool any = advice_counter_loses(c, allocator, SCOPE_ANY),
+               wide = advice_counter_loses(c, allocator, SCOPE_WIDE);
+    switch (listed) {
+    case LOSES_WIDE:
+        return wide;
+    case LOSES_NARROW:
+        return !wide;
+    case NEVER_LOSES:
+        return !any && is_shown(c, f, allocator);
+    case KEEPS_WIDE:
+        return any && !wide && is_shown(c, f, allocator);
+    case STAYS_OPEN:
+        return !wide && !is_shown(c, f, allocator);
+    case LIST_ALL:
+        break;
+    }
+    return true;
 }
 
 /* The scopes at which memory of the cell's allocator loses updates. */
 static const char *scope_text(const struct as_rule_context *c, const struct as_cell *cell, char out[64])
 {
     const char *allocator = as_cell_axis(cell, "allocator");
-    if (advice_counter_loses(c, allocator, "device") && advice_counter_loses(c, allocator, "system"))
+    if (advice_counter_loses(c, allocator, SCOPE_NARROW) && advice_counter_loses(c, allocator, SCOPE_WIDE))
         return "scopes device and system";
     snprintf(out, 64, "scope %.32s", as_cell_axis(cell, "scope"));
     return out;
@@ -97,8 +128,8 @@ bool as_advice_atomics_hold(const struct as_rule_context *c, const char *allocat
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         const struct as_cell *cell = advice_counter_is_of(c, f, AS_FACT_LOST, false) ? worst_cell(c, f) : NULL;
-        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && has_scope(c, f, "system"))
-            return !advice_counter_loses(c, allocator, "system");
+        if (cell && as_cell_is(cell, "allocator", allocator) && f->verdict == AS_SUPPORTED && has_scope(c, f, "system"))
+            return !advice_counter_loses(c, allocator, SCOPE_WIDE);
     }
     return false;
 }
@@ -166,24 +197,30 @@ static void say_together(struct as_rule_context *c, struct as_advice *a)
         as_advice_add_number(a, device, "updates by the device while the CPU updates the same array");
 }
 
-bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+/* Where updates are lost, at the scope that both sides share first; returns in how many allocators. */
+static size_t say_losses(struct as_rule_context *c, struct as_advice *a)
 {
-    (void)t;
-    struct as_advice losses = {0};
-    const size_t lost = say_facts(c, &losses, AS_FACT_LOST, true, LIST_ALL, "");
-    if (lost == 1)
-        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %s", losses.sentence);
-    else if (lost)
-        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in memory of these %zu allocators. Lost in %s", lost,
-                      losses.sentence);
-    take_numbers(a, &losses);
-    a->warning = lost > 0;
-    size_t good = say_facts(c, a, AS_FACT_LOST, false, ONLY_WIDE, ". With atomics of scope system none was lost in ");
-    good += say_facts(c, a, AS_FACT_LOST, false, NEVER_LOSES,
-                      lost ? ". No update was lost, for the types and scopes measured, in "
-                           : "They may, with atomic updates: none was lost in ");
-    if (lost + good == 0)
-        return false;
+    struct as_advice wide = {0}, narrow = {0};
+    const size_t wide_n = say_facts(c, &wide, AS_FACT_LOST, true, LOSES_WIDE, ""),
+                 narrow_n = say_facts(c, &narrow, AS_FACT_LOST, true, LOSES_NARROW, "");
+    if (wide_n == 1)
+        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %s", wide.sentence);
+    else if (wide_n)
+        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in memory of these %zu allocators. Lost in %s",
+                      wide_n, wide.sentence);
+    if (narrow_n)
+        as_advice_say(a, "%s in %s",
+                      wide_n ? ". At a scope that does not cover the CPU they are lost"
+                             : "Share no counter by atomics of a scope that does not cover the CPU. Updates are lost",
+                      narrow.sentence);
+    take_numbers(a, &wide);
+    take_numbers(a, &narrow);
+    return wide_n + narrow_n;
+}
+
+/* Would losses be detected? */
+static void say_controls(struct as_rule_context *c, struct as_advice *a)
+{
     struct as_advice controls = {0};
     if (say_facts(c, &controls, AS_FACT_LOST_CONTROL, true, LIST_ALL, ""))
         as_advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
@@ -193,6 +230,25 @@ bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *
     else
         as_advice_say(a, ". Whether losses would be detected is unknown: there is no valid control without atomics");
     take_numbers(a, &controls);
+}
+
+bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
+{
+    (void)t;
+    const size_t lost = say_losses(c, a);
+    a->warning = lost > 0;
+    size_t good = say_facts(c, a, AS_FACT_LOST, false, KEEPS_WIDE, ". With atomics of scope system none was lost in ");
+    good += say_facts(c, a, AS_FACT_LOST, false, NEVER_LOSES,
+                      lost ? ". No update was lost, for types and scopes with enough updates to tell, in "
+                           : "They may, with atomic updates: none was lost in ");
+    const size_t open = say_facts(
+        c, a, AS_FACT_LOST, false, STAYS_OPEN,
+        lost + good
+            ? ". Too few concurrent updates to tell whether any is lost at a scope that covers both: "
+            : "Inconclusive. Too few concurrent updates to tell whether any is lost at a scope that covers both: ");
+    if (lost + good + open == 0)
+        return false;
+    say_controls(c, a);
     say_together(c, a);
     return true;
 }

@@ -84,24 +84,73 @@ bool as_advise_page_size(struct as_rule_context *c, const struct as_advice_topic
     return true;
 }
 
+/* Seconds of a pass at the rate of the cell, and before it. */
+static struct as_interval porting_pass_s(const struct as_cell *cell, double rate_lo, double rate_hi,
+                                         struct as_interval before)
+{
+    const double bytes = as_cell_size(cell) / 1e9; /* rates are in GB/s */
+    return (struct as_interval){bytes / rate_hi + before.lo, bytes / rate_lo + before.hi};
+}
+
+/* How many times as fast the pass is, with the time of its prefetch: b against a. */
+static struct as_interval porting_prefetch_gain(const struct as_pair *p, double prefetch_s, double *ratio)
+{
+    static const double of_one = 2; /* a number of one trial may be off by this factor */
+    const struct as_interval a = as_cell_interval(p->a), b = as_cell_interval(p->b), none = {0, 0},
+                             once = {prefetch_s, prefetch_s}, took = {prefetch_s / of_one, prefetch_s * of_one};
+    const struct as_interval without = porting_pass_s(p->a, a.lo, a.hi, none),
+                             with = porting_pass_s(p->b, b.lo, b.hi, took);
+    *ratio = porting_pass_s(p->a, p->a->sum.median, p->a->sum.median, none).lo /
+             porting_pass_s(p->b, p->b->sum.median, p->b->sum.median, once).lo;
+    return (struct as_interval){without.lo / with.hi, without.hi / with.lo};
+}
+
+/* The passes, and how much faster the one after the prefetch is by itself. */
+static void porting_say_passes(struct as_advice *a, const struct as_pair *p)
+{
+    char with[96], without[96], gain[96], size[32];
+    double ratio;
+    const struct as_interval ci = porting_gain(p, false, &ratio);
+    as_fact_value_text(as_cell_size(p->a), AS_NO_INTERVAL, "B", size, sizeof size);
+    as_advice_say(a, ". Without that time, it is %s: the device's first pass over %s runs at %s, against %s",
+                  as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain), size, porting_value(p->b, with),
+                  porting_value(p->a, without));
+    as_advice_add_number(a, p->a, "%s, '%s'", size, as_cell_axis(p->a, "allocator"));
+    as_advice_add_number(a, p->b, "%s, '%s'", size, as_cell_axis(p->b, "allocator"));
+}
+
 bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     static const char *const wanted[][2] = {{"touch", "cpu"}, {"agent", "device"}, {"pass", "1"}, {NULL, NULL}};
-    char took[64] = "", value[32], do_it[160];
+    static const struct porting_words words = {
+        "Prefetch managed memory where that overlaps other work (its own time is not counted)",
+        "Do not prefetch managed memory", "Whether prefetching managed memory helps is inconclusive",
+        "the device's first pass over"};
+    char took[32], gain[96];
+    double unused, ratio;
     struct as_pair p;
     (void)t;
     if (!porting_pair(c, "migration", "managed", "managed_prefetch", wanted, &p))
         return false;
     const double seconds = as_cell_note(p.b, "handover_seconds");
-    if (seconds > 0)
-        snprintf(took, sizeof took, ", %s,",
-                 as_fact_value_text(seconds * 1e9, AS_NO_INTERVAL, "ns", value, sizeof value));
-    snprintf(do_it, sizeof do_it,
-             "Prefetch managed memory where that overlaps other work (its own time%s is not counted)", took);
-    const struct porting_words words = {do_it, "Do not prefetch managed memory",
-                                        "Whether prefetching managed memory helps is inconclusive",
-                                        "the device's first pass over"};
-    porting_say_pair(a, &p, false, &words);
+    if (!(seconds > 0) || as_verdict_above(porting_gain(&p, false, &unused), 1) != AS_SUPPORTED) {
+        porting_say_pair(a, &p, false, &words);
+        return true;
+    }
+    const struct as_interval ci = porting_prefetch_gain(&p, seconds, &ratio);
+    const enum as_fact_verdict helps = as_verdict_above(ci, 1);
+    as_fact_value_text(seconds * 1e9, AS_NO_INTERVAL, "ns", took, sizeof took);
+    as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain);
+    if (helps == AS_UNDECIDED)
+        as_advice_say(a,
+                      "Prefetch managed memory where that overlaps other work. Whether it saves more than its own "
+                      "time, %s, is inconclusive",
+                      took);
+    else
+        as_advice_say(a, "Prefetch managed memory%s: the first pass is %s, with the prefetch's own time, %s",
+                      helps == AS_SUPPORTED ? "" : " only where that overlaps other work", gain, took);
+    porting_say_passes(a, &p);
+    as_advice_gain(a, ci);
     return true;
 }
 
@@ -109,19 +158,16 @@ bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic 
 
 enum { PORTING_FACTS_MAX = 16 }; /* applications, or strategies */
 
-/* The fact of the relation and these values whose first cell is the fastest; NULL: there is none. scenario may be "".
- */
-static const struct as_fact *porting_fastest(const struct as_rule_context *c, enum as_relation relation,
-                                             const char *what, const char *scenario)
+/* The fact of an application whose first cell is the fastest; NULL: there is none. */
+static const struct as_fact *porting_fastest(const struct as_rule_context *c, const char *app)
 {
     const struct as_fact *best = NULL;
     double least = INFINITY;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         const struct as_cell *cell = f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL;
-        if (f->relation != relation || strcmp(f->device, c->device) != 0 || !cell ||
-            (what[0] && strcmp(as_fact_field(f, AS_FIELD_WHAT), what) != 0) ||
-            strcmp(as_fact_field(f, AS_FIELD_SCENARIO), scenario) != 0 || !(cell->sum.median < least))
+        if (f->relation != AS_FACT_APP || strcmp(f->device, c->device) != 0 || !cell ||
+            strcmp(as_fact_field(f, AS_FIELD_WHAT), app) != 0 || !(cell->sum.median < least))
             continue;
         best = f;
         least = cell->sum.median;
@@ -174,7 +220,8 @@ static double porting_saved(const struct as_rule_context *c, const struct as_fac
 {
     const struct as_cell *unified = f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL;
     struct as_metric_value peak;
-    return unified && as_cell_metric(unified, "peak_against_explicit", &peak) && peak.trials > 1 && peak.ci.hi < 1
+    return unified && as_app_peak_counts(c, unified) && as_cell_metric(unified, "peak_against_explicit", &peak) &&
+                   peak.trials > 1 && peak.ci.hi < 1
                ? 1 - peak.value
                : NAN;
 }
@@ -196,7 +243,7 @@ static size_t porting_applications(const struct as_rule_context *c, const struct
     size_t n = 0;
     for (size_t i = 0; i < c->facts->n && n < PORTING_FACTS_MAX; i++)
         if (porting_is_first(c, i))
-            of[n++] = porting_fastest(c, AS_FACT_APP, as_fact_field(&c->facts->v[i], AS_FIELD_WHAT), "");
+            of[n++] = porting_fastest(c, as_fact_field(&c->facts->v[i], AS_FIELD_WHAT));
     return n;
 }
 
@@ -207,7 +254,9 @@ static void porting_say_applications(struct as_advice *a, size_t n, size_t faste
         as_advice_say(a, "Whether applications are faster with one allocation is inconclusive");
         return;
     }
-    as_advice_say(a, "%s: %zu of %zu applications %s faster with it, %zu slower. Time relative to explicit copies: %s",
+    as_advice_say(a,
+                  "%s: %zu of %zu applications %s faster with it, %zu slower. Time relative to explicit copies of "
+                  "pageable memory: %s",
                   faster > slower   ? "Use one allocation"
                   : slower > faster ? "Keep explicit copies instead of one allocation"
                                     : "Whether one allocation is faster depends on the application",
@@ -240,6 +289,47 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
     return n > 0;
 }
 
+/* Facts of one strategy. */
+struct porting_range {
+    const struct as_fact *low, *high; /* of those that are decided, by their ratios */
+    const struct as_fact *open;       /* the first that is not */
+    size_t faster, slower, open_n;
+};
+
+static struct porting_range porting_range_of(const struct as_rule_context *c, const char *strategy)
+{
+    struct porting_range r = {.low = NULL};
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        if (f->relation != AS_FACT_APP_STRATEGY || strcmp(f->device, c->device) != 0 ||
+            strcmp(as_fact_field(f, AS_FIELD_SCENARIO), strategy) != 0)
+            continue;
+        if (f->verdict == AS_UNDECIDED) {
+            r.open = r.open ? r.open : f;
+            r.open_n++;
+            continue;
+        }
+        r.faster += f->verdict == AS_SUPPORTED;
+        r.slower += f->verdict == AS_REFUTED;
+        r.low = !r.low || f->value < r.low->value ? f : r.low;
+        r.high = !r.high || f->value > r.high->value ? f : r.high;
+    }
+    return r;
+}
+
+/* "static variables 1.57x (1.40 to 1.85x; dwt2d, 'managed') to 5.0x (4.5 to 5.4x; srad_v1, 'managed')" */
+static void porting_list_range(const struct porting_range *r, const char *name, struct as_buf *decided,
+                               struct as_buf *unclear)
+{
+    porting_list_fact(r->low ? r->low : r->open, name, decided, unclear);
+    if (r->low == r->high)
+        return;
+    struct as_buf high = AS_BUF_INIT;
+    porting_list_fact(r->high, "", &high, unclear);
+    as_buf_printf(decided, " to %s", as_buf_get(&high));
+    as_buf_finish(&high);
+}
+
 static const struct {
     const char *strategy, *says;
     enum as_role needs; /* AS_ROLE_UNKNOWN: any memory does */
@@ -260,38 +350,55 @@ static bool porting_has_role(const struct as_device_info *info, enum as_role rol
     return has;
 }
 
+/* What the facts of each strategy say, and which have none. */
+struct porting_lists {
+    const struct as_fact *of[PORTING_FACTS_MAX];
+    size_t n, faster, slower, mixed;
+    struct as_buf decided, unclear, missing, impossible;
+};
+
+static void porting_list_strategies(const struct as_rule_context *c, struct porting_lists *l)
+{
+    for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
+        const struct porting_range r = porting_range_of(c, porting_strategies[i].strategy);
+        if (!r.low && !r.open) {
+            struct as_buf *list = porting_has_role(c->info, porting_strategies[i].needs) ? &l->missing : &l->impossible;
+            as_buf_printf(list, "%s%s", list->len ? ", " : "", porting_strategies[i].says);
+            continue;
+        }
+        porting_list_range(&r, porting_strategies[i].says, &l->decided, &l->unclear);
+        l->faster += r.faster && !r.slower;
+        l->slower += r.slower && !r.faster;
+        l->mixed += r.slower && r.faster;
+        l->of[l->n++] = r.low ? r.low : r.open;
+        if (r.low != r.high)
+            l->of[l->n++] = r.high;
+    }
+}
+
 bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    const struct as_fact *of[PORTING_FACTS_MAX];
-    size_t n = 0, faster = 0, slower = 0;
-    struct as_buf missing = AS_BUF_INIT, decided = AS_BUF_INIT, unclear = AS_BUF_INIT, impossible = AS_BUF_INIT;
+    struct porting_lists l = {
+        .decided = AS_BUF_INIT, .unclear = AS_BUF_INIT, .missing = AS_BUF_INIT, .impossible = AS_BUF_INIT};
     (void)t;
-    for (size_t i = 0; i < sizeof porting_strategies / sizeof *porting_strategies; i++) {
-        const struct as_fact *f = porting_fastest(c, AS_FACT_APP_STRATEGY, "", porting_strategies[i].strategy);
-        if (f) {
-            porting_list_fact(f, porting_strategies[i].says, &decided, &unclear);
-            faster += f->verdict == AS_SUPPORTED;
-            slower += f->verdict == AS_REFUTED;
-            of[n++] = f;
-        } else {
-            struct as_buf *list = porting_has_role(c->info, porting_strategies[i].needs) ? &missing : &impossible;
-            as_buf_printf(list, "%s%s", list->len ? ", " : "", porting_strategies[i].says);
-        }
+    porting_list_strategies(c, &l);
+    porting_add_all(c, a, l.of, l.n);
+    if (l.decided.len) {
+        as_advice_say(a, "%zu strateg%s faster, %zu slower", l.faster, l.faster == 1 ? "y is" : "ies are", l.slower);
+        if (l.mixed)
+            as_advice_say(a, ", %zu faster or slower by the application and its memory", l.mixed);
+        as_advice_say(a, ". Time relative to the version without it: %s", as_buf_get(&l.decided));
     }
-    porting_add_all(c, a, of, n);
-    if (decided.len)
-        as_advice_say(a, "%zu strateg%s faster, %zu slower. Time relative to the version without it: %s", faster,
-                      faster == 1 ? "y is" : "ies are", slower, as_buf_get(&decided));
-    if (unclear.len)
-        as_advice_say(a, "%s: %s", decided.len ? ". Inconclusive" : "The gain of these strategies is inconclusive",
-                      as_buf_get(&unclear));
-    if (missing.len)
-        as_advice_say(a, ". Not measured: %s", as_buf_get(&missing));
-    if (impossible.len)
-        as_advice_say(a, ". Impossible on this device: %s", as_buf_get(&impossible));
-    as_buf_finish(&impossible);
-    as_buf_finish(&missing);
-    as_buf_finish(&decided);
-    as_buf_finish(&unclear);
-    return n > 0;
+    if (l.unclear.len)
+        as_advice_say(a, "%s: %s", l.decided.len ? ". Inconclusive" : "The gain of these strategies is inconclusive",
+                      as_buf_get(&l.unclear));
+    if (l.missing.len)
+        as_advice_say(a, ". Without a valid number: %s", as_buf_get(&l.missing));
+    if (l.impossible.len)
+        as_advice_say(a, ". Impossible on this device: %s", as_buf_get(&l.impossible));
+    as_buf_finish(&l.impossible);
+    as_buf_finish(&l.missing);
+    as_buf_finish(&l.decided);
+    as_buf_finish(&l.unclear);
+    return l.n > 0;
 }

@@ -18,12 +18,17 @@ struct as_advice_wanted {
     const char *probe;
     const char *axes[4][2]; /* values that axes must have; ends with a NULL name */
     enum { ANY_TEAM, WHOLE_DEVICE, THREADS } team;
-    bool less; /* is better */
+    bool less;         /* is better */
+    enum as_role role; /* groups with such memory come first; AS_ROLE_UNKNOWN: none */
 };
-/* Of the groups of cells that are alike but in their allocator the one with the most allocators (of those the most
- * threads), best first. */
+/* Of the groups of cells that are alike but in their allocator, first those with the wanted role, the one with the most
+ * allocators (of those the most threads), best first. */
 size_t as_advice_choose(struct as_rule_context *c, const struct as_advice_wanted *w,
                         struct as_advice_choice out[CHOICES_MAX]);
+/* The best wanted cells of allocators that are not among the choices, since they were measured in other conditions only
+ * (size, threads), best first. */
+size_t as_advice_elsewhere(const struct as_rule_context *c, const struct as_advice_wanted *w,
+                           const struct as_advice_choice *choices, size_t n, struct as_advice_choice out[CHOICES_MAX]);
 void as_choices_sort(struct as_advice_choice *choices, size_t n, bool less);
 /* How many at the front are statistically tied with the best. */
 size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool less);

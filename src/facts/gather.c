@@ -346,6 +346,17 @@ bool as_cell_both_work(const struct as_cell *cell)
     return as_cell_works(cell, "cpu_threads") && as_cell_works(cell, "device_threads");
 }
 
+bool as_app_peak_counts(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    static const double share = 0.1; /* of the arrays: the process and others allocate a little meanwhile */
+    const struct as_allocator *a = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "allocator")) : NULL;
+    struct as_metric_value peak;
+    if (!a || c->info->is_host_memory || (a->role != AS_ROLE_MANAGED && a->role != AS_ROLE_MANAGED_STATIC))
+        return true;
+    return a->role == AS_ROLE_MANAGED && as_cell_metric(cell, "peak_memory", &peak) &&
+           fabs(peak.value - as_cell_size(cell)) <= share * as_cell_size(cell);
+}
+
 const char *as_array_text(const struct as_cell *cell, char out[64])
 {
     const char *n = as_cell_axis(cell, "elements");

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/metrics.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -163,7 +164,7 @@ void as_cell_finish(struct as_cell *c)
 bool as_cell_waits(const struct as_cell *c)
 {
     return c->status == AS_CELL_SKIPPED || c->status == AS_CELL_PLANNED ||
-           (c->status == AS_CELL_WIDE && !as_cell_is_evidence(c));
+           (c->status == AS_CELL_WIDE && (!as_cell_is_valid(c) || as_cell_is_busy(c)));
 }
 
 bool as_cell_is_busy(const struct as_cell *c)
@@ -171,9 +172,24 @@ bool as_cell_is_busy(const struct as_cell *c)
     return c->causes & AS_WIDE_BUSY;
 }
 
+/* Trials without the note timed something else: the compilation of static variables, a host without arrays. */
+static const struct {
+    const char *probe, *axis, *value, *note;
+} cell_outdated[] = {{"app", "strategy", "static", "static_modules"}, {"app", "version", "host", "host_arrays"}};
+
+static bool cell_is_outdated(const struct as_cell *c)
+{
+    for (size_t i = 0; i < sizeof cell_outdated / sizeof *cell_outdated; i++)
+        if (strcmp(c->probe, cell_outdated[i].probe) == 0 &&
+            strcmp(as_axes_text(&c->axes, cell_outdated[i].axis), cell_outdated[i].value) == 0 &&
+            !(as_detail_number(c->detail, cell_outdated[i].note) > 0))
+            return true;
+    return false;
+}
+
 bool as_cell_is_evidence(const struct as_cell *c)
 {
-    return as_cell_is_valid(c) && !as_cell_is_busy(c);
+    return as_cell_is_valid(c) && !as_cell_is_busy(c) && !cell_is_outdated(c);
 }
 
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b)

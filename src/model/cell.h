@@ -177,7 +177,8 @@ bool as_cell_is_valid(const struct as_cell *c);
 /* Has it no number that others may rest on, though a further trial may give one: left out, interrupted or contended? */
 bool as_cell_waits(const struct as_cell *c);
 bool as_cell_is_busy(const struct as_cell *c);
-/* Whether it is valid and no mere bound. Quantities and facts rest on these. */
+/* Whether it is valid, no mere bound, and not of an older version that timed something else. Quantities, facts and
+ * comparisons with published figures rest on these. */
 bool as_cell_is_evidence(const struct as_cell *c);
 /* Half the interval's width over the number; NAN if there is none. */
 double as_cell_width(const struct as_cell *c);

@@ -142,7 +142,8 @@ enum as_gate_state as_gates_main_memory(const struct as_judge_context *context, 
     static const double rounding = 0.999; /* sizes are whole cache lines */
     static const double quarter = 4, sixth = 6;
     const struct as_memory_step *step = &context->memory_step, *rise = &context->memory_rise;
-    const bool sizes_decide = (double)context->memory_least >= quarter * (double)context->largest_cache;
+    const double sure = quarter * (double)context->largest_cache;
+    const bool sizes_decide = (double)context->memory_least >= sure || bytes >= rounding * sure;
     as_buf_clear(text);
     say_sizes(text, context, bytes);
     if (bytes < rounding * (double)context->memory_least)

@@ -58,6 +58,32 @@ UNIT_TEST(test_allocators_by_side)
 }
 
 /* A tie of wide intervals is none. */
+/* The device's own memory is compared where it was measured, and what was measured at another size only is named. */
+UNIT_TEST(test_sizes_that_differ)
+{
+#define TRIAD(allocator, size)                                                                                         \
+    "op=triad;level=memory;size=" size ";threads=0;store=regular;allocator=" allocator ";touch=device"
+    infos[1] = (struct as_device_info){.id = "cuda:0",
+                                       .backend = "cuda",
+                                       .allocators_n = 4,
+                                       .allocators = {{.name = "cuMemAlloc"},
+                                                      {.name = "cuMemHostAlloc", .host_access = true},
+                                                      {.name = "cuMemAllocManaged", .host_access = true},
+                                                      {.name = "__managed__", .host_access = true}}};
+    add("cuda:0", "bandwidth", "GB/s", 4400, TRIAD("cuMemAlloc", "2147483648"));
+    add("cuda:0", "bandwidth", "GB/s", 50, TRIAD("cuMemHostAlloc", "2147483648"));
+    add("cuda:0", "bandwidth", "GB/s", 4180, TRIAD("cuMemAllocManaged", "268435456"));
+    add("cuda:0", "bandwidth", "GB/s", 4100, TRIAD("__managed__", "268435456"));
+    add("cuda:0", "bandwidth", "GB/s", 40, TRIAD("cuMemHostAlloc", "268435456"));
+    const struct as_advice *a = get_advice("cuda:0", "device-heavy");
+    says(a, "Use 'cuMemAlloc': the device streams at 4.40 TB/s (");
+    says(a, ". Not compared, measured in other conditions only: 'cuMemAllocManaged' 4.18 TB/s (");
+    says(a, "triad over 256 MiB), '__managed__' 4.10 TB/s (");
+    a = get_advice("cuda:0", "shared");
+    says(a, "Use 'cuMemAllocManaged': the device streams at 4.18 TB/s (");
+    assert_null(strstr(a->sentence, "Not compared")); /* the host cannot access cuMemAlloc */
+}
+
 UNIT_TEST(test_undecided)
 {
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
@@ -157,9 +183,23 @@ UNIT_TEST(test_prefetch)
     says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory where that overlaps other work (its own time is "
                                            "not counted): 100x as fast (");
     says(get_advice("cuda:0", "prefetch"), ". The device's first pass over 256 MiB runs at 2.00 TB/s (");
+    /* The pass takes 13.4 ms without a prefetch and 134 us after one. */
+    m.cells[1].detail = strdup("{\"handover_seconds\":0.002}");
+    forget_advice();
+    says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory: the first pass is 3.2 to 12.0x as fast, with the "
+                                           "prefetch's own time, 2.00 ms. Without that time, it is 100x as fast (");
+    assert_true(get_advice("cuda:0", "prefetch")->effect < 4);
+    free(m.cells[1].detail);
     m.cells[1].detail = strdup("{\"handover_seconds\":0.012}");
     forget_advice();
-    says(get_advice("cuda:0", "prefetch"), "(its own time, 12.0 ms, is not counted)");
+    says(get_advice("cuda:0", "prefetch"),
+         "Prefetch managed memory where that overlaps other work. Whether it saves more than its own time, 12.0 ms, is "
+         "inconclusive. Without that time");
+    free(m.cells[1].detail);
+    m.cells[1].detail = strdup("{\"handover_seconds\":0.12}");
+    forget_advice();
+    says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory only where that overlaps other work: the first "
+                                           "pass is under ");
 }
 
 /* Nobody is told to measure what the device cannot have: two sides, or memory of a role that it lacks. */
@@ -207,17 +247,32 @@ UNIT_TEST(test_applications_and_strategies)
     application(100, "explicit", 1, 1, APP("nn", "unified", "none", "managed"));
     const struct as_advice *a = get_advice("hip:0", "applications");
     says(a, "Whether one allocation is faster depends on the application: 1 of 6 applications is faster with it, 1 "
-            "slower. Time relative to explicit copies: "
+            "slower. Time relative to explicit copies of pageable memory: "
             "0.800x (0.792 to 0.808x; hotspot, 'managed')");
     says(a, "1.20x (1.19 to 1.21x; heartwall, 'managed')");
     says(a, "'managed'). Inconclusive: dwt2d, srad_v1, backprop, nn. One allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
     says(a, "Time relative to the version without it: double buffering 0.500x");
-    says(a, "heartwall, 'managed'). Inconclusive: a check of free memory. Not measured: partial transfers, ");
+    says(a, "heartwall, 'managed'). Inconclusive: a check of free memory. Without a valid number: partial transfers, ");
     says(a, "a growing container. Impossible on this device: variables on the stack, static managed variables");
     infos[1].allocators[3].role = AS_ROLE_PAGEABLE;
     forget_advice();
-    says(get_advice("hip:0", "strategies"), "Not measured: partial transfers, variables on the stack, a growing");
+    says(get_advice("hip:0", "strategies"),
+         "Without a valid number: partial transfers, variables on the stack, a growing");
+}
+
+/* The shortest application is no measure of a strategy. */
+UNIT_TEST(test_strategies_of_several_applications)
+{
+    application(300, "plain", 5, 0, APP("srad_v1", "explicit", "partial-transfers", "own"));
+    application(10, "plain", 1.6, 0, APP("nn", "explicit", "partial-transfers", "own"));
+    application(100, "plain", 1, 0, APP("backprop", "explicit", "partial-transfers", "own"));
+    application(200, "plain", 0.5, 0, APP("dwt2d", "explicit", "hidden-allocator", "own"));
+    application(200, "plain", 2, 0, APP("nn", "explicit", "hidden-allocator", "own"));
+    const struct as_advice *a = get_advice("hip:0", "strategies");
+    says(a, "0 strategies are faster, 1 slower, 1 faster or slower by the application and its memory. ");
+    says(a, "partial transfers 1.60x (1.58 to 1.62x; nn, 'own') to 5.00x (4.95 to 5.05x; srad_v1, 'own'), ");
+    says(a, "a growing container 0.500x (");
 }
 
 int main(void)
@@ -225,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ADVICE_TEST(test_without_cells_commands_are_named),
         ADVICE_TEST(test_allocators_by_side),
+        ADVICE_TEST(test_sizes_that_differ),
         ADVICE_TEST(test_undecided),
         ADVICE_TEST(test_cpu_heavy_on_device),
         ADVICE_TEST(test_short_lives),
@@ -233,6 +289,7 @@ int main(void)
         ADVICE_TEST(test_prefetch),
         ADVICE_TEST(test_questions_of_the_device),
         ADVICE_TEST(test_applications_and_strategies),
+        ADVICE_TEST(test_strategies_of_several_applications),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

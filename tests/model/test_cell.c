@@ -297,6 +297,32 @@ UNIT_TEST(test_length_of_a_run)
     }
 }
 
+/* Numbers of older versions that timed something else stay visible, but nothing rests on them. */
+UNIT_TEST(test_outdated)
+{
+    static const struct {
+        const char *probe, *strategy, *version, *notes;
+        bool is_evidence;
+    } rows[] = {{"app", "static", "unified", NULL, false},
+                {"app", "static", "unified", "{\"allocate\":5}", false},
+                {"app", "static", "unified", "{\"static_modules\":1}", true},
+                {"app", "none", "host", "{}", false},
+                {"app", "none", "host", "{\"host_arrays\":1}", true},
+                {"app", "none", "unified", NULL, true},
+                {"alloc", "static", "host", NULL, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_cell c = {.status = AS_CELL_OK, .sum = {.n = 3, .trials = 3, .median = 5}};
+        strcpy(c.probe, rows[i].probe);
+        add_axis(&c.axes, "strategy", rows[i].strategy);
+        add_axis(&c.axes, "version", rows[i].version);
+        c.detail = rows[i].notes ? strdup(rows[i].notes) : NULL;
+        assert_true(as_cell_is_valid(&c));
+        assert_int_equal(as_cell_is_evidence(&c), rows[i].is_evidence);
+        assert_false(as_cell_waits(&c));
+        as_cell_finish(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_length_of_a_run),
+        cmocka_unit_test(test_outdated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

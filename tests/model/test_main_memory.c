@@ -122,6 +122,8 @@ static const struct known {
     {"a guest with a share of the cache", 480, true, 32, 512, 0, AS_GATE_PASS},
     {"a guest with all of the cache", 480, true, 480, 1024, 0, AS_GATE_FAIL},
     {"a guest with an unknown share", 480, true, 32, 0, 0, AS_GATE_NA},
+    {"a guest with an unknown share, below four times the cache", 480, true, 32, 0, 1900, AS_GATE_NA},
+    {"a guest with an unknown share, over four times the cache", 480, true, 32, 0, 1920, AS_GATE_PASS},
     {"told nothing", 0, false, 32, 256, 0, AS_GATE_PASS},
     {"told nothing, a small array", 0, false, 32, 256, 1.0 / 16, AS_GATE_FAIL},
     {"told nothing, a large cache", 0, false, 96, 256, 0, AS_GATE_FAIL},

@@ -9,6 +9,7 @@
 enum {
     APP_ARRAYS_MAX = 6,
     APP_STACK_BYTES = 64,
+    APP_STATIC_ALIGN = 256, /* of static variables */
     APP_KERNELS_MAX = 4,
     APP_PARTS = 4096 /* partial sums of a reduction */
 };
@@ -44,6 +45,7 @@ struct app_array {
     bool scratch;             /* the host does not use it: the explicit version has it in the device's memory only */
     bool on_stack;            /* at most APP_STACK_BYTES, a variable of the host's stack */
     uint64_t held;            /* what the host has of it now */
+    void *at;                 /* a static variable's address, in the block of all; NULL: the array is allocated */
     void *host;               /* explicit: the host's array; unified: the address while it is mapped */
     struct as_memory *memory; /* what kernels use */
 };
@@ -58,10 +60,11 @@ struct app_run {
     uint32_t key; /* chooses the input */
     struct app_array arrays[APP_ARRAYS_MAX];
     struct as_kernel *kernels[APP_KERNELS_MAX];
-    void *stack;           /* APP_STACK_BYTES in the frame of as_app_run */
-    bool running;          /* a submitted kernel */
-    uint64_t result;       /* digest of the output */
-    enum as_status status; /* of the first call that failed; later calls do nothing */
+    void *stack;               /* APP_STACK_BYTES in the frame of as_app_run */
+    struct as_memory *statics; /* all static variables, as of one module; NULL: none */
+    bool running;              /* a submitted kernel */
+    uint64_t result;           /* digest of the output */
+    enum as_status status;     /* of the first call that failed; later calls do nothing */
     struct as_error *err;
     double spent[APP_PHASES];        /* seconds */
     struct counter_samples *samples; /* (optional) of the memory in use, stepped after each call */

@@ -1,6 +1,8 @@
 /* nn: squared distances of all records to one place by the device; the host selects the nearest. */
 #include "app.h"
 
+#include <stdlib.h>
+
 enum { PLACES, DISTANCES, NEAREST = 10, PLACE_BITS = 15, FIRST_RECORDS = 4096 };
 enum { RECORD = 2 * sizeof(int32_t), DISTANCE = sizeof(uint32_t) };
 
@@ -89,11 +91,20 @@ static void nn_output(struct app_run *r)
 static bool nn_reference(uint64_t n, uint32_t key, uint64_t *result)
 {
     struct nearest best = {.n = 0};
+    int32_t *places = malloc((size_t)n * (RECORD + DISTANCE));
+    if (!places)
+        return false;
+    uint32_t *distances = (uint32_t *)(places + 2 * n);
+    for (uint64_t i = 0; i < 2 * n; i++)
+        places[i] = nn_coordinate(key, i);
     for (uint64_t i = 0; i < n; i++) {
-        const int64_t x = nn_coordinate(key, 2 * i) - (int64_t)nn_target(key, 0),
-                      y = nn_coordinate(key, 2 * i + 1) - (int64_t)nn_target(key, 1);
-        nn_consider(&best, (uint32_t)(x * x + y * y), i);
+        const int64_t x = places[2 * i] - (int64_t)nn_target(key, 0),
+                      y = places[2 * i + 1] - (int64_t)nn_target(key, 1);
+        distances[i] = (uint32_t)(x * x + y * y);
     }
+    for (uint64_t i = 0; i < n; i++)
+        nn_consider(&best, distances[i], i);
+    free(places);
     *result = nn_result(&best);
     return true;
 }

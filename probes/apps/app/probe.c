@@ -190,6 +190,7 @@ static enum as_status app_prepare(struct as_trial_context *tc, void *state, stru
                          .unified = as_word_is(tc->axes, "version", "unified"),
                          .strategy = (enum app_strategy)as_word_index(tc->axes, "strategy", strategy_words),
                          .key = (uint32_t)tc->seed};
+    const bool is_static = t->run[ARM_OWN].strategy == APP_STATIC;
     enum as_status st = as_check_room(tc->dev, 2 * size, size, err);
     if (st)
         return st;
@@ -202,11 +203,19 @@ static enum as_status app_prepare(struct as_trial_context *tc, void *state, stru
     app_add_arms(t);
     as_arms_start(&t->blocks, t->arms, (size_t)tc->trial, tc->seed);
     as_host_part(tc);
+    if (is_static)
+        as_note_number(tc, "static_modules", 1);
+    if (t->by_host)
+        as_note_number(tc, "host_arrays", 1);
     tc->footprint = size;
     tc->min_reps = tc->max_reps = 1;
     for (size_t i = 0; i < t->arms && !st; i++) {
         struct app_run *r = &t->run[t->arm[i]];
-        r->app->shape(r, size);
+        r->app->shape(r, is_static ? size - APP_ARRAYS_MAX * APP_STATIC_ALIGN : size);
+        if (r->strategy == APP_STATIC)
+            st = as_app_run(r, err); /* compiles its module: the memory that takes is no peak of the application */
+        if (st)
+            break;
         st = t->by_host ? app_run_host(r, err) : app_find_peak(r, &t->peaks[t->arm[i]], err);
     }
     return st;

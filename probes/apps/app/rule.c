@@ -37,10 +37,11 @@ static void say_compute(const struct as_cell *cell, const struct as_fact *f, str
 
 /* "", or ", with 40% less peak memory" by this metric, where several trials decide it: system counters see others too.
  */
-static void say_memory(const struct as_cell *cell, const char *metric, struct as_buf *out)
+static void say_memory(const struct as_rule_context *c, const struct as_cell *cell, const char *metric,
+                       struct as_buf *out)
 {
     struct as_metric_value v;
-    if (!as_cell_metric(cell, metric, &v) || v.trials < 2)
+    if (!as_app_peak_counts(c, cell) || !as_cell_metric(cell, metric, &v) || v.trials < 2)
         return;
     if (v.ci.hi < 1)
         as_buf_printf(out, ", with %.0f%% less peak memory", 100 * (1 - v.value));
@@ -97,7 +98,7 @@ static void add_app(struct as_rule_context *c, const struct as_cell *unified, co
     if (!f)
         return;
     say_compute(unified, f, &text);
-    say_memory(unified, "peak_against_explicit", &text);
+    say_memory(c, unified, "peak_against_explicit", &text);
     say_phases(unified, apart, &text);
     as_fact_say(f,
                 as_fact_is_open(f) ? "%.20s on %.40s: unified against explicit is inconclusive%s"
@@ -182,7 +183,7 @@ static void add_strategy(struct as_rule_context *c, const struct as_cell *with, 
                                  AS_BY(.what = app, .scenario = compared[k].strategy));
     if (!f)
         return;
-    say_memory(with, "peak_against_plain", &text);
+    say_memory(c, with, "peak_against_plain", &text);
     as_fact_say(f,
                 as_fact_is_open(f) ? "Whether %.20s on %.40s is faster %s than %s is inconclusive%s"
                                    : "%.20s on %.40s takes {value} as long %s as %s%s",
@@ -247,8 +248,8 @@ static void derive_host(struct as_rule_context *c)
 
 const struct as_rule as_rules_app[] = {
     {"applications", derive_apps,
-     "total time of the unified version over that of the explicit one, run back to back with it in each sample, "
-     "at the largest size; supported where unified is faster",
+     "total time of the unified version over that of the explicit one, which copies from and to pageable memory, run "
+     "back to back with it in each sample, at the largest size; supported where unified is faster",
      "a run of the other version that is faster and passes the same gates"},
     {"porting strategies", derive_strategies,
      "total time with a strategy over that of the same application in the same memory without it, run back to back; "

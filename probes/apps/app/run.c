@@ -84,7 +84,7 @@ static struct as_memory *app_memory(struct app_run *r, const struct app_array *a
                                         .bytes = bytes,
                                         .node = -1,
                                         .fresh = true,
-                                        .at = a->on_stack ? r->stack : NULL};
+                                        .at = a->on_stack ? r->stack : a->at};
     struct as_memory *out = NULL;
     if (!desc.allocator)
         r->status = as_fail(r->err, AS_UNSUPPORTED, "kernels cannot access the host's stack");
@@ -93,8 +93,33 @@ static struct as_memory *app_memory(struct app_run *r, const struct app_array *a
     return out;
 }
 
+static uint64_t app_aligned(uint64_t bytes)
+{
+    return (bytes + APP_STATIC_ALIGN - 1) / APP_STATIC_ALIGN * APP_STATIC_ALIGN;
+}
+
+/* A program's static variables come with its one module: all arrays are parts of one block. */
+static void app_load_statics(struct app_run *r)
+{
+    struct as_memory_desc desc = {.allocator = r->allocator, .node = -1, .fresh = true};
+    for (size_t k = 0; k < APP_ARRAYS_MAX; k++)
+        desc.bytes += app_aligned(r->arrays[k].bytes);
+    r->status = r->dev->memory->alloc(r->dev, &desc, &r->statics, r->err);
+    if (!r->status)
+        r->status = r->dev->memory->map(r->dev, r->statics, r->err);
+    char *at = r->status ? NULL : r->statics->host;
+    if (!r->status)
+        r->status = r->dev->memory->unmap(r->dev, r->statics, r->err);
+    for (size_t k = 0; k < APP_ARRAYS_MAX && at; k++) {
+        r->arrays[k].at = at;
+        at += app_aligned(r->arrays[k].bytes);
+    }
+}
+
 static void app_allocate(struct app_run *r)
 {
+    if (r->strategy == APP_STATIC)
+        app_load_statics(r);
     for (size_t k = 0; k < APP_ARRAYS_MAX && !r->status; k++) {
         struct app_array *a = &r->arrays[k];
         if (!app_is_used(r, k))
@@ -126,7 +151,10 @@ static void app_free(struct app_run *r)
         r->dev->memory->free(r->dev, r->arrays[k].memory);
         r->arrays[k].host = NULL;
         r->arrays[k].memory = NULL;
+        r->arrays[k].at = NULL;
     }
+    r->dev->memory->free(r->dev, r->statics);
+    r->statics = NULL;
 }
 
 void *as_app_host(struct app_run *r, size_t array)

@@ -136,6 +136,7 @@ UNIT_TEST(test_allocations)
         {"app=nn version=explicit strategy=hidden-allocator allocator=toy size=1048576", 2 + 2},
         {"app=heartwall version=unified strategy=none allocator=toy size=1048576", 4},
         {"app=heartwall version=unified strategy=double-buffering allocator=toy size=1048576", 5 + 4},
+        {"app=nn version=unified strategy=static allocator=toy size=1048576", 1 + 2}, /* one block, and its parts */
         {"app=nn version=host strategy=none allocator=toy size=1048576", 0},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {

@@ -21,15 +21,17 @@ struct noted {
     const char *name;
     double value;
 };
-static void add(const char *axes, double ms, const struct noted *noted)
+static struct as_cell *add(const char *axes, double ms, const struct noted *noted)
 {
     struct as_cell *cell = made_add(&m, "app", "ns", ms * 1e6, axes);
     struct as_metric_value further[8];
     size_t n = 0;
     for (; noted && noted[n].name; n++)
-        further[n] = strstr(noted[n].name, "against") ? metric(noted[n].name, "x", noted[n].value)
-                                                      : metric(noted[n].name, "ns", noted[n].value * 1e6);
+        further[n] = strstr(noted[n].name, "against")  ? metric(noted[n].name, "x", noted[n].value)
+                     : strstr(noted[n].name, "memory") ? metric(noted[n].name, "B", noted[n].value)
+                                                       : metric(noted[n].name, "ns", noted[n].value * 1e6);
     assert_int_equal(as_cell_set_metrics(cell, further, n, NULL), AS_OK);
+    return cell;
 }
 #define NOTED(...) ((const struct noted[]){__VA_ARGS__{NULL, 0}})
 #define CELL(app, version, strategy, allocator)                                                                        \
@@ -92,10 +94,62 @@ UNIT_TEST(test_host)
 {
     add(CELL("nn", "explicit", "none", "cuMemAlloc"), 100, NULL);
     add(CELL("nn", "unified", "none", "managed"), 200, NULL);
-    add(CELL("nn", "host", "none", "cuMemAlloc"), 700, NULL);
+    struct as_cell *host = add(CELL("nn", "host", "none", "cuMemAlloc"), 700, NULL);
+    made_derive(&m);
+    assert_null(made_find(&m, "host.app.nn")); /* an older trial, which had no arrays */
+    host->detail = strdup("{\"host_arrays\":1}");
     made_derive(&m);
     made_near(&m, "host.app.nn", 7, 1e-9);
     made_says(made_get(&m, "host.app.nn"), "the time on the device (explicit, cuMemAlloc)");
+}
+
+/* Older trials compiled the variables' modules in each timed run: nothing follows from their times. */
+UNIT_TEST(test_compiled_statics)
+{
+    add(CELL("nn", "explicit", "none", "cuMemAlloc"), 100, NULL);
+    add(CELL("nn", "unified", "none", "managed"), 90, NOTED({"against_explicit", 0.9}, ));
+    add(CELL("nn", "unified", "static", "__managed__"), 60, NOTED({"against_explicit", 3}, {"against_plain", 4}, ));
+    add(CELL("nn", "host", "none", "cuMemAlloc"), 900, NULL)->detail = strdup("{\"host_arrays\":1}");
+    made_derive(&m);
+    assert_null(made_find(&m, "app.nn.__managed__"));
+    assert_null(made_find(&m, "strategy.nn.static.__managed__"));
+    made_near(&m, "host.app.nn", 10, 1e-9);
+    m.cells[2].detail = strdup("{\"static_modules\":1}");
+    made_derive(&m);
+    made_near(&m, "app.nn.__managed__", 3, 1e-9);
+    made_near(&m, "strategy.nn.static.__managed__", 4, 1e-9);
+    made_near(&m, "host.app.nn", 15, 1e-9);
+}
+
+/* The driver's step is no memory of the application. */
+UNIT_TEST(test_peaks_of_managed_memory)
+{
+    static const struct {
+        double peak; /* of arrays of 1 MiB */
+        const char *allocator;
+        bool said;
+    } rows[] = {{2 << 20, "managed", false},
+                {1.05 * (1 << 20), "managed", true},
+                {0.8 * (1 << 20), "managed", false},
+                {1 << 20, "__managed__", false},
+                {2 << 20, "pinned", true}};
+    m.info.allocators_n = 3;
+    m.info.allocators[0] = (struct as_allocator){.name = "managed", .role = AS_ROLE_MANAGED};
+    m.info.allocators[1] = (struct as_allocator){.name = "__managed__", .role = AS_ROLE_MANAGED_STATIC};
+    m.info.allocators[2] = (struct as_allocator){.name = "pinned", .role = AS_ROLE_PINNED};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char axes[160], id[64];
+        const bool is_static = strcmp(rows[i].allocator, "__managed__") == 0;
+        snprintf(axes, sizeof axes, "app=nn version=unified strategy=%s allocator=%s size=1048576",
+                 is_static ? "static" : "none", rows[i].allocator);
+        add(axes, 150,
+            NOTED({"against_explicit", 0.5}, {"peak_against_explicit", 1.8}, {"peak_memory", rows[i].peak}, ))
+            ->detail = strdup("{\"static_modules\":1}");
+        made_derive(&m);
+        snprintf(id, sizeof id, "app.nn.%s", rows[i].allocator);
+        assert_int_equal(strstr(made_get(&m, id)->sentence, "80% more peak memory") != NULL, rows[i].said);
+        made_end(&m);
+    }
 }
 
 UNIT_TEST(test_strategies)
@@ -104,8 +158,9 @@ UNIT_TEST(test_strategies)
     m.info.allocators[0] = (struct as_allocator){.name = "managed", .role = AS_ROLE_MANAGED};
     m.info.allocators[1] = (struct as_allocator){.name = "__managed__", .role = AS_ROLE_MANAGED_STATIC};
     add(CELL("heartwall", "unified", "double-buffering", "managed"), 80,
-        NOTED({"against_plain", 0.8}, {"peak_against_plain", 1.5}, ));
-    add(CELL("heartwall", "unified", "static", "__managed__"), 160, NOTED({"against_plain", 2}, ));
+        NOTED({"against_plain", 0.8}, {"peak_against_plain", 1.5}, {"peak_memory", 1 << 20}, ));
+    add(CELL("heartwall", "unified", "static", "__managed__"), 160, NOTED({"against_plain", 2}, ))->detail =
+        strdup("{\"static_modules\":1}");
     add(CELL("dwt2d", "explicit", "partial-transfers", "cuMemAlloc"), 100, NOTED({"against_plain", 1}, ));
     add(CELL("nn", "unified", "hidden-allocator", "malloc"), 300, NULL); /* nothing ran beside it */
     made_derive(&m);
@@ -124,8 +179,13 @@ UNIT_TEST(test_strategies)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        made_test(test_apps, &m), made_test(test_open, &m),       made_test(test_one_peak, &m),
-        made_test(test_host, &m), made_test(test_strategies, &m),
+        made_test(test_apps, &m),
+        made_test(test_open, &m),
+        made_test(test_one_peak, &m),
+        made_test(test_host, &m),
+        made_test(test_strategies, &m),
+        made_test(test_compiled_statics, &m),
+        made_test(test_peaks_of_managed_memory, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,7 @@ static enum as_status atomics_lost_sample(void *state, uint64_t reps, struct as_
     s->made = b->last.cpu + b->last.device;
     s->missing |= s->made != b->cpu_threads * s->cpu_each + b->device_threads * s->device_each;
     out->value = s->made > s->in_sum ? (double)(s->made - s->in_sum) : 0;
+    out->further[0] = (struct as_sample_number){"lost_share", 100 * out->value / (double)s->made};
     return AS_OK;
 }
 
@@ -172,6 +173,9 @@ static bool atomics_lost_check(void *state, char *why, size_t why_size)
     return false;
 }
 
+static const struct as_metric further[] = {
+    {"lost_share", "%", true, "of the updates made in the sample; trials differ in how many they make", NULL}, {0}};
+
 const struct as_probe as_probe_atomics_lost = {
     .name = "atomics_lost",
     .title = "Lost updates",
@@ -180,6 +184,7 @@ const struct as_probe as_probe_atomics_lost = {
     .unit = "updates",
     .lower_is_better = true,
     .counts = "lost updates: additions of 1 missing from the array's sum, out of a fixed number",
+    .further = further,
     AS_CELLS(axes, quick, full, atomics_lost_applies),
     .kernel_reaches = as_atomics_by_device,
     .patience = as_atomics_patience,

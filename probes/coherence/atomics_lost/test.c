@@ -75,6 +75,8 @@ UNIT_TEST(test_lost_updates_are_counted)
                   "allocator=toy op=add");
     assert_int_equal(o.status, AS_OK);
     assert_true(o.sample.value > 0 && fmod(o.sample.value, 1) == 0); /* the share of one of 64 threads */
+    assert_string_equal(o.sample.further[0].name, "lost_share");
+    assert_true(fabs(o.sample.further[0].value - 100 / 64.0) < 1e-9);
     if (!o.passed)
         fail_msg("%s", o.why);
 }

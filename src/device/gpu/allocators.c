@@ -90,21 +90,34 @@ int as_gpu_release_registered(const struct as_gpu *gpu, struct as_gpu_block *b)
     return code;
 }
 
-enum as_status as_gpu_load_static(struct as_gpu *gpu, struct as_gpu_block *b, const char *source, struct as_error *err)
+static enum as_status compile_static(struct as_gpu *gpu, uint64_t bytes, const char *source, struct as_error *err)
 {
     char defines[64];
-    unsigned char *code = NULL;
-    size_t bytes = 0;
+    size_t code_bytes = 0;
     int major = 0, minor = 0;
     enum as_status st = gpu->api->find_compiler(gpu, &major, &minor, err);
     if (st)
         return st;
-    snprintf(defines, sizeof defines, "-DAS_STATIC_BYTES=%llu", (unsigned long long)b->bytes);
+    as_gpu_forget_static(gpu);
+    snprintf(defines, sizeof defines, "-DAS_STATIC_BYTES=%llu", (unsigned long long)bytes);
     const struct as_program_desc desc = {.name = "managed static", .source = source, .defines = defines};
-    st = gpu->api->compile(gpu, &desc, &code, &bytes, err);
+    gpu->static_bytes = bytes;
+    return gpu->api->compile(gpu, &desc, &gpu->static_code, &code_bytes, err);
+}
+
+void as_gpu_forget_static(struct as_gpu *gpu)
+{
+    free(gpu->static_code);
+    gpu->static_code = NULL;
+}
+
+enum as_status as_gpu_load_static(struct as_gpu *gpu, struct as_gpu_block *b, const char *source, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    if (!gpu->static_code || gpu->static_bytes != b->bytes)
+        st = compile_static(gpu, b->bytes, source, err);
     if (!st)
-        st = AS_GPU_DO(gpu, err, module_load, &b->module, code);
-    free(code);
+        st = AS_GPU_DO(gpu, err, module_load, &b->module, gpu->static_code);
     if (st)
         b->module = NULL;
     return st;

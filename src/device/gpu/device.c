@@ -122,6 +122,7 @@ void as_gpu_close(struct as_gpu *gpu)
     if (!gpu->sticky)
         f->synchronize.call();
     as_gpu_forget_programs(gpu);
+    as_gpu_forget_static(gpu);
     as_gpu_queues_close(gpu);
     as_gpu_back_destroy(gpu, &gpu->back);
     if (gpu->clock_out)

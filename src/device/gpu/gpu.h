@@ -150,6 +150,8 @@ struct as_gpu {
     struct as_gpu_stream *more[AS_QUEUES_MAX]; /* further queues */
     size_t more_n;
     struct as_gpu_built *built;
+    unsigned char *static_code;            /* module of the last static variable; NULL: none */
+    uint64_t static_bytes;                 /* the size it was compiled for */
     void *clock_out;                       /* host memory that clock_kernel writes to */
     struct as_gpu_function *clock_kernel;  /* see as_gpu_clock; NULL before its first use */
     struct as_gpu_back peers[AS_GPUS_MAX]; /* of accessible peers, in found's order */
@@ -232,6 +234,7 @@ void as_gpu_members_close(struct as_gpu *gpu);
 
 extern const struct as_program_ops as_gpu_program_ops;
 void as_gpu_forget_programs(struct as_gpu *gpu);
+void as_gpu_forget_static(struct as_gpu *gpu);
 /* Puts a program's machine code into the cache without loading it. Needs GPU's api, its target
  * and the compiler's part of its backend, and dev's info. */
 enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err);

@@ -161,8 +161,9 @@ static enum as_status gpu_borrow(const struct as_gpu *gpu, const struct as_gpu_a
                                .host = desc->at,
                                .address = (uintptr_t)desc->at,
                                .is_borrowed = true};
-    return how->plain ? AS_OK
-                      : as_fail(err, AS_UNSUPPORTED, "allocator '%s' cannot use existing memory in place", how->name);
+    return how->plain || how->is_static
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED, "allocator '%s' cannot use existing memory in place", how->name);
 }
 
 static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,

@@ -90,7 +90,7 @@ int as_gpu_release_pool(const struct as_gpu *gpu, struct as_gpu_block *b);
 enum as_status as_gpu_get_registered(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_registered(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Loads the module whose source declares a static of AS_STATIC_BYTES bytes; the backend finds its
- * address. */
+ * address. A program's module is compiled before it runs: another variable of the same size only loads it again. */
 enum as_status as_gpu_load_static(struct as_gpu *gpu, struct as_gpu_block *b, const char *source, struct as_error *err);
 int as_gpu_release_static(const struct as_gpu *gpu, struct as_gpu_block *b);
 

@@ -2,9 +2,13 @@
 #include "../stand_in.h"
 
 #include "base/host.h"
+#include "device/gpu/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static void test_info(void **state)
 {
@@ -52,6 +56,54 @@ static void test_half_way(void **state)
     check_fails(gpu_get("__managed__", 5000, NULL, &m, &err), AS_FAILED, &err,
                 "a static variable of 5000 bytes has 4096");
     assert_null(m);
+}
+
+static size_t compilations(const char *log)
+{
+    char line[128];
+    size_t n = 0;
+    FILE *f = fopen(log, "r");
+    while (f && fgets(line, sizeof line, f))
+        n++;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* Compiling is no part of what a program with static variables pays: only the first of a size compiles. An array may be
+ * a part of a variable. */
+static void test_static(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        size_t compilations; /* in all */
+    } rows[] = {{4096, 1}, {4096, 1}, {2048, 2}, {2048, 2}, {4096, 3}};
+    char log[] = "/tmp/assay_static_XXXXXX";
+    struct as_memory *m = NULL, *part = NULL;
+    struct as_error err = {0};
+    const int fd = mkstemp(log);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    setenv("FAKE_NVRTC_LOG", log, 1);
+    setenv("FAKE_CUDA_STATIC", "4096", 1);
+    fake("runs");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_ok(gpu_get("__managed__", rows[i].bytes, NULL, &m, &err), &err);
+        assert_int_equal(compilations(log), rows[i].compilations);
+        gpu.dev.memory->free(&gpu.dev, m);
+    }
+    check_ok(gpu_get("__managed__", 4096, NULL, &m, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
+    const struct as_memory_desc desc = {
+        .allocator = "__managed__", .bytes = 64, .node = -1, .at = (char *)m->host + 1024};
+    check_ok(gpu.dev.memory->alloc(&gpu.dev, &desc, &part, &err), &err);
+    assert_true(as_gpu_address(part) == as_gpu_address(m) + 1024);
+    gpu.dev.memory->free(&gpu.dev, part);
+    memset(m->host, 1, 4096); /* the whole is still there */
+    gpu.dev.memory->free(&gpu.dev, m);
+    unsetenv("FAKE_NVRTC_LOG");
+    remove(log);
 }
 
 /* What the driver says of the pages is what was advised; newer drivers name a node of the host. Of other memory it says
@@ -187,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),
         cmocka_unit_test_setup_teardown(test_half_way, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_static, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_attributes, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_beyond, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
