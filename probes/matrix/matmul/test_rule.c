@@ -46,7 +46,8 @@ UNIT_TEST(test_energy_of_all_trials)
     made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
     draw(&m.cells[1], "gpu_power", 700, 0.2);
     made_derive(&m);
-    made_says(made_get(&m, "matmul.unit.f16"), "wgmma takes 8.0 to 15.0x less energy per operation than tiled, size 4096");
+    made_says(made_get(&m, "matmul.unit.f16"),
+              "wgmma takes 8.0 to 15.0x less energy per operation than tiled, size 4096");
     free(m.cells[1].metrics);
     m.cells[1].metrics = NULL;
     m.cells[1].detail = strdup("{\"power_w\":700}");
@@ -228,6 +229,7 @@ UNIT_TEST(test_paths)
     made_says(made_get(&m, "matmul.native.mma.e4m3"), "is emulated, a memory-footprint feature: 0.95");
     made_says(made_get(&m, "matmul.native.mma.e4m3"), "with 96 conversions");
     made_verdict(&m, "matmul.native.tiled.f16", AS_REFUTED);
+    made_says(made_get(&m, "matmul.native.tiled.f16"), "f16 by tiled is slower: 0.952x");
     assert_null(made_find(&m, "matmul.native.mma.f64"));
     made_near(&m, "matmul.gain.wgmma.mma.f16", 1.75, 1e-6);
     made_says(made_get(&m, "matmul.gain.wgmma.mma.f16"), "; 1.33x (1.31 to 1.35x) at 1024, 1.67x");
@@ -237,6 +239,28 @@ UNIT_TEST(test_paths)
     made_near(&m, "matmul.share.wgmma.f16", 700.0 / 120, 1e-6);
     made_says(made_get(&m, "matmul.share.wgmma.f16"), "; 3.33x (3.29 to 3.38x) at 1024, 5.00x");
     made_verdict(&m, "matmul.share.tiled.f16", AS_REFUTED);
+}
+
+/* Ratios that another cause explains: loads, a device that is not full, another unit. */
+UNIT_TEST(test_native_or_another_cause)
+{
+    gemm("naive", "f16", 4096, 0.48);
+    gemm("naive", "f32", 4096, 0.48);
+    gemm("tiled", "s8", 512, 1.13)->detail = strdup("{\"tile\":\"64 x 64\"}");
+    gemm("tiled", "f16", 512, 1)->detail = strdup("{\"tile\":\"64 x 64\"}");
+    gemm("library", "f32", 8192, 51);
+    gemm("library", "f64", 8192, 61);
+    made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 33e12, "type=f64 threads=0 width=best");
+    m.info.compute_units = 132;
+    made_derive(&m);
+    m.info.compute_units = 0;
+    assert_null(made_find(&m, "matmul.native.naive.f16"));
+    made_verdict(&m, "matmul.native.tiled.s8", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.native.tiled.s8"), "at size 512; undecided, because 64 blocks do not fill 132 SMs");
+    made_verdict(&m, "matmul.native.library.f32", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.native.library.f32"),
+              "at size 8192; undecided, because f64 exceeds the peak of the vector ALU, so it runs on another unit");
 }
 
 /* Faster, but it converts for each instruction: not both can be. */
@@ -336,6 +360,7 @@ int main(void)
         made_test(test_signals_of_each_type, &m),
         made_test(test_paths, &m),
         made_test(test_converts, &m),
+        made_test(test_native_or_another_cause, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
