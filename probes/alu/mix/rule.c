@@ -129,8 +129,9 @@ static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
         return;
     as_fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_say(f, "Each %s issues %s%s; sequences bound by issue rather than by a pipe: %zu", as_unit_name(c), value,
-                p->issue_bound ? "" : " or more", p->issue_bound);
+    as_fact_say(
+        f, "Each %s issues %s%s; %zu of %zu sequences whose pipes are known are bound by issue rather than by a pipe",
+        as_unit_name(c), value, p->issue_bound ? "" : " or more", p->issue_bound, p->placed);
     as_fact_evidence(f, cell);
     mix_judge(f, u);
 }
@@ -155,11 +156,11 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
     as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     as_fact_say(f,
                 "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s. With %zu fitted "
-                "coefficients, the bottleneck resource predicts 90%% of %zu sequence costs within %.1f%%. In "
-                "cross-validation %.0f%% are within %.0f%%; the worst, %s, is off by %.1f%%",
+                "coefficients, the bottleneck resource predicts 90%% of %zu sequence costs within %.1f%%; the worst, "
+                "%s, is off by %.1f%%. In cross-validation %.0f%% are within %.0f%%",
                 as_unit_name(c), mix_known(u), p->pipes, others, others == 1 ? "" : "s", fit->loads, fit->judged,
-                100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),
-                100 * fit->worst);
+                100 * fit->residual, as_cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst, 100 * fit->told,
+                100 * AS_PIPES_TOLD);
     as_fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         as_fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
