@@ -111,7 +111,7 @@ static double path_workgroups(const struct as_cell *cell)
     return is_known ? ceil(size / rows) * ceil(size / columns) : NAN;
 }
 
-/* Is its rate above the peak of the vector ALU in its type? Undecided where that peak is unknown. */
+/* Is its rate above the peak of the vector ALU in its type? Inconclusive where that peak is unknown. */
 static enum as_fact_verdict path_is_above(const struct path_cells *p, const struct as_cell *cell)
 {
     const struct as_matmul_type *t = path_type_of(as_cell_axis(cell, "type"));
@@ -161,8 +161,8 @@ static void path_say_native(struct as_fact *f, const struct as_cell *cell, const
                       conversions == 1 ? "" : "s");
     as_fact_say(f, "%s by %s %s: {value} the rate of %s at size %s%s%s%s", t->word, as_cell_axis(cell, "path"),
                 f->verdict != AS_REFUTED ? says[f->verdict] : path_refuted_text(f, cell, t->bytes < wider->bytes),
-                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code), why_not[0] ? "; undecided, because " : "",
-                why_not);
+                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code),
+                why_not[0] ? "; inconclusive, because " : "", why_not);
     as_buf_finish(&code);
 }
 
@@ -256,7 +256,7 @@ const struct as_rule as_rules_joint_matmul_path[] = {
     {"paths of matrix multiplication", path_derive,
      "valid GEMMs of random operands in bursts, at the sizes that both have: by one path and type, native from 1.5 "
      "times the rate of the next wider type on, unless the machine code converts operands before its matrix "
-     "instructions; undecided where the workgroups do not fill the device, or where the library runs the wider type "
+     "instructions; inconclusive where the workgroups do not fill the device, or where the library runs the wider type "
      "alone above the vector ALU's peak; "
      "gain over the next older path and the vector ALU; share of the vector ALU's peak",
      "a GEMM of the same path and type with another rate that passes the same gates"},

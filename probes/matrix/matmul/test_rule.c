@@ -257,10 +257,11 @@ UNIT_TEST(test_native_or_another_cause)
     m.info.compute_units = 0;
     assert_null(made_find(&m, "matmul.native.naive.f16"));
     made_verdict(&m, "matmul.native.tiled.s8", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.native.tiled.s8"), "at size 512; undecided, because 64 blocks do not fill 132 SMs");
+    made_says(made_get(&m, "matmul.native.tiled.s8"),
+              "at size 512; inconclusive, because 64 blocks do not fill 132 SMs");
     made_verdict(&m, "matmul.native.library.f32", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.native.library.f32"),
-              "at size 8192; undecided, because f64 exceeds the peak of the vector ALU, so it runs on another unit");
+              "at size 8192; inconclusive, because f64 exceeds the peak of the vector ALU, so it runs on another unit");
 }
 
 /* Faster, but it converts for each instruction: not both can be. */
