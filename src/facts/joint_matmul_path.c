@@ -126,7 +126,8 @@ static void path_why_not(const struct path_cells *p, const struct as_cell *cell,
     const double units = p->c->info ? p->c->info->compute_units : 0;
     const double groups = fmin(path_workgroups(cell), path_workgroups(wider));
     if (groups < units)
-        as_buf_printf(out, "%.0f %ss do not fill %.0f %ss", groups, as_workgroup_name(p->c), units, as_unit_name(p->c));
+        as_buf_printf(out, "%.0f %ss leave %.0f of %.0f %ss idle", groups, as_workgroup_name(p->c), units - groups,
+                      units, as_unit_name(p->c));
     else if (as_cell_is(cell, "path", "library") && path_is_above(p, wider) == AS_SUPPORTED &&
              path_is_above(p, cell) != AS_SUPPORTED)
         as_buf_printf(out, "%s exceeds the peak of the vector ALU, so it runs on another unit",

@@ -61,7 +61,7 @@ static void add_attention(struct as_rule_context *c, const struct fused_path *p,
                 path, verbs[f->verdict], as_buf_get(&separate), value, as_cell_axis(longest->a, "length"),
                 as_cell_axis(longest->a, "heads"), faster,
                 alike      ? ""
-                : products ? "; the instructions differ too, so this is not the gain of fusion"
+                : products ? "; their instructions differ, which the ratio includes"
                            : "; whether both use the same instructions is unknown");
     if (alike)
         as_fact_gain(f, f->value, f->ci);

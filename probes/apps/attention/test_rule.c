@@ -55,7 +55,7 @@ UNIT_TEST(test_attention_by_another_instruction)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "attention.flash_wgmma.16_heads");
     made_says(f, "Attention path flash_wgmma beats separate GEMMs by mma and softmax: ");
-    made_says(f, "; the instructions differ too");
+    made_says(f, "; their instructions differ, which the ratio includes");
     assert_true(isnan(f->gain));
     assert_string_equal(f->act, "");
     assert_true(isnan(made_get(&m, "attention.scalar.16_heads")->gain));

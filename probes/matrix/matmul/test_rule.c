@@ -258,7 +258,7 @@ UNIT_TEST(test_native_or_another_cause)
     assert_null(made_find(&m, "matmul.native.naive.f16"));
     made_verdict(&m, "matmul.native.tiled.s8", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.native.tiled.s8"),
-              "at size 512; inconclusive, because 64 blocks do not fill 132 SMs");
+              "at size 512; inconclusive, because 64 blocks leave 68 of 132 SMs idle");
     made_verdict(&m, "matmul.native.library.f32", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.native.library.f32"),
               "at size 8192; inconclusive, because f64 exceeds the peak of the vector ALU, so it runs on another unit");
