@@ -2,7 +2,10 @@
  * path, and its share of the vector ALU's peak, by size. */
 #include "base/text.h"
 #include "facts/matmul_types.h"
+#include "model/metrics.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,32 +92,6 @@ static bool path_converts(const struct as_cell *cell)
     return as_cell_note(cell, "operand_conversions") > 0;
 }
 
-static enum as_fact_verdict path_judge_native(const struct as_fact *f, const struct as_cell *cell)
-{
-    const enum as_fact_verdict faster = as_verdict_above(f->ci, AS_MATMUL_ACCELERATED);
-    return faster == AS_SUPPORTED && path_converts(cell) ? AS_UNDECIDED : faster;
-}
-
-static void path_say_native(struct as_fact *f, const struct as_cell *cell, const struct as_matmul_type *t,
-                            const struct as_matmul_type *wider)
-{
-    static const char *const says[] = {
-        [AS_SUPPORTED] = "is native, a compute feature", [AS_UNDECIDED] = "may be native or emulated"};
-    const double conversions = as_cell_note(cell, "operand_conversions");
-    const bool is_smaller = t->bytes < wider->bytes;
-    struct as_buf code = AS_BUF_INIT;
-    if (conversions >= 0)
-        as_buf_printf(&code, ", with %.0f conversion%s of operands in the machine code", conversions,
-                      conversions == 1 ? "" : "s");
-    as_fact_say(f, "%s by %s %s: {value} the rate of %s at size %s%s", t->word, as_cell_axis(cell, "path"),
-                f->verdict != AS_REFUTED ? says[f->verdict]
-                : path_converts(cell)
-                    ? (is_smaller ? "is emulated, a memory-footprint feature" : "is emulated, at the same size")
-                    : (is_smaller ? "is a memory-footprint feature" : "gains little, at the same size"),
-                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code));
-    as_buf_finish(&code);
-}
-
 static const struct as_matmul_type *path_type_of(const char *word)
 {
     const struct as_matmul_type *t = as_matmul_types;
@@ -123,9 +100,78 @@ static const struct as_matmul_type *path_type_of(const char *word)
     return t;
 }
 
+/* Workgroups of a GEMM, by its note of a tile ("128 x 256"); NAN unknown. */
+static double path_workgroups(const struct as_cell *cell)
+{
+    char *tile = as_cell_note_text(cell, "tile");
+    unsigned rows, columns;
+    const double size = as_cell_axis_number(cell, "size");
+    const bool is_known = tile && sscanf(tile, "%u x %u", &rows, &columns) == 2 && rows && columns;
+    free(tile);
+    return is_known ? ceil(size / rows) * ceil(size / columns) : NAN;
+}
+
+/* Is its rate above the peak of the vector ALU in its type? Inconclusive where that peak is unknown. */
+static enum as_fact_verdict path_is_above(const struct path_cells *p, const struct as_cell *cell)
+{
+    const struct as_matmul_type *t = path_type_of(as_cell_axis(cell, "type"));
+    const struct as_cell *roof = as_matmul_ceiling(&p->roofs, t);
+    return roof ? as_verdict_above(as_cells_ratio(cell, roof), 1) : AS_UNDECIDED;
+}
+
+/* Why the ratio of a type to a wider one does not tell whether it is native; "" it does. */
+static void path_why_not(const struct path_cells *p, const struct as_cell *cell, const struct as_cell *wider,
+                         struct as_buf *out)
+{
+    const double units = p->c->info ? p->c->info->compute_units : 0;
+    const double groups = fmin(path_workgroups(cell), path_workgroups(wider));
+    if (groups < units)
+        as_buf_printf(out, "%.0f %ss leave %.0f of %.0f %ss idle", groups, as_workgroup_name(p->c), units - groups,
+                      units, as_unit_name(p->c));
+    else if (as_cell_is(cell, "path", "library") && path_is_above(p, wider) == AS_SUPPORTED &&
+             path_is_above(p, cell) != AS_SUPPORTED)
+        as_buf_printf(out, "%s exceeds the peak of the vector ALU, so it runs on another unit",
+                      as_cell_axis(wider, "type"));
+}
+
+static enum as_fact_verdict path_judge_native(const struct as_fact *f, const struct as_cell *cell, const char *why_not)
+{
+    const enum as_fact_verdict faster = as_verdict_above(f->ci, AS_MATMUL_ACCELERATED);
+    return why_not[0] || (faster == AS_SUPPORTED && path_converts(cell)) ? AS_UNDECIDED : faster;
+}
+
+/* Of a type that gains less than a native one would. */
+static const char *path_refuted_text(const struct as_fact *f, const struct as_cell *cell, bool is_smaller)
+{
+    if (path_converts(cell))
+        return is_smaller ? "is emulated, a memory-footprint feature" : "is emulated, at the same size";
+    if (f->ci.hi < 1)
+        return "is slower";
+    return is_smaller ? "is a memory-footprint feature" : "gains little, at the same size";
+}
+
+static void path_say_native(struct as_fact *f, const struct as_cell *cell, const struct as_matmul_type *t,
+                            const struct as_matmul_type *wider, const char *why_not)
+{
+    static const char *const says[] = {
+        [AS_SUPPORTED] = "is native, a compute feature", [AS_UNDECIDED] = "may be native or emulated"};
+    const double conversions = as_cell_note(cell, "operand_conversions");
+    struct as_buf code = AS_BUF_INIT;
+    if (conversions >= 0)
+        as_buf_printf(&code, ", with %.0f conversion%s of operands in the machine code", conversions,
+                      conversions == 1 ? "" : "s");
+    as_fact_say(f, "%s by %s %s: {value} the rate of %s at size %s%s%s%s", t->word, as_cell_axis(cell, "path"),
+                f->verdict != AS_REFUTED ? says[f->verdict] : path_refuted_text(f, cell, t->bytes < wider->bytes),
+                wider->word, as_cell_axis(cell, "size"), as_buf_get(&code),
+                why_not[0] ? "; inconclusive, because " : "", why_not);
+    as_buf_finish(&code);
+}
+
+/* Naive GEMMs are bound by their loads, whatever the type. */
 static void path_add_native(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
 {
-    for (size_t w = 0; w < AS_MATMUL_WIDER && t->wider[w]; w++) {
+    const bool is_of_arithmetic = strcmp(path, "naive") != 0;
+    for (size_t w = 0; is_of_arithmetic && w < AS_MATMUL_WIDER && t->wider[w]; w++) {
         struct path_curve a = path_curve_of(p, path, t->word), b = path_curve_of(p, path, t->wider[w]);
         path_keep_common(&a, &b);
         if (!a.n)
@@ -135,8 +181,11 @@ static void path_add_native(const struct path_cells *p, const char *path, const 
             as_fact_add_ratio(p->c, AS_FACT_MATMUL_NATIVE, cell, b.at[b.n - 1], AS_BY(.path = path, .type = t->word));
         if (!f)
             return;
-        f->verdict = path_judge_native(f, cell);
-        path_say_native(f, cell, t, path_type_of(t->wider[w]));
+        struct as_buf why_not = AS_BUF_INIT;
+        path_why_not(p, cell, b.at[b.n - 1], &why_not);
+        f->verdict = path_judge_native(f, cell, as_buf_get(&why_not));
+        path_say_native(f, cell, t, path_type_of(t->wider[w]), as_buf_get(&why_not));
+        as_buf_finish(&why_not);
         return;
     }
 }
@@ -208,7 +257,8 @@ const struct as_rule as_rules_joint_matmul_path[] = {
     {"paths of matrix multiplication", path_derive,
      "valid GEMMs of random operands in bursts, at the sizes that both have: by one path and type, native from 1.5 "
      "times the rate of the next wider type on, unless the machine code converts operands before its matrix "
-     "instructions; "
+     "instructions; inconclusive where the workgroups do not fill the device, or where the library runs the wider type "
+     "alone above the vector ALU's peak; "
      "gain over the next older path and the vector ALU; share of the vector ALU's peak",
      "a GEMM of the same path and type with another rate that passes the same gates"},
     {0},

@@ -1,6 +1,7 @@
 /* What operands and the power limit make of the rate of matrix instructions and GEMMs. */
 #include "base/text.h"
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,12 @@
 /* "1.75 GHz at 690 W"; nothing where neither is known. */
 static void state_of(const struct as_cell *cell, struct as_buf *out)
 {
-    double power = as_cell_note(cell, "power_w");
+    struct as_metric_value power;
     if (cell->clock_hz > 0)
         as_format_value(out, cell->clock_hz, "Hz");
-    if (power > 0) {
+    if (as_cell_power(cell, &power)) {
         as_buf_str(out, cell->clock_hz > 0 ? " at " : "");
-        as_format_value(out, power, "W");
+        as_format_value(out, power.value, "W");
         as_buf_str(out, strcmp(as_cell_axis(cell, "hold"), "burst") == 0 ? " including idle gaps" : "");
     }
 }

@@ -2,11 +2,17 @@
 
 #include "base/text.h"
 #include "facts/rule.h"
+#include "model/metrics.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double RESIDUAL_MAX = 0.05;
+/* Instructions per operation by which the code of a sequence may differ from that of its operations: notes are rounded
+ * to three digits. */
+static const double OPCODES_APART = 0.02;
 /* Sequences for each load: with fewer the resources say back what they were made of. */
 static const size_t SEQUENCES_EACH = 2;
 
@@ -68,6 +74,99 @@ static void add_cell(struct as_unit_pipes *u, const struct as_cell *cell)
     u->cells[at] = cell;
 }
 
+/* ---- sequences of other instructions than their operations alone ---- */
+
+enum { OPCODES_MAX = 32 };
+struct opcodes {
+    char name[OPCODES_MAX][32];
+    double n[OPCODES_MAX];
+    size_t kinds;
+};
+
+/* Adds those of a cell's note, "each step is 0.5 IADD3, 0.5 IMAD.IADD", so many times; false: it has none, or more than
+ * there is room for. */
+static bool opcodes_add(struct opcodes *o, const struct as_cell *cell, double times)
+{
+    static const char lead[] = "each step is ";
+    char *text = as_cell_note_text(cell, "instructions"), *rest = NULL;
+    bool is_known = text && strncmp(text, lead, strlen(lead)) == 0;
+    char *one = is_known ? strtok_r(text + strlen(lead), ",", &rest) : NULL;
+    for (; one && is_known; one = strtok_r(NULL, ",", &rest)) {
+        char name[sizeof o->name[0]];
+        double n;
+        size_t at = 0;
+        is_known = sscanf(one, "%lf %31s", &n, name) == 2;
+        while (is_known && at < o->kinds && strcmp(o->name[at], name) != 0)
+            at++;
+        is_known &= at < OPCODES_MAX;
+        if (!is_known)
+            break;
+        as_copy_text(o->name[at], sizeof o->name[0], name);
+        o->n[at] += times * n;
+        o->kinds += at == o->kinds;
+    }
+    free(text);
+    return is_known;
+}
+
+static const struct as_cell *cell_alone(const struct as_unit_pipes *u, size_t op, unsigned *count)
+{
+    for (size_t k = 0; k < u->n; k++) {
+        size_t kinds = 0;
+        for (size_t i = 0; i < u->ops; i++)
+            kinds += u->s[k].count[i] > 0;
+        *count = u->s[k].count[op];
+        if (kinds == 1 && *count)
+            return u->cells[k];
+    }
+    return NULL;
+}
+
+/* Did the compiler make other instructions of the sequence than of its operations alone? Then its cost tells nothing of
+ * theirs. False where the instructions of one are unknown. */
+static bool has_other_instructions(const struct as_unit_pipes *u, size_t sequence)
+{
+    struct opcodes o = {.kinds = 0};
+    double all = 0;
+    if (!opcodes_add(&o, u->cells[sequence], 1))
+        return false;
+    for (size_t i = 0; i < u->ops; i++) {
+        unsigned count = 0;
+        const struct as_cell *alone = u->s[sequence].count[i] ? cell_alone(u, i, &count) : NULL;
+        if (u->s[sequence].count[i] && (!alone || !opcodes_add(&o, alone, -(double)u->s[sequence].count[i] / count)))
+            return false;
+        all += u->s[sequence].count[i];
+    }
+    for (size_t i = 0; i < o.kinds; i++)
+        if (fabs(o.n[i]) > OPCODES_APART * all)
+            return true;
+    return false;
+}
+
+static enum as_status drop_other_instructions(struct as_unit_pipes *u, struct as_error *err)
+{
+    size_t kept = 0;
+    bool *drop = calloc(u->n + 1, sizeof *drop);
+    if (!drop)
+        return as_nomem(err, u->n * sizeof *drop, "sequences");
+    for (size_t k = 0; k < u->n; k++)
+        drop[k] = has_other_instructions(u, k);
+    for (size_t k = 0; k < u->n; k++)
+        if (!drop[k]) {
+            u->s[kept] = u->s[k];
+            u->cells[kept++] = u->cells[k];
+        }
+    u->n = kept;
+    free(drop);
+    return AS_OK;
+}
+
+bool as_unit_pipes_is_mixed(const struct as_cell *alone)
+{
+    struct opcodes o = {.kinds = 0};
+    return opcodes_add(&o, alone, 1) && o.kinds > 1;
+}
+
 /* ---- all of it ---- */
 
 bool as_unit_has_pipes(const struct as_device_info *info)
@@ -86,7 +185,9 @@ enum as_status as_unit_pipes_make(const struct as_cell *const *cells, size_t n, 
     for (size_t i = 0; i < n; i++)
         if (strcmp(cells[i]->probe, "mix") == 0 && isfinite(cells[i]->sum.median))
             add_cell(out, cells[i]);
-    enum as_status st = out->n ? as_pipes_solve(out->s, out->n, out->ops, &out->pipes, err) : AS_OK;
+    enum as_status st = drop_other_instructions(out, err);
+    if (!st && out->n)
+        st = as_pipes_solve(out->s, out->n, out->ops, &out->pipes, err);
     if (!st && out->pipes.placed)
         st = as_pipes_fit(out->s, out->n, out->ops, &out->pipes, &out->fit, err);
     return st;

@@ -19,7 +19,10 @@ struct as_unit_pipes {
 /* Can execution pipes be identified? Not where one thread owns a core: independent dependency chains look like separate
  * pipes. NULL means unknown: true. */
 bool as_unit_has_pipes(const struct as_device_info *info);
-/* Cells of other probes and without a number are left out. fit.judged is 0 if inconclusive. Finish out on failure
+/* Is an operation alone, of this cell, several kinds of instructions? They may run on several pipes. */
+bool as_unit_pipes_is_mixed(const struct as_cell *alone);
+/* Sequences whose machine code is not that of their operations alone are left out, by the notes of instructions. Cells
+ * of other probes and without a number are left out. fit.judged is 0 if inconclusive. Finish out on failure
  * too. */
 enum as_status as_unit_pipes_make(const struct as_cell *const *cells, size_t n, struct as_unit_pipes *out,
                                   struct as_error *err);

@@ -133,6 +133,11 @@ bool as_cell_metric(const struct as_cell *cell, const char *name, struct as_metr
     return false;
 }
 
+bool as_cell_power(const struct as_cell *cell, struct as_metric_value *out)
+{
+    return as_cell_metric(cell, "gpu_power", out) || as_cell_metric(cell, "power_w", out);
+}
+
 static void write_metrics(const struct as_metric_value *v, size_t n, struct as_buf *out)
 {
     as_buf_char(out, '[');

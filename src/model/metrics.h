@@ -39,6 +39,8 @@ bool as_answers_valid(const json_t *list);
 size_t as_cell_metrics(const struct as_cell *cell, struct as_metric_value out[AS_METRICS_MAX]);
 /* Finds the metric of this name; false if the cell has none. */
 bool as_cell_metric(const struct as_cell *cell, const char *name, struct as_metric_value *out);
+/* The cell's power over all of its trials: of the GPU by its own domain, else of the whole board. */
+bool as_cell_power(const struct as_cell *cell, struct as_metric_value *out);
 /* Writes them as a JSON array, as in exports. */
 void as_cell_metrics_to_json(const struct as_cell *cell, struct as_buf *out);
 /* Replaces the cell's further metrics. */

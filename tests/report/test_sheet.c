@@ -280,17 +280,21 @@ static void test_products(void **state)
     }
     run.cells_n = 0;
     cells[0] = cells[1] = (struct as_cell){0};
-    add_product("library", "burst", 8192, 8e12);
+    add_product("library", "sustained", 8192, 8e12);
     cells[0].clock_hz = 1.5e9;
-    cells[0].detail = strdup("{\"library\":\"BLAS 1.2, the 3. of 8\",\"throttled_by\":\"power cap\"}");
+    cells[0].detail = strdup("{\"library\":\"BLAS 1.2, the 3. of 8\",\"throttled_by\":\"power cap\",\"power_w\":735}");
+    cells[0].metrics = strdup("[{\"name\":\"gpu_power\",\"unit\":\"W\",\"better\":\"less\",\"counts\":null,"
+                              "\"trials\":3,\"value\":655,\"ci_low\":640,\"ci_high\":670}]");
+    add_fact("matmul.peak.f16", 4096, "FLOP/cycle", NAN);
     add_product("wgmma", "burst", 8192, 9e12);
     struct as_sheet s = made();
     assert_int_equal(s.n, 2);
-    assert_string_equal(details_of(&s.rows[0]), "BLAS 1.2, 1.50 GHz, power cap");
-    assert_string_equal(details_of(&s.rows[1]), "by wgmma");
+    assert_string_equal(details_of(&s.rows[0]), "BLAS 1.2, 1.50 GHz, 655 W, power cap"); /* of all trials */
+    assert_string_equal(details_of(&s.rows[1]), "by wgmma, instruction: 4096 FLOP/cycle per SM");
     as_sheet_finish(&s);
     free(cells[0].detail);
-    cells[0].detail = NULL;
+    free(cells[0].metrics);
+    cells[0].detail = cells[0].metrics = NULL;
 }
 
 /* Titles of groups use the device API's terms; the names that find and store lines do not change. */

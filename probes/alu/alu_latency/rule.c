@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add_wait(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
@@ -12,7 +13,11 @@ static void add_wait(struct as_rule_context *c, const struct as_cell *const *cel
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_LATENCY, cell, NULL) : NULL;
     if (!f)
         return;
-    as_fact_say(f, "The result of {op} can be used after {value}");
+    /* the mean over several kinds of instructions, perhaps on several pipes, is the latency of none */
+    char *steps = as_cell_note_text(cell, "instructions");
+    const bool is_mixed = steps && strchr(steps, ',');
+    as_fact_say(f, "The result of {op} can be used after {value}%s%s", is_mixed ? "; " : "", is_mixed ? steps : "");
+    free(steps);
 }
 
 /* These need no linking operation. */

@@ -29,6 +29,16 @@ UNIT_TEST(test_each)
     assert_null(made_find(&m, "alu.latency.iadd32"));
 }
 
+/* A chain of two kinds of instructions crosses pipes: its mean is the latency of neither. */
+UNIT_TEST(test_mixed_steps)
+{
+    wait("iadd32", 5)->detail = strdup("{\"instructions\":\"each step is 0.5 IADD3, 0.5 IMAD.IADD\"}");
+    wait("ffma32", 4)->detail = strdup("{\"instructions\":\"each step is 1 FFMA\"}");
+    made_derive(&m);
+    made_says(made_get(&m, "alu.latency.iadd32"), " cycles); each step is 0.5 IADD3, 0.5 IMAD.IADD");
+    assert_null(strstr(made_get(&m, "alu.latency.ffma32")->sentence, "each step"));
+}
+
 /* On a CPU the latency of the scalar counts. */
 UNIT_TEST(test_widths)
 {
@@ -57,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         made_test(test_loop, &m),
         made_test(test_each, &m),
+        made_test(test_mixed_steps, &m),
         made_test(test_widths, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

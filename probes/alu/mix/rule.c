@@ -2,6 +2,7 @@
 #include "facts/rule.h"
 #include "base/text.h"
 #include "facts/unit_pipes.h"
+#include "model/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,8 +58,14 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     struct as_interval ci = as_cell_interval(cell);
     as_fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    as_fact_say(f, "One %s pipe executes %s%s: %s costs {value} alone", as_unit_name(c), list,
-                members(u, pipe) > 1 ? "" : " (no other operation is certain to share it)", u->name[fastest]);
+    char *steps = as_cell_note_text(cell, "instructions");
+    if (as_unit_pipes_is_mixed(cell))
+        as_fact_say(f, "One %s pipe or several execute %s: %s costs {value} alone, and %s", as_unit_name(c), list,
+                    u->name[fastest], steps);
+    else
+        as_fact_say(f, "One %s pipe executes %s%s: %s costs {value} alone", as_unit_name(c), list,
+                    members(u, pipe) > 1 ? "" : " (no other operation is certain to share it)", u->name[fastest]);
+    free(steps);
     as_fact_evidence(f, cell);
     for (size_t i = 0; i < u->ops; i++)
         if (is_member(u, i, pipe) && i != p->first[pipe])
@@ -129,8 +136,9 @@ static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
         return;
     as_fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_say(f, "Each %s issues %s%s; sequences bound by issue rather than by a pipe: %zu", as_unit_name(c), value,
-                p->issue_bound ? "" : " or more", p->issue_bound);
+    as_fact_say(
+        f, "Each %s issues %s%s; %zu of %zu sequences whose pipes are known are bound by issue rather than by a pipe",
+        as_unit_name(c), value, p->issue_bound ? "" : " or more", p->issue_bound, p->placed);
     as_fact_evidence(f, cell);
     mix_judge(f, u);
 }
@@ -155,11 +163,11 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
     as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     as_fact_say(f,
                 "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s. With %zu fitted "
-                "coefficients, the bottleneck resource predicts 90%% of %zu sequence costs within %.1f%%. In "
-                "cross-validation %.0f%% are within %.0f%%; the worst, %s, is off by %.1f%%",
+                "coefficients, the bottleneck resource predicts 90%% of %zu sequence costs within %.1f%%; the worst, "
+                "%s, is off by %.1f%%. In cross-validation %.0f%% are within %.0f%%",
                 as_unit_name(c), mix_known(u), p->pipes, others, others == 1 ? "" : "s", fit->loads, fit->judged,
-                100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),
-                100 * fit->worst);
+                100 * fit->residual, as_cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst, 100 * fit->told,
+                100 * AS_PIPES_TOLD);
     as_fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         as_fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
@@ -200,7 +208,8 @@ static void derive_pipes(struct as_rule_context *c)
 
 const struct as_rule as_rules_mix[] = {
     {"pipes", derive_pipes,
-     "costs of operations alone and in sequences: where the cost of a sequence of two lies between the more expensive "
+     "costs of operations alone and in sequences whose machine code is that of the operations alone: where the cost of "
+     "a sequence of two lies between the more expensive "
      "one (or its issue, at the minimum cost per instruction, within a twentieth) and the sum of both; operations that "
      "share fully are one pipe. Then the load of each operation on each pipe and on up to three other resources is "
      "fitted to all sequences by least absolute deviations; a sequence costs what its busiest resource needs, or its "

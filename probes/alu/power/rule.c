@@ -14,14 +14,15 @@ static const double t95[POINTS_MAX] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447,
                                        2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120};
 
 struct line {
-    double slope, error; /* J per operation; half width of its 95% interval */
+    double slope, error; /* J per operation; half width of its 95% interval, and what the points' own intervals add */
     double base;         /* W */
 };
 
-/* Least squares (Draper, Smith 1998, chapter 1). */
-static struct line power_fit(const double *x, const double *y, size_t n)
+/* Least squares (Draper, Smith 1998, chapter 1). half: half the width of each point's interval. Points may lie on a
+ * line by luck: their own errors, as independent ones, are added. */
+static struct line power_fit(const double *x, const double *y, const double *half, size_t n)
 {
-    double mx = 0, my = 0, xx = 0, xy = 0, rest = 0;
+    double mx = 0, my = 0, xx = 0, xy = 0, rest = 0, own = 0;
     for (size_t i = 0; i < n; i++) {
         mx += x[i] / (double)n;
         my += y[i] / (double)n;
@@ -34,7 +35,9 @@ static struct line power_fit(const double *x, const double *y, size_t n)
     l.base = my - l.slope * mx;
     for (size_t i = 0; i < n; i++)
         rest += (y[i] - l.base - l.slope * x[i]) * (y[i] - l.base - l.slope * x[i]);
-    l.error = t95[n - POINTS_LEAST] * sqrt(rest / (double)(n - 2) / xx);
+    for (size_t i = 0; i < n; i++)
+        own += (x[i] - mx) * half[i] * (x[i] - mx) * half[i];
+    l.error = t95[n - POINTS_LEAST] * sqrt(rest / (double)(n - 2) / xx) + sqrt(own) / xx;
     return l;
 }
 
@@ -64,7 +67,7 @@ static bool is_idle(const struct as_cell *cell)
 
 /* Power over rate of one operation, by one meter. */
 struct points {
-    double x[POINTS_MAX], y[POINTS_MAX];
+    double x[POINTS_MAX], y[POINTS_MAX], half[POINTS_MAX];
     const struct as_cell *used[POINTS_MAX], *busiest;
     size_t n;
     const struct meter *meter;
@@ -75,18 +78,19 @@ static struct points points_of(const struct as_cell *const *cells, size_t n, con
 {
     struct points p = {.meter = meter, .line = {.error = NAN}};
     for (size_t i = 0; i < n && p.n < POINTS_MAX; i++) {
-        struct as_interval unused;
-        const double watts = metered_of(cells[i], meter, &unused);
+        struct as_interval ci;
+        const double watts = metered_of(cells[i], meter, &ci);
         if (strcmp(as_cell_axis(cells[i], "op"), op) != 0 || as_cell_axis_number(cells[i], "warps") != 0 ||
             is_idle(cells[i]) || !(watts > 0))
             continue;
         p.busiest = !p.busiest || cells[i]->sum.median > p.busiest->sum.median ? cells[i] : p.busiest;
         p.used[p.n] = cells[i];
         p.x[p.n] = cells[i]->sum.median;
+        p.half[p.n] = isfinite(ci.hi - ci.lo) ? (ci.hi - ci.lo) / 2 : 0;
         p.y[p.n++] = watts;
     }
     if (p.n >= POINTS_LEAST)
-        p.line = power_fit(p.x, p.y, p.n);
+        p.line = power_fit(p.x, p.y, p.half, p.n);
     return p;
 }
 
@@ -136,7 +140,10 @@ static void add_ends(struct as_rule_context *c, const struct as_cell *const *cel
     struct as_fact *f = idle ? as_fact_add(c, AS_FACT_POWER_IDLE, idle, NULL) : NULL;
     if (f) {
         as_fact_number(f, idle->sum.median, as_cell_interval(idle));
-        as_fact_say(f, "The idle board draws {value}");
+        if (idle->clock_hz > 0)
+            as_fact_say(f, "At rest the board draws {value}, with the device open at %.2f GHz", idle->clock_hz / 1e9);
+        else
+            as_fact_say(f, "At rest the board draws {value}, with the device open");
         as_fact_evidence(f, idle);
     }
     f = warp ? as_fact_add(c, AS_FACT_POWER_WARP, warp, NULL) : NULL;
@@ -148,7 +155,7 @@ static void add_ends(struct as_rule_context *c, const struct as_cell *const *cel
     as_fact_number(f, watts, ci);
     snprintf(where, sizeof where, "%u %s%s", units, as_unit_name(c), units > 1 ? "s" : "");
     if (idle)
-        as_fact_say(f, "With one warp on %s the board draws {value}, %.1f W more than idle", where,
+        as_fact_say(f, "With one warp on %s the board draws {value}, %.1f W more than at rest", where,
                     watts - idle->sum.median);
     else
         as_fact_say(f, "With one warp on %s the board draws {value}", where);
@@ -176,7 +183,8 @@ static void power_derive(struct as_rule_context *c)
 const struct as_rule as_rules_power[] = {
     {"energy", power_derive,
      "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
-     "the interval is that of the slope, of the energy counter where there is one, else of readings of power; power "
+     "the interval is that of the slope, with what the intervals of its points add, of the energy counter where there "
+     "is one, else of readings of power; power "
      "without work and with one warp as the sensor reads it",
      "a meter at the board's supply with another slope; points that deviate from the line"},
     {0},

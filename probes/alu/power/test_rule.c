@@ -38,6 +38,28 @@ UNIT_TEST(test_line)
     made_end(&m);
 }
 
+/* Points that lie on a line by luck, each known within 12%: so well only is the slope known. */
+UNIT_TEST(test_wide_points)
+{
+    struct made m = {.share = 0.001};
+    struct as_error err = {0};
+    for (unsigned share = 25; share <= 100; share += 25) {
+        const double watts = 120 + 150.0 * share / 100;
+        const struct as_metric_value power = {.name = "power_w",
+                                              .unit = "W",
+                                              .lower_is_better = true,
+                                              .trials = 2,
+                                              .value = watts,
+                                              .ci = {0.88 * watts, 1.12 * watts}};
+        point(&m, "ffma32", share, 30e12 * share / 100, 0);
+        assert_int_equal(as_cell_set_metrics(&m.cells[m.n - 1], &power, 1, &err), AS_OK);
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "power.energy.ffma32", 5, 1e-6);
+    assert_true(f->ci.lo < 3.8 && f->ci.hi > 6.2);
+    made_end(&m);
+}
+
 static void add_counted(struct as_cell *cell, double watts)
 {
     char note[96];
@@ -108,9 +130,9 @@ UNIT_TEST(test_ends)
         .name = "power_w", .unit = "W", .lower_is_better = true, .trials = 3, .value = 118.8, .ci = {118.5, 119.1}};
     assert_int_equal(as_cell_set_metrics(warp, &watts, 1, &err), AS_OK);
     made_derive(&m);
-    made_says(made_near(&m, "power.idle", 118, 1e-9), "The idle board draws 118");
+    made_says(made_near(&m, "power.idle", 118, 1e-9), "At rest the board draws 118");
     const struct as_fact *f = made_near(&m, "power.warp", 118.8, 1e-9);
-    made_says(f, "0.8 W more than idle");
+    made_says(f, "0.8 W more than at rest");
     assert_true(f->ci.lo == 118.5 && f->ci.hi == 119.1);
     assert_int_equal(made_near(&m, "power.energy.ffma32", 5, 0.01)->evidence_n, 4);
     made_end(&m);
@@ -118,8 +140,8 @@ UNIT_TEST(test_ends)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line), cmocka_unit_test(test_meters),
-                                       cmocka_unit_test(test_not_enough), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_no_slope)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line),   cmocka_unit_test(test_wide_points),
+                                       cmocka_unit_test(test_meters), cmocka_unit_test(test_not_enough),
+                                       cmocka_unit_test(test_ends),   cmocka_unit_test(test_no_slope)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

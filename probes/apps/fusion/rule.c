@@ -14,7 +14,7 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
     double last_worth = 0;
     char value[96], last[96];
     for (size_t i = 0; i < curve->n; i++) {
-        most = curve->y[i] > curve->y[most] ? i : most;
+        most = curve->ci[i].lo > curve->ci[most].lo ? i : most; /* the size of the surest gain, not of the noisiest */
         if (curve->ci[i].lo > WORTH) {
             worth++;
             last_worth = curve->x[i];
@@ -38,9 +38,10 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
                       as_fact_value_text(curve->y[curve->n - 1], curve->ci[curve->n - 1], "x", last, sizeof last),
                       curve->x[curve->n - 1]);
     if (worth)
-        as_buf_printf(&text, "; over %s up to %.0f", worth_text, last_worth);
+        as_buf_printf(&text, "; surely over %s at %zu of %zu sizes, the largest %.0f", worth_text, worth, curve->n,
+                      last_worth);
     else
-        as_buf_printf(&text, "; over %s at none of %zu sizes", worth_text, curve->n);
+        as_buf_printf(&text, "; surely over %s at none of %zu sizes", worth_text, curve->n);
     as_fact_say(f, "%s", as_buf_get(&text));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) > 0)
@@ -63,8 +64,9 @@ static void derive_fusion(struct as_rule_context *c)
 
 const struct as_rule as_rules_fusion[] = {
     {"fused epilogues", derive_fusion,
-     "time of the GEMM and the kernels after it, divided by that of one fused kernel, over the size; worth a fused "
-     "kernel from 1.10 times on",
+     "time of the GEMM and the kernels after it, divided by that of one fused kernel, over the size; told of the size "
+     "whose "
+     "interval begins highest; worth a fused kernel where that begins above 1.10 times",
      "a separate kernel that is faster and passes the same gates"},
     {0},
 };

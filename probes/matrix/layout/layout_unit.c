@@ -326,15 +326,13 @@ void as_layout_places(const struct layout_unit *u, enum as_matrix_operand which,
 
 enum { NO_LANE = 0xffff };
 
-/* Do lanes recur after so many rows, or columns? Elements without a place fit any. */
+/* Do lanes recur after so many rows, or columns? */
 static bool recurs(const uint16_t *lane, unsigned rows, unsigned columns, unsigned down, unsigned right)
 {
     for (unsigned r = 0; r + down < rows; r++)
-        for (unsigned c = 0; c + right < columns; c++) {
-            const uint16_t here = lane[r * columns + c], there = lane[(r + down) * columns + c + right];
-            if (here != there && here != NO_LANE && there != NO_LANE)
+        for (unsigned c = 0; c + right < columns; c++)
+            if (lane[r * columns + c] != lane[(r + down) * columns + c + right])
                 return false;
-        }
     return true;
 }
 
@@ -356,6 +354,12 @@ enum as_status as_layout_base(const struct layout_unit *u, enum as_matrix_operan
         layout_place_of(u, which, s, &p);
         lane[slots[s].row * all + slots[s].column] = (uint16_t)p.lane;
     }
+    *rows = *columns = 0;
+    for (size_t i = 0; i < (size_t)all_rows * all; i++)
+        if (lane[i] == NO_LANE) {
+            free(lane);
+            return AS_OK;
+        }
     for (*rows = 1; *rows < all_rows && !recurs(lane, all_rows, all, *rows, 0);)
         *rows *= 2;
     for (*columns = 1; *columns < all && !recurs(lane, all_rows, all, 0, *columns);)

@@ -30,7 +30,7 @@ void as_layout_lanes(const struct layout_unit *u, enum as_matrix_operand which, 
 void as_layout_places(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
                       struct as_buf *out);
 /* The smallest block of rows and columns whose lanes recur all over the operand: a lane holds the same element of every
- * such block. AS_NOMEM without memory. */
+ * such block; 0 where some element has no lane. AS_NOMEM without memory. */
 enum as_status as_layout_base(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
                               unsigned *rows, unsigned *columns, struct as_error *err);
 

@@ -82,11 +82,11 @@ static enum as_status layout_note(struct state *s, struct as_trial_context *tc, 
     note_comparison(s, tc);
     if (s->difference.first[0])
         as_note(tc, "first", s->difference.first);
-    unsigned rows, columns;
+    unsigned rows = 0, columns = 0;
     enum as_status st = AS_OK;
     if (m->held[s->which].held == AS_HELD_REGISTERS)
         st = as_layout_base(&s->unit, s->which, &s->found, &rows, &columns, err);
-    if (!st && m->held[s->which].held == AS_HELD_REGISTERS) {
+    if (!st && rows) {
         as_note_number(tc, "base_rows", rows);
         as_note_number(tc, "base_columns", columns);
     }

@@ -1,7 +1,9 @@
 /* Whether the elements of operands lie where the documentation, or their load instruction, puts them. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_documented(const struct as_cell *cell, const void *what)
 {
@@ -20,6 +22,16 @@ static bool is_elsewhere(const struct as_cell *cell, const void *what)
 {
     (void)what;
     return cell->sum.median > 0;
+}
+
+/* Do all elements have a lane, as far as is known? Of others, such as those that a sparse operand skips, no block is
+ * known to recur. */
+static bool has_all_lanes(const struct as_cell *cell)
+{
+    char *lanes = as_cell_note_text(cell, "lanes");
+    const bool all = !lanes || !strchr(lanes, '-');
+    free(lanes);
+    return all;
 }
 
 /* Rows and columns of the block in which a lane's place recurs. */
@@ -64,7 +76,8 @@ static void derive_layout(struct as_rule_context *c)
     if (f)
         f->verdict = AS_REFUTED;
     for (size_t i = 0; i < n; i++)
-        layout_add_base(c, cells[i]);
+        if (has_all_lanes(cells[i]))
+            layout_add_base(c, cells[i]);
     free(cells);
 }
 

@@ -48,7 +48,7 @@ UNIT_TEST(test_layout)
         {"mma_m8n8k4_f64", "c", "\"places\":\"0 1 0 1 0 1", 8},
         {"mma_m16n8k32_s8_s32", "b", "\"bits\":\"e0 e1 l0 l1 r0 / l2 l3 l4\"", 8},
         {"mma_sp_m16n8k16_f16_f32", "a", "\"bits\":\"l2 l3 l4 r0 / e0 0 l0 l1\",\"lanes\":\"0 0 - - 1 1 - -", 8},
-        {"mma_sp_m16n8k16_f16_f32", "b", "\"bits\":\"e0 0 l1 r0 / l2 l3 l4\"", 8},
+        {"mma_sp_m16n8k16_f16_f32", "b", "\"held\":\"registers\",\"bits\":\"e0 0 l1 r0 / l2 l3 l4\"", 8},
         {"mma_sp_m16n8k8_tf32_f32", "a", "\"bits\":\"l2 l3 l4 r0 / 0 l0 l1\"", 8},
         {"mma_m16n8k16_f16_f32", "c", "\"base_rows\":8,\"base_columns\":8,", 8},
         {"mma_m16n8k16_f16_f32", "a", "\"base_rows\":8,\"base_columns\":8,", 8},

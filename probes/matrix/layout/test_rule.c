@@ -27,10 +27,21 @@ UNIT_TEST(test_layouts)
     assert_int_equal(made_get(&m, "layout.elsewhere")->verdict, AS_REFUTED);
 }
 
+/* Elements without a lane: a block that skips them is not known to recur. */
+UNIT_TEST(test_sparse_has_no_base)
+{
+    made_add(&m, "layout", "numbers", 0, "instruction=mma_sp_m16n8k32_f16_f32 n=8 operand=b")->detail =
+        strdup("{\"base_rows\":1,\"base_columns\":8,\"lanes\":\"0 4 - - 0 4 - -\"}");
+    made_derive(&m);
+    assert_null(made_find(&m, "layout.base.mma_sp_m16n8k32_f16_f32_n_8.b.rows"));
+    assert_null(made_find(&m, "layout.base.mma_sp_m16n8k32_f16_f32_n_8.b.columns"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         made_test(test_layouts, &m),
+        made_test(test_sparse_has_no_base, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

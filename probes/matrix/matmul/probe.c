@@ -36,6 +36,9 @@ static const char *const full[] = {
     NULL,
 };
 
+static const struct as_metric further[] = {
+    {"power_w", "W", true, "power of the whole board, by the device's sensor", NULL}, {0}};
+
 enum { PAUSE = 10 /* times a sample's time */, BURST = 5 /* GEMMs, minimum */ };
 static const double WARM_S = 0.5, SUSTAINED_S = 0.2, BURST_S = 2e-3;
 /* Fewer GEMMs suffice if BURST of them take longer: the power limit acts within tens of milliseconds. */
@@ -162,6 +165,7 @@ const struct as_probe as_probe_matmul = {
     .metric = "throughput",
     .unit = AS_UNIT_RATE,
     .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
+    .further = further,
     .own_power = true,
     AS_CELLS(axes, quick, full, matmul_applies),
     .patience = matmul_patience,

@@ -134,30 +134,56 @@ static void add_accelerated(const struct gemms *p, const struct as_matmul_type *
 
 /* ---- which unit ---- */
 
-/* The fastest sustained GEMM of a type, by one of the paths, with a power reading. During bursts the sensor also
- * averages the pauses. */
-static const struct as_cell *best_with_power(const struct gemms *p, const char *type, const char *const *paths)
+/* Sustained, of this type, by one of the paths, and with power? During bursts the sensor also averages the pauses. */
+static bool has_power(const struct as_cell *cell, const char *type, const char *const *paths)
+{
+    struct as_metric_value power;
+    return strcmp(as_cell_axis(cell, "type"), type) == 0 && matmul_is_in(as_cell_axis(cell, "path"), paths) &&
+           as_cell_power(cell, &power) && power.ci.lo > 0;
+}
+
+/* Of the cells that are so the fastest at this size. */
+static const struct as_cell *best_with_power(const struct gemms *p, const char *type, const char *const *paths,
+                                             double size)
 {
     const struct as_cell *best = NULL;
     for (size_t i = p->n; i < p->all; i++)
-        if (strcmp(as_cell_axis(p->cells[i], "type"), type) == 0 &&
-            matmul_is_in(as_cell_axis(p->cells[i], "path"), paths) && as_cell_note(p->cells[i], "power_w") > 0 &&
+        if (as_cell_axis_number(p->cells[i], "size") == size && has_power(p->cells[i], type, paths) &&
             (!best || p->cells[i]->sum.median > best->sum.median))
             best = p->cells[i];
     return best;
 }
 
+/* The fastest on a matrix path and on the vector ALU, at the largest size that both have. */
+static struct both power_at_one_size(const struct gemms *p, const char *type, const char *vector)
+{
+    struct both at = {NULL, NULL};
+    double largest = 0;
+    for (size_t i = p->n; i < p->all; i++) {
+        const double size = as_cell_axis_number(p->cells[i], "size");
+        const struct both here = {best_with_power(p, type, matrix_paths, size),
+                                  best_with_power(p, vector, vector_alu_paths, size)};
+        if (size > largest && here.a && here.b) {
+            largest = size;
+            at = here;
+        }
+    }
+    return at;
+}
+
 /* A GPU's power reading is accurate to about 5% (NVML's reference says so of nvmlDeviceGetPowerUsage). */
 static const double POWER_ACCURACY = 0.05;
 
-/* Energy per operation of a over that of b. */
+/* Energy per operation of a over that of b: power and rate over all trials of each. NAN: not by the same sensor. */
 static double energy_ratio(const struct as_cell *a, const struct as_cell *b, struct as_interval *ci)
 {
-    const double power = as_cell_note(a, "power_w") / as_cell_note(b, "power_w");
+    struct as_metric_value pa, pb;
     const struct as_interval rates = as_cells_ratio(b, a);
     const double wider = (1 + POWER_ACCURACY) / (1 - POWER_ACCURACY);
-    *ci = (struct as_interval){power * rates.lo / wider, power * rates.hi * wider};
-    return power * b->sum.median / a->sum.median;
+    if (!as_cell_power(a, &pa) || !as_cell_power(b, &pb) || strcmp(pa.name, pb.name) != 0)
+        return NAN;
+    *ci = (struct as_interval){pa.ci.lo / pb.ci.hi * rates.lo / wider, pa.ci.hi / pb.ci.lo * rates.hi * wider};
+    return pa.value / pb.value * b->sum.median / a->sum.median;
 }
 
 /* Three signals of whether GEMMs have a unit of their own: the rate against the vector ALU's peak, the rate against the
@@ -173,17 +199,17 @@ struct signals {
 /* Without arithmetic units of its own a path takes the energy of the vector ALU, but for operands. */
 static const double SAME_ENERGY = 1 / 1.5;
 
-/* "; 27.6x less energy per operation (25.0 to 30.5x) than tiled" */
+/* "; wgmma takes 27.6x less energy per operation (25.0 to 30.5x) than tiled, size 4096" */
 static void say_energy(const struct signals *s, struct as_buf *text)
 {
     const bool less = s->energy < 1;
     const struct as_interval ci = s->energy_ci, inverse = {1 / ci.hi, 1 / ci.lo};
     char value[160];
-    as_buf_printf(text, "; %s than %s",
+    as_buf_printf(text, "; %s takes %s than %s, size %s", matmul_path_of(s->power.a),
                   as_noted_text(less ? 1 / s->energy : s->energy, less ? inverse : ci, "x",
                                 less ? " less energy per operation" : " more energy per operation", "", value,
                                 sizeof value),
-                  matmul_path_of(s->power.b));
+                  matmul_path_of(s->power.b), as_cell_axis(s->power.a, "size"));
 }
 
 /* "; rails: GPU 640 W, its memory 85 W" */
@@ -314,7 +340,7 @@ static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, 
     /* the vector ALU has no tf32: it does the same in f32 */
     const char *vector = t->vector ? t->vector : type;
     struct signals s = {.older = at_last_size(p, type, new_paths, type, old_paths),
-                        .power = {best_with_power(p, type, matrix_paths), best_with_power(p, vector, vector_alu_paths)},
+                        .power = power_at_one_size(p, type, vector),
                         .energy = NAN};
     if (!s.older.a)
         s.older = at_last_size(p, type, old_paths, type, oldest_paths);
@@ -324,10 +350,8 @@ static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, 
     s.above = (struct both){same.a, roof};
     if (s.older.a)
         s.older_above = as_verdict_above(as_cells_ratio(s.older.b, roof), 1);
-    if (s.power.a && s.power.b)
+    if (s.power.a)
         s.energy = energy_ratio(s.power.a, s.power.b, &s.energy_ci);
-    else
-        s.power = (struct both){NULL, NULL};
     /* a CPU's dot products are vector instructions: without a matrix unit there is nothing to say */
     const bool is_cpu = p->c->info && p->c->info->capabilities & AS_CAP_HOST_KERNELS;
     if (!is_cpu || judge_unit(&s).verdict == AS_SUPPORTED)

@@ -21,6 +21,9 @@ static const char *const full[] = {
     "mma_m16n8k32_s8_s32,simdgroup_m8n8k8_f16_f32,simdgroup_m8n8k8_bf16_f32,simdgroup_m8n8k8_f32 operands=all hold=all",
     NULL};
 
+static const struct as_metric further[] = {
+    {"power_w", "W", true, "power of the whole board, by the device's sensor", NULL}, {0}};
+
 static const double BURST_S = 1e-3, REST_S = 30e-3;
 /* The power limit acts within tens of milliseconds, and the sensor averages over the last hundred. */
 static const double SUSTAINED_S = 0.4;
@@ -69,6 +72,7 @@ const struct as_probe as_probe_matmul_rate = {
     .metric = "rate",
     .unit = AS_UNIT_RATE,
     .counts = "all compute units; a multiply-add is two, skipped zeros of sparse A included; operands stay in place",
+    .further = further,
     .own_power = true,
     AS_CELLS(axes, quick, full, matmul_rate_applies),
     .about = as_matrix_about,

@@ -1,6 +1,7 @@
 /* Effects of several queues: concurrent kernels, launch rate, and priorities. */
 #include "facts/rule.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,6 +55,9 @@ static void concurrency_add_at_once(struct as_rule_context *c, const struct as_c
         as_fact_add_ratio(c, AS_FACT_CONCURRENCY, one, most, AS_BY(.what = x->name, .counted = "kernels"));
     if (!f)
         return;
+    /* no more run at a time than were submitted */
+    f->value = fmin(f->value, queues);
+    f->ci = (struct as_interval){fmin(f->ci.lo, queues), fmin(f->ci.hi, queues)};
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     const char *queue = x->names_queue ? as_queue_name(c) : "";
     if (x->where) {
@@ -159,7 +163,8 @@ static void derive_concurrency(struct as_rule_context *c)
 
 const struct as_rule as_rules_concurrency[] = {
     {"queues", derive_concurrency,
-     "time per kernel from the first call to the last end, with one queue over the minimum with more; a kernel's time "
+     "time per kernel from the first call to the last end, with one queue over the minimum with more, at most as many "
+     "as were submitted; a kernel's time "
      "behind work that fills the device, in a queue of the same priority over one of the highest",
      "a device trace in which another number of these kernels overlap"},
     {0},

@@ -85,6 +85,21 @@ UNIT_TEST(test_queues_that_may_give_nothing)
     made_end(&m);
 }
 
+/* A noisy ratio does not say that more ran than were submitted. */
+UNIT_TEST(test_no_more_than_submitted)
+{
+    struct made m;
+    made_gpu_minimal(&m);
+    m.share = 0.3;
+    made_add(&m, "concurrency", "ns", 400e3, "what=together queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 4e3, "what=together queues=96 priority=same");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "concurrency.together");
+    assert_true(f->value == 96 && f->ci.hi == 96 && f->ci.lo < 96);
+    made_says(f, "96 single-thread kernels of 96 submitted as one run concurrently");
+    made_end(&m);
+}
+
 /* Three answers at once: all over queues, one by one within a queue, 96 of 128 submitted as one. */
 UNIT_TEST(test_three_experiments)
 {
@@ -124,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queues_that_may_give_nothing),
+        cmocka_unit_test(test_no_more_than_submitted),
         cmocka_unit_test(test_queues),
         cmocka_unit_test(test_three_experiments),
     };

@@ -78,6 +78,13 @@ void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const
     add_view_cell(t, v);
 }
 
+void as_view_best(struct as_view_table *t, const struct as_cell *cell, size_t n, const char *unit)
+{
+    as_view_measured(t, cell, unit);
+    if (n && !t->failed && t->cells[t->n - 1].cell)
+        t->cells[t->n - 1].bound = cell->lower_is_better ? -1 : 1;
+}
+
 void as_view_interval(struct as_view_table *t, const struct as_cell *cell)
 {
     add_view_cell(t, (struct as_view_cell){.cell = cell, .interval = true});

@@ -30,6 +30,7 @@ struct as_view_cell {
     const char *unit; /* NULL: the cell's own; "" where the column says it */
     enum as_paint paint;
     bool interval; /* that of the cell's number, instead of the number */
+    int bound;     /* as as_number.bound, where the cell's number is one for more than the cell says */
 };
 
 enum { AS_VIEW_COLUMNS_MAX = 40 };
@@ -59,6 +60,8 @@ void as_view_text(struct as_view_table *t, const char *text, enum as_paint paint
 void as_view_link(struct as_view_table *t, const char *text, const char *anchor);
 /* The number of a measured cell, of which the page shows the interval where unit is given; NULL: none. */
 void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const char *unit);
+/* The same of the best of several, of which n others have no number: "at least 183". */
+void as_view_best(struct as_view_table *t, const struct as_cell *cell, size_t n, const char *unit);
 /* The interval of a cell's number: its ends on the page, its width in the terminal. */
 void as_view_interval(struct as_view_table *t, const struct as_cell *cell);
 /* A number derived from several. Its interval is shown where it has one. */

@@ -234,11 +234,10 @@ static void operations_derive(const struct as_report_run *run, struct as_operati
     note_of(link ? link->latency : NULL, "link", other, sizeof other);
     /* a round trip of two conversions: each links to the other, and neither is known alone */
     o->link = link && operations_measured(link->latency) && !other[0] ? link->latency : NULL;
-    struct as_measure less = measure_of(o->link);
-    if (isfinite(raw.value) && isfinite(less.value)) {
-        const double each = raw.value - less.value, lo = raw.ci.lo - less.ci.hi; /* no operation takes less than 0 */
-        o->adjusted = (struct as_measure){each, {each >= 0 ? fmax(lo, 0) : lo, raw.ci.hi - less.ci.lo}};
-    }
+    const struct as_measure less = measure_of(o->link);
+    /* Without an interval: two intervals say nothing of the cycles from one pipe to the other and back. */
+    if (isfinite(raw.value) && isfinite(less.value))
+        o->adjusted = (struct as_measure){raw.value - less.value, {NAN, NAN}};
 }
 
 static int operations_by_place(const void *x, const void *y)

@@ -19,7 +19,7 @@ struct as_operation {
     const struct as_cell *link;               /* latency of what makes an operand of a result; NULL unknown */
     struct as_measure warp;                   /* cycles that an instruction of a warp or vector takes of a full unit */
     struct as_measure relative;               /* throughput over that of ffma32 in the same width */
-    struct as_measure adjusted;               /* latency less that of the link */
+    struct as_measure adjusted;               /* latency less that of the link, and then no interval */
     char link_name[48], form[64], steps[160]; /* "" unknown; steps: "1 MUFU, 1 FMUL" */
     size_t forms_left_out;                    /* of a row over all forms: whose throughput the run left out */
 };

@@ -3,6 +3,7 @@
 #include "quantity/quantity.h"
 #include "report/operations/operations.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,9 @@ static bool join_forms(const struct as_operation *rows, size_t n, const char *de
     *out = rate ? *rate : *wait;
     out->throughput = rate ? rate->throughput : NULL;
     out->latency = wait ? wait->latency : NULL;
+    out->adjusted = wait ? wait->adjusted : (struct as_measure){NAN, {NAN, NAN}};
+    out->link = wait ? wait->link : NULL;
+    as_copy_text(out->link_name, sizeof out->link_name, wait ? wait->link_name : "");
     out->forms_left_out = left_out;
     if (!rate)
         out->form[0] = '\0';
@@ -57,6 +61,25 @@ enum as_status as_operations_main(const struct as_report_run *run, const char *d
     return st;
 }
 
+/* "0.5 IADD3, 0.5 IMAD.IADD": two kinds of instructions, which one rate or latency joins. Of more, as in a division, no
+ * reader thinks that they are one. */
+static bool has_two_kinds(const char *steps)
+{
+    const char *first = strchr(steps, ',');
+    return first && !strchr(first + 1, ',');
+}
+
+/* What the numbers of a row do not say. */
+static void say_remark(const struct as_operation *o, struct as_buf *out)
+{
+    if (o->forms_left_out)
+        as_buf_printf(out, "%zu form%s left out", o->forms_left_out, o->forms_left_out == 1 ? "" : "s");
+    if (o->throughput && has_two_kinds(o->steps))
+        as_buf_printf(out, "%seach step is %s", out->len ? "; " : "", o->steps);
+    if (o->latency && o->link_name[0] && !o->link)
+        as_buf_printf(out, "%slatency with that of %s", out->len ? "; " : "", o->link_name);
+}
+
 void as_operations_main_view(const struct as_operation *rows, size_t n, const struct as_device_info *info,
                              struct as_view_table *out)
 {
@@ -72,12 +95,13 @@ void as_operations_main_view(const struct as_operation *rows, size_t n, const st
         as_view_begin_row(out, true);
         as_view_link(out, rows[i].name, AS_OPERATION_ANCHOR);
         as_view_text(out, rows[i].word->title, AS_PAINT_DIM);
-        as_view_measured(out, rows[i].throughput, "");
+        as_view_best(out, rows[i].throughput, rows[i].forms_left_out, "");
         as_view_text(out, strcmp(rows[i].form, "usual") == 0 ? "" : rows[i].form, AS_PAINT_DIM);
-        as_view_measured(out, rows[i].latency, "");
-        if (rows[i].forms_left_out)
-            as_buf_printf(&remark, "%zu form%s left out", rows[i].forms_left_out,
-                          rows[i].forms_left_out == 1 ? "" : "s");
+        if (rows[i].link)
+            as_view_derived(out, rows[i].adjusted, "");
+        else
+            as_view_measured(out, rows[i].latency, "");
+        say_remark(&rows[i], &remark);
         as_view_text(out, as_buf_get(&remark), AS_PAINT_DIM);
         out->failed |= remark.failed;
         as_buf_finish(&remark);

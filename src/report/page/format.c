@@ -93,7 +93,7 @@ static void page_format_write(struct as_buf *b, const char *text, const char *un
 void as_page_number(struct as_buf *b, const struct as_number *n)
 {
     struct as_buf text = AS_BUF_INIT;
-    const bool is_plain = !(n->ci.hi > n->ci.lo) || (!n->unit[0] && n->value == floor(n->value));
+    const bool is_plain = !n->bound && (!(n->ci.hi > n->ci.lo) || (!n->unit[0] && n->value == floor(n->value)));
     if (!isfinite(n->value) || (as_number_form(n) == AS_NUMBER_VALUE && is_plain))
         as_page_value(b, n->value, n->unit);
     else {

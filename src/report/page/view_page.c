@@ -39,6 +39,7 @@ static void write_number(struct as_buf *b, const struct as_view_cell *c, bool li
     else if (c->cell) {
         struct as_number n = as_number_of_cell(c->cell);
         n.unit = c->unit;
+        n.bound = c->bound ? c->bound : n.bound;
         as_page_number(b, &n);
     } else
         as_page_number(b, &(struct as_number){.value = m->value, .ci = m->ci, .unit = c->unit});

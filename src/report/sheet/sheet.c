@@ -138,13 +138,13 @@ static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struc
         else
             as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
     }
-    const double power = as_detail_number(cell->detail, "power_w");
+    struct as_metric_value power;
     if (cell->clock_hz > 0 && !(cell->clock_hz > beyond * clock_max_hz && clock_max_hz > 0)) {
         as_buf_str(&b, ", ");
         as_format_value(&b, cell->clock_hz, "Hz");
     }
-    if (power > 0 && strcmp(as_axes_text(&cell->axes, "hold"), "sustained") == 0)
-        as_buf_printf(&b, ", %.0f W", power); /* a burst is shorter than the sensor's mean */
+    if (strcmp(as_axes_text(&cell->axes, "hold"), "sustained") == 0 && as_cell_power(cell, &power))
+        as_buf_printf(&b, ", %.0f W", power.value); /* a burst is shorter than the sensor's mean */
     if (throttled && !(cell->clock_hz > full * clock_max_hz && clock_max_hz > 0))
         as_buf_printf(&b, ", %s", throttled);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));

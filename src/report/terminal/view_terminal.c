@@ -23,6 +23,7 @@ static void view_terminal_add_number(struct as_table *t, const struct as_view_ce
     struct as_number n = {.value = c->measure.value, .ci = c->measure.ci, .unit = ""};
     if (c->cell)
         n = as_number_of_cell(c->cell);
+    n.bound = c->bound ? c->bound : n.bound;
     if (c->unit) /* the title of the column has the unit, and the cell's interval */
         n.unit = strcmp(c->unit, "x") == 0 ? "x" : "";
     if (c->interval)
