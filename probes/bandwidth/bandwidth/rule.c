@@ -326,8 +326,8 @@ static void add_cost(struct as_rule_context *c, const struct as_cell *cell, cons
                 as_cell_axis(own, "allocator"));
 }
 
-/* Of each allocator and first touch the largest arrays in memory with which the device's own was measured too, against the
- * best in it. */
+/* Of each allocator and first touch the largest arrays in memory with which the device's own was measured too, against
+ * the best in it. */
 static void derive_costs(struct as_rule_context *c)
 {
     static const char *const kind[] = {"op", "allocator", "touch", "size", NULL};
