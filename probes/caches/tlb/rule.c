@@ -373,10 +373,11 @@ static void tlb_add_unknown(struct as_rule_context *c, const struct as_curve *pa
     if (!f)
         return;
     f->verdict = AS_UNDECIDED;
-    as_fact_say(f,
-                "Over %.0f pages, the cost of address translation per load is inconclusive: the loads did not bypass "
-                "the %s's own caches, which may hold more of the control (%s)",
-                pages->x[pages->n - 1], as_unit_name(c), tlb_what(cell, text, sizeof text));
+    as_fact_say(
+        f,
+        "Over %.0f pages, the cost of address translation per load is inconclusive: the caches of the %s may hold "
+        "more of the control (%s)",
+        pages->x[pages->n - 1], as_unit_name(c), tlb_what(cell, text, sizeof text));
     as_fact_evidence(f, cell);
 }
 
