@@ -95,6 +95,8 @@ void as_chase_note(struct as_trial_context *tc, const struct as_chase *c)
         as_note_number(tc, "steps_before", (double)(c->before * c->method->steps));
     if (c->laps)
         as_note_number(tc, "laps_before", c->laps);
+    if (c->past_own)
+        as_note_number(tc, "bypasses_own_caches", 1);
     if (c->timer.overhead_s > 0 && !(c->timer.record[0].has & AS_HAS_NANOS))
         as_note_number(tc, "control_ns", c->timer.overhead_s * 1e9);
     as_kernel_timer_note(tc, &c->timer);

@@ -61,6 +61,7 @@ struct as_chase {
     uint64_t before;              /* untimed warm-up repetitions per run */
     uint64_t steps_done;          /* steps so far, modulo lines */
     uint64_t linked;              /* linked steps from the start; lines: all of them */
+    bool past_own;                /* its loads bypass the compute unit's own caches */
     unsigned laps;                /* laps by many threads of the compute unit, before the first run */
     uint64_t at;                  /* line where the next sample starts */
     double clock_hz;              /* of the last run, NAN if the kernel has no counter */
@@ -81,9 +82,10 @@ struct as_chase_desc {
     int cpu;           /* CPU: 1 + the logical CPU that chases; 0: the backend's order */
     const char *owner; /* id of the device on which the buffer lies, NULL own */
     bool persistent;   /* a host thread reads the progress of the running chase */
-    uint64_t spread;   /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and
-                          nothing is written between elements; then it and the stride are powers of two; 0: each element
-                          starts its stride */
+    bool past_own;   /* timed kernels of a device: loads bypass the compute unit's own caches where it has such loads */
+    uint64_t spread; /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and
+                        nothing is written between elements; then it and the stride are powers of two; 0: each element
+                        starts its stride */
 };
 enum { AS_CHASE_STEPS = 64, AS_CHASE_COUNTED = 200 }; /* accesses per repetition, timed and persistent */
 enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,

@@ -1,5 +1,6 @@
 /* Chases by a device's kernel. A launch may start with empty caches: the chase warms them before its clock starts. */
 #include "chase_internal.h"
+#include "device/dialect/dialect.h"
 #include "lib/buffers/buffers.h"
 
 #include <stdlib.h>
@@ -15,9 +16,9 @@ enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 
 static enum as_status chase_device_build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
-    (void)desc;
-    enum as_status st =
-        as_kernel_timer_prepare(&c->timer, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
+    c->past_own = desc->past_own && as_dialect_has_shared_load(as_dialect_find(c->dev->info.dialect));
+    enum as_status st = as_kernel_timer_prepare(&c->timer, c->dev, "latency", as_kernel_sweep, as_kernel_chase,
+                                                c->past_own ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
         st = as_kernel_timer_pin_unit(&c->timer, AS_TIMER_UNIT, err);
     return st ? st : as_kernel_timer_kernel(&c->timer, "walk", &c->kernel, err);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 128 }; /* per rule: keeps a run with too many kinds of cells readable */
 /* A smaller difference from the host's own memory is not worth a sentence. */
 static const double DIFFERS = 1.05;
 
@@ -223,7 +222,7 @@ static void ends_of_device(struct as_rule_context *c, const struct as_ends *e)
     static const char *const kind[] = {"allocator", "touch", "op", NULL};
     const struct as_cell **cells;
     const size_t n = ends_best(c, e, kind, &cells);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct as_cell *pageable = ends_pageable(cells, n, cells[i]);
         char object[64], size[32], note[96], value[192];
         as_allocator_object(as_cell_axis(cells[i], "allocator"), object, sizeof object);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
-
 static bool is_reading(const struct as_cell *cell, const char *allocator)
 {
     return strcmp(as_cell_axis(cell, "op"), "read") == 0 && strcmp(as_cell_axis(cell, "level"), "memory") == 0 &&
@@ -100,7 +98,7 @@ static void derive_direct_access(struct as_rule_context *c)
             !is_on_device(c, as_cell_axis(copies[i], "from"), own) && as_copy_crosses_bus(c, copies[i]))
             copies[kept++] = copies[i];
     kept = as_cells_keep_best(copies, kept, kind, as_cell_is_larger);
-    for (size_t i = 0; i < kept && i < FACTS_MAX; i++) {
+    for (size_t i = 0; i < kept; i++) {
         const struct as_cell *near = NULL,
                              *direct = reading(reads, reads_n, as_cell_axis(copies[i], "from"), own, &near);
         if (direct)

@@ -18,8 +18,6 @@ static void derive_bandwidths(struct as_rule_context *c)
     as_facts_of_ends(c, &ends);
 }
 
-enum { FACTS_MAX = 64 };
-
 /* NAN: all CPUs of a node, and stores of earlier versions do not tell how many. */
 static double host_threads(const struct as_cell *cell)
 {
@@ -35,6 +33,15 @@ static const struct as_cell *by_all_threads(const struct as_rule_context *c, con
             host_threads(c->cells[i]) >= 1 && as_cells_alike(c->cells[i], cell, "threads"))
             return c->cells[i];
     return NULL;
+}
+
+/* How many planned numbers of threads have no measurement beside this one. */
+static size_t threads_left_out(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    size_t at = 0, n = 0;
+    for (const struct as_cell *left; (left = as_cells_left_out(c, cell->probe, &at));)
+        n += as_cells_alike(left, cell, "threads");
+    return n;
 }
 
 /* With how many threads the best bandwidth is reached: the fewest that are not surely below it. */
@@ -57,11 +64,21 @@ static void add_threads(struct as_rule_context *c, const struct as_curve *curve,
     struct as_fact *f = as_fact_add(c, AS_FACT_HOST_BANDWIDTH_THREADS, fewest, AS_BY(.object = object));
     if (!f)
         return;
-    as_fact_number(f, host_threads(fewest), AS_NO_INTERVAL);
-    f->verdict = AS_SUPPORTED;
-    as_fact_say(f, "%.0f of %.0f CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first",
-                f->value, most, as_cell_axis(fewest, "allocator"),
-                as_cell_is(fewest, "touch", "device") ? "device" : "CPU");
+    const char *allocator = as_cell_axis(fewest, "allocator");
+    const char *touch = as_cell_is(fewest, "touch", "device") ? "device" : "CPU";
+    const size_t left = threads_left_out(c, fewest);
+    if (left) {
+        as_fact_say(f,
+                    "How many CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first is "
+                    "inconclusive: %zu planned number%s of threads %s not measured",
+                    allocator, touch, left, left == 1 ? "" : "s", left == 1 ? "was" : "were");
+    } else {
+        as_fact_number(f, host_threads(fewest), AS_NO_INTERVAL);
+        f->verdict = AS_SUPPORTED;
+        as_fact_say(f,
+                    "%.0f of %.0f CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first",
+                    f->value, most, allocator, touch);
+    }
     as_curve_evidence(f, curve, 0, curve->n - 1);
     if (all)
         as_fact_evidence(f, all);
@@ -75,12 +92,10 @@ static void derive_threads(struct as_rule_context *c)
     if (c->info && as_info_has_host_kernels(c->info))
         return;
     as_curves_make(c, "host_bandwidth", "threads", &curves, &n);
-    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct as_cell *all = by_all_threads(c, curves[i].cells[0]);
-        if (curves[i].n + (all != NULL) < 2)
-            continue;
-        add_threads(c, &curves[i], all);
-        added++;
+        if (curves[i].n + (all != NULL) >= 2)
+            add_threads(c, &curves[i], all);
     }
     as_curves_free(curves, n);
 }
@@ -94,7 +109,8 @@ const struct as_rule as_rules_host_bandwidth[] = {
      "is surely beyond 5%",
      "a stream of the same size in the same memory with another bandwidth"},
     {"threads of the best CPU bandwidth", derive_threads,
-     "the fewest of the measured numbers of threads whose bandwidth is not surely below the best",
+     "the fewest of the planned numbers of threads whose bandwidth is not surely below the best, where all were "
+     "measured",
      "fewer threads that reach as much"},
     {0},
 };

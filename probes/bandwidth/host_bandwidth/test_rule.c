@@ -2,6 +2,7 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <math.h>
 #include <string.h>
 
 UNIT_TEST(test_nodes)
@@ -87,6 +88,29 @@ UNIT_TEST(test_threads_of_all)
     made_end(&m);
 }
 
+/* A number of threads that the budget left out may have been enough: no number of threads is stated. */
+UNIT_TEST(test_threads_left_out)
+{
+    for (int other = 0; other < 2; other++) {
+        struct made m = {.share = 0.01, .info = {.id = "hip:0", .backend = "hip"}};
+        made_add(&m, "host_bandwidth", "GB/s", 20,
+                 "from=0 node=0 allocator=malloc touch=cpu op=triad size=639631360 threads=1");
+        made_add(&m, "host_bandwidth", "GB/s", 210,
+                 "from=0 node=0 allocator=malloc touch=cpu op=triad size=639631360 threads=0")
+            ->detail = strdup("{\"threads\":16}");
+        made_add(&m, "host_bandwidth", "GB/s", 1,
+                 other ? "from=0 node=0 allocator=malloc touch=device op=triad size=639631360 threads=9"
+                       : "from=0 node=0 allocator=malloc touch=cpu op=triad size=639631360 threads=9")
+            ->status = AS_CELL_SKIPPED;
+        made_derive(&m);
+        const struct as_fact *f = made_get(&m, "host.bandwidth_threads.triad.malloc.cpu");
+        assert_int_equal(f->verdict, other ? AS_SUPPORTED : AS_UNDECIDED);
+        assert_int_equal(isnan(f->value), !other);
+        made_says(f, other ? "16 of 16 CPU threads" : "is inconclusive: 1 planned number of threads was not measured");
+        made_end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +118,7 @@ int main(void)
         cmocka_unit_test(test_device),
         cmocka_unit_test(test_against_device_memory),
         cmocka_unit_test(test_threads_of_all),
+        cmocka_unit_test(test_threads_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

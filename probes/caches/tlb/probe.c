@@ -107,6 +107,7 @@ static struct as_chase_desc describe_chase(const struct as_trial_context *tc)
                                   .stride = step,
                                   .spread = line,
                                   .pattern = AS_PATTERN_RANDOM,
+                                  .past_own = true,
                                   .seed = tc->seed};
 }
 

@@ -167,7 +167,7 @@ static void derive_reach(struct as_rule_context *c)
 
 /* ---- cost, from latency over pages ---- */
 
-enum { POINTS_MIN = 3, POINTS_MAX = 256, LEVELS_MAX = 6, FACTS_MAX = 32, AROUND = 6 };
+enum { POINTS_MIN = 3, POINTS_MAX = 256, LEVELS_MAX = 6, AROUND = 6 };
 static const double CLEAR = 0.10; /* of the control: smaller differences may be other differences of two allocations */
 
 struct costs {
@@ -183,6 +183,12 @@ static bool is_of_host(const struct as_cell *cell)
     return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
 }
 
+/* NAN for loads by the CPU: the cell's clock is the device's. */
+static double clock_of_loads(const struct as_cell *cell)
+{
+    return is_of_host(cell) ? NAN : cell->clock_hz;
+}
+
 /* Fields of a fact about the cell; order: of a step. */
 static struct as_fact_fields tlb_fields(const struct as_cell *cell, const char *order)
 {
@@ -196,7 +202,15 @@ static bool is_packed(const struct as_cell *cell)
     return as_cell_axis_number(cell, "stride") == 0;
 }
 
-static void subtract(const struct as_curve *pages, const struct as_curve *packed, struct costs *out)
+/* Are the caches the same for a chase and its control? The hit rates of a GPU's L1 differ between the two. */
+static bool is_comparable(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    const bool gpu = !c->info || !(c->info->is_host_cpu || as_info_has_host_kernels(c->info));
+    return is_of_host(cell) || !gpu || as_cell_note(cell, "bypasses_own_caches") == 1;
+}
+
+static void subtract(const struct as_rule_context *c, const struct as_curve *pages, const struct as_curve *packed,
+                     struct costs *out)
 {
     out->n = 0;
     for (size_t i = 0, k = 0; i < pages->n && k < packed->n && out->n < POINTS_MAX;) {
@@ -204,6 +218,8 @@ static void subtract(const struct as_curve *pages, const struct as_curve *packed
             i++;
         else if (pages->x[i] > packed->x[k])
             k++;
+        else if (!is_comparable(c, pages->cells[i]) || !is_comparable(c, packed->cells[k]))
+            i++, k++;
         else {
             size_t at = out->n++;
             out->x[at] = pages->x[i];
@@ -217,21 +233,22 @@ static void subtract(const struct as_curve *pages, const struct as_curve *packed
 }
 
 /* The control with most sizes in common. Of two such controls the one on huge pages, which itself needs the fewest
- * translations; else the one from the same allocator. */
-static void choose_control(const struct as_curve *curves, size_t n, const struct as_curve *pages, struct costs *now,
-                           struct costs *best)
+ * translations; else the one from the same allocator. A device's allocators differ in more than pages: only its own. */
+static void choose_control(const struct as_rule_context *c, const struct as_curve *curves, size_t n,
+                           const struct as_curve *pages, struct costs *now, struct costs *best)
 {
+    const bool native = c->info && as_info_has_host_kernels(c->info);
     int best_rank = -1;
     best->n = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
         if (!is_packed(cell) || !as_cells_same(cell, pages->cells[0], "agent") ||
             !as_cells_same(cell, pages->cells[0], "touch") ||
-            (is_of_host(cell) && !as_cells_same(cell, pages->cells[0], "allocator")))
+            ((is_of_host(cell) || !native) && !as_cells_same(cell, pages->cells[0], "allocator")))
             continue;
         const bool own = as_cells_same(cell, pages->cells[0], "allocator");
         const int rank = as_cell_on_huge_pages(cell) ? 2 : own;
-        subtract(pages, &curves[i], now);
+        subtract(c, pages, &curves[i], now);
         if (now->n > best->n || (now->n == best->n && rank > best_rank)) {
             *best = *now;
             best_rank = rank;
@@ -266,7 +283,7 @@ static void tlb_add_reach(struct as_rule_context *c, const struct costs *costs, 
     const struct as_plateau *after = before + 1;
     const double step = after->level - before->level;
     const struct as_cell *cell = costs->pages[0];
-    const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
+    const double stride = as_cell_axis_number(cell, "stride"), clock = clock_of_loads(costs->pages[before->last]);
     const struct as_interval knee = before->knee_ci;
     char order[24], longer[160], cycles[48] = "", text[128], reach[240];
     tlb_what(cell, text, sizeof text);
@@ -333,8 +350,8 @@ static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
         return;
     as_fact_number(f, costs->cost[last], costs->ci[last]);
     f->verdict = as_verdict_above(f->ci, 0);
-    if (cell->clock_hz > 0)
-        snprintf(cycles, sizeof cycles, "%.0f cycles; ", f->value * cell->clock_hz / 1e9);
+    if (clock_of_loads(cell) > 0)
+        snprintf(cycles, sizeof cycles, "%.0f cycles; ", f->value * clock_of_loads(cell) / 1e9);
     tlb_what(cell, text, sizeof text);
     const bool so = f->verdict == AS_SUPPORTED;
     snprintf(note, sizeof note, "%s%s", so ? cycles : "", text);
@@ -345,6 +362,23 @@ static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
                 costs->x[last], value);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);
+}
+
+static void tlb_add_unknown(struct as_rule_context *c, const struct as_curve *pages)
+{
+    const struct as_cell *cell = pages->cells[pages->n - 1];
+    const struct as_fact_fields fields = tlb_fields(cell, NULL);
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_COST_OF_PAGES, cell, &fields);
+    char text[128];
+    if (!f)
+        return;
+    f->verdict = AS_UNDECIDED;
+    as_fact_say(
+        f,
+        "Over %.0f pages, the cost of address translation per load is inconclusive: the caches of the %s may hold "
+        "more of the control (%s)",
+        pages->x[pages->n - 1], as_unit_name(c), tlb_what(cell, text, sizeof text));
+    as_fact_evidence(f, cell);
 }
 
 /* ---- gain from huge pages ---- */
@@ -385,7 +419,7 @@ static void tlb_gains(struct as_rule_context *c, const char *huge)
             pairs[k] = pairs[i];
         kept += k == kept;
     }
-    for (size_t k = 0; k < kept && k < FACTS_MAX; k++)
+    for (size_t k = 0; k < kept; k++)
         add_gain(c, &pairs[k]);
     free(pairs);
 }
@@ -398,16 +432,17 @@ static void derive_translation(struct as_rule_context *c)
     struct costs *both = malloc(2 * sizeof *both);
     if (!both)
         c->status = as_nomem(c->err, 2 * sizeof *both, "costs");
-    for (size_t i = 0, added = 0; both && i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; both && i < n; i++) {
         struct costs *best = &both[1];
         if (is_packed(curves[i].cells[0]))
             continue;
-        choose_control(curves, n, &curves[i], &both[0], best);
-        if (best->n < POINTS_MIN)
-            continue;
-        add_steps(c, best);
-        tlb_add_miss(c, best);
-        added++;
+        choose_control(c, curves, n, &curves[i], &both[0], best);
+        if (best->n >= POINTS_MIN) {
+            add_steps(c, best);
+            tlb_add_miss(c, best);
+        } else if (curves[i].n >= POINTS_MIN && !is_comparable(c, curves[i].cells[0])) {
+            tlb_add_unknown(c, &curves[i]);
+        }
     }
     free(both);
     as_curves_free(curves, n);
@@ -421,8 +456,10 @@ const struct as_rule as_rules_tlb[] = {
      "over huge pages, or random over all over random within a page",
      "a count of TLB misses that rises at another size"},
     {"address translation", derive_translation,
-     "latency of a pointer chase with one load per page minus that over as many adjacent cache lines; steps of the "
-     "difference over the number of pages, of at least a tenth of the control",
+     "latency of a pointer chase with one load per page minus that over as many adjacent cache lines, on a GPU only "
+     "where both bypass the units' own caches; steps of the difference over the number of pages, of at least a tenth "
+     "of "
+     "the control",
      "a count of TLB misses that rises at another number of pages, or another control of the same footprint"},
     {0},
 };

@@ -1,8 +1,8 @@
 /* Probe tlb: which cells apply, which elements a chase touches, a wrong link is detected; then on this machine's CPU
  * and on OpenCL where available. */
 #include "lib/chase/chase.h"
+#include "tests/probes/chase_play.h"
 #include "tests/probes/real_device.h"
-#include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
@@ -111,6 +111,49 @@ UNIT_TEST(test_footprint)
     }
 }
 
+static const struct as_program_ops *toy_program;
+static char built_with[64];
+
+static enum as_status noted_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                                  struct as_error *err)
+{
+    snprintf(built_with, sizeof built_with, "%s", desc->defines ? desc->defines : "");
+    return toy_program->build(dev, desc, out, err);
+}
+
+/* On a GPU that can, chase and control bypass the caches of the compute unit, and say so. */
+UNIT_TEST(test_bypass)
+{
+    static const struct {
+        const char *dialect, *axes;
+        bool bypasses;
+    } cases[] = {
+        {"cuda", "pages=100 stride=4096 allocator=toy", true}, {"cuda", "pages=100 stride=0 allocator=toy", true},
+        {"hip", "pages=100 stride=4096 allocator=toy", true},  {"opencl", "pages=100 stride=4096 allocator=toy", false},
+        {"metal", "pages=100 stride=0 allocator=toy", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct toy_trial v;
+        char why[160] = "";
+        struct as_sample s = {.value = NAN};
+        toy_init(&t, AS_CAP_SOURCE);
+        t.kernel = run_kernel;
+        snprintf(t.dev.info.dialect, sizeof t.dev.info.dialect, "%s", cases[i].dialect);
+        toy_program = t.dev.program;
+        struct as_program_ops program = *toy_program;
+        program.build = noted_build;
+        t.dev.program = &program;
+        toy_prepare(&t, &as_probe_tlb, cases[i].axes, &v, NULL);
+        assert_string_equal(built_with, cases[i].bypasses ? "-DPAST_OWN_CACHE" : "");
+        assert_int_equal(strstr(as_buf_get(&v.tc.detail), "\"bypasses_own_caches\":1") != NULL, cases[i].bypasses);
+        assert_int_equal(as_probe_tlb.sample(v.state, 3, &s, NULL), AS_OK);
+        assert_true(as_probe_tlb.check(v.state, why, sizeof why));
+        toy_finish(&as_probe_tlb, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
 UNIT_TEST(test_lost_launch_is_seen)
 {
     struct toy t;
@@ -152,11 +195,8 @@ UNIT_TEST(test_real)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_agents),
-        cmocka_unit_test(test_by_cpu),
-        cmocka_unit_test(test_footprint),
-        cmocka_unit_test(test_lost_launch_is_seen),
+        cmocka_unit_test(test_which_cells), cmocka_unit_test(test_agents), cmocka_unit_test(test_by_cpu),
+        cmocka_unit_test(test_footprint),   cmocka_unit_test(test_bypass), cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_real),
     };
     real_leave_untouched();

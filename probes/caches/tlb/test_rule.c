@@ -4,8 +4,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
+static struct made m = {.info = {.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS}};
+static struct made gpu = {.info = {.id = "cuda:0", .backend = "cuda", .capabilities = AS_CAP_SOURCE, .warp = 32}};
 
 static int start(void **unused)
 {
@@ -53,35 +55,120 @@ UNIT_TEST(test_levels)
     assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
 }
 
+/* A cell of a GPU, at 2 GHz, which bypasses the caches of its SM or not. */
+static void add_of_gpu(double ns, const char *axes, bool bypasses)
+{
+    struct as_cell *cell = made_add(&gpu, "tlb", "ns", ns, axes);
+    cell->clock_hz = 2e9;
+    if (bypasses)
+        cell->detail = strdup("{\"bypasses_own_caches\":1}");
+}
+
 /* The CPU in a device's memory: against packed memory of the same allocator and first touch only. */
 static void add_by_cpu(const char *touch, double miss, double packed)
 {
     for (double pages = 16; pages <= 16384; pages *= 2) {
         char axes[128];
         snprintf(axes, sizeof axes, "pages=%.0f stride=4096 allocator=hipMalloc agent=cpu touch=%s", pages, touch);
-        made_add(&m, "tlb", "ns", packed + (pages > 2048 ? miss : 0), axes);
+        add_of_gpu(packed + (pages > 2048 ? miss : 0), axes, false);
         snprintf(axes, sizeof axes, "pages=%.0f stride=0 allocator=hipMalloc agent=cpu touch=%s", pages, touch);
-        made_add(&m, "tlb", "ns", packed, axes);
+        add_of_gpu(packed, axes, false);
         snprintf(axes, sizeof axes, "pages=%.0f stride=0 allocator=hipMalloc agent=own touch=cpu", pages);
-        made_add(&m, "tlb", "ns", 100, axes);
+        add_of_gpu(100, axes, true);
         snprintf(axes, sizeof axes, "pages=%.0f stride=4096 allocator=hipMalloc agent=own touch=cpu", pages);
-        made_add(&m, "tlb", "ns", 400, axes);
+        add_of_gpu(400, axes, true);
     }
 }
 
+/* The CPU's loads have no cycles: the clock of their cells is the device's. */
 UNIT_TEST(test_cpu_in_device_memory)
 {
+    gpu.share = 0.005;
     add_by_cpu("cpu", 30, 10);
     add_by_cpu("device", 12, 8);
-    made_derive(&m);
-    made_near(&m, "tlb.cost.hipMalloc.4096.cpu.cpu", 30, 1e-9);
-    made_says(made_get(&m, "tlb.cost.hipMalloc.4096.cpu.cpu"),
+    made_derive(&gpu);
+    made_near(&gpu, "tlb.cost.hipMalloc.4096.cpu.cpu", 30, 1e-9);
+    made_says(made_get(&gpu, "tlb.cost.hipMalloc.4096.cpu.cpu"),
               "(29.8 to 30.2 ns; CPU in hipMalloc, a page every 4 KiB)");
-    made_near(&m, "tlb.cost.hipMalloc.4096.cpu.device", 12, 1e-9);
-    made_says(made_get(&m, "tlb.cost.hipMalloc.4096.cpu.device"),
+    made_near(&gpu, "tlb.cost.hipMalloc.4096.cpu.device", 12, 1e-9);
+    made_says(made_get(&gpu, "tlb.cost.hipMalloc.4096.cpu.device"),
               "CPU in hipMalloc after the device, a page every 4 KiB");
-    made_near(&m, "tlb.cost.hipMalloc.4096", 300, 1e-9);
-    made_get(&m, "tlb.reach1.hipMalloc.4096.cpu.cpu");
+    made_near(&gpu, "tlb.cost.hipMalloc.4096", 300, 1e-9);
+    made_says(made_get(&gpu, "tlb.cost.hipMalloc.4096"), "600 cycles; hipMalloc");
+    const struct as_fact *f = made_get(&gpu, "tlb.reach1.hipMalloc.4096.cpu.cpu");
+    made_says(f, "beyond, a load takes 30.0 ns longer (");
+    assert_null(strstr(f->sentence, "cycles"));
+}
+
+/* An L1 of 256 KiB holds the short controls, and part of the long ones. The chase, flat, misses it at all lengths. */
+static void add_with_own_cache(bool chase_bypasses, bool control_bypasses)
+{
+    for (double pages = 64; pages <= 16384; pages *= 16) {
+        const double control = control_bypasses || pages >= 16384 ? 135 : pages > 2000 ? 90 : 20;
+        char axes[128];
+        snprintf(axes, sizeof axes, "pages=%.0f stride=2097152 allocator=cuMemAlloc", pages);
+        add_of_gpu(147, axes, chase_bypasses);
+        snprintf(axes, sizeof axes, "pages=%.0f stride=0 allocator=cuMemAlloc", pages);
+        add_of_gpu(control, axes, control_bypasses);
+    }
+}
+
+UNIT_TEST(test_hits_of_the_own_cache_are_no_cost)
+{
+    for (int control = 0; control < 2; control++) {
+        gpu.share = 0.005;
+        add_with_own_cache(false, control);
+        made_derive(&gpu);
+        const struct as_fact *f = made_get(&gpu, "tlb.cost.cuMemAlloc.2097152");
+        assert_int_equal(f->verdict, AS_UNDECIDED);
+        assert_true(isnan(f->value));
+        made_says(f, "Over 16384 pages, the cost of address translation per load is inconclusive: ");
+        made_says(f, "the caches of the SM may hold more of the control");
+        assert_null(made_find(&gpu, "tlb.reach1.cuMemAlloc.2097152"));
+        made_end(&gpu);
+    }
+    add_with_own_cache(true, false);
+    made_derive(&gpu);
+    assert_null(made_find(&gpu, "tlb.cost.cuMemAlloc.2097152"));
+    made_end(&gpu);
+    add_with_own_cache(true, true);
+    made_derive(&gpu);
+    made_near(&gpu, "tlb.cost.cuMemAlloc.2097152", 12, 1e-9);
+    made_verdict(&gpu, "tlb.reach1.cuMemAlloc.2097152", AS_UNDECIDED);
+}
+
+/* A GPU's memories differ in more than their pages: no control from another allocator. */
+UNIT_TEST(test_no_control_from_another_memory)
+{
+    gpu.share = 0.005;
+    for (double pages = 64; pages <= 16384; pages *= 16) {
+        char axes[128];
+        snprintf(axes, sizeof axes, "pages=%.0f stride=65536 allocator=cuMemHostAlloc", pages);
+        add_of_gpu(900, axes, true);
+        snprintf(axes, sizeof axes, "pages=%.0f stride=0 allocator=cuMemAlloc", pages);
+        add_of_gpu(135, axes, true);
+    }
+    made_derive(&gpu);
+    assert_null(made_find(&gpu, "tlb.cost.cuMemHostAlloc.65536"));
+}
+
+/* Each kind of cells has its facts, however many kinds there are. */
+UNIT_TEST(test_all_allocators)
+{
+    enum { KINDS = 40 };
+    for (int i = 0; i < KINDS; i++)
+        for (int packed = 0; packed < 2; packed++)
+            for (double pages = 64; pages <= 16384; pages *= 16) {
+                char axes[128];
+                snprintf(axes, sizeof axes, "pages=%.0f stride=%d allocator=own%d", pages, packed ? 0 : 65536, i);
+                add_of_gpu(packed ? 135 : 150, axes, true);
+            }
+    made_derive(&gpu);
+    for (int i = 0; i < KINDS; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "tlb.cost.own%d.65536", i);
+        made_near(&gpu, id, 15, 1e-9);
+    }
 }
 
 /* Latency that both curves share is no translation cost. */
@@ -184,7 +271,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         made_test_from(test_wide_intervals, start, &m),
         made_test_from(test_levels, start, &m),
-        made_test_from(test_cpu_in_device_memory, start, &m),
+        made_test(test_cpu_in_device_memory, &gpu),
+        made_test(test_hits_of_the_own_cache_are_no_cost, &gpu),
+        made_test(test_no_control_from_another_memory, &gpu),
+        made_test(test_all_allocators, &gpu),
         made_test_from(test_none, start, &m),
         made_test_from(test_small_step, start, &m),
         made_test_from(test_huge_pages, start, &m),

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 256 }; /* all agents, elements, types and allocators of the full grid */
-
 static bool atomics_by_cpu(const struct as_cell *cell)
 {
     return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
@@ -325,7 +323,7 @@ static void atomics_nodes(struct as_rule_context *c, const struct as_cell **cell
     static const char *const kind[] = {"agent", "elements", "type", "allocator", "node", NULL};
     const struct as_cell **far = cells + near_n;
     const size_t far_n = as_cells_keep_best(far, n - near_n, kind, as_cell_is_faster);
-    for (size_t i = 0; i < far_n && i < FACTS_MAX; i++)
+    for (size_t i = 0; i < far_n; i++)
         for (size_t k = 0; k < near_n; k++)
             if (!as_cell_both_work(far[i]) && as_cells_alike(cells[k], far[i], "node")) {
                 atomics_add_node(c, far[i], cells[k]);
@@ -337,16 +335,15 @@ static void derive_atomics(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t all = as_cells_of(c, "atomics", &cells);
-    size_t n = keep_near(cells, all), added = 0;
-    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+    const size_t n = keep_near(cells, all);
+    for (size_t i = 0; i < n; i++) {
         const struct as_cell *best = best_alone(cells, n, i);
         if (best) {
             atomics_add_rate(c, best);
             atomics_add_types(c, cells, n, best);
         }
-        added += best != NULL;
     }
-    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct kept k;
         struct together t;
         if (!as_cell_both_work(cells[i]) || shared_before(cells, i))
@@ -357,7 +354,6 @@ static void derive_atomics(struct as_rule_context *c)
             add_kept(c, &k, are_both && over_best(&t).lo > 1);
         if (are_both && atomics_by_cpu(cells[i]))
             add_together(c, cells, n, &t);
-        added += k.cell != NULL;
     }
     atomics_nodes(c, cells, n, all);
     free(cells);

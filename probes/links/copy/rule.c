@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
-
 /* "host" is plain memory of the process. */
 static const char *copy_memory_text(const char *allocator)
 {
@@ -119,7 +117,7 @@ static void derive_copies(struct as_rule_context *c)
     const size_t all_n = as_cells_of(c, "copy", &all);
     size_t n = as_cells_of(c, "copy", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+    for (size_t i = 0; i < n; i++)
         add_copy(c, all, all_n, cells[i]);
     free(all);
     free(cells);

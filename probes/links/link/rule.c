@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
-
 /* Only the link to the host has a reported rate: that of its bus. */
 static void claim_bus(const struct as_rule_context *c, const struct as_cell *cell, struct as_fact *f)
 {
@@ -56,7 +54,7 @@ static void derive_links(struct as_rule_context *c)
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "link", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_faster);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct as_fact *f = as_fact_add_peer(c, AS_FACT_LINK, cells[i]);
         if (!f)
             break;

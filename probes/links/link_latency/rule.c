@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
-
 static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *b)
 {
     return as_cell_size(a) < as_cell_size(b) || (as_cell_size(a) == as_cell_size(b) && a->sum.median > b->sum.median);
@@ -28,7 +26,7 @@ static void derive_latencies(struct as_rule_context *c)
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "link_latency", &cells);
     n = as_cells_keep_best(cells, n, kind, is_smaller_or_slower);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *what = as_cell_axis(cells[i], "what");
         char value[96], memory[96];
         struct as_fact *f = as_fact_add_peer(c, AS_FACT_LINK_LATENCY, cells[i]);

@@ -9,9 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 48 }; /* keeps a run with too many kinds of cells readable */
 /* Passes that differ less are alike. */
 static const double MOVES = 1.25;
+/* Of the host's last cache: a buffer of so many no longer hits it pass by pass. */
+static const double CACHES = 2;
+
+static bool is_of_cpu(const struct as_cell *cell)
+{
+    return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
+}
+
+static bool is_pinned(const struct as_cell *cell)
+{
+    return as_role_is_pinned(as_allocator_role(cell->device, as_cell_axis(cell, "allocator")));
+}
 
 /* The cell of the highest pass that differs from the first one in that axis only; NULL: none. */
 static const struct as_cell *last_pass(const struct as_cell *const *cells, size_t n, const struct as_cell *first)
@@ -28,7 +39,7 @@ static const struct as_cell *last_pass(const struct as_cell *const *cells, size_
 static void migration_subject(const struct as_cell *cell, char *out, size_t size)
 {
     const char *agent = as_cell_axis(cell, "agent"), *touch = as_cell_axis(cell, "touch");
-    snprintf(out, size, "%s reads of '%.48s' memory that %s wrote", strcmp(agent, "cpu") == 0 ? "CPU" : "device",
+    snprintf(out, size, "%s reads of '%.48s' memory that %s wrote", is_of_cpu(cell) ? "CPU" : "device",
              as_cell_axis(cell, "allocator"),
              strcmp(agent, touch) == 0      ? "it"
              : strcmp(touch, "device") == 0 ? "the device"
@@ -39,8 +50,7 @@ static void migration_subject(const struct as_cell *cell, char *out, size_t size
 static const char *prefetch_text(const struct as_cell *first, char out[static 64])
 {
     const enum as_role role = as_allocator_role(first->device, as_cell_axis(first, "allocator"));
-    const enum as_role wanted =
-        as_cell_is(first, "agent", "cpu") ? AS_ROLE_MANAGED_PREFETCH_HOST : AS_ROLE_MANAGED_PREFETCH;
+    const enum as_role wanted = is_of_cpu(first) ? AS_ROLE_MANAGED_PREFETCH_HOST : AS_ROLE_MANAGED_PREFETCH;
     const double took = as_cell_note(first, "handover_seconds");
     char value[32];
     out[0] = '\0';
@@ -63,6 +73,13 @@ static const char *record_text(const struct as_cell *cell, char out[static 96])
     return out;
 }
 
+/* Does the share of pages that the host has tell where they are? Without a memory node of the device, a page that the
+ * CPU has not mapped may still be in the host's memory. */
+static bool tells_location(const struct as_rule_context *c)
+{
+    return c->info && c->info->memory_node;
+}
+
 static void add_first(struct as_rule_context *c, const struct as_cell *first, const char *subject, const char *object)
 {
     char value[256], note[160], prefetch[64], record[96];
@@ -72,40 +89,119 @@ static void add_first(struct as_rule_context *c, const struct as_cell *first, co
     const double after = as_cell_note(first, "host_share_after");
     as_copy_text(note, sizeof note, record_text(first, record));
     if (after >= 0 && after <= 1)
-        snprintf(note, sizeof note, "then %.0f%% of the pages are on the host%s%s", 100 * after, record[0] ? "; " : "",
-                 record);
+        snprintf(note, sizeof note, "then %.0f%% of the pages are %s%s%s", 100 * after,
+                 tells_location(c) ? "in the host's memory" : "mapped on the host", record[0] ? "; " : "", record);
     as_fact_noted_text(f, "", note, value, sizeof value);
     as_fact_say(f, "First pass of %s: %s%s", subject, value, prefetch_text(first, prefetch));
 }
 
-/* Why the first pass is slower: by where the pages were before and after the passes. */
-static const char *migration_cause(const struct as_cell *last)
+/* Does it read faster than the bus carries? Then it reads the device's memory. */
+static bool exceeds_bus(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    const double before = as_cell_note(last, "host_share_before"), after = as_cell_note(last, "host_share_after");
-    if (!(before >= 0 && after >= 0))
-        return "";
-    return fabs(after - before) > 0.5 ? ": the pages move to their reader"
-           : after > 0.5              ? ": the device maps or copies them, and the host keeps its pages"
-                                      : ": the CPU maps or copies them, and the device keeps its pages";
+    return as_cell_interval(cell).lo > as_claimed_bus(c, cell);
 }
 
-static void add_gain(struct as_rule_context *c, const struct as_cell *first, const struct as_cell *last,
-                     const char *subject, const char *object)
+/* Of cells that differ from this one in two axes only. */
+static const struct as_cell *other_cell(const struct as_cell *const *cells, size_t n, const struct as_cell *cell,
+                                        const char *axis, bool (*is)(const struct as_cell *))
 {
-    char value[160];
+    for (size_t i = 0; i < n; i++)
+        if (cells[i] != cell && as_cells_alike(cells[i], cell, axis) && is(cells[i]))
+            return cells[i];
+    return NULL;
+}
+
+/* Was the memory the device's before the CPU read it: does the device, which wrote it, read it faster than the bus? */
+static bool was_of_device(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                          const struct as_cell *first)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cells_alike(cells[i], first, "agent") && !is_of_cpu(cells[i]))
+            return as_cell_is(first, "touch", "device") && exceeds_bus(c, cells[i]);
+    return false;
+}
+
+/* Why the first pass is slower: by where the pages were before and after the passes; "": unknown. */
+static const char *migration_cause(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                                   const struct as_cell *first, const struct as_cell *last)
+{
+    static const char moved[] = ": the pages move to their reader", copied[] = ": the reader gets a copy of the pages";
+    const double before = as_cell_note(last, "host_share_before"), after = as_cell_note(last, "host_share_after");
+    char *mostly = as_cell_has_note(last, "read_mostly") ? as_cell_note_text(last, "read_mostly") : NULL;
+    const bool copies = mostly && strcmp(mostly, "yes") == 0, on_host = before > 0.5 && after > 0.5;
+    free(mostly);
+    if (!(before >= 0 && after >= 0))
+        return "";
+    if (tells_location(c) && fabs(after - before) <= 0.5)
+        return after > 0.5 ? ": the device maps or copies them, and the host keeps its pages"
+                           : ": the CPU maps or copies them, and the device keeps its pages";
+    if (is_of_cpu(first))
+        return before < 0.5 && after > 0.5 && (tells_location(c) || was_of_device(c, cells, n, first))
+                   ? (copies ? copied : moved)
+                   : "";
+    if (on_host)
+        return exceeds_bus(c, last) ? copied : ": the device maps or copies them, and the host keeps its pages";
+    return before > 0.5 && (tells_location(c) || exceeds_bus(c, last)) ? (copies ? copied : moved) : "";
+}
+
+/* Later passes of the CPU may be faster for its caches alone. The gain of pinned memory, which never moves, shows by
+ * how much. */
+struct by_caches {
+    bool may;
+    const struct as_cell *pinned; /* NULL: there is none to compare with */
+    struct as_interval beyond;    /* the gain over that of pinned memory */
+};
+
+static struct by_caches gain_by_caches(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                                       const struct as_cell *first, const struct as_cell *last)
+{
+    struct by_caches out = {.may = is_of_cpu(first) && !is_pinned(first), .beyond = AS_NO_INTERVAL};
+    uint64_t cache = 0;
+    for (size_t i = 0; i < c->devices_n; i++)
+        if (as_info_has_host_kernels(&c->devices[i]) && as_info_last_cache(&c->devices[i]) > cache)
+            cache = as_info_last_cache(&c->devices[i]);
+    if (cache && as_cell_size(first) >= CACHES * (double)cache)
+        out.may = false;
+    const struct as_cell *pinned = out.may ? other_cell(cells, n, first, "allocator", is_pinned) : NULL;
+    const struct as_cell *later = pinned ? other_cell(cells, n, last, "allocator", is_pinned) : NULL;
+    if (later && as_cells_same(later, pinned, "allocator")) {
+        out.pinned = pinned;
+        out.beyond = as_ratio_interval(last->sum.median / first->sum.median, as_cells_ratio(last, first),
+                                       later->sum.median / pinned->sum.median, as_cells_ratio(later, pinned));
+    }
+    return out;
+}
+
+static void add_gain(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                     const struct as_cell *first, const struct as_cell *last, const char *subject, const char *object)
+{
+    char value[160], beyond[128] = "", ratio[48];
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_MIGRATION_GAIN, last, first, AS_BY(.object = object));
     if (!f)
         return;
-    const bool moves = f->ci.lo > MOVES, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
-    f->verdict = moves || alike ? AS_SUPPORTED : AS_UNDECIDED;
+    const struct by_caches caches = gain_by_caches(c, cells, n, first, last);
+    const bool faster = f->ci.lo > MOVES, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
+    const bool vain = faster && caches.may && !(caches.beyond.lo > MOVES);
+    f->verdict = (faster && !vain) || alike ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_noted_text(f, " as fast as the first", "", value, sizeof value);
-    if (moves)
-        as_fact_say(f, "Pass %s of %s is %s%s", as_cell_axis(last, "pass"), subject, value, migration_cause(last));
-    else
+    if (vain) {
+        as_fact_say(f,
+                    "Whether the first pass of %s pays for a move is inconclusive: pass %s is %s, but may hit the "
+                    "CPU's caches",
+                    subject, as_cell_axis(last, "pass"), value);
+    } else if (faster) {
+        if (caches.may)
+            snprintf(beyond, sizeof beyond, " (%s the gain of '%.40s')",
+                     as_fact_range_text(caches.beyond, "x", ratio, sizeof ratio),
+                     as_cell_axis(caches.pinned, "allocator"));
+        as_fact_say(f, "Pass %s of %s is %s%s%s", as_cell_axis(last, "pass"), subject, value, beyond,
+                    migration_cause(c, cells, n, first, last));
+    } else {
         as_fact_say(f,
                     alike ? "Passes of %s are alike: pass %s is %s"
                           : "Whether later passes of %s are faster is inconclusive: {wide}pass %s is %s",
                     subject, as_cell_axis(last, "pass"), value);
+    }
 }
 
 /* ---- lines that the other side's caches hold ---- */
@@ -114,6 +210,22 @@ static bool is_of_lines(const struct as_cell *cell)
 {
     return strcmp(as_cell_axis(cell, "lines"), "flushed") == 0 || strcmp(as_cell_axis(cell, "what"), "latency") == 0;
 }
+
+/* What a CPU's reads find of a device's writes. Caches of a device behind a bus are not coherent with the CPU's: their
+ * lines have reached the CPU's caches or memory by then. */
+enum { LINES_COST, LINES_GAIN, LINES_ALIKE, LINES_OPEN, LINES };
+static const char *const by_writer[LINES] = {
+    "takes longer while its lines are modified in the writer's caches",
+    "is faster from the writer's caches than from memory",
+    "takes as long for modified lines in the writer's caches as for lines in memory",
+    "takes longer for modified lines in the writer's caches",
+};
+static const char *const behind_bus[LINES] = {
+    "takes longer right after the write than from memory",
+    "is faster right after the write, when the lines are in the CPU's own caches",
+    "takes as long right after the write as from memory",
+    "is faster right after the write",
+};
 
 /* What modified lines cost against flushed ones: of times and rates alike, how much longer it takes. */
 static void add_lines(struct as_rule_context *c, const struct as_cell *modified, const struct as_cell *flushed)
@@ -129,13 +241,13 @@ static void add_lines(struct as_rule_context *c, const struct as_cell *modified,
     const bool costs = f->ci.lo > 1, gains = f->ci.hi < 1, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
     f->verdict = costs || gains || alike ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_noted_text(f, " as long as from memory", "", value, sizeof value);
-    as_fact_say(
-        f,
-        costs   ? "%s (%s) takes longer while its lines are modified in the writer's caches: %s"
-        : gains ? "%s (%s) is faster from the writer's caches than from memory: %s"
-        : alike ? "%s (%s) takes as long for modified lines in the writer's caches as for lines in memory: %s"
-                : "Whether %s (%s) takes longer for modified lines in the writer's caches is inconclusive: {wide}%s",
-        subject, as_cell_axis(modified, "what"), value);
+    const bool bus = is_of_cpu(modified) && c->info && !c->info->is_host_memory && !c->info->memory_node;
+    const char *text = (bus ? behind_bus : by_writer)[costs   ? LINES_COST
+                                                      : gains ? LINES_GAIN
+                                                      : alike ? LINES_ALIKE
+                                                              : LINES_OPEN];
+    as_fact_say(f, f->verdict == AS_UNDECIDED ? "Whether %s (%s) %s is inconclusive: {wide}%s" : "%s (%s) %s: %s",
+                subject, as_cell_axis(modified, "what"), text, value);
 }
 
 static void derive_lines(struct as_rule_context *c)
@@ -143,7 +255,7 @@ static void derive_lines(struct as_rule_context *c)
     struct as_pair *pairs;
     size_t n;
     as_pairs_make(c, "migration", "lines", "modified", "flushed", &pairs, &n);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+    for (size_t i = 0; i < n; i++)
         add_lines(c, pairs[i].a, pairs[i].b);
     free(pairs);
 }
@@ -152,7 +264,7 @@ static void derive_passes(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "migration", &cells);
-    for (size_t i = 0, facts = 0; i < n && facts < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         char subject[160], object[64];
         if (!as_cell_is(cells[i], "pass", "1") || is_of_lines(cells[i]))
             continue;
@@ -161,8 +273,7 @@ static void derive_passes(struct as_rule_context *c)
         as_allocator_object(as_cell_axis(cells[i], "allocator"), object, sizeof object);
         add_first(c, cells[i], subject, object);
         if (last)
-            add_gain(c, cells[i], last, subject, object);
-        facts += 1 + (last != NULL);
+            add_gain(c, cells, n, cells[i], last, subject, object);
     }
     free(cells);
 }
@@ -170,7 +281,10 @@ static void derive_passes(struct as_rule_context *c)
 const struct as_rule as_rules_migration[] = {
     {"migration", derive_passes,
      "the first pass over memory that one side wrote, and the ratio of the last pass to it: the first pays "
-     "for a move or a mapping where it is surely above 1.25, and passes are alike where it is surely within 1.25 of 1",
+     "for a move or a mapping where it is surely above 1.25 (of the CPU, whose caches hold the buffer, 1.25 of the "
+     "ratio "
+     "of pinned memory), and passes are alike where it is surely within 1.25 of 1; pages move where a device reads "
+     "them faster than the bus carries",
      "passes of the same size over the same memory with another ratio"},
     {"lines of the writer's caches", derive_lines,
      "the ratio of a first pass over lines that the writer's caches hold modified to one over lines in memory: a "

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* keeps a run with many sizes readable */
-
 static const char *const words[][2] = {{"latency", "latency"},
                                        {"bandwidth", "bandwidth"},
                                        {"both", "bidirectional bandwidth"},
@@ -91,7 +89,7 @@ static void derive_node_links(struct as_rule_context *c)
     const struct as_cell **cells, *middle, *slowest;
     size_t n = as_cells_of(c, "node_link", &cells), found;
     double *values = n ? malloc(n * sizeof *values) : NULL;
-    for (size_t i = 0; i < FACTS_MAX && values && (found = take_kind(cells, n, values, &middle, &slowest)); i++)
+    while (values && (found = take_kind(cells, n, values, &middle, &slowest)))
         node_link_say(c, middle, slowest, found);
     free(values);
     free(cells);

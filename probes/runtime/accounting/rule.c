@@ -20,6 +20,7 @@ static const char *const moments_said[] = {"at allocation", "at first CPU touch"
 
 /* Cells of one allocator with the largest size, by counter and moment; NULL if there is none. */
 struct table {
+    bool is_managed;
     const struct as_cell *cell[COUNTERS][MOMENTS];
 };
 
@@ -70,6 +71,12 @@ static bool is_blind(const struct as_cell *const *at)
     return blind;
 }
 
+/* A driver that keeps the memory of the warm-up for managed memory shows no change either. */
+static bool may_be_kept(const struct table *t, size_t counter)
+{
+    return t->is_managed && strcmp(counters[counter], "driver") == 0 && is_blind(t->cell[counter]);
+}
+
 static void add_name(struct as_buf *names, const char *name)
 {
     as_buf_printf(names, "%s%s", names->len ? ", " : "", name);
@@ -95,7 +102,7 @@ static void list_decided(struct as_buf *out, const struct table *t)
         add_clause(out, "", &names, moments_said[m]);
     }
     for (size_t k = 0; k < COUNTERS; k++)
-        if (is_blind(t->cell[k]))
+        if (is_blind(t->cell[k]) && !may_be_kept(t, k))
             add_name(&names, counters[k]);
     add_clause(out, "not ", &names, "at allocation or first touch");
     for (size_t k = 0; k < COUNTERS; k++)
@@ -118,6 +125,9 @@ static void list_undecided(struct as_buf *out, const struct table *t)
                      moments_said[m]);
             add_name(out, part);
         }
+    for (size_t k = 0; k < COUNTERS; k++)
+        if (may_be_kept(t, k))
+            add_name(out, "driver (it may keep memory of earlier use)");
 }
 
 static void accounting_add(struct as_rule_context *c, const struct table *t, const char *allocator)
@@ -160,6 +170,8 @@ static void derive_accounting(struct as_rule_context *c)
             continue;
         done[done_n++] = allocator;
         accounting_fill(&t, cells, n, allocator);
+        const enum as_role role = as_allocator_role(c->device, allocator);
+        t.is_managed = role >= AS_ROLE_MANAGED && role <= AS_ROLE_MANAGED_STATIC;
         accounting_add(c, &t, allocator);
     }
     free(cells);

@@ -44,10 +44,31 @@ UNIT_TEST(test_who_counts)
     assert_true(isnan(made_get(&m, "accounting.malloc")->value));
 }
 
+/* Of managed memory the driver may keep what the warm-up used: no change does not show that it does not count. */
+UNIT_TEST(test_driver_may_keep_managed_memory)
+{
+    static struct made gpu = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+    static const char *const names[] = {"cuMemAllocManaged", "cuMemHostAlloc"};
+    static const char *const steps[] = {"allocated", "cpu-touched", "device-touched"};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 3; k++) {
+            char axes[160];
+            snprintf(axes, sizeof axes, "allocator=%s;counter=driver;step=%s;size=67108864", names[i], steps[k]);
+            made_add(&gpu, "accounting", "x", 1, axes);
+        }
+    made_derive(&gpu);
+    made_verdict(&gpu, "accounting.cuMemAllocManaged", AS_UNDECIDED);
+    made_says(made_get(&gpu, "accounting.cuMemAllocManaged"),
+              "is inconclusive: driver (it may keep memory of earlier use)");
+    made_says(made_get(&gpu, "accounting.cuMemHostAlloc"), "is not counted by driver at allocation or first touch");
+    made_end(&gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         made_test(test_who_counts, &m),
+        cmocka_unit_test(test_driver_may_keep_managed_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

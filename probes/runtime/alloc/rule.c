@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 64 }; /* per rule: keeps a run with too many kinds of cells readable */
-
 static void alloc_add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
                                  enum as_relation relation, const char *what)
 {
@@ -59,7 +57,7 @@ static void differences(struct as_rule_context *c, const char *more, const char 
         size_t k = 0;
         while (k < kept && strcmp(alloc_allocator_of(&pairs[k]), alloc_allocator_of(&pairs[i])) != 0)
             k++;
-        if (k < kept || k == FACTS_MAX || size_of(&pairs[i]) != TOUCHED)
+        if (k < kept || size_of(&pairs[i]) != TOUCHED)
             continue;
         pairs[kept++] = pairs[i];
     }
@@ -143,14 +141,13 @@ static void derive_allocators(struct as_rule_context *c)
     struct as_curve *curves;
     size_t n;
     as_curves_make(c, "alloc", "size", &curves, &n);
-    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *op = as_cell_axis(curves[i].cells[0], "op");
         if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
             continue;
         alloc_add_allocator(c, &curves[i], 0);
         if (curves[i].n > 1)
             alloc_add_allocator(c, &curves[i], curves[i].n - 1);
-        added += 2;
     }
     as_curves_free(curves, n);
 }
@@ -188,16 +185,14 @@ static void add_free_over_alloc(struct as_rule_context *c, const struct as_pair 
 static void derive_free_over_alloc(struct as_rule_context *c)
 {
     struct as_pair *pairs;
-    size_t n, added = 0;
+    size_t n;
     as_pairs_make(c, "alloc", "op", "free", "alloc", &pairs, &n);
-    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t before = 0;
         while (before < i && strcmp(alloc_allocator_of(&pairs[before]), alloc_allocator_of(&pairs[i])) != 0)
             before++;
-        if (before < i)
-            continue;
-        add_free_over_alloc(c, pairs, n, i);
-        added++;
+        if (before == i)
+            add_free_over_alloc(c, pairs, n, i);
     }
     free(pairs);
 }
@@ -261,7 +256,7 @@ static void derive_granularity(struct as_rule_context *c)
     struct as_curve *curves;
     size_t n;
     as_curves_make(c, "alloc", "size", &curves, &n);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+    for (size_t i = 0; i < n; i++)
         if (as_cell_is(curves[i].cells[0], "op", "alloc"))
             add_granularity(c, &curves[i]);
     as_curves_free(curves, n);

@@ -109,13 +109,29 @@ UNIT_TEST(test_granularity)
     made_end(&m);
 }
 
+/* Each allocator has its facts, however many there are. */
+UNIT_TEST(test_all_allocators)
+{
+    enum { KINDS = 80 };
+    struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.005};
+    size_t found = 0;
+    for (int i = 0; i < KINDS; i++) {
+        char axes[80];
+        snprintf(axes, sizeof axes, "op=alloc allocator=own%d size=4096", i);
+        made_add(&m, "alloc", "ns", 1000, axes);
+    }
+    made_derive(&m);
+    for (size_t i = 0; i < m.facts_n; i++)
+        found += m.facts[i].relation == AS_FACT_ALLOC;
+    assert_int_equal(found, KINDS);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_granularity),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_pinned_buffers),
-        cmocka_unit_test(test_free_over_alloc),
+        cmocka_unit_test(test_granularity),    cmocka_unit_test(test_all_allocators),  cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_pinned_buffers), cmocka_unit_test(test_free_over_alloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 };
 static const double AT_CEILING = 1.1; /* relative to the minimum time per page */
 
 /* "thp", "mmap, loads" */
@@ -181,7 +180,7 @@ static void curves(struct as_rule_context *c)
     struct as_curve *curves;
     size_t n;
     as_curves_make(c, "fault", "pages", &curves, &n);
-    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!is_near_fault(curves[i].cells[0]))
             continue;
         if (curves[i].x[0] == 1) {
@@ -191,7 +190,6 @@ static void curves(struct as_rule_context *c)
         }
         if (curves[i].n > 1 || curves[i].x[0] > 1)
             add_ceiling(c, &curves[i]);
-        added++;
     }
     as_curves_free(curves, n);
 }
@@ -353,8 +351,6 @@ static void fault_compare(struct as_rule_context *c, const struct comparison *ho
                             !as_cells_same(pairs[k].b, pairs[i].b, "allocator") ||
                             !as_cells_same(pairs[k].b, pairs[i].b, "access")))
             k++;
-        if (k == FACTS_MAX)
-            continue;
         if (k == kept || pages_of(&pairs[i]) > pages_of(&pairs[k]))
             pairs[k] = pairs[i];
         kept += k == kept;
@@ -405,7 +401,7 @@ static void nodes(struct as_rule_context *c)
         if (as_cell_is(cells[i], "what", "fault") && !as_cell_is(cells[i], "node", "near"))
             cells[kept++] = cells[i];
     kept = as_cells_keep_best(cells, kept, kind, has_more_pages);
-    for (size_t i = 0; i < kept && i < FACTS_MAX; i++)
+    for (size_t i = 0; i < kept; i++)
         for (size_t k = 0; k < near_n; k++)
             if (as_cell_is(near[k], "node", "near") && as_cells_alike(near[k], cells[i], "node")) {
                 add_node(c, cells[i], near[k]);

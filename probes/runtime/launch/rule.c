@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* per rule: keeps a run with too many kinds of cells readable */
-
 /* How the host waits, if the wait is timed. */
 static const char *wait_text(const struct as_cell *cell, char *out, size_t size)
 {
@@ -78,11 +76,11 @@ static void launch_add_act(struct as_fact *f, const struct as_cell *const *cells
 static void derive_launch(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = as_cells_of(c, "launch", &cells), added = 0;
+    size_t n = as_cells_of(c, "launch", &cells);
     double least = INFINITY;
     for (size_t i = 0; i < n; i++)
         least = fmin(least, as_cell_axis_number(cells[i], "threads"));
-    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         double threads = as_cell_axis_number(cells[i], "threads");
         if (isfinite(threads) && threads > least)
             continue;
@@ -91,7 +89,6 @@ static void derive_launch(struct as_rule_context *c)
             break;
         say_launch(f, cells[i]);
         launch_add_act(f, cells, n, cells[i]);
-        added++;
     }
     free(cells);
 }

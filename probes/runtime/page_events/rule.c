@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FACTS_MAX = 64 };
 static const double SEEN = 0.1; /* as a share of the loads */
 
 static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
@@ -121,7 +120,7 @@ static void derive_page_events(struct as_rule_context *c)
     struct as_curve *curves;
     size_t n;
     as_curves_make(c, "page_events", "pages", &curves, &n);
-    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+    for (size_t i = 0; i < n; i++)
         if (as_cell_is(curves[i].cells[0], "what", "misses"))
             add_misses(c, &curves[i]);
         else if (as_cell_is(curves[i].cells[0], "what", "triads"))
