@@ -311,6 +311,15 @@ static const struct as_cell *best_on_device(const struct as_rule_context *c, con
     return best;
 }
 
+/* Who wrote the memory first: the CPU copies into what it cannot access. */
+static const char *first_of(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    const struct as_allocator *a = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "allocator")) : NULL;
+    if (as_cell_is(cell, "touch", "device"))
+        return "the device touched first";
+    return a && !a->host_access ? "a copy from the host filled" : "the CPU touched first";
+}
+
 static void add_cost(struct as_rule_context *c, const struct as_cell *cell, const struct as_cell *own)
 {
     char object[64];
@@ -320,10 +329,9 @@ static void add_cost(struct as_rule_context *c, const struct as_cell *cell, cons
         return;
     as_fact_say(f,
                 as_fact_is_open(f)
-                    ? "Kernels in '%s' memory that the %s touched first, {op}, against '%s': inconclusive"
-                    : "Kernels in '%s' memory that the %s touched first, {op}: {value} of the bandwidth in '%s'",
-                as_cell_axis(cell, "allocator"), as_cell_is(cell, "touch", "device") ? "device" : "CPU",
-                as_cell_axis(own, "allocator"));
+                    ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive"
+                    : "Kernels in '%s' memory that %s, {op}: {value} of the bandwidth in '%s'",
+                as_cell_axis(cell, "allocator"), first_of(c, cell), as_cell_axis(own, "allocator"));
 }
 
 /* Of each allocator and first touch the largest arrays in memory with which the device's own was measured too, against

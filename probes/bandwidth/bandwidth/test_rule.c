@@ -201,7 +201,11 @@ UNIT_TEST(test_allocators_of_unequal_sizes)
         const char *allocator;
         double bytes, gbs;
     } cells[] = {{"cuMemAlloc", 2048 * MiB, 4400}, {"cuMemAllocManaged", 256 * MiB, 4170}};
-    struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.001};
+    struct made m = {.info = {.id = "cuda:0",
+                              .backend = "cuda",
+                              .allocators_n = 1,
+                              .allocators = {{.name = "cuMemCreate", .role = AS_ROLE_DEVICE_MAPPED}}},
+                     .share = 0.001};
     const char axes[] = "op=triad level=memory size=%.0f threads=0 store=regular allocator=%s touch=device",
                id[] = "bandwidth_cost.triad.cuMemAllocManaged.device";
     char text[160];
@@ -215,6 +219,10 @@ UNIT_TEST(test_allocators_of_unequal_sizes)
     made_add(&m, "bandwidth", "GB/s", 4180, text);
     made_derive(&m);
     made_near(&m, id, 4170. / 4180, 1e-9);
+    made_add(&m, "bandwidth", "GB/s", 4100,
+             "op=triad level=memory size=268435456 threads=0 store=regular allocator=cuMemCreate touch=cpu");
+    made_derive(&m);
+    made_says(made_get(&m, "bandwidth_cost.triad.cuMemCreate.cpu"), "memory that a copy from the host filled, triad");
     made_end(&m);
 }
 
