@@ -11,7 +11,9 @@ UNIT_TEST(test_cluster)
     made_add(m, "cluster_memory", "B/cycle", 50, "what=multicast cluster=1");
     made_add(m, "cluster_memory", "B/cycle", 100, "what=multicast cluster=4");
     made_add(m, "cluster_memory", "ns", 900, "what=multicast_latency cluster=4");
+    made_add(m, "cluster_memory", "B/cycle", 440, "what=bandwidth cluster=2");
     made_derive(m);
+    assert_null(made_find(m, "cluster.2.bandwidth")); /* more than shared memory has */
     made_holds(made_get(m, "cluster.4.multicast"), 100);
     made_says(made_get(m, "cluster.4.multicast"), "Each SM receives 100");
     made_says(made_get(m, "cluster.4.multicast"), "of multicasts to a cluster of 4, 2.00x");
