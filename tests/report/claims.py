@@ -31,7 +31,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bis not clearly slower\b", 1), (r"\bdoes not (?:clearly )?halve the slowdown\b", 2),
     (r"\bNo clear step in the cost of address translation up to \d+ pages", 2), (r"\bNo clear TLB step up to " + NUMBER, 2),
     (r"\bno steady state within \d+ launches\b", 1), (r"\bat none of \d+ (?:sizes|lengths)\b", 1),
-    (r"\bno update lost in about " + NUMBER + r", in \d+ measurements?\b", 1),
+    (r"\bno update lost in about " + NUMBER + r"(?: concurrent updates)?, in \d+ measurements?\b", 1),
     (r"\bare not lost in '[^']*', so the absence of losses proves little\b", 1),
     (r"\bnot (?:counted )?by [\w, ]+ at allocation or first touch\b", 2), (r"\ba \d+-word stride is not\b", 2),
     (r"\bwhether it is of the same pair or not\b", 2), (r"\bthe only significant one of \d+ pairs\b", 1),
@@ -51,6 +51,12 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\b[Nn]one was lost in\b", 1), (r"\bNo update was lost, for the types and scopes measured, in\b", 1),
     (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics$", 1),
     (r"\bWithout atomics none is lost in .* either, so the absence of losses proves little$", 1),
+    (r"\bAt a scope that does not cover the CPU they are lost in\b", 1),
+    (r"\bNo update was lost, for types and scopes with enough updates to tell, in\b", 1),
+    (r"\bToo few concurrent updates to tell whether any is lost at a scope that covers both\b", 1),
+    (r"\bNot compared, measured in other conditions only\b", 1),
+    (r"\bnone lost in \d+ measurements?\b", 1), (r"\bonly about " + NUMBER + r" concurrent updates?\b", 1),
+    (r"\bcannot be compared(?=: the intervals are too wide)", 2),
     # fits over many sequences
     (r"\(no other operation is certain to share it\)", 1), (r"\bdo not share a pipe\b", 3),
 )]

@@ -63,7 +63,7 @@ def of_two_runs(assay, folder):
 
 def rows_of_page(page):
     """(device, label, the texts of the row) of the sheet; the head of each has the columns."""
-    for table in re.findall(r'<table class="sheet">.*?</table>', page, re.S):
+    for table in re.findall(r'<table class="sheet(?: joined)?">.*?</table>', page, re.S):
         device = re.search(r"<caption><code>([^<]*)", table).group(1)
         for row in re.findall(r"<tr[^>]*>(.*?)(?=<tr|</tbody>|</table>)", table, re.S):
             texts = [html.unescape(re.sub("<[^>]*>", "", cell)).replace("\u00a0", " ").strip() for cell in re.split(r"<t[dh][^>]*>", row)[1:]]
@@ -85,7 +85,7 @@ def test_views_of_several_runs(assay):
     expect(not list(contradictions(values_of_page(page))), "one value each", list(contradictions(values_of_page(page))))
     shown_sizes = [dict(((q, html.unescape(text).replace("\u00a0", " ").replace("–", " to ").strip()) for part in re.findall(pattern, page, re.S)
                          for _, q, _, text in SHOWN_TEXT.findall(part) if q.endswith(".capacity")))
-                   for pattern in (r'<table class="sheet">.*?</table>', r'<svg [^>]*class="map.*?</svg>')]
+                   for pattern in (r'<table class="sheet(?: joined)?">.*?</table>', r'<svg [^>]*class="map.*?</svg>')]
     other = {q: (text, shown_sizes[0].get(q)) for q, text in shown_sizes[1].items() if text != shown_sizes[0].get(q)}
     expect(shown_sizes[1] and not other, "the map has the sizes of the sheet", other)
     count, apart = lines_apart(page, shown)

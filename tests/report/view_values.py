@@ -57,7 +57,7 @@ def page_of(assay, sample, *run):
 
 def values_of_page(page):
     """(device, quantity): [(view, value)]"""
-    for view, pattern in (("sheet", r'<table class="sheet">.*?</table>'), ("map", r'<svg [^>]*class="map.*?</svg>'), ("links", r'<table class="figures"><caption>Links:.*?</table>'),
+    for view, pattern in (("sheet", r'<table class="sheet(?: joined)?">.*?</table>'), ("map", r'<svg [^>]*class="map.*?</svg>'), ("links", r'<table class="figures"><caption>Links:.*?</table>'),
                           ("devices", r'<table class="figures"><caption>Every device.*?</table>'),
                           ("roofline", r'<svg class="roofline.*?</svg>|<table class="figures"><caption>Ceilings.*?</table>')):
         for part in re.findall(pattern, page, re.S):

@@ -11,6 +11,8 @@
 
 /* Passes that differ less are alike. */
 static const double MOVES = 1.25;
+/* An interval of ratios that spans more is stated by its lower end. */
+static const double OPEN = 4;
 /* Of the host's last cache: a buffer of so many no longer hits it pass by pass. */
 static const double CACHES = 2;
 
@@ -190,9 +192,11 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *const *cel
                     "CPU's caches",
                     subject, as_cell_axis(last, "pass"), value);
     } else if (faster) {
+        const bool open = caches.beyond.hi > OPEN * caches.beyond.lo;
         if (caches.may)
-            snprintf(beyond, sizeof beyond, " (%s the gain of '%.40s')",
-                     as_fact_range_text(caches.beyond, "x", ratio, sizeof ratio),
+            snprintf(beyond, sizeof beyond, " (%s%s the gain of '%.40s')", open ? "over " : "",
+                     open ? as_fact_value_text(caches.beyond.lo, AS_NO_INTERVAL, "x", ratio, sizeof ratio)
+                          : as_fact_range_text(caches.beyond, "x", ratio, sizeof ratio),
                      as_cell_axis(caches.pinned, "allocator"));
         as_fact_say(f, "Pass %s of %s is %s%s%s", as_cell_axis(last, "pass"), subject, value, beyond,
                     migration_cause(c, cells, n, first, last));

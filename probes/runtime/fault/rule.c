@@ -53,13 +53,12 @@ static const char *further_text(const struct as_cell *cell, const char *name, co
 }
 
 /* Then no number is an effect of the fault. */
-static void say_drowned(struct as_fact *f, const struct as_cell *cell)
+static void say_drowned(struct as_fact *f, const struct as_cell *cell, const char *what)
 {
     char text[96];
     f->verdict = AS_UNDECIDED;
-    as_fact_say(
-        f, "The cost of a page fault is inconclusive: touching a resident page takes longer than the fault itself (%s)",
-        fault_who(cell, text, sizeof text));
+    as_fact_say(f, "%s inconclusive: touching a resident page takes longer than the fault itself (%s)", what,
+                fault_who(cell, text, sizeof text));
     as_fact_evidence(f, cell);
 }
 
@@ -85,7 +84,7 @@ static void fault_add_latency(struct as_rule_context *c, const struct as_cell *c
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     if (as_fault_is_drowned(c, cell)) {
-        say_drowned(f, cell);
+        say_drowned(f, cell, "The time of a single page fault is");
         return;
     }
     as_fact_say(f, "A single page fault takes %s; mean %s, 95th percentile %s%s",
@@ -128,7 +127,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_number(f, 1e9 / curve->y[best],
                    (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
     if (as_fault_is_drowned(c, cell)) {
-        say_drowned(f, cell);
+        say_drowned(f, cell, "The throughput of page faults is");
         return;
     }
     as_fact_say(f,
@@ -303,7 +302,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     as_fact_ratio(f, p->a, p->b);
     f->verdict = as_verdict_above(f->ci, 1);
     if (as_fault_is_drowned(c, p->a) || as_fault_is_drowned(c, p->b)) {
-        say_drowned(f, as_fault_is_drowned(c, p->a) ? p->a : p->b);
+        say_drowned(f, as_fault_is_drowned(c, p->a) ? p->a : p->b, "A comparison of page faults is");
         as_fact_evidence(f, as_fault_is_drowned(c, p->a) ? p->b : p->a);
         return;
     }
