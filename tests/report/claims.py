@@ -49,7 +49,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bdo not (?:copy data that you (?:read|stream over) repeatedly|share a counter in|help a first touch)\b", 1),
     (r"\bwith all threads\b", 2), (r", against [^,]* without\b", 2), (r"\bneither is significantly better\b", 3),
     (r"\b[Nn]one was lost in\b", 1), (r"\bNo update was lost, for the types and scopes measured, in\b", 1),
-    (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics$", 1),
+    (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics\b", 1),
     (r"\bWithout atomics none is lost in .* either, so the absence of losses proves little$", 1),
     (r"\bAt a scope that does not cover the CPU they are lost in\b", 1),
     (r"\bNo update was lost, for types and scopes with enough updates to tell, in\b", 1),

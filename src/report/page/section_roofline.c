@@ -114,9 +114,19 @@ static double slope_label_size(const struct plot *p, size_t k, double length)
     return fmax(size, 6);
 }
 
-/* Slopes are labelled along the line. */
+/* The lowest ceiling, under which ridge points have their numbers. */
+static double lowest_ceiling(const struct plot *p, double peak)
+{
+    for (size_t t = 0; t < p->r->types; t++)
+        if (p->r->ceiling[t].is_drawn)
+            peak = fmin(peak, p->r->ceiling[t].peak.value);
+    return peak;
+}
+
+/* Slopes are labelled along the line, below the ceilings. */
 static void slopes(struct plot *p, double peak)
 {
+    const double lowest = lowest_ceiling(p, peak);
     double steep = atan2(roofline_at_y(p, p->y_lo) - roofline_at_y(p, p->y_lo * 10),
                          roofline_at_x(p, p->x_lo * 10) - roofline_at_x(p, p->x_lo));
     for (size_t k = 0, first = 0; k < p->r->levels; k++) {
@@ -127,8 +137,10 @@ static void slopes(struct plot *p, double peak)
         if (k > 0 && is_near(p, first, k))
             continue;
         first = k;
+        const double free_to = fmax(x, fmin(lowest / rate, p->x_hi));
         const double size = slope_label_size(
-            p, k, hypot(roofline_at_x(p, end) - roofline_at_x(p, x), roofline_at_y(p, rate * end) - y));
+            p, k,
+            hypot(roofline_at_x(p, free_to) - roofline_at_x(p, x), roofline_at_y(p, rate * free_to) - y) - p->font);
         as_html_tag(p->b, "text",
                     "transform='translate(%.1f %.1f) rotate(%.2f)' x='8' y='-5' fill='var(--ink)' font-size='%.1f'",
                     roofline_at_x(p, x), y, -steep * 180 / acos(-1), size);
