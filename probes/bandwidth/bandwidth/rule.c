@@ -328,9 +328,8 @@ static void add_cost(struct as_rule_context *c, const struct as_cell *cell, cons
     if (!f)
         return;
     as_fact_say(f,
-                as_fact_is_open(f)
-                    ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive"
-                    : "Kernels in '%s' memory that %s, {op}: {value} of the bandwidth in '%s'",
+                as_fact_is_open(f) ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive"
+                                   : "Kernels in '%s' memory that %s, {op}: {value} of the bandwidth in '%s'",
                 as_cell_axis(cell, "allocator"), first_of(c, cell), as_cell_axis(own, "allocator"));
 }
 
