@@ -91,7 +91,7 @@ static void nn_output(struct app_run *r)
 static bool nn_reference(uint64_t n, uint32_t key, uint64_t *result)
 {
     struct nearest best = {.n = 0};
-    int32_t *places = malloc((size_t)n * (RECORD + DISTANCE));
+    int32_t *places = calloc((size_t)n, RECORD + DISTANCE);
     if (!places)
         return false;
     uint32_t *distances = (uint32_t *)(places + 2 * n);

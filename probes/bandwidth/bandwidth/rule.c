@@ -353,7 +353,7 @@ static void derive_costs(struct as_rule_context *c)
         if (!is_of_role(c, cells[i], AS_ROLE_DEVICE) && best_on_device(c, cells, n, cells[i]))
             others[others_n++] = cells[i];
     others_n = as_cells_keep_best(others, others_n, object, as_cell_is_larger);
-    for (; added < others_n && added < COSTS_MAX; added++)
+    for (; others && added < others_n && added < COSTS_MAX; added++)
         add_cost(c, others[added], best_on_device(c, cells, n, others[added]));
     free(others);
     free(cells);
