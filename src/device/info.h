@@ -94,6 +94,7 @@ struct as_role_name {
 const char *as_role_word(enum as_role role); /* "pinned", as in suites; "" for AS_ROLE_UNKNOWN */
 const char *as_role_help(enum as_role role); /* one-line description */
 bool as_role_is_pinned(enum as_role role);   /* host memory allocated pinned or registered later */
+bool as_role_is_managed(enum as_role role);  /* one address for CPU and device, moved by the driver */
 bool as_role_is_pageable(enum as_role role); /* host memory of the process, of any page size, not pinned */
 enum as_role as_role_find(const char *word); /* AS_ROLE_UNKNOWN if there is none */
 /* The role of an allocator in a backend's table (NULL: no table); AS_ROLE_UNKNOWN if it is missing. */

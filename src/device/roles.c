@@ -53,6 +53,11 @@ static bool is_among(enum as_role role, const enum as_role *list, size_t n)
     return false;
 }
 
+bool as_role_is_managed(enum as_role role)
+{
+    return role >= AS_ROLE_MANAGED && role <= AS_ROLE_MANAGED_STATIC;
+}
+
 bool as_role_is_pinned(enum as_role role)
 {
     static const enum as_role pinned[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,

@@ -18,6 +18,14 @@ double as_cell_note(const struct as_cell *cell, const char *name)
     return as_detail_number(cell->detail, name);
 }
 
+bool as_cell_note_is(const struct as_cell *cell, const char *name, const char *text)
+{
+    char *note = as_cell_note_text(cell, name);
+    const bool same = note && strcmp(note, text) == 0;
+    free(note);
+    return same;
+}
+
 bool as_cell_has_note(const struct as_cell *cell, const char *name)
 {
     json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
@@ -351,9 +359,9 @@ bool as_app_peak_counts(const struct as_rule_context *c, const struct as_cell *c
     static const double share = 0.1; /* of the arrays: the process and others allocate a little meanwhile */
     const struct as_allocator *a = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "allocator")) : NULL;
     struct as_metric_value peak;
-    if (!a || c->info->is_host_memory || (a->role != AS_ROLE_MANAGED && a->role != AS_ROLE_MANAGED_STATIC))
+    if (!a || c->info->is_host_memory || !as_role_is_managed(a->role))
         return true;
-    return a->role == AS_ROLE_MANAGED && as_cell_metric(cell, "peak_memory", &peak) &&
+    return a->role != AS_ROLE_MANAGED_STATIC && as_cell_metric(cell, "peak_memory", &peak) &&
            fabs(peak.value - as_cell_size(cell)) <= share * as_cell_size(cell);
 }
 

@@ -137,6 +137,8 @@ double as_levels_pair(const double *knee, size_t knees, const struct as_cache *c
 /* Are the peaks of memory of an application's cell those of its arrays? A driver may count managed memory in steps of
  * its own and keep it for later, and may have had static variables before. */
 bool as_app_peak_counts(const struct as_rule_context *c, const struct as_cell *cell);
+/* Has the cell a note of this name with this text? */
+bool as_cell_note_is(const struct as_cell *cell, const char *name, const char *text);
 /* A number among the notes of a cell, NAN when it has none of that name. */
 double as_cell_note(const struct as_cell *cell, const char *name);
 bool as_cell_has_note(const struct as_cell *cell, const char *name); /* a number or not */

@@ -143,22 +143,16 @@ static bool has_other_instructions(const struct as_unit_pipes *u, size_t sequenc
     return false;
 }
 
-static enum as_status drop_other_instructions(struct as_unit_pipes *u, struct as_error *err)
+/* In place: a sequence of one operation, which others are compared with, is never dropped. */
+static void drop_other_instructions(struct as_unit_pipes *u)
 {
     size_t kept = 0;
-    bool *drop = calloc(u->n + 1, sizeof *drop);
-    if (!drop)
-        return as_nomem(err, u->n * sizeof *drop, "sequences");
     for (size_t k = 0; k < u->n; k++)
-        drop[k] = has_other_instructions(u, k);
-    for (size_t k = 0; k < u->n; k++)
-        if (!drop[k]) {
+        if (!has_other_instructions(u, k)) {
             u->s[kept] = u->s[k];
             u->cells[kept++] = u->cells[k];
         }
     u->n = kept;
-    free(drop);
-    return AS_OK;
 }
 
 bool as_unit_pipes_is_mixed(const struct as_cell *alone)
@@ -185,9 +179,8 @@ enum as_status as_unit_pipes_make(const struct as_cell *const *cells, size_t n, 
     for (size_t i = 0; i < n; i++)
         if (strcmp(cells[i]->probe, "mix") == 0 && isfinite(cells[i]->sum.median))
             add_cell(out, cells[i]);
-    enum as_status st = drop_other_instructions(out, err);
-    if (!st && out->n)
-        st = as_pipes_solve(out->s, out->n, out->ops, &out->pipes, err);
+    drop_other_instructions(out);
+    enum as_status st = out->n ? as_pipes_solve(out->s, out->n, out->ops, &out->pipes, err) : AS_OK;
     if (!st && out->pipes.placed)
         st = as_pipes_fit(out->s, out->n, out->ops, &out->pipes, &out->fit, err);
     return st;

@@ -36,7 +36,8 @@ static const struct answer {
 } answers[] = {
     {"app", "strategy", "static", 1000, "{\"static_modules\":1}"},
     {"app", "version", "host", 1000, "{\"host_arrays\":1}"},
-    {"async_copy", "what", "latency", 1000, "{\"clock\":\"from start to arrival\"}"},
+    {"async_copy", "what", "latency", 1000, "{\"clocked\":1}"},
+    {"cluster_memory", "what", "bandwidth", 1000, "{\"volatile_loads\":1}"},
     {"clockstate", NULL, NULL, 1000, "{\"modes\":1,\"p5\":999,\"p95\":1001,\"steady_s\":0}"},
     {"fault", "what", "control", 100, "{}"},
     {"host_bandwidth", "threads", "0", 1000, "{\"threads\":24}"},

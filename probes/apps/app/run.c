@@ -107,6 +107,8 @@ static void app_load_statics(struct app_run *r)
     r->status = r->dev->memory->alloc(r->dev, &desc, &r->statics, r->err);
     if (!r->status)
         r->status = r->dev->memory->map(r->dev, r->statics, r->err);
+    if (!r->status && !r->statics->host)
+        r->status = as_fail(r->err, AS_FAILED, "the CPU has no address of the static variables");
     char *at = r->status ? NULL : r->statics->host;
     if (!r->status)
         r->status = r->dev->memory->unmap(r->dev, r->statics, r->err);

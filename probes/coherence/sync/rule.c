@@ -1,33 +1,23 @@
 /* 64-bit atomic minima and maxima: latency and rate, what emulation by two words costs; and barriers by workgroup. */
 #include "facts/rule.h"
-#include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *sync_memory(const struct as_rule_context *c, const struct as_cell *cell)
 {
     return as_cell_is(cell, "memory", "shared") ? as_shared_memory_name(c) : "global memory";
 }
 
-static bool sync_notes(const struct as_cell *cell, const char *note, const char *text)
-{
-    char *is = as_cell_note_text(cell, note);
-    const bool same = is && strcmp(is, text) == 0;
-    free(is);
-    return same;
-}
-
 static bool sync_is_loop(const struct as_cell *cell)
 {
-    return sync_notes(cell, "instruction", "a loop of compare-and-swaps");
+    return as_cell_note_is(cell, "instruction", "a loop of compare-and-swaps");
 }
 
-/* A loop whose values change no element ends at its first load: builds that do not note their values measured that. */
+/* A loop whose values change no element ends at its first load: without the note the trial may have measured that. */
 static bool sync_is_sound(const struct as_cell *cell)
 {
-    return !sync_is_loop(cell) || sync_notes(cell, "values", "change at each turn");
+    return !sync_is_loop(cell) || as_cell_note_is(cell, "values", "change at each turn");
 }
 
 /* "native 64-bit atomic max", "64-bit atomic max by two words" */

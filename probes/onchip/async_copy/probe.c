@@ -173,8 +173,7 @@ struct state {
 
 enum {
     ROUNDS_BEFORE = 2,
-    /* Workgroups that follow one another through the same pieces catch up, and their loads are merged on the way to L2.
-     */
+    /* Workgroups that take pieces in one order catch up with one another, and together exceed the bandwidth of L2. */
     SPREAD_IN_L2 = 2,
     WORK = 256 /* steps that hide the copies of a round: over 1000 cycles */
 };
@@ -384,7 +383,7 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     as_note_number(tc, "group_threads", (double)p->threads);
     as_note_number(tc, "bytes_in_flight", (double)(p->bytes * p->stages));
     if (p->what == LATENCY)
-        as_note(tc, "clock", "from start to arrival");
+        as_note_number(tc, "clocked", 1);
     if (p->what == ISSUE)
         as_note_number(tc, "bytes_per_instruction", (double)(p->bytes / async_copy_instructions(p)));
     if (s->workgroups == 1)

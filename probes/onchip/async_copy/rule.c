@@ -2,11 +2,9 @@
 #include "facts/rule.h"
 
 #include "base/text.h"
-#include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const paths[] = {"load", "cp_async", "bulk", "tensor", "to_lds", NULL};
 static const char *const levels[] = {"L2", "memory", NULL};
@@ -68,7 +66,7 @@ static const struct as_cell *async_copy_loads(const struct as_cell *const *cells
     return NULL;
 }
 
-/* The best bandwidth of a path of which loads have a counterpart. */
+/* The best bandwidth of a path among tiles and stages that loads were measured with too. */
 static const struct as_cell *async_copy_best_pair(const struct as_cell *const *cells, size_t n, const char *path,
                                                   const char *level)
 {
@@ -80,22 +78,13 @@ static const struct as_cell *async_copy_best_pair(const struct as_cell *const *c
     return best;
 }
 
-/* Builds that subtracted the loop without copies, which overlaps with them, do not note the clock. */
-static bool async_copy_is_timed(const struct as_cell *cell)
-{
-    char *clock = as_cell_note_text(cell, "clock");
-    const bool timed = clock && strcmp(clock, "from start to arrival") == 0;
-    free(clock);
-    return timed;
-}
-
 static void async_copy_add_latency(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                                    const char *path)
 {
     const struct as_cell *least = NULL;
     char size[32];
     for (size_t i = 0; i < n; i++)
-        if (async_copy_is(cells[i], "latency", path, "L2") && async_copy_is_timed(cells[i]) &&
+        if (async_copy_is(cells[i], "latency", path, "L2") &&
             (!least || async_copy_tile(cells[i]) < async_copy_tile(least)))
             least = cells[i];
     struct as_fact *f = least ? as_fact_add_cell(c, AS_FACT_ASYNC_LATENCY, least, NULL) : NULL;

@@ -26,7 +26,7 @@ static void add_latency(struct made *m, double ns, const char *path, int tile, b
 {
     char axes[96];
     snprintf(axes, sizeof axes, "what=latency path=%s level=L2 tile=%d stages=1", path, tile);
-    made_add(m, "async_copy", "ns", ns, axes)->detail = timed ? strdup("{\"clock\":\"from start to arrival\"}") : NULL;
+    made_add(m, "async_copy", "ns", ns, axes)->detail = timed ? strdup("{\"clocked\":1}") : NULL;
 }
 
 UNIT_TEST(test_flight_and_gain)

@@ -139,6 +139,8 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
         return st;
     as_expect_code(tc, s->kernel, k->operation, k->at_least);
     as_note_number(tc, "workgroups", (double)s->workgroups);
+    if (s->what == BANDWIDTH)
+        as_note_number(tc, "volatile_loads", 1);
     if (!k->alone) {
         tc->limit = BANKS * BANK_BYTES;
         snprintf(tc->limit_why, sizeof tc->limit_why, "shared memory has %d banks of %d bytes", (int)BANKS,

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct as_cell *cluster_memory_own(const struct as_cell *const *cells, size_t n, const char *what)
 {
@@ -31,14 +30,6 @@ static const struct cluster_fact {
      "the rate of the same loop in one block"},
 };
 
-/* Of 32 banks of 4 bytes: builds that set no such bound gave more where the loads had left the loop. */
-static const double MOST_PER_CYCLE = 128;
-
-static bool cluster_memory_is_possible(const struct as_cell *cell)
-{
-    return strcmp(cell->unit, "B/cycle") != 0 || as_cell_interval(cell).lo <= MOST_PER_CYCLE;
-}
-
 /* own: the same in a cluster of one block; NULL where it was not measured. */
 static void cluster_memory_add(struct as_rule_context *c, const struct cluster_fact *is, const struct as_cell *cell,
                                const struct as_cell *own)
@@ -64,8 +55,7 @@ static void derive_cluster_memory(struct as_rule_context *c)
     const size_t n = as_cells_of(c, "cluster_memory", &cells);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < sizeof facts / sizeof *facts; k++)
-            if (as_cell_is(cells[i], "what", facts[k].what) && !as_cell_is(cells[i], "cluster", "1") &&
-                cluster_memory_is_possible(cells[i]))
+            if (as_cell_is(cells[i], "what", facts[k].what) && !as_cell_is(cells[i], "cluster", "1"))
                 cluster_memory_add(c, &facts[k], cells[i], cluster_memory_own(cells, n, facts[k].what));
     free(cells);
 }

@@ -170,8 +170,7 @@ static void derive_accounting(struct as_rule_context *c)
             continue;
         done[done_n++] = allocator;
         accounting_fill(&t, cells, n, allocator);
-        const enum as_role role = as_allocator_role(c->device, allocator);
-        t.is_managed = role >= AS_ROLE_MANAGED && role <= AS_ROLE_MANAGED_STATIC;
+        t.is_managed = as_role_is_managed(as_allocator_role(c->device, allocator));
         accounting_add(c, &t, allocator);
     }
     free(cells);
