@@ -68,7 +68,7 @@ static void add_numbers(struct as_advice *a, const struct as_advice_choice *choi
                              choices[i].allocator);
 }
 
-/* Those that were not compared. shared: of memory that the host can access. */
+/* Allocators that were measured, but not in the conditions compared. shared: only memory that the host can access. */
 static void say_elsewhere(const struct as_rule_context *c, struct as_advice *a, const struct as_advice_wanted *w,
                           const struct as_advice_choice *choices, size_t n, bool shared)
 {

@@ -87,9 +87,15 @@ static bool is_shown(const struct as_rule_context *c, const struct as_fact *f, c
     return f->verdict == AS_SUPPORTED && (has_scope(c, f, "system") || !is_measured_wide(c, allocator));
 }
 
-/* What of the facts is listed: all of a kind; of those with losses the ones at the scope that CPU and device share, or
- * at a narrower one only; of those without the ones that never lose, that lose at a narrower scope, and that may. */
-enum listed { LIST_ALL, LOSES_WIDE, LOSES_NARROW, NEVER_LOSES, KEEPS_WIDE, STAYS_OPEN };
+/* Which facts are listed. */
+enum listed {
+    LIST_ALL,
+    LOSES_WIDE,   /* at the scope that CPU and device share */
+    LOSES_NARROW, /* only at a narrower one */
+    NEVER_LOSES,
+    KEEPS_WIDE, /* loses, but not at the scope that they share */
+    TOO_FEW     /* updates to tell */
+};
 
 static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, const char *allocator,
                       enum listed listed)
@@ -105,7 +111,7 @@ static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, 
         return !any && is_shown(c, f, allocator);
     case KEEPS_WIDE:
         return any && !wide && is_shown(c, f, allocator);
-    case STAYS_OPEN:
+    case TOO_FEW:
         return !wide && !is_shown(c, f, allocator);
     case LIST_ALL:
         break;
@@ -210,8 +216,9 @@ static size_t say_losses(struct as_rule_context *c, struct as_advice *a)
                       wide_n, wide.sentence);
     if (narrow_n)
         as_advice_say(a, "%s in %s",
-                      wide_n ? ". At a scope that does not cover the CPU they are lost"
-                             : "Share no counter by atomics of a scope that does not cover the CPU. Updates are lost",
+                      wide_n
+                          ? ". With a scope that does not cover the CPU, updates are lost"
+                          : "Do not share a counter with atomics whose scope does not cover the CPU. Updates are lost",
                       narrow.sentence);
     take_numbers(a, &wide);
     take_numbers(a, &narrow);
@@ -242,7 +249,7 @@ bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *
                       lost ? ". No update was lost, for types and scopes with enough updates to tell, in "
                            : "They may, with atomic updates: none was lost in ");
     const size_t open = say_facts(
-        c, a, AS_FACT_LOST, false, STAYS_OPEN,
+        c, a, AS_FACT_LOST, false, TOO_FEW,
         lost + good
             ? ". Too few concurrent updates to tell whether any is lost at a scope that covers both: "
             : "Inconclusive. Too few concurrent updates to tell whether any is lost at a scope that covers both: ");

@@ -112,7 +112,7 @@ static void porting_say_passes(struct as_advice *a, const struct as_pair *p)
     double ratio;
     const struct as_interval ci = porting_gain(p, false, &ratio);
     as_fact_value_text(as_cell_size(p->a), AS_NO_INTERVAL, "B", size, sizeof size);
-    as_advice_say(a, ". Without that time, it is %s: the device's first pass over %s runs at %s, against %s",
+    as_advice_say(a, ". The pass alone is %s: the device's first pass over %s runs at %s, against %s",
                   as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain), size, porting_value(p->b, with),
                   porting_value(p->a, without));
     as_advice_add_number(a, p->a, "%s, '%s'", size, as_cell_axis(p->a, "allocator"));
@@ -147,8 +147,9 @@ bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic 
                       "time, %s, is inconclusive",
                       took);
     else
-        as_advice_say(a, "Prefetch managed memory%s: the first pass is %s, with the prefetch's own time, %s",
-                      helps == AS_SUPPORTED ? "" : " only where that overlaps other work", gain, took);
+        as_advice_say(
+            a, "Prefetch managed memory%s: prefetch (%s) and first pass together are %s as a first pass without it",
+            helps == AS_SUPPORTED ? "" : " only where that overlaps other work", took, gain);
     porting_say_passes(a, &p);
     as_advice_gain(a, ci);
     return true;
@@ -289,11 +290,11 @@ bool as_advise_applications(struct as_rule_context *c, const struct as_advice_to
     return n > 0;
 }
 
-/* Facts of one strategy. */
+/* Facts of one strategy; inconclusive ones are not listed beside decided ones. */
 struct porting_range {
     const struct as_fact *low, *high; /* of those that are decided, by their ratios */
     const struct as_fact *open;       /* the first that is not */
-    size_t faster, slower, open_n;
+    size_t faster, slower;
 };
 
 static struct porting_range porting_range_of(const struct as_rule_context *c, const char *strategy)
@@ -306,7 +307,6 @@ static struct porting_range porting_range_of(const struct as_rule_context *c, co
             continue;
         if (f->verdict == AS_UNDECIDED) {
             r.open = r.open ? r.open : f;
-            r.open_n++;
             continue;
         }
         r.faster += f->verdict == AS_SUPPORTED;
@@ -386,14 +386,14 @@ bool as_advise_strategies(struct as_rule_context *c, const struct as_advice_topi
     if (l.decided.len) {
         as_advice_say(a, "%zu strateg%s faster, %zu slower", l.faster, l.faster == 1 ? "y is" : "ies are", l.slower);
         if (l.mixed)
-            as_advice_say(a, ", %zu faster or slower by the application and its memory", l.mixed);
+            as_advice_say(a, ", %zu faster or slower depending on application and allocator", l.mixed);
         as_advice_say(a, ". Time relative to the version without it: %s", as_buf_get(&l.decided));
     }
     if (l.unclear.len)
         as_advice_say(a, "%s: %s", l.decided.len ? ". Inconclusive" : "The gain of these strategies is inconclusive",
                       as_buf_get(&l.unclear));
     if (l.missing.len)
-        as_advice_say(a, ". Without a valid number: %s", as_buf_get(&l.missing));
+        as_advice_say(a, ". No valid measurement: %s", as_buf_get(&l.missing));
     if (l.impossible.len)
         as_advice_say(a, ". Impossible on this device: %s", as_buf_get(&l.impossible));
     as_buf_finish(&l.impossible);

@@ -21,8 +21,8 @@ struct as_advice_wanted {
     bool less;         /* is better */
     enum as_role role; /* groups with such memory come first; AS_ROLE_UNKNOWN: none */
 };
-/* Of the groups of cells that are alike but in their allocator, first those with the wanted role, the one with the most
- * allocators (of those the most threads), best first. */
+/* Of groups of cells that differ in allocator only: those with the wanted role before others, then the one with the
+ * most allocators, then with the most threads; its cells, best first. */
 size_t as_advice_choose(struct as_rule_context *c, const struct as_advice_wanted *w,
                         struct as_advice_choice out[CHOICES_MAX]);
 /* The best wanted cells of allocators that are not among the choices, since they were measured in other conditions only

@@ -126,11 +126,10 @@ static void path_why_not(const struct path_cells *p, const struct as_cell *cell,
     const double units = p->c->info ? p->c->info->compute_units : 0;
     const double groups = fmin(path_workgroups(cell), path_workgroups(wider));
     if (groups < units)
-        as_buf_printf(out, "%.0f %ss leave %.0f of %.0f %ss idle", groups, as_workgroup_name(p->c), units - groups,
-                      units, as_unit_name(p->c));
+        as_buf_printf(out, "%.0f of %.0f %ss stay idle", units - groups, units, as_unit_name(p->c));
     else if (as_cell_is(cell, "path", "library") && path_is_above(p, wider) == AS_SUPPORTED &&
              path_is_above(p, cell) != AS_SUPPORTED)
-        as_buf_printf(out, "%s exceeds the peak of the vector ALU, so it runs on another unit",
+        as_buf_printf(out, "%s exceeds the peak of the vector ALU, so the types may use different units",
                       as_cell_axis(wider, "type"));
 }
 
@@ -257,8 +256,9 @@ const struct as_rule as_rules_joint_matmul_path[] = {
     {"paths of matrix multiplication", path_derive,
      "valid GEMMs of random operands in bursts, at the sizes that both have: by one path and type, native from 1.5 "
      "times the rate of the next wider type on, unless the machine code converts operands before its matrix "
-     "instructions; inconclusive where the workgroups do not fill the device, or where the library runs the wider type "
-     "alone above the vector ALU's peak; "
+     "instructions; inconclusive where the workgroups do not fill the device, or where the library exceeds the vector "
+     "ALU's "
+     "peak with the wider type but not with this one; "
      "gain over the next older path and the vector ALU; share of the vector ALU's peak",
      "a GEMM of the same path and type with another rate that passes the same gates"},
     {0},

@@ -57,7 +57,6 @@ UNIT_TEST(test_allocators_by_side)
     says(get_advice("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
 
-/* A tie of wide intervals is none. */
 /* The device's own memory is compared where it was measured, and what was measured at another size only is named. */
 UNIT_TEST(test_sizes_that_differ)
 {
@@ -84,6 +83,7 @@ UNIT_TEST(test_sizes_that_differ)
     assert_null(strstr(a->sentence, "Not compared")); /* the host cannot access cuMemAlloc */
 }
 
+/* A tie of wide intervals is none. */
 UNIT_TEST(test_undecided)
 {
     triad("cpu", 200, "mmap", 8, "cpu")->sum.ci = (struct as_interval){120, 280};
@@ -186,20 +186,21 @@ UNIT_TEST(test_prefetch)
     /* The pass takes 13.4 ms without a prefetch and 134 us after one. */
     m.cells[1].detail = strdup("{\"handover_seconds\":0.002}");
     forget_advice();
-    says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory: the first pass is 3.2 to 12.0x as fast, with the "
-                                           "prefetch's own time, 2.00 ms. Without that time, it is 100x as fast (");
+    says(get_advice("cuda:0", "prefetch"),
+         "Prefetch managed memory: prefetch (2.00 ms) and first pass together are 3.2 to "
+         "12.0x as fast as a first pass without it. The pass alone is 100x as fast (");
     assert_true(get_advice("cuda:0", "prefetch")->effect < 4);
     free(m.cells[1].detail);
     m.cells[1].detail = strdup("{\"handover_seconds\":0.012}");
     forget_advice();
     says(get_advice("cuda:0", "prefetch"),
          "Prefetch managed memory where that overlaps other work. Whether it saves more than its own time, 12.0 ms, is "
-         "inconclusive. Without that time");
+         "inconclusive. The pass alone is");
     free(m.cells[1].detail);
     m.cells[1].detail = strdup("{\"handover_seconds\":0.12}");
     forget_advice();
-    says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory only where that overlaps other work: the first "
-                                           "pass is under ");
+    says(get_advice("cuda:0", "prefetch"), "Prefetch managed memory only where that overlaps other work: prefetch "
+                                           "(120 ms) and first pass together are under ");
 }
 
 /* Nobody is told to measure what the device cannot have: two sides, or memory of a role that it lacks. */
@@ -253,12 +254,12 @@ UNIT_TEST(test_applications_and_strategies)
     says(a, "'managed'). Inconclusive: dwt2d, srad_v1, backprop, nn. One allocation saves up to 40% of peak memory");
     a = get_advice("hip:0", "strategies");
     says(a, "Time relative to the version without it: double buffering 0.500x");
-    says(a, "heartwall, 'managed'). Inconclusive: a check of free memory. Without a valid number: partial transfers, ");
+    says(a, "heartwall, 'managed'). Inconclusive: a check of free memory. No valid measurement: partial transfers, ");
     says(a, "a growing container. Impossible on this device: variables on the stack, static managed variables");
     infos[1].allocators[3].role = AS_ROLE_PAGEABLE;
     forget_advice();
     says(get_advice("hip:0", "strategies"),
-         "Without a valid number: partial transfers, variables on the stack, a growing");
+         "No valid measurement: partial transfers, variables on the stack, a growing");
 }
 
 /* The shortest application is no measure of a strategy. */
@@ -270,7 +271,7 @@ UNIT_TEST(test_strategies_of_several_applications)
     application(200, "plain", 0.5, 0, APP("dwt2d", "explicit", "hidden-allocator", "own"));
     application(200, "plain", 2, 0, APP("nn", "explicit", "hidden-allocator", "own"));
     const struct as_advice *a = get_advice("hip:0", "strategies");
-    says(a, "0 strategies are faster, 1 slower, 1 faster or slower by the application and its memory. ");
+    says(a, "0 strategies are faster, 1 slower, 1 faster or slower depending on application and allocator. ");
     says(a, "partial transfers 1.60x (1.58 to 1.62x; nn, 'own') to 5.00x (4.95 to 5.05x; srad_v1, 'own'), ");
     says(a, "a growing container 0.500x (");
 }

@@ -221,8 +221,8 @@ UNIT_TEST(test_a_wide_scope_is_told_from_a_narrow_one)
     add_lost_updates(5, "pinned", "add");
     lost_at(0, "pinned", "add", "device");
     const struct as_advice *a = get_advice("hip:0", "counter");
-    says(a, "UPDATES ARE LOST: do not share a counter in 'pinned' (u64, scope system: up to 5 lost). At a scope that "
-            "does not cover the CPU they are lost in 'managed' (u64, scope device: up to 9 lost)");
+    says(a, "UPDATES ARE LOST: do not share a counter in 'pinned' (u64, scope system: up to 5 lost). With a scope that "
+            "does not cover the CPU, updates are lost in 'managed' (u64, scope device: up to 9 lost)");
     says(a, "With atomics of scope system none was lost in 'managed'. ");
     assert_null(strstr(a->sentence, "No update was lost"));
 }
@@ -233,7 +233,7 @@ UNIT_TEST(test_a_narrow_scope_alone_loses)
     add_lost_updates(0, "managed", "add");
     lost_at(9, "managed", "add", "device");
     const struct as_advice *a = get_advice("hip:0", "counter");
-    says(a, "Share no counter by atomics of a scope that does not cover the CPU. Updates are lost in 'managed'");
+    says(a, "Do not share a counter with atomics whose scope does not cover the CPU. Updates are lost in 'managed'");
     says(a, "With atomics of scope system none was lost in 'managed'. ");
     assert_null(strstr(a->sentence, "UPDATES ARE LOST"));
 }

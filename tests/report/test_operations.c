@@ -205,7 +205,7 @@ static void main_operations_say_what_their_numbers_are_of(void **state)
     assert_int_equal(view_of(&t, "ffma32", RATE)->bound, 0);
     assert_string_equal(view_of(&t, "ffma32", REMARK)->text, "");
     close_to(view_of(&t, "popc32", LATENCY)->cell->sum.median, 20);
-    assert_string_equal(view_of(&t, "popc32", REMARK)->text, "latency with that of andor32");
+    assert_string_equal(view_of(&t, "popc32", REMARK)->text, "latency includes that of andor32");
     as_view_finish(&t);
     note(s, "alu_latency", "popc32", "{\"link\":\"xor32\"}");
     view_main(s, &t);

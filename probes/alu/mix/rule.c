@@ -60,7 +60,7 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     say_members(u, pipe, list, sizeof list);
     char *steps = as_cell_note_text(cell, "instructions");
     if (as_unit_pipes_is_mixed(cell))
-        as_fact_say(f, "One %s pipe or several execute %s: %s costs {value} alone, and %s", as_unit_name(c), list,
+        as_fact_say(f, "One or more %s pipes execute %s: %s alone costs {value}, and %s", as_unit_name(c), list,
                     u->name[fastest], steps);
     else
         as_fact_say(f, "One %s pipe executes %s%s: %s costs {value} alone", as_unit_name(c), list,

@@ -105,8 +105,8 @@ static void test_other_instructions(void **unused)
     assert_null(made_find(&m, "pipes.ffma32.ffma64"));
     assert_non_null(made_find(&m, "pipes.ffma32.iadd32"));
     made_says(made_get(&m, "pipes"), "of 25 sequence costs");
-    made_says(made_get(&m, "pipes.recip32"), "One SM pipe or several execute recip32, popc32: recip32 costs 2.00");
-    made_says(made_get(&m, "pipes.recip32"), " alone, and each step is 1 LOP3, 1 MUFU");
+    made_says(made_get(&m, "pipes.recip32"), "One or more SM pipes execute recip32, popc32: recip32 alone costs 2.00");
+    made_says(made_get(&m, "pipes.recip32"), ", and each step is 1 LOP3, 1 MUFU");
     made_says(made_get(&m, "pipes.ffma32"), "One SM pipe executes ffma32");
 }
 

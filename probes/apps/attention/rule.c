@@ -22,10 +22,10 @@ struct fused_path {
 static const struct fused_path fused_paths[] = {
     {"flash", "mma"}, {"split", "mma"}, {"flash_wgmma", "wgmma"}, {"split_wgmma", "wgmma"}, {"scalar", "tiled"}};
 
-/* "separate GEMMs by mma and softmax"; unknown: without the GEMMs' path. */
+/* "separate mma GEMMs and softmax"; unknown: without the GEMMs' path. */
 static void say_separate(const char *products, struct as_buf *out)
 {
-    as_buf_printf(out, "separate GEMMs%s%s and softmax", products ? " by " : "", products ? products : "");
+    as_buf_printf(out, "separate %s%sGEMMs and softmax", products ? products : "", products ? " " : "");
 }
 
 /* The pairs have one number of heads and are sorted by length. */
@@ -61,7 +61,7 @@ static void add_attention(struct as_rule_context *c, const struct fused_path *p,
                 path, verbs[f->verdict], as_buf_get(&separate), value, as_cell_axis(longest->a, "length"),
                 as_cell_axis(longest->a, "heads"), faster,
                 alike      ? ""
-                : products ? "; their instructions differ, which the ratio includes"
+                : products ? "; the two use different instructions, and the ratio includes that"
                            : "; whether both use the same instructions is unknown");
     if (alike)
         as_fact_gain(f, f->value, f->ci);

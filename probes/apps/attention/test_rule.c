@@ -35,10 +35,9 @@ UNIT_TEST(test_attention)
     made_near(&m, "attention.flash.16_heads", 3, 1e-6);
     made_says(made_get(&m, "attention.flash.16_heads"), "faster at 1 of 2 lengths, the shortest 8192");
     made_verdict(&m, "attention.flash.16_heads", AS_SUPPORTED);
-    made_acts(
-        &m, "attention.flash.16_heads",
-        "Fuse attention into one kernel: path flash runs 3.00x (2.96 to 3.04x) as fast as separate GEMMs by mma and "
-        "softmax");
+    made_acts(&m, "attention.flash.16_heads",
+              "Fuse attention into one kernel: path flash runs 3.00x (2.96 to 3.04x) as fast as separate mma GEMMs and "
+              "softmax");
     made_verdict(&m, "attention.flash.1_heads", AS_REFUTED);
     made_verdict(&m, "attention.scalar.16_heads", AS_REFUTED);
     made_says(made_get(&m, "attention.scalar.16_heads"), "faster at none");
@@ -54,8 +53,8 @@ UNIT_TEST(test_attention_by_another_instruction)
     attention("scalar", 8192, 16, 10, NULL);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "attention.flash_wgmma.16_heads");
-    made_says(f, "Attention path flash_wgmma beats separate GEMMs by mma and softmax: ");
-    made_says(f, "; their instructions differ, which the ratio includes");
+    made_says(f, "Attention path flash_wgmma beats separate mma GEMMs and softmax: ");
+    made_says(f, "; the two use different instructions");
     assert_true(isnan(f->gain));
     assert_string_equal(f->act, "");
     assert_true(isnan(made_get(&m, "attention.scalar.16_heads")->gain));

@@ -38,8 +38,8 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
                       as_fact_value_text(curve->y[curve->n - 1], curve->ci[curve->n - 1], "x", last, sizeof last),
                       curve->x[curve->n - 1]);
     if (worth)
-        as_buf_printf(&text, "; surely over %s at %zu of %zu sizes, the largest %.0f", worth_text, worth, curve->n,
-                      last_worth);
+        as_buf_printf(&text, "; surely over %s at %zu of %zu sizes, the largest of them %.0f", worth_text, worth,
+                      curve->n, last_worth);
     else
         as_buf_printf(&text, "; surely over %s at none of %zu sizes", worth_text, curve->n);
     as_fact_say(f, "%s", as_buf_get(&text));
@@ -64,9 +64,8 @@ static void derive_fusion(struct as_rule_context *c)
 
 const struct as_rule as_rules_fusion[] = {
     {"fused epilogues", derive_fusion,
-     "time of the GEMM and the kernels after it, divided by that of one fused kernel, over the size; told of the size "
-     "whose "
-     "interval begins highest; worth a fused kernel where that begins above 1.10 times",
+     "time of the GEMM and the kernels after it, divided by that of one fused kernel, over the size; stated for the "
+     "size with the highest lower bound; worth a fused kernel where that bound exceeds 1.10",
      "a separate kernel that is faster and passes the same gates"},
     {0},
 };

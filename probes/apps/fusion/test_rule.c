@@ -24,7 +24,7 @@ UNIT_TEST(test_fusion)
     made_verdict(&m, "fusion.bias_gelu.wgmma.f16", AS_SUPPORTED);
     made_says(made_get(&m, "fusion.bias_gelu.wgmma.f16"),
               "is faster than separate kernels: 1.13x (1.12 to 1.14x) at 1024, 1.00x (0.991 to 1.01x) at 8192; surely "
-              "over 1.10x at 1 of 3 sizes, the largest 1024");
+              "over 1.10x at 1 of 3 sizes, the largest of them 1024");
     assert_int_equal(made_get(&m, "fusion.bias_gelu.wgmma.f16")->evidence_n, 3);
     made_acts(&m, "fusion.bias_gelu.wgmma.f16",
               "Fuse epilogues into GEMMs: a separate GEMM and bias_gelu take 1.13x (1.12 to 1.14x) as long");
@@ -43,7 +43,7 @@ UNIT_TEST(test_noisiest_size)
     made_verdict(&m, "fusion.bias.wgmma.f16", AS_SUPPORTED);
     made_says(made_get(&m, "fusion.bias.wgmma.f16"),
               "is faster than separate kernels: 1.41x (1.40 to 1.42x) at 1024, 1.12x (1.11 to 1.13x) at 8192; surely "
-              "over 1.10x at 2 of 3 sizes, the largest 8192");
+              "over 1.10x at 2 of 3 sizes, the largest of them 8192");
 }
 
 int main(void)

@@ -292,8 +292,6 @@ static void derive_nontemporal(struct as_rule_context *c)
 
 /* ---- a device in its allocators ---- */
 
-enum { COSTS_MAX = 64 };
-
 static bool is_of_role(const struct as_rule_context *c, const struct as_cell *cell, enum as_role role)
 {
     return as_allocator_role(c->device, as_cell_axis(cell, "allocator")) == role;
@@ -340,7 +338,7 @@ static void derive_costs(struct as_rule_context *c)
     static const char *const kind[] = {"op", "allocator", "touch", "size", NULL};
     static const char *const object[] = {"op", "allocator", "touch", NULL};
     const struct as_cell **cells, **others;
-    size_t n = 0, others_n = 0, added = 0;
+    size_t n = 0, others_n = 0;
     if (c->info && as_info_has_host_kernels(c->info))
         return;
     const size_t all = as_cells_of(c, "bandwidth", &cells);
@@ -353,8 +351,8 @@ static void derive_costs(struct as_rule_context *c)
         if (!is_of_role(c, cells[i], AS_ROLE_DEVICE) && best_on_device(c, cells, n, cells[i]))
             others[others_n++] = cells[i];
     others_n = as_cells_keep_best(others, others_n, object, as_cell_is_larger);
-    for (; others && added < others_n && added < COSTS_MAX; added++)
-        add_cost(c, others[added], best_on_device(c, cells, n, others[added]));
+    for (size_t i = 0; i < others_n && others; i++)
+        add_cost(c, others[i], best_on_device(c, cells, n, others[i]));
     free(others);
     free(cells);
 }

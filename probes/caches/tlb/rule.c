@@ -375,8 +375,8 @@ static void tlb_add_unknown(struct as_rule_context *c, const struct as_curve *pa
     f->verdict = AS_UNDECIDED;
     as_fact_say(
         f,
-        "Over %.0f pages, the cost of address translation per load is inconclusive: the caches of the %s may hold "
-        "more of the control (%s)",
+        "Over %.0f pages, the cost of address translation per load is inconclusive: the %s's own caches may serve "
+        "the control more often than the chase (%s)",
         pages->x[pages->n - 1], as_unit_name(c), tlb_what(cell, text, sizeof text));
     as_fact_evidence(f, cell);
 }
@@ -457,9 +457,9 @@ const struct as_rule as_rules_tlb[] = {
      "a count of TLB misses that rises at another size"},
     {"address translation", derive_translation,
      "latency of a pointer chase with one load per page minus that over as many adjacent cache lines, on a GPU only "
-     "where both bypass the units' own caches; steps of the difference over the number of pages, of at least a tenth "
-     "of "
-     "the control",
+     "where both bypass the compute units' own caches; steps of the difference over the number of pages, of at least a "
+     "tenth "
+     "of the control",
      "a count of TLB misses that rises at another number of pages, or another control of the same footprint"},
     {0},
 };

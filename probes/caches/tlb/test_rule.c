@@ -123,7 +123,7 @@ UNIT_TEST(test_hits_of_the_own_cache_are_no_cost)
         assert_int_equal(f->verdict, AS_UNDECIDED);
         assert_true(isnan(f->value));
         made_says(f, "Over 16384 pages, the cost of address translation per load is inconclusive: ");
-        made_says(f, "the caches of the SM may hold more of the control");
+        made_says(f, "the SM's own caches may serve the control more often than the chase");
         assert_null(made_find(&gpu, "tlb.reach1.cuMemAlloc.2097152"));
         made_end(&gpu);
     }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 64 }; /* per rule */
-
 static const char *sides_id(const struct as_cell *cell)
 {
     return as_cell_both_work(cell) ? "both" : as_cell_works(cell, "cpu_threads") ? "cpu" : "device";
@@ -39,8 +37,8 @@ enum kind_state {
     KIND_OPEN   /* none lost, but too few to tell */
 };
 
-/* Without a loss in n updates the rate of losses is below 3/n, with 95% confidence: to be called none it has to be
- * below this. */
+/* No loss in n independent updates: their rate is below 3/n, with 95% confidence. "No update lost" needs a rate below
+ * this. */
 static const double LOSS_RATE_MAX = 1e-3;
 
 struct lost_cells {
@@ -196,7 +194,7 @@ static void say_lost(const struct as_rule_context *c, struct as_fact *f, const s
     struct as_metric_value lost;
     as_rounded_count(worst->sum.max, most, sizeof most);
     if (as_cell_metric(worst, "lost_share", &lost))
-        snprintf(share, sizeof share, " (median %.2g%% of those made)", lost.value);
+        snprintf(share, sizeof share, " (median %.2g%% of all updates)", lost.value);
     if (atomics_lost_is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
         as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",
@@ -262,20 +260,18 @@ static void add_story(struct as_rule_context *c, const struct lost_cells *cells,
 static void derive_lost(struct as_rule_context *c)
 {
     struct lost_cells cells;
-    size_t added = 0;
     cells.n = as_cells_of(c, "atomics_lost", &cells.v);
     if (!(cells.state = calloc(cells.n + 1, sizeof *cells.state)))
         c->status = as_nomem(c->err, cells.n * sizeof *cells.state, "kinds of atomics");
     for (size_t i = 0; i < cells.n && cells.state; i++)
         cells.state[i] = kind_state_of(&cells, cells.v[i]);
-    for (size_t i = 0; i < cells.n && cells.state && added < FACTS_MAX; i++) {
+    for (size_t i = 0; i < cells.n && cells.state; i++) {
         size_t before = 0;
         while (before < i && !is_one_story(&cells, before, i))
             before++;
         if (before < i)
             continue;
         add_story(c, &cells, i);
-        added++;
     }
     free(cells.state);
     free(cells.v);
@@ -285,8 +281,8 @@ const struct as_rule as_rules_atomics_lost[] = {
     {"lost updates", derive_lost,
      "a fixed number of additions of 1 compared with the sum of the array: a single lost one is enough, in any "
      "measurement of the same memory, sides, type and scope; expected where the scope or, as the driver says, the "
-     "memory is not shared by CPU and device; none lost: where enough updates could have been lost that the rate of "
-     "losses is below 0.1%, of CPU and device twice those of the side that makes fewer",
+     "memory is not shared by CPU and device; no update lost: from 3000 updates at risk on, of CPU and "
+     "device twice those of the side that makes fewer",
      "a run with the same memory, type and scope in which an update is lost; for a verdict of lost, runs without any "
      "loss"},
     {0},

@@ -13,7 +13,7 @@
 static const double MOVES = 1.25;
 /* An interval of ratios that spans more is stated by its lower end. */
 static const double OPEN = 4;
-/* Of the host's last cache: a buffer of so many no longer hits it pass by pass. */
+/* A buffer of this many last-level caches no longer hits them from pass to pass. */
 static const double CACHES = 2;
 
 static bool is_of_cpu(const struct as_cell *cell)
@@ -103,7 +103,7 @@ static bool exceeds_bus(const struct as_rule_context *c, const struct as_cell *c
     return as_cell_interval(cell).lo > as_claimed_bus(c, cell);
 }
 
-/* Of cells that differ from this one in two axes only. */
+/* The first cell that differs from this one in the axis only and is so; NULL: none. */
 static const struct as_cell *other_cell(const struct as_cell *const *cells, size_t n, const struct as_cell *cell,
                                         const char *axis, bool (*is)(const struct as_cell *))
 {
@@ -129,9 +129,7 @@ static const char *migration_cause(const struct as_rule_context *c, const struct
 {
     static const char moved[] = ": the pages move to their reader", copied[] = ": the reader gets a copy of the pages";
     const double before = as_cell_note(last, "host_share_before"), after = as_cell_note(last, "host_share_after");
-    char *mostly = as_cell_has_note(last, "read_mostly") ? as_cell_note_text(last, "read_mostly") : NULL;
-    const bool copies = mostly && strcmp(mostly, "yes") == 0, on_host = before > 0.5 && after > 0.5;
-    free(mostly);
+    const bool copies = as_cell_note_is(last, "read_mostly", "yes"), on_host = before > 0.5 && after > 0.5;
     if (!(before >= 0 && after >= 0))
         return "";
     if (tells_location(c) && fabs(after - before) <= 0.5)
@@ -146,8 +144,7 @@ static const char *migration_cause(const struct as_rule_context *c, const struct
     return before > 0.5 && (tells_location(c) || exceeds_bus(c, last)) ? (copies ? copied : moved) : "";
 }
 
-/* Later passes of the CPU may be faster for its caches alone. The gain of pinned memory, which never moves, shows by
- * how much. */
+/* The CPU's caches alone can speed up its later passes; pinned memory, which never moves, shows how much. */
 struct by_caches {
     bool may;
     const struct as_cell *pinned; /* NULL: there is none to compare with */
@@ -183,13 +180,13 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *const *cel
         return;
     const struct by_caches caches = gain_by_caches(c, cells, n, first, last);
     const bool faster = f->ci.lo > MOVES, alike = f->ci.hi < MOVES && f->ci.lo > 1 / MOVES;
-    const bool vain = faster && caches.may && !(caches.beyond.lo > MOVES);
-    f->verdict = (faster && !vain) || alike ? AS_SUPPORTED : AS_UNDECIDED;
+    const bool may_be_cached = faster && caches.may && !(caches.beyond.lo > MOVES);
+    f->verdict = (faster && !may_be_cached) || alike ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_noted_text(f, " as fast as the first", "", value, sizeof value);
-    if (vain) {
+    if (may_be_cached) {
         as_fact_say(f,
-                    "Whether the first pass of %s pays for a move is inconclusive: pass %s is %s, but may hit the "
-                    "CPU's caches",
+                    "Whether the first pass of %s pays for a move is inconclusive: pass %s is %s, but may only hit "
+                    "the CPU's caches",
                     subject, as_cell_axis(last, "pass"), value);
     } else if (faster) {
         const bool open = caches.beyond.hi > OPEN * caches.beyond.lo;
@@ -286,8 +283,8 @@ const struct as_rule as_rules_migration[] = {
     {"migration", derive_passes,
      "the first pass over memory that one side wrote, and the ratio of the last pass to it: the first pays "
      "for a move or a mapping where it is surely above 1.25 (of the CPU, whose caches hold the buffer, 1.25 of the "
-     "ratio "
-     "of pinned memory), and passes are alike where it is surely within 1.25 of 1; pages move where a device reads "
+     "ratio of pinned memory), and passes are alike where it is surely within 1.25 of 1; pages move where a device "
+     "reads "
      "them faster than the bus carries",
      "passes of the same size over the same memory with another ratio"},
     {"lines of the writer's caches", derive_lines,

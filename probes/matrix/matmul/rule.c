@@ -142,7 +142,7 @@ static bool has_power(const struct as_cell *cell, const char *type, const char *
            as_cell_power(cell, &power) && power.ci.lo > 0;
 }
 
-/* Of the cells that are so the fastest at this size. */
+/* The fastest of these cells at this size. */
 static const struct as_cell *best_with_power(const struct gemms *p, const char *type, const char *const *paths,
                                              double size)
 {

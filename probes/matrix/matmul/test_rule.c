@@ -257,11 +257,10 @@ UNIT_TEST(test_native_or_another_cause)
     m.info.compute_units = 0;
     assert_null(made_find(&m, "matmul.native.naive.f16"));
     made_verdict(&m, "matmul.native.tiled.s8", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.native.tiled.s8"),
-              "at size 512; inconclusive, because 64 blocks leave 68 of 132 SMs idle");
+    made_says(made_get(&m, "matmul.native.tiled.s8"), "at size 512; inconclusive, because 68 of 132 SMs stay idle");
     made_verdict(&m, "matmul.native.library.f32", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.native.library.f32"),
-              "at size 8192; inconclusive, because f64 exceeds the peak of the vector ALU, so it runs on another unit");
+    made_says(made_get(&m, "matmul.native.library.f32"), "at size 8192; inconclusive, because f64 exceeds the peak of "
+                                                         "the vector ALU, so the types may use different units");
 }
 
 /* Faster, but it converts for each instruction: not both can be. */

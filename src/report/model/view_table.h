@@ -30,7 +30,7 @@ struct as_view_cell {
     const char *unit; /* NULL: the cell's own; "" where the column says it */
     enum as_paint paint;
     bool interval; /* that of the cell's number, instead of the number */
-    int bound;     /* as as_number.bound, where the cell's number is one for more than the cell says */
+    int bound;     /* as as_number.bound, where the number bounds that of several cells */
 };
 
 enum { AS_VIEW_COLUMNS_MAX = 40 };

@@ -77,7 +77,7 @@ static void say_remark(const struct as_operation *o, struct as_buf *out)
     if (o->throughput && has_two_kinds(o->steps))
         as_buf_printf(out, "%seach step is %s", out->len ? "; " : "", o->steps);
     if (o->latency && o->link_name[0] && !o->link)
-        as_buf_printf(out, "%slatency with that of %s", out->len ? "; " : "", o->link_name);
+        as_buf_printf(out, "%slatency includes that of %s", out->len ? "; " : "", o->link_name);
 }
 
 void as_operations_main_view(const struct as_operation *rows, size_t n, const struct as_device_info *info,
