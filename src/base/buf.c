@@ -76,6 +76,16 @@ void as_buf_repeat(struct as_buf *b, char c, size_t n)
     b->data[b->len] = '\0';
 }
 
+void as_buf_unindented(struct as_buf *b, const char *text)
+{
+    while (*text) {
+        text += strspn(text, " \t");
+        const size_t n = strcspn(text, "\n");
+        as_buf_add(b, text, n + (text[n] == '\n'));
+        text += n + (text[n] == '\n');
+    }
+}
+
 void as_buf_vprintf(struct as_buf *b, const char *fmt, va_list ap)
 {
     char small[256];

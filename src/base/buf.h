@@ -50,6 +50,8 @@ void as_buf_csv(struct as_buf *b, const char *s);       /* quoted where needed (
 
 /* open() with O_CLOEXEC, retried on EINTR, since a lookup on a network file system can take long. */
 int as_open(const char *path, int flags, unsigned mode);
+/* Without the blanks at the start of lines: to the INI reader such a line continues the one before. */
+void as_buf_unindented(struct as_buf *b, const char *text);
 /* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. AS_NOTFOUND: no such file. */
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err);
 /* Whether the bytes start with the header of an SQLite database. */

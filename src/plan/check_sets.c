@@ -36,6 +36,34 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
+/* Words that one of the probes knows, whether a device can run it or not. */
+static enum as_status plan_check_words(const struct as_suite *suites, size_t suites_n, const char *probe,
+                                       const char *name, const char *words, struct as_error *err)
+{
+    static const struct as_device_info none = {0};
+    enum as_status first = AS_OK;
+    for (size_t i = 0; i < suites_n; i++)
+        for (size_t j = 0; j < suites[i].grids_n; j++) {
+            const struct as_probe *p = suites[i].grids[j].probe;
+            const struct as_axis *axis = probe[0] && strcmp(probe, p->name) != 0 ? NULL : as_probe_axis(p, name);
+            struct as_axis_values values = {0};
+            struct as_error why = {0};
+            if (!axis)
+                continue;
+            if (axis->type != AS_AXIS_WORD || axis->domain != AS_DOMAIN_NONE)
+                return AS_OK;
+            const enum as_status st = as_axis_parse(axis, words, &none, &values, &why);
+            as_axis_values_finish(&values);
+            if (!st)
+                return AS_OK;
+            if (!first) {
+                first = st;
+                as_fail(err, st, "%s: %s", p->name, why.text);
+            }
+        }
+    return first;
+}
+
 static enum as_status not_requested(const char *set, const char *probe, struct as_error *err)
 {
     const char *near = as_probe_find(probe) ? NULL : as_nearest(probe, as_probe_names());
@@ -95,6 +123,8 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
             st = check_states(eq + 1, infos, infos_n, err);
         else if (!st && axis->domain == AS_DOMAIN_ALLOCATOR)
             st = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
+        else if (!st)
+            st = plan_check_words(suites, suites_n, probe, name, eq + 1, err);
         if (st)
             return st;
     }

@@ -319,7 +319,11 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     if (line)
         st =
             as_fail(err, AS_USAGE, "longer than %d characters; divide its values between two sections", SUITE_LINE_MAX);
-    line = st ? line : ini_parse_string(text, on_member, &p);
+    struct as_buf lines = AS_BUF_INIT;
+    as_buf_unindented(&lines, text);
+    st = st ? st : as_buf_check(&lines, err);
+    line = st ? line : ini_parse_string(as_buf_get(&lines), on_member, &p);
+    as_buf_finish(&lines);
     st = st ? st : p.status;
     if (!st && line)
         st = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");

@@ -274,6 +274,8 @@ def test_policy_units(folder):
     for bound in (f"{1.1 * value:.9g}ns", f"{1.1e-3 * value:.9g} us", f"{1.1e-3 * value:.9g} µs", f"{1.1e-9 * value:.9g} s"):
         printed = json.loads(assay(folder, *write_policy(folder, f"{name} <= {bound}", device="c*"), "1", "--json").splitlines()[0])
         assert printed["verdict"] == "met" and abs(printed["bound"] / value - 1.1) < 1e-6, printed
+    ask = write_policy(folder, f"  {name} <= 1e-3 ns", f"\t{name} <= {1.2 * value:.9g} ns, warn")
+    assert "1 of 1 bound met" in assay(folder, *ask, "1"), "lines may begin with blanks"
     ask = write_policy(folder, f"{name} <= 1e-3 ns", "[cpu]", f"{name} <= {1.1 * value:.9g} ns", device="*")
     assert "1 of 1 bound met" in assay(folder, *ask, "1")
 

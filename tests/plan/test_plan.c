@@ -255,6 +255,16 @@ UNIT_TEST(test_precision)
     as_plan_finish(&plan);
 }
 
+/* The INI reader takes lines that begin with blanks for more of the line before. */
+UNIT_TEST(test_indented)
+{
+    struct as_plan plan = {0};
+    plan_of("[suite]\n  trials = 2\n\ttitle = Indented\n  [alpha]\n\t op = copy\n  size = 64\n  # size = 65\n", &plan);
+    assert_int_equal(plan.n, 1);
+    assert_string_equal(as_axes_text(&plan.cells[0].axes, "op"), "copy");
+    as_plan_finish(&plan);
+}
+
 /* The same for a section's list of devices. */
 UNIT_TEST(test_devices_before_a_preset)
 {
@@ -376,6 +386,7 @@ UNIT_TEST(test_wrong_sets)
                                            {"size=", "not of the form"},
                                            {"sise=3", "did you mean 'size'?"},
                                            {"allocator=maloc", "did you mean 'malloc'?"},
+                                           {"op=coyp", "alpha: axis 'op' has no value 'coyp'; did you mean 'copy'?"},
                                            {"beta.op=copy", NULL}};
     struct as_device_info info = machine();
     struct as_suite s;
@@ -470,21 +481,14 @@ UNIT_TEST(test_nodes)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_devices_before_a_preset),
-        cmocka_unit_test(test_lacking_device),
-        cmocka_unit_test(test_suites_and_probes),
-        cmocka_unit_test(test_bad_suites),
-        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_wrong_sets),
-        cmocka_unit_test(test_foreign_cells),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_words),          cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_pruned),         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_sets),           cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_indented),       cmocka_unit_test(test_devices_before_a_preset),
+        cmocka_unit_test(test_lacking_device), cmocka_unit_test(test_suites_and_probes),
+        cmocka_unit_test(test_bad_suites),     cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_foreign_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

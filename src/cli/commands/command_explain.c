@@ -380,8 +380,10 @@ static enum as_status unknown(const char *name, const struct as_table_style *sty
         return as_buf_check(out, err);
     return as_fail(err, AS_USAGE,
                    "there is no probe, gate, cause, suite, quantity, fact, word or measurement '%s'%s%s%s", name,
-                   near ? "; did you mean '" : "; see 'assay list probes' and 'assay list gates'", near ? near : "",
-                   near ? "'?" : "");
+                   near                ? "; did you mean '"
+                   : strchr(name, '.') ? "; 'assay facts --all' has the ids of facts"
+                                       : "; see 'assay list probes' and 'assay list gates'",
+                   near ? near : "", near ? "'?" : "");
 }
 
 static enum as_status explain_any(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,

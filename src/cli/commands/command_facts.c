@@ -260,18 +260,22 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
     as_buf_finish(&line);
 }
 
-/* Copies the subject of the run's facts that is nearest to a word; false if none is near. */
-static bool nearest_subject(const struct as_report_run *run, const char *word, char *out, size_t size)
+enum { SUBJECT_MAX = sizeof((struct as_fact *)0)->id };
+
+/* Copies the subject of the run's facts that is nearest to a word, or the id where the word has a dot; false if none is
+ * near. */
+static bool nearest_subject(const struct as_report_run *run, const char *word, char out[SUBJECT_MAX])
 {
-    char(*subjects)[32] = calloc(run->facts_n + 1, sizeof *subjects);
+    char(*subjects)[SUBJECT_MAX] = calloc(run->facts_n + 1, sizeof *subjects);
     const char **names = calloc(run->facts_n + 1, sizeof *names);
+    const bool whole = strchr(word, '.');
     for (size_t i = 0; subjects && names && i < run->facts_n; i++) {
-        const size_t n = as_fact_subject(&run->facts[i]) + 1;
-        as_copy_text(subjects[i], n < sizeof *subjects ? n : sizeof *subjects, run->facts[i].id);
+        const struct as_fact *f = &run->facts[i];
+        as_copy_text(subjects[i], whole ? SUBJECT_MAX : as_fact_subject(f) + 1, f->id);
         names[i] = subjects[i];
     }
     const char *near = subjects && names ? as_nearest(word, names) : NULL;
-    as_copy_text(out, size, near ? near : "");
+    as_copy_text(out, SUBJECT_MAX, near ? near : "");
     free(subjects);
     free((void *)names);
     return out[0];
@@ -279,9 +283,9 @@ static bool nearest_subject(const struct as_report_run *run, const char *word, c
 
 static enum as_status no_subject(const struct as_report_run *run, const char *subject, struct as_error *err)
 {
-    char near[32];
+    char near[SUBJECT_MAX];
     const long long id = (long long)run->run.id;
-    return nearest_subject(run, subject, near, sizeof near)
+    return nearest_subject(run, subject, near)
                ? as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; did you mean '%s'?", id, subject, near)
                : as_fail(err, AS_NOTFOUND, "run %lld has no fact about '%s'; 'assay facts %lld' lists the subjects", id,
                          subject, id);
@@ -336,6 +340,28 @@ static enum as_status last_about(struct as_store *store, const char *subject, st
     return st;
 }
 
+/* A word that names neither a run nor a subject of a fact in one: what was meant? */
+static enum as_status none_about(struct as_store *store, const char *word, struct as_error *err)
+{
+    struct as_report_run last = {0};
+    struct as_error why = {0};
+    const struct as_error before = *err;
+    char ids[SUBJECT_MAX + 2], near[SUBJECT_MAX];
+    snprintf(ids, sizeof ids, strchr(word, '.') ? "%.*s" : "%.*s.*", SUBJECT_MAX - 1, word);
+    const bool known = !strpbrk(word, "*? ") && as_fact_ids_exist(ids);
+    if (!known && !as_report_load(store, "last", &last, &why) && nearest_subject(&last, word, near))
+        as_fail(err, AS_NOTFOUND, "there is no run '%s', and no fact about it; did you mean '%s'?", word, near);
+    else if (!known && !as_probe_find(word))
+        as_hint_probe(word, err);
+    as_report_run_finish(&last);
+    if (strcmp(err->text, before.text) == 0)
+        as_fail(err, AS_NOTFOUND,
+                "there is no run '%s', and none of the last %d runs has a fact about it; 'assay facts' lists the "
+                "subjects",
+                word, RUNS_SEARCHED);
+    return AS_NOTFOUND;
+}
+
 /* "[RUN] [SUBJECT]": a single word that names no run is a subject, of the last run with facts about it. */
 static enum as_status load_facts(const struct as_args *args, const char **subject, struct as_report_run *out,
                                  struct as_error *err)
@@ -354,15 +380,7 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
         st = last_about(store, run, out, err);
         if (!st && !out->facts_n) {
             *err = why;
-            st = AS_NOTFOUND;
-            if (!as_probe_find(run))
-                as_hint_probe(run, err);
-            if (strcmp(err->text, why.text) == 0)
-                as_fail(
-                    err, st,
-                    "there is no run '%s', and none of the last %d runs has a fact about it; 'assay facts' lists the "
-                    "subjects",
-                    run, RUNS_SEARCHED);
+            st = none_about(store, run, err);
         }
         *subject = run;
     }

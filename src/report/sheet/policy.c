@@ -111,8 +111,12 @@ enum as_status as_policy_parse(const char *text, struct as_policy *out, struct a
 {
     *out = (struct as_policy){0};
     struct policy_parser p = {.policy = out, .err = err};
-    const int line = ini_parse_string(text, policy_line, &p);
-    enum as_status st = p.status;
+    struct as_buf lines = AS_BUF_INIT;
+    as_buf_unindented(&lines, text);
+    enum as_status st = as_buf_check(&lines, err);
+    const int line = st ? 0 : ini_parse_string(as_buf_get(&lines), policy_line, &p);
+    as_buf_finish(&lines);
+    st = st ? st : p.status;
     if (!st && line)
         st = as_fail(err, AS_USAGE, "expected [DEVICE] or 'QUANTITY >= BOUND'");
     else if (!st && out->n == 0)
