@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "run/identity.h"
+#include "run/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +129,16 @@ static void remove_slot(struct as_engine *e, size_t at)
     memmove(&e->slots[at], &e->slots[at + 1], (--e->slots_n - at) * sizeof *e->slots);
 }
 
-/* A driver may be updated meanwhile; the run says so. */
+/* The run says what changed. Finishes the text. */
+static enum as_status note_change(struct as_engine *e, struct as_buf *text, struct as_error *err)
+{
+    as_event_note(e->options, as_buf_get(text));
+    const enum as_status st = as_run_add_note(e->run, as_buf_get(text), err);
+    as_buf_finish(text);
+    return st;
+}
+
+/* A driver may be updated meanwhile. */
 static enum as_status note_driver(struct as_engine *e, const struct as_device_info *then,
                                   const struct as_device_info *now, struct as_error *err)
 {
@@ -137,10 +147,20 @@ static enum as_status note_driver(struct as_engine *e, const struct as_device_in
         return AS_OK;
     as_buf_printf(&text, "resumed with another driver: %s had '%s' and has '%s' now", now->id, then->driver,
                   now->driver);
-    as_event_note(e->options, as_buf_get(&text));
-    const enum as_status st = as_run_add_note(e->run, as_buf_get(&text), err);
-    as_buf_finish(&text);
-    return st;
+    return note_change(e, &text, err);
+}
+
+/* Trials of two builds may time different things. */
+static enum as_status note_build(struct as_engine *e, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (strcmp(e->run->tool_commit, as_commit()) == 0)
+        return AS_OK;
+    as_buf_printf(&text,
+                  "resumed with another build: commit %s began it, and commit %s measures the rest; measurements may "
+                  "have trials of both",
+                  e->run->tool_commit, as_commit());
+    return note_change(e, &text, err);
 }
 
 /* Drops the slots whose devices are not those that the run was measured on; refused where none is left. */
@@ -318,6 +338,8 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
         st = reopen_devices(&e, err);
     if (!st)
         st = drop_others(&e, err);
+    if (!st)
+        st = note_build(&e, err);
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
         st = as_lock_machine(options, options->budget_s, &lock, err);
     if (!st)

@@ -128,6 +128,16 @@ def test_container_of_another_name(assay):
     expect(assay.run("resume").code in MEASURED, "it goes on")
 
 
+def test_run_of_another_build(assay):
+    """It goes on, and the run says so."""
+    unfinished(assay)
+    change(assay, "UPDATE runs SET tool_commit = '0123456'")
+    done = assay.run("resume")
+    expect(done.code in MEASURED and "resumed with another build: commit 0123456 began it" in " ".join(done.err.split()), "a note", done)
+    stored = query(assay, "SELECT provenance FROM runs")[0][0]
+    expect("resumed with another build" in stored, "which is stored", stored)
+
+
 def test_only_its_device_is_skipped(assay):
     """Where one of two devices is another one now, the other's cells go on."""
     unfinished(assay)
