@@ -156,6 +156,57 @@ static void write_table(const char *const *heads, const char *const *cells, unsi
     as_table_finish(&t);
 }
 
+static void check_remarks(unsigned width, bool leaves_out, const char *wanted)
+{
+    static const char *const heads[] = {"", "", ">measured", "?>another run", ">share", "?", "/", NULL};
+    static const char *const cells[] = {"Memory",  "read, 16 threads",
+                                        "98 GB/s", "74 to 128 GB/s",
+                                        "",        "###",
+                                        "short",   "",
+                                        "triad",   "111 GB/s",
+                                        "24%",     "",
+                                        "####",    "stores that go around the caches",
+                                        NULL};
+    const struct as_table_style style = {.width = width};
+    struct as_table t;
+    struct as_buf b = AS_BUF_INIT;
+    as_table_init(&t, heads);
+    for (const char *const *c = cells; *c; c++)
+        as_table_add(&t, *c, AS_PAINT_NONE);
+    assert_int_equal(as_table_leaves_out(&t, 3, &style), leaves_out);
+    assert_int_equal(as_table_write(&t, &style, &b, NULL), AS_OK);
+    assert_string_equal(as_buf_get(&b), wanted);
+    as_table_finish(&t);
+    as_buf_finish(&b);
+}
+
+/* Remarks stand beside their rows, or below them, before numbers go; bars and empty columns make room for them. */
+static void test_table_remarks(void **state)
+{
+    (void)state;
+    check_remarks(
+        110, false,
+        "                          measured     another run  share\n"
+        "--------------------------------------------------------------------------------------------------------------"
+        "\n"
+        "Memory  read, 16 threads   98 GB/s  74 to 128 GB/s         ###   short\n"
+        "        triad             111 GB/s             24%         ####  stores that go around the caches\n");
+    check_remarks(70, false,
+                  "                          measured     another run\n"
+                  "----------------------------------------------------------------------\n"
+                  "Memory  read, 16 threads   98 GB/s  74 to 128 GB/s  short\n"
+                  "        triad             111 GB/s             24%\n"
+                  "          stores that go around the caches\n");
+    check_remarks(40, true,
+                  "                          measured\n"
+                  "----------------------------------------\n"
+                  "Memory  read, 16 threads   98 GB/s\n"
+                  "          short\n"
+                  "        triad             111 GB/s\n"
+                  "          stores that go around the\n"
+                  "          caches\n");
+}
+
 /* Where no columns fit, a row is a record: what it is about, then a field per column that has text. */
 static void test_table_as_records(void **state)
 {
@@ -413,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_table_too_wide),
         cmocka_unit_test(test_table_spares_columns),
+        cmocka_unit_test(test_table_remarks),
         cmocka_unit_test(test_table_as_records),
         cmocka_unit_test(test_table_breaks_words_at_their_parts),
         cmocka_unit_test(test_table_headings),

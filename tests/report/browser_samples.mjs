@@ -6,6 +6,8 @@ import { checkAxes } from './browser_axes.mjs';
 import { crossed, overlaps } from './browser_overlap.mjs';
 
 const samples = process.argv[5];
+// In brief one sample of each kind: of several runs, of two GPUs, and of suites whose pages have other sections.
+const chosen = process.env.ASSAY_BRIEF ? /machine|pair|upm|alu|tensor|residual/ : /./;
 // Width, height, and how many screens a page may have; on a phone more where map and sheets are of CPU and GPU.
 const VIEWS = [[1400, 1000, 3, 3], [800, 1100, 3, 3], [390, 844, 3.8, 5.7]], PHONE_BOTH = /machine|pair|quick|upm|residual/;
 
@@ -101,7 +103,7 @@ const otherNumbers = t => t.tab.evaluate(() => {
   return [...document.querySelectorAll('.plots[data-figure=c2c] .mark-text.role-mark text')].map(e => e.textContent).filter(s => !said.has(s));
 });
 
-for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db')).sort()) {
+for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db') && chosen.test(f)).sort()) {
   const name = path.basename(file, '.db');
   for (const [width, height, most, mostOfTwo] of VIEWS) {
     const t = await open(path.join(samples, file), { viewport: { width, height }, isMobile: width < 400, hasTouch: width < 400, folded: true });

@@ -14,6 +14,7 @@ from harness import OK, expect  # noqa: E402
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
 H200 = os.path.join(SAMPLES, "h200-quick.db")
+MACHINE = os.path.join(SAMPLES, "h200-machine.db")
 OPERATIONS = os.path.join(SAMPLES, "h200-alu.db")
 MATRICES = os.path.join(SAMPLES, "h200-tensor.db")
 SHARED = os.path.join(SAMPLES, "h200-upm.db")
@@ -32,10 +33,10 @@ def read(assay, *words, sample=H200, **env):
 
 
 def test_readme_shows_the_sample(assay):
-    """What stands in the README as the output of a run is what is shown of that run now."""
+    """What stands in the README as a machine's data sheet is what is shown of that machine now."""
     with open(os.path.join(SAMPLES, "..", "README.md"), encoding="utf-8") as f:
         block = re.search(r"<!-- sample:.*?-->\n(.*?)<!-- /sample -->", f.read(), re.S).group(1)
-    shown = iter(assay.run("show", "last", "--store", H200, env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"}).out.splitlines())
+    shown = iter(assay.run("show", "--store", MACHINE, env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"}).out.splitlines())
     wanted = [line[4:] for line in block.splitlines() if line.strip() not in ("", "...")]
     expect(len(wanted) > 20, "the README has a sample")
     for line in wanted:

@@ -39,7 +39,7 @@ static enum as_status lines_of_run(const struct as_args *args, const char *run, 
         st = as_sheet_make(&of, d.id, &d.sheet, err);
         keep_lines(&d, text);
         if (!st)
-            st = as_text_device_sheet(&d, &of, "", style, out, err);
+            st = as_text_device_sheet(&d, &of, "", style, out, NULL, err);
         as_sheet_finish(&d.sheet);
     }
     as_report_run_finish(&of);
@@ -58,7 +58,7 @@ static enum as_status lines_of_machine(const struct as_args *args, const char *t
     *found = !st && m.n;
     for (size_t i = 0; i < m.sheet.n && !st; i++) {
         keep_lines(&m.sheet.v[i], text);
-        st = as_text_device_sheet(&m.sheet.v[i], &m.fullest, "", style, out, err);
+        st = as_text_device_sheet(&m.sheet.v[i], &m.fullest, "", style, out, NULL, err);
     }
     as_machine_runs_finish(&m);
     as_store_close(store);

@@ -145,16 +145,21 @@
     addSorting(table, heads);
   }
 
-  // On a phone, and beside the maps of several GPUs, a group of the data sheet shows its first line, and how many more it
-  // has; all groups on a narrow page, where several sheets stand below each other.
+  // On a phone, and beside the maps of several GPUs, a group of the data sheet shows one line, its first or the one that leads,
+  // and how many more it has; all groups on a narrow page, where several sheets stand below each other.
   function foldGroup(body) {
-    const [first, ...rest] = body.rows, head = first.cells[0];
+    const [first] = body.rows, kept = body.querySelector('.leading') ?? first, rest = [...body.rows].filter(r => r !== kept);
     if (rest.length === 0) return;
     for (const row of rest) row.hidden = true;
-    const open = () => { for (const row of rest) row.hidden = false; more.remove(); };
+    const open = () => {
+      for (const row of rest) row.hidden = false;
+      more.remove();
+      if (kept !== first) kept.cells[0].textContent = '';
+    };
     const more = button(`+${rest.length}`, 'Show the other lines of this group', open), table = body.parentElement;
     more.className = 'fewer';
-    head.append(more);
+    if (kept !== first) kept.cells[0].textContent = first.cells[0].textContent;
+    kept.cells[0].append(more);
     table.addEventListener('showall', open, { once: true });
     table.tHead.addEventListener('click', open, { capture: true, once: true }); // sorted, or filtered, all take part
   }

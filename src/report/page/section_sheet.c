@@ -87,7 +87,8 @@ static void sheet_line(struct as_page *p, const char *device, const struct as_sh
                        const struct as_sheet_row *row, const struct as_line_runs *runs, bool first)
 {
     struct as_buf *b = p->out;
-    as_html_row(b, first ? "first" : NULL, first ? row->title : "");
+    const bool leads = row->of && row->of->first; /* a folded group */
+    as_html_row(b, first ? "first" : leads ? "leading" : NULL, first ? row->title : "");
     as_html_cell(b, "l", row->shown);
     as_sheet_value_cells(b, device, row, row->cell && as_report_cell(p->runs, row->cell));
     if (runs)

@@ -47,16 +47,19 @@ struct as_table {
     } * cells;        /* the head first; owned */
     size_t n, cap;
     bool headings; /* there are rows that are one, and the others stand to the right of them */
+    bool remark;   /* texts of the last column stand below their rows where they do not fit beside them */
     enum as_status status;
 };
-/* heads: one a column, ">name" for a column that stands at the right, "?name" or "?>name" for one that can be spared;
- * ends with NULL. */
+/* heads: one a column, ">name" for a column that stands at the right, "?name" or "?>name" for one that can be spared,
+ * "/name" for remarks, last; ends with NULL. */
 void as_table_init(struct as_table *t, const char *const *heads);
 void as_table_finish(struct as_table *t);
 void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
 void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A heading row over all columns. */
 void as_table_heading(struct as_table *t, const char *text);
+/* Is this column, which can be spared and has text, left out for want of width? */
+bool as_table_leaves_out(const struct as_table *t, size_t column, const struct as_table_style *style);
 /* If too wide, text in the widest columns wraps; numbers never do. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
@@ -66,9 +69,11 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                              struct as_buf *out, struct as_error *err);
 
 /* The same of a device whose sheet is made; run: what is known of the device. d->runs NULL: of one run, else rows are
- * joined, and the table says where another run lies. seen: what disturbed it, "" nothing. */
+ * joined, and the table says where another run lies, unless there is no room: then *no_room is set, which may be NULL.
+ * seen: what disturbed it, "" nothing. */
 enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
-                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+                                    const struct as_table_style *style, struct as_buf *out, bool *no_room,
+                                    struct as_error *err);
 /* Below a sheet of few lines: what the run is about; nothing where it is one small probe, which is printed whole. */
 enum { AS_TEXT_WHOLE_MAX = 40 }; /* measurements */
 enum as_status as_text_main_results(const struct as_report_run *run, const char *device, const struct as_sheet *sheet,

@@ -125,21 +125,23 @@ static void write_device_runs(const struct as_machine_runs *m, const struct as_d
         as_sheet_seen_text(&m->fullest, d->id, out);
 }
 
-static void write_machine_further(const struct as_machine_runs *m, const struct as_table_style *style,
+static void write_machine_further(const struct as_machine_runs *m, bool no_room, const struct as_table_style *style,
                                   struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
     const long long last = last_run(m)->id;
     bool used[AS_MACHINE_RUNS_MAX];
     if (as_machine_runs_used(m, NULL, used) > 1) {
-        as_buf_printf(
-            &line,
-            "%s: 95%% interval of the machine; 'another run': 95%% of further runs as precise lie within; further "
-            "numbers in a line are of the last run that measured it.",
-            style->unicode ? "±" : "+-");
+        as_buf_printf(&line,
+                      "%s: 95%% interval of the machine; %s further numbers in a line are of the last run that "
+                      "measured it.",
+                      style->unicode ? "±" : "+-",
+                      no_room ? "a wider terminal also shows where another run lies;"
+                              : "'another run': 95% of further runs as precise lie within;");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
-    write_not_yet_known(m, style, out);
+    if (!no_room)
+        write_not_yet_known(m, style, out);
     as_text_worth(&m->fullest, style, out);
     if (m->fullest.left_out)
         as_text_left_out(&m->fullest, style, out);
@@ -152,19 +154,20 @@ enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_
 {
     enum as_status st = AS_OK;
     struct as_buf seen = AS_BUF_INIT;
+    bool no_room = false;
     write_machine_head(m, style, out);
     for (size_t i = 0; i < m->sheet.n && !st; i++) {
         if (as_text_same_hardware(&m->fullest, m->sheet.v[i].id, style, out))
             continue;
         as_buf_clear(&seen);
         write_device_runs(m, &m->sheet.v[i], &seen);
-        st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, err);
+        st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, &no_room, err);
         if (!st)
             st = as_text_main_results(&m->fullest, m->sheet.v[i].id, &m->sheet.v[i].sheet, style, out, err);
     }
     if (!st) {
         as_text_pairs_summary(&m->fullest, style, out);
-        write_machine_further(m, style, out);
+        write_machine_further(m, no_room, style, out);
     }
     as_buf_finish(&seen);
     return st ? st : as_buf_check(out, err);

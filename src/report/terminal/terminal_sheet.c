@@ -11,7 +11,8 @@
 
 enum {
     BAR = 12,
-    WIDE = 120, /* space for a column of published figures beside the details */
+    ANOTHER = 4, /* the column that says where another run lies */
+    WIDE = 120,  /* space for a column of published figures beside the details */
     NARROW = 100
 };
 
@@ -230,7 +231,8 @@ static void add_header(const struct as_report_run *run, const struct as_device_s
 }
 
 enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
-                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err)
+                                    const struct as_table_style *style, struct as_buf *out, bool *no_room,
+                                    struct as_error *err)
 {
     const struct as_sheet *sheet = &d->sheet;
     struct as_table t;
@@ -247,18 +249,20 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
                            "",
                            ">measured",
                            style->unicode ? ">±" : ">+-",
-                           d->runs ? ">another run" : "?>",
+                           d->runs ? "?>another run" : "?>",
                            specified ? head : "?>",
                            of_spec && style->width >= NARROW ? ">of spec"
                            : specified                       ? ">share"
                                                              : "?>",
                            published ? ">published" : "?>",
                            "?",
-                           "",
+                           "/",
                            NULL};
     as_table_init(&t, heads);
     add_entries(&t, d, published, style);
     enum as_status st = as_table_write(&t, style, out, err);
+    if (no_room)
+        *no_room |= !st && as_table_leaves_out(&t, ANOTHER, style);
     as_table_finish(&t);
     if (!st) {
         add_legend(sheet, style, out);
@@ -288,7 +292,7 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     enum as_status st = as_sheet_make(run, device, &d.sheet, err);
     if (!st) {
         as_sheet_seen_text(run, device, &seen);
-        st = as_text_device_sheet(&d, run, as_buf_get(&seen), style, out, err);
+        st = as_text_device_sheet(&d, run, as_buf_get(&seen), style, out, NULL, err);
     }
     if (!st && !is_printed_whole(run))
         st = as_text_main_results(run, device, &d.sheet, style, out, err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 2, INDENT = 2, COMFORT = 16 };
+enum { GAP = 2, INDENT = 2, COMFORT = 16, REMARK_MIN = 10, REMARK = 20 };
 
 void as_table_init(struct as_table *t, const char *const *heads)
 {
@@ -13,10 +13,11 @@ void as_table_init(struct as_table *t, const char *const *heads)
     while (heads[t->columns] && t->columns < AS_TABLE_COLUMNS_MAX) {
         t->spare[t->columns] = heads[t->columns][0] == '?';
         t->right[t->columns] = heads[t->columns][t->spare[t->columns]] == '>';
+        t->remark |= heads[t->columns][0] == '/';
         t->columns++;
     }
     for (size_t i = 0; i < t->columns; i++)
-        as_table_add(t, heads[i] + t->spare[i] + t->right[i], AS_PAINT_STRONG);
+        as_table_add(t, heads[i] + t->spare[i] + t->right[i] + (heads[i][0] == '/'), AS_PAINT_STRONG);
 }
 
 void as_table_finish(struct as_table *t)
@@ -122,35 +123,78 @@ static bool has_text(const struct as_table *t, size_t column)
     return false;
 }
 
+/* Widths of columns: as wide as the widest text; words together where they are longer than COMFORT; the longest word;
+ * the least, which breaks words. 0 for a column that is left out. */
+struct widths {
+    unsigned full[AS_TABLE_COLUMNS_MAX], comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX],
+        least[AS_TABLE_COLUMNS_MAX];
+};
+
+static void widths_of(const struct as_table *t, unsigned line, struct widths *w)
+{
+    for (size_t c = 0; c < t->columns; c++) {
+        w->full[c] = w->word[c] = 0;
+        for (size_t i = c; i < t->n; i += t->columns) {
+            if (t->cells[i].heading)
+                continue;
+            const unsigned full = as_text_width(t->cells[i].text);
+            const unsigned word = t->right[c] ? full : longest_word(t->cells[i].text);
+            w->full[c] = full > w->full[c] ? full : w->full[c];
+            w->word[c] = word > w->word[c] ? word : w->word[c];
+        }
+        if (!t->right[c] && w->word[c] > line / 2)
+            w->word[c] = line / 2;
+        w->least[c] = t->right[c] || w->word[c] < COMFORT ? w->word[c] : COMFORT;
+        w->comfort[c] = w->word[c] > COMFORT ? w->word[c] : w->full[c] < COMFORT ? w->full[c] : COMFORT;
+    }
+}
+
+static void leave_column_out(struct widths *w, size_t c)
+{
+    w->full[c] = w->comfort[c] = w->word[c] = w->least[c] = 0;
+}
+
+/* Takes remarks, of at most this width, out of the table, whose other columns make room for them: empty ones and bars,
+ * which say less, go, and text is broken between words if that is enough. */
+static void make_room_for_remarks(const struct as_table *t, unsigned line, unsigned widest, struct widths *w)
+{
+    const unsigned useful = GAP + (widest < REMARK ? widest : REMARK);
+    leave_column_out(w, t->columns - 1);
+    for (size_t c = t->columns - 1; c-- > 0 && total_of(t, w->full) + GAP + widest > line;)
+        if (!has_text(t, c) || (t->spare[c] && !t->cells[c].text[0]))
+            leave_column_out(w, c);
+    if (widest && total_of(t, w->comfort) + useful <= line)
+        shrink(t, line - useful, w->full, w->comfort);
+}
+
+/* What the other columns leave to remarks, if that is of use. */
+static unsigned remark_width(const struct as_table *t, unsigned line, unsigned widest, const unsigned width[])
+{
+    const unsigned others = total_of(t, width) + GAP, left = line > others ? line - others : 0;
+    return widest <= left ? widest : left < REMARK_MIN ? 0 : left;
+}
+
 /* Widths that fit into the style, 0 for a column that is left out. Text is broken between words down to COMFORT; where
  * that is not enough, columns without text go, and those that can be spared, from the right. Words are broken only
  * where they are longer than COMFORT, if that makes the table fit, or than half a line. False: nothing fits. */
 static bool terminal_table_fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
 {
-    unsigned comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX], least[AS_TABLE_COLUMNS_MAX];
-    for (size_t c = 0; c < t->columns; c++) {
-        width[c] = word[c] = 0;
-        for (size_t i = c; i < t->n; i += t->columns) {
-            if (t->cells[i].heading)
-                continue;
-            unsigned w = as_text_width(t->cells[i].text);
-            unsigned l = t->right[c] ? w : longest_word(t->cells[i].text);
-            width[c] = w > width[c] ? w : width[c];
-            word[c] = l > word[c] ? l : word[c];
-        }
-        if (!t->right[c] && word[c] > style->width / 2)
-            word[c] = style->width / 2;
-        least[c] = t->right[c] || word[c] < COMFORT ? word[c] : COMFORT;
-        comfort[c] = word[c] > COMFORT ? word[c] : width[c] < COMFORT ? width[c] : COMFORT;
-    }
+    struct widths w;
+    widths_of(t, style->width, &w);
+    const unsigned widest = w.full[t->columns - 1];
+    if (t->remark)
+        make_room_for_remarks(t, style->width, widest, &w);
     for (int spare = 0; spare < 2; spare++)
-        for (size_t c = t->columns; c-- > 0 && total_of(t, comfort) > style->width;)
+        for (size_t c = t->columns; c-- > 0 && total_of(t, w.comfort) > style->width;)
             if (spare ? t->spare[c] : !has_text(t, c))
-                width[c] = comfort[c] = word[c] = least[c] = 0;
-    shrink(t, style->width, width, comfort);
-    shrink(t, style->width, width, word);
-    if (total_of(t, least) <= style->width)
-        shrink(t, style->width, width, least);
+                leave_column_out(&w, c);
+    shrink(t, style->width, w.full, w.comfort);
+    shrink(t, style->width, w.full, w.word);
+    if (total_of(t, w.least) <= style->width)
+        shrink(t, style->width, w.full, w.least);
+    if (t->remark)
+        w.full[t->columns - 1] = remark_width(t, style->width, widest, w.full);
+    memcpy(width, w.full, sizeof w.full);
     return total_of(t, width) <= style->width;
 }
 
@@ -231,6 +275,25 @@ static bool terminal_table_write_line(const struct as_table *t, const struct as_
     return more;
 }
 
+/* A remark that does not fit beside its row, below it. */
+static void terminal_table_write_remark(const struct as_table_cell *remark, unsigned margin,
+                                        const struct as_table_style *style, struct as_buf *out)
+{
+    const char *left = remark->text;
+    struct as_buf line = AS_BUF_INIT;
+    const unsigned width = style->width > margin + COMFORT ? style->width - margin : COMFORT;
+    while (*left) {
+        next_line(&left, width, &line);
+        as_buf_repeat(out, ' ', margin);
+        as_paint_on(out, (enum as_paint)remark->paint, style);
+        as_buf_str(out, as_buf_get(&line));
+        as_paint_off(out, (enum as_paint)remark->paint, style);
+        as_buf_char(out, '\n');
+    }
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
 static void terminal_table_write_row(const struct as_table *t, const struct as_table_cell *row, const unsigned width[],
                                      const struct as_table_style *style, struct as_buf *out)
 {
@@ -241,11 +304,15 @@ static void terminal_table_write_row(const struct as_table *t, const struct as_t
         as_paint_off(out, (enum as_paint)row[0].paint, style);
         return;
     }
+    const size_t last = t->columns - 1;
+    const bool is_below = t->remark && as_text_width(row[last].text) > width[last];
     for (size_t c = 0; c < t->columns; c++)
-        left[c] = row[c].text;
+        left[c] = c == last && is_below ? "" : row[c].text;
     do
         as_buf_repeat(out, ' ', t->headings ? INDENT : 0);
     while (terminal_table_write_line(t, row, left, width, style, out));
+    if (is_below)
+        terminal_table_write_remark(&row[last], (t->headings ? INDENT : 0) + width[0] + GAP + INDENT, style, out);
 }
 
 /* A field behind what the row is about: "; another run 0.8%". An interval belongs to the number before it, " ±0.4%",
@@ -288,7 +355,7 @@ static void terminal_table_write_text(const struct as_table *t, const struct as_
         size_t subject = 0;
         for (size_t c = 0; c < t->columns; c++) {
             const char *text = c ? cells[c].text : above;
-            if (!text[0] || strcmp(text, "-") == 0 || strcmp(text, "–") == 0 || t->spare[c])
+            if (!text[0] || strcmp(text, "-") == 0 || strcmp(text, "–") == 0 || (t->spare[c] && !t->cells[c].text[0]))
                 continue;
             if (c < subjects)
                 as_buf_printf(&line, "%s%s", line.len ? " " : "", text);
@@ -303,6 +370,12 @@ static void terminal_table_write_text(const struct as_table *t, const struct as_
     as_buf_finish(&line);
 }
 
+bool as_table_leaves_out(const struct as_table *t, size_t column, const struct as_table_style *style)
+{
+    unsigned width[AS_TABLE_COLUMNS_MAX] = {0};
+    return has_text(t, column) && t->spare[column] && (!terminal_table_fit(t, style, width) || !width[column]);
+}
+
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
@@ -313,7 +386,7 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
         terminal_table_write_text(t, style, out);
         return as_buf_check(out, err);
     }
-    const unsigned total = total_of(t, width);
+    const unsigned total = t->remark && has_text(t, t->columns - 1) ? style->width : total_of(t, width);
     for (size_t row = 0; (row + 1) * t->columns <= t->n; row++) {
         terminal_table_write_row(t, t->cells + row * t->columns, width, style, out);
         if (row > 0)
