@@ -281,14 +281,56 @@ def test_policy_units(folder):
 
 
 def test_policy_without_numbers(folder):
-    """A device or line that was not measured fails, unless it may be missing or only warns."""
+    """A device or line that was not measured fails, unless it only warns or, of a device that has others, may be missing."""
     for lines, device in ((["memory.read.all >= 1 GB/s"], "cuda:*"), (["launch.wait <= 1 us"], "cpu")):
         printed = assay(folder, *write_policy(folder, *lines, device=device), "1", code=3)
         assert "missing: " in printed and "1 not measured" in printed, printed
         end = assay(folder, *write_policy(folder, *lines, device=device), "1", "--json", code=3).splitlines()[-1]
         assert json.loads(end)["verdict"] == "incomplete", end
-        assay(folder, *write_policy(folder, *lines, device=device), "1", "--allow-missing")
+        assay(folder, *write_policy(folder, *lines, device=device), "1", "--allow-missing", code=3 if device == "cuda:*" else 0)
         assay(folder, *write_policy(folder, lines[0] + ", warn", device=device), "1")
+
+
+def gpus(folder, n, dead=()):
+    """A data sheet of n GPUs, and of the CPU; no line of those in dead has a number."""
+    sheet = json.loads(assay(folder, "export", "1", "--format", "sheet"))
+    cpu = sheet["devices"][0]
+    sheet["devices"] = [cpu] + [dict(cpu, id=f"cuda:{i}", lines=[] if i in dead else cpu["lines"]) for i in range(n)]
+    name = f"gpus{n}{'dead' if dead else ''}.sheet"
+    with open(path_of(folder, name), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    return name
+
+
+def test_lost_device(folder):
+    """A GPU without any number fails the check, also where lines may be missing; a CPU that was not asked for does not."""
+    all_of_it, fewer, dead = gpus(folder, 3), gpus(folder, 2), gpus(folder, 3, dead=(1,))
+    for now, lost in ((fewer, "cuda:2"), (dead, "cuda:1")):
+        for more in ([], ["--allow-missing"]):
+            printed = assay(folder, "check", "--against", all_of_it, now, *more, code=3)
+            assert f"no number of {lost}" in printed, printed
+    assay(folder, "check", "--against", all_of_it, now, "--allow-missing", "--junit", "lost.xml", code=3)
+    suite = xml.parse(path_of(folder, "lost.xml")).getroot()[0]
+    assert int(suite.get("errors")) == len(suite.findall(".//error")) > 0, suite.attrib
+    with open(path_of(folder, fewer), encoding="utf-8") as f:
+        sheet = json.load(f)
+    with open(path_of(folder, "nocpu.sheet"), "w", encoding="utf-8") as f:
+        json.dump(dict(sheet, devices=sheet["devices"][1:]), f)
+    assay(folder, "check", "--against", fewer, "nocpu.sheet", "--allow-missing")
+
+
+def test_policy_counts_devices(folder):
+    """As many devices as the policy says must have numbers."""
+    name, value = bounded(folder)
+    bound = f"{name} <= {1.1 * value:.9g} ns"
+    for now, code in ((gpus(folder, 3), 0), (gpus(folder, 2), 3), (gpus(folder, 3, dead=(1,)), 3)):
+        printed = assay(folder, *write_policy(folder, bound, "devices >= 3", device="cuda:*"), now, code=code)
+        assert ("missing: cuda:" in printed) == (code == 3), printed
+    for lines, device, why in (([bound, "devices >= 0"], "cuda:*", "not a number of devices from 1 to 64"), ([bound, "devices >= x"], "cuda:*", "not a number"),
+                               ([bound, "devices >= 2"], "cuda:0", "such as [cuda:*]"), ([bound, "devices <= 2"], "cuda:*", "no line of the data sheet"),
+                               (["devices >= 4", "[cpu]", bound], "cuda:*", "needs a bound beside it")):
+        done = run(folder, *write_policy(folder, *lines, device=device), gpus(folder, 2))
+        assert done.returncode == 2 and why in done.stderr, f"{lines}: exit {done.returncode}: {done.stderr}"
 
 
 def test_policy_of_many_devices(folder):

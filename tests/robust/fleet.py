@@ -199,7 +199,8 @@ def prolog_of_docs(assay):
     wrapper = f"""#!/bin/sh
 verb=$1
 shift
-[ "$verb" = run ] && set -- "$@" --device {",".join(["null", *(f"null:{i}" for i in range(1, 8))])} --budget 0 {SMALL}
+devices={",".join(["null", *(f"null:{i}" for i in range(1, 8))])}
+[ "$verb" = run ] && set -- "$@" --device "${{DEVICES:-$devices}}" --budget 0 {SMALL}
 exec {assay.program} "$verb" "$@"
 """
     os.mkdir(assay.path("bin"))
@@ -208,8 +209,8 @@ exec {assay.program} "$verb" "$@"
             f.write(script)
         os.chmod(assay.path(name), 0o755)
 
-    def start(script, words):
-        env = dict(assay.env, **assay.script(script), PATH=assay.path("bin") + ":" + os.environ["PATH"], SLURM_JOB_ID="7",
+    def start(script, words, **more):
+        env = dict(assay.env, **more, **assay.script(script), PATH=assay.path("bin") + ":" + os.environ["PATH"], SLURM_JOB_ID="7",
                    ASSAY_GOOD=assay.path("good.json"))
         done = subprocess.run(words, env=env, cwd=assay.folder, capture_output=True, text=True, check=False)
         return harness.Result(done.returncode, done.stdout, done.stderr)
@@ -229,6 +230,10 @@ def test_prolog(assay):
     expect(same.code == 0, "a sound node passes", same)
     slow = start(dict(EIGHT, faults=[{"do": "clock-half", "device": "null:5"}]), ["sh", "./prolog.sh"])
     expect(slow.code == 1, "one slow GPU of eight drains the node", slow)
+    fewer = start(EIGHT, ["sh", "./prolog.sh"], DEVICES=",".join(["null", *(f"null:{i}" for i in range(1, 7))]))
+    expect(fewer.code == 1 and "no number of null:7" in " ".join((fewer.out + fewer.err).split()), "so does one that is gone", fewer)
+    dead = start(dict(EIGHT, faults=[{"do": "fail", "device": "null:5", "from": 1}]), ["sh", "./prolog.sh"])
+    expect(dead.code == 1 and "null:5" in dead.out + dead.err, "and one on which nothing runs", dead)
     expect(not os.path.exists(assay.path("assay-7.db")), "and no store is left", os.listdir(assay.folder))
 
 

@@ -30,8 +30,7 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
 void as_check_junit_suite(const struct as_checked *c, const char *name, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
-    const bool missing = as_check_is_incomplete(c);
-    const size_t errors = missing ? c->check.counts[AS_CHECK_MISSING] - c->check.unanswered : 0;
+    const size_t errors = as_check_lacking(c);
     as_buf_str(out, "<testsuite name=\"");
     as_buf_html(out, name);
     as_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", c->check.n,
@@ -39,10 +38,10 @@ void as_check_junit_suite(const struct as_checked *c, const char *name, struct a
                   c->check.counts[AS_CHECK_NEW] + c->check.counts[AS_CHECK_MISSING] - errors);
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        const char *const tag = line->verdict == AS_CHECK_WORSE && !line->base->warns               ? "failure"
-                                : line->verdict == AS_CHECK_MISSING && missing && !line->unanswered ? "error"
-                                : !line->base || !line->now                                         ? "skipped"
-                                                                                                    : NULL;
+        const char *const tag = line->verdict == AS_CHECK_WORSE && !line->base->warns ? "failure"
+                                : as_check_lacks(c, line)                             ? "error"
+                                : !line->base || !line->now                           ? "skipped"
+                                                                                      : NULL;
         as_buf_str(out, "<testcase classname=\"");
         as_buf_html(out, line->device->id);
         as_buf_printf(out, "\" name=\"%s ", as_check_row_of(line)->group);

@@ -64,6 +64,24 @@ static enum as_status parse_bound(const char *text, struct as_policy_rule *rule,
     return AS_OK;
 }
 
+/* "devices >= 8": how many devices must fit the section's pattern. */
+static enum as_status add_count(struct policy_parser *p, const char *device, const char *value)
+{
+    uint64_t least = 0;
+    const size_t n = strlen(device);
+    if (as_parse_u64(value, &least, NULL) || least < 1 || least > AS_POLICY_DEVICES_MAX)
+        return as_fail(p->err, AS_USAGE, "'%.60s' is not a number of devices from 1 to %d", value,
+                       AS_POLICY_DEVICES_MAX);
+    if (n < 2 || device[n - 1] != '*' || strcspn(device, "*?[") != n - 1)
+        return as_fail(p->err, AS_USAGE, "'devices' needs a section such as [cuda:*], not '[%s]'", device);
+    if (p->policy->counts_n == AS_POLICY_COUNTS_MAX)
+        return as_fail(p->err, AS_USAGE, "more than %d lines 'devices'", AS_POLICY_COUNTS_MAX);
+    struct as_policy_count *count = &p->policy->counts[p->policy->counts_n++];
+    as_copy_text(count->device, sizeof count->device, device);
+    count->least = (size_t)least;
+    return AS_OK;
+}
+
 static enum as_status add_rule(struct policy_parser *p, const char *device, const char *name, const char *value)
 {
     char quantity[QUANTITY_NAME_MAX];
@@ -78,6 +96,8 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (n >= sizeof quantity || (strcmp(sign, "<") != 0 && strcmp(sign, ">") != 0))
         return as_fail(p->err, AS_USAGE, "write 'QUANTITY >= BOUND' or 'QUANTITY <= BOUND'");
     as_copy_text(quantity, n + 1, name);
+    if (strcmp(quantity, "devices") == 0 && *sign == '>')
+        return add_count(p, device, value);
     as_copy_text(rule.device, sizeof rule.device, device);
     rule.of = find_quantity(quantity, p->err);
     if (!rule.of)
@@ -207,26 +227,61 @@ static enum as_status add_unmatched(const struct as_policy *p, const bool *used,
     return st;
 }
 
+/* A device with the bounds whose sections it fits. m: the device that was measured; NULL: there is none. */
+static enum as_status add_bounded(const struct as_policy *p, const char *id, const struct as_device_sheet *m,
+                                  bool *used, struct as_machine_sheet *out, struct as_error *err)
+{
+    enum as_status st = add_device(out, p, id, m ? m->name : "", err);
+    for (size_t i = 0; i < p->n && !st; i++) {
+        if (fnmatch(p->v[i].device, id, 0) != 0)
+            continue;
+        used[i] = true;
+        set_bound(&out->v[out->n - 1], &p->v[i], m ? label_on(m, p->v[i].of) : p->v[i].of->label);
+    }
+    return st;
+}
+
+/* Devices that the pattern asks for and that were not measured: "cuda:7". */
+static enum as_status add_lacking(const struct as_policy *p, const struct as_policy_count *count,
+                                  const struct as_machine_sheet *m, bool *used, struct as_machine_sheet *out,
+                                  struct as_error *err)
+{
+    size_t there = 0;
+    enum as_status st = AS_OK;
+    for (size_t d = 0; d < m->n; d++)
+        there += fnmatch(count->device, m->v[d].id, 0) == 0;
+    for (size_t i = 0; i < count->least && there < count->least && !st; i++) {
+        char id[sizeof m->v->id];
+        snprintf(id, sizeof id, "%.*s%zu", (int)strlen(count->device) - 1, count->device, i);
+        if (as_machine_sheet_device(out, id))
+            continue;
+        there++;
+        st = add_bounded(p, id, NULL, used, out, err);
+        if (!st && out->v[out->n - 1].sheet.n == 0)
+            st =
+                as_fail(err, AS_USAGE, "'devices >= %zu' needs a bound beside it in [%s]", count->least, count->device);
+    }
+    return st;
+}
+
 enum as_status as_policy_sheet(const struct as_policy *p, const struct as_machine_sheet *m,
                                struct as_machine_sheet *out, struct as_error *err)
 {
     bool *used = calloc(p->n + 1, sizeof *used);
     *out = (struct as_machine_sheet){0};
-    enum as_status st = as_machine_sheet_reserve(out, m->n + p->n, err);
+    size_t lacking = 0;
+    for (size_t i = 0; i < p->counts_n; i++)
+        lacking += p->counts[i].least;
+    enum as_status st = as_machine_sheet_reserve(out, m->n + p->n + lacking, err);
     st = st || used ? st : as_nomem(err, p->n, "a policy");
     as_copy_text(out->suite, sizeof out->suite, "policy");
     out->bounds = true;
     out->virtual_machine = m->virtual_machine;
     out->clock_hz = NAN;
-    for (size_t d = 0; d < m->n && !st; d++) {
-        st = add_device(out, p, m->v[d].id, m->v[d].name, err);
-        for (size_t i = 0; i < p->n && !st; i++) {
-            if (fnmatch(p->v[i].device, m->v[d].id, 0) != 0)
-                continue;
-            used[i] = true;
-            set_bound(&out->v[d], &p->v[i], label_on(&m->v[d], p->v[i].of));
-        }
-    }
+    for (size_t d = 0; d < m->n && !st; d++)
+        st = add_bounded(p, m->v[d].id, &m->v[d], used, out, err);
+    for (size_t i = 0; i < p->counts_n && !st; i++)
+        st = add_lacking(p, &p->counts[i], m, used, out, err);
     if (!st)
         st = add_unmatched(p, used, out, err);
     for (size_t d = 0; d < out->n && !st; d++)

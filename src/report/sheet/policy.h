@@ -4,9 +4,11 @@
  *   [cuda:*]
  *   memory.read.all >= 4.2 TB/s
  *   memory.latency <= 700 ns, warn
+ *   devices >= 8
  *
- * A section's name is an id of a device or a pattern (fnmatch). Of several lines that bound a quantity of a device, the
- * last counts. A line with ", warn" is reported and does not fail the check. */
+ * A section's name is an id of a device or a pattern (fnmatch); `devices` says how many must fit one that ends with
+ * '*'. Of several lines that bound a quantity of a device, the last counts. A line with ", warn" is reported and does
+ * not fail the check. */
 #ifndef AS_REPORT_POLICY_H
 #define AS_REPORT_POLICY_H
 
@@ -18,9 +20,15 @@ struct as_policy_rule {
     double bound; /* in the unit of the quantity */
     bool warns;
 };
+enum { AS_POLICY_COUNTS_MAX = 32, AS_POLICY_DEVICES_MAX = 64 };
 struct as_policy {
     struct as_policy_rule *v; /* owned */
     size_t n;
+    struct as_policy_count {
+        char device[32]; /* pattern */
+        size_t least;
+    } counts[AS_POLICY_COUNTS_MAX];
+    size_t counts_n;
 };
 /* AS_USAGE with the line: no quantity of that name, a bound of the wrong direction or unit, a capacity, or no rule. */
 enum as_status as_policy_parse(const char *text, struct as_policy *out, struct as_error *err);
@@ -28,7 +36,7 @@ enum as_status as_policy_parse(const char *text, struct as_policy *out, struct a
 enum as_status as_policy_read(const char *path, struct as_policy *out, struct as_error *err);
 void as_policy_finish(struct as_policy *p);
 /* The bounds as lines of a data sheet, of every device of m that they fit, whether it has such a line or not. A pattern
- * that fits no device stands for one, so that its lines are missing. */
+ * that fits no device stands for one, so that its lines are missing; so are those of devices that are too few. */
 enum as_status as_policy_sheet(const struct as_policy *p, const struct as_machine_sheet *m,
                                struct as_machine_sheet *out, struct as_error *err);
 

@@ -259,6 +259,44 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
     }
 }
 
+/* Another view of a device that the base has under its own API: runs do not measure it unless asked. */
+static bool is_second_view(const struct as_machine_sheet *base, const struct as_device_sheet *d)
+{
+    for (size_t i = 0; i < base->n; i++)
+        if (&base->v[i] != d && d->name[0] && strcmp(base->v[i].name, d->name) == 0 &&
+            strncmp(base->v[i].id, d->id, strcspn(d->id, ":")) != 0)
+            return strncmp(d->id, "opencl", strlen("opencl")) == 0;
+    return false;
+}
+
+/* A CPU cannot be lost. */
+static bool has_lost(const struct as_machine_sheet *base, const struct as_check *c, const struct as_device_sheet *d)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct as_check_line *line = &c->v[i];
+        if (line->device != d || !line->base)
+            continue;
+        any = true;
+        if (line->now || (line->against && line->unanswered && !line->base->warns))
+            return false;
+    }
+    return any && strcmp(d->id, "cpu") != 0 && !is_second_view(base, d);
+}
+
+static void mark_lost(const struct as_machine_sheet *base, struct as_check *c)
+{
+    for (size_t i = 0; i < base->n; i++) {
+        if (!has_lost(base, c, &base->v[i]))
+            continue;
+        for (size_t k = 0; k < c->n; k++)
+            if (c->v[k].device == &base->v[i] && c->v[k].base && !c->v[k].base->warns) {
+                c->v[k].gone = true;
+                c->gone++;
+            }
+    }
+}
+
 enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_sheet *now, double tolerance,
                               struct as_check *out, struct as_error *err)
 {
@@ -278,6 +316,7 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     if (!out->v)
         return as_nomem(err, most * sizeof *out->v, "a check");
     pair_lines(base, now, out);
+    mark_lost(base, out);
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
         const bool joins = line->base && !base->bounds;

@@ -32,6 +32,7 @@ struct as_check_line {
     bool again;       /* its verdict was worse, and it was measured again */
     bool looks_worse; /* worse in one run only, or only in disturbed repeats */
     bool unanswered;  /* missing, though the checked machine measured it: contended, or inconclusive */
+    bool gone;        /* missing, as all lines of its device, which is no CPU: it is not there, or nothing ran on it */
     char why[200];    /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
 struct as_check {
@@ -39,6 +40,7 @@ struct as_check {
     size_t n, counts[AS_CHECK_VERDICTS_N];
     size_t looks_worse; /* lines */
     size_t unanswered;  /* of the missing ones */
+    size_t gone;        /* of the missing ones */
     size_t warned;      /* of the worse ones: a policy's, which only warn */
 };
 /* The verdict as texts name it: also "looks worse" and, of a line whose repeat did not confirm it, "not confirmed". */
