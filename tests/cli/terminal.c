@@ -165,7 +165,7 @@ static void check_remarks(unsigned width, bool leaves_out, const char *wanted)
                                         "short",   "",
                                         "triad",   "111 GB/s",
                                         "24%",     "",
-                                        "####",    "stores that go around the caches",
+                                        "####",    "stores that leave out the caches",
                                         NULL};
     const struct as_table_style style = {.width = width};
     struct as_table t;
@@ -187,23 +187,22 @@ static void test_table_remarks(void **state)
     check_remarks(
         110, false,
         "                          measured     another run  share\n"
-        "--------------------------------------------------------------------------------------------------------------"
-        "\n"
+        "-------------------------------------------------------------------------------------------------\n"
         "Memory  read, 16 threads   98 GB/s  74 to 128 GB/s         ###   short\n"
-        "        triad             111 GB/s             24%         ####  stores that go around the caches\n");
+        "        triad             111 GB/s             24%         ####  stores that leave out the caches\n");
     check_remarks(70, false,
                   "                          measured     another run\n"
                   "----------------------------------------------------------------------\n"
                   "Memory  read, 16 threads   98 GB/s  74 to 128 GB/s  short\n"
                   "        triad             111 GB/s             24%\n"
-                  "          stores that go around the caches\n");
+                  "          stores that leave out the caches\n");
     check_remarks(40, true,
                   "                          measured\n"
                   "----------------------------------------\n"
                   "Memory  read, 16 threads   98 GB/s\n"
                   "          short\n"
                   "        triad             111 GB/s\n"
-                  "          stores that go around the\n"
+                  "          stores that leave out the\n"
                   "          caches\n");
 }
 

@@ -89,6 +89,13 @@ const faintTexts = t => t.tab.evaluate(() => {
 const cutAdvice = t => t.tab.evaluate(() => [...document.querySelectorAll('#advice .sentence')].filter(p => p.checkVisibility() &&
   (p.scrollHeight > p.clientHeight + 1 || !/^$|^[.;]? /.test(p.querySelector('.further')?.textContent ?? ''))).map(p => p.innerText.slice(-40)));
 // What a figure asks of its cells they have.
+// A folded group whose kept line is not its first: which lines are hidden and what title it has, before and after it is unfolded.
+const leadingLine = t => t.tab.evaluate(() => {
+  const kept = document.querySelector('.sheet tbody.brief:has(.fewer) .leading'), body = kept?.parentElement;
+  const seen = () => [kept.hidden, body.rows[0].hidden, kept.cells[0].firstChild?.textContent ?? ''].join(), before = kept && seen();
+  body?.querySelector('.fewer').click();
+  return kept && [before, seen(), body.rows[0].cells[0].textContent];
+});
 const unknownWords = t => t.tab.evaluate(() => [...document.querySelectorAll('.plots svg text')].filter(e => /\b(undefined|null)\b/.test(e.textContent))
   .map(e => `${e.closest('.plots').dataset.figure}: ${e.textContent}`));
 // Heat maps say each number as the tables do.
@@ -136,6 +143,10 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db') && chos
       await t.tab.setViewportSize({ width: w, height });
       const narrow = await cutCells(t);
       check(`${name} at ${w}: no cell of the sheet is cut`, narrow.length === 0, narrow.slice(0, 12));
+    }
+    if (width < 400 && /machine/.test(name)) {
+      const leading = await leadingLine(t);
+      check(`${where}: the line that leads has the title of its group while it is alone`, leading?.join('; ') === 'false,true,Matrix; false,false,; Matrix', leading);
     }
     if (width < 400) {
       await unfold(t);

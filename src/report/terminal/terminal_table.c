@@ -370,6 +370,14 @@ static void terminal_table_write_text(const struct as_table *t, const struct as_
     as_buf_finish(&line);
 }
 
+static bool has_remark_below(const struct as_table *t, const unsigned width[])
+{
+    for (size_t i = 2 * t->columns - 1; t->remark && i < t->n; i += t->columns)
+        if (as_text_width(t->cells[i].text) > width[t->columns - 1])
+            return true;
+    return false;
+}
+
 bool as_table_leaves_out(const struct as_table *t, size_t column, const struct as_table_style *style)
 {
     unsigned width[AS_TABLE_COLUMNS_MAX] = {0};
@@ -386,7 +394,7 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
         terminal_table_write_text(t, style, out);
         return as_buf_check(out, err);
     }
-    const unsigned total = t->remark && has_text(t, t->columns - 1) ? style->width : total_of(t, width);
+    const unsigned total = has_remark_below(t, width) ? style->width : total_of(t, width);
     for (size_t row = 0; (row + 1) * t->columns <= t->n; row++) {
         terminal_table_write_row(t, t->cells + row * t->columns, width, style, out);
         if (row > 0)
