@@ -319,7 +319,7 @@ enum as_status as_history_summary(const struct as_history *v, size_t n, const st
                                   struct as_buf *out, struct as_error *err)
 {
     static const char *const changed_heads[] = {"", "", ">before", ">now", ">now / before", "since", "recorded", NULL},
-                             *const steady_heads[] = {"", "", ">value", ">another run lies in", ">runs", "", NULL};
+                             *const steady_heads[] = {"", "", ">value", ">another run lies in", ">runs", "?", NULL};
     size_t changed = 0, shown = 0, runs = 0;
     struct as_table t;
     summary_head(m, style, out);

@@ -101,13 +101,13 @@ static unsigned total_of(const struct as_table *t, const unsigned width[])
     return total;
 }
 
-/* Shrinks the widest text column above its minimum until the table fits. */
-static void shrink(const struct as_table *t, unsigned most, unsigned width[], const unsigned least[])
+/* Shrinks the widest column of text, or of numbers, above its minimum until the table fits. */
+static void shrink(const struct as_table *t, bool numbers, unsigned most, unsigned width[], const unsigned least[])
 {
     for (unsigned total = total_of(t, width); total > most; total--) {
         size_t widest = t->columns;
         for (size_t c = 0; c < t->columns; c++)
-            if (!t->right[c] && width[c] > least[c] && (widest == t->columns || width[c] > width[widest]))
+            if (t->right[c] == numbers && width[c] > least[c] && (widest == t->columns || width[c] > width[widest]))
                 widest = c;
         if (widest == t->columns)
             return;
@@ -124,7 +124,8 @@ static bool has_text(const struct as_table *t, size_t column)
 }
 
 /* Widths of columns: as wide as the widest text; words together where they are longer than COMFORT; the longest word;
- * the least, which breaks words. 0 for a column that is left out. */
+ * the least, which breaks words, and for numbers, which are else not broken, keeps their units. 0 for a column that is
+ * left out. */
 struct widths {
     unsigned full[AS_TABLE_COLUMNS_MAX], comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX],
         least[AS_TABLE_COLUMNS_MAX];
@@ -133,18 +134,20 @@ struct widths {
 static void widths_of(const struct as_table *t, unsigned line, struct widths *w)
 {
     for (size_t c = 0; c < t->columns; c++) {
+        unsigned longest = 0;
         w->full[c] = w->word[c] = 0;
         for (size_t i = c; i < t->n; i += t->columns) {
             if (t->cells[i].heading)
                 continue;
             const unsigned full = as_text_width(t->cells[i].text);
-            const unsigned word = t->right[c] ? full : longest_word(t->cells[i].text);
+            const unsigned word = longest_word(t->cells[i].text);
             w->full[c] = full > w->full[c] ? full : w->full[c];
-            w->word[c] = word > w->word[c] ? word : w->word[c];
+            longest = word > longest ? word : longest;
         }
+        w->word[c] = t->right[c] ? w->full[c] : longest;
         if (!t->right[c] && w->word[c] > line / 2)
             w->word[c] = line / 2;
-        w->least[c] = t->right[c] || w->word[c] < COMFORT ? w->word[c] : COMFORT;
+        w->least[c] = t->right[c] ? longest : w->word[c] < COMFORT ? w->word[c] : COMFORT;
         w->comfort[c] = w->word[c] > COMFORT ? w->word[c] : w->full[c] < COMFORT ? w->full[c] : COMFORT;
     }
 }
@@ -164,7 +167,7 @@ static void make_room_for_remarks(const struct as_table *t, unsigned line, unsig
         if (!has_text(t, c) || (t->spare[c] && !t->cells[c].text[0]))
             leave_column_out(w, c);
     if (widest && total_of(t, w->comfort) + useful <= line)
-        shrink(t, line - useful, w->full, w->comfort);
+        shrink(t, false, line - useful, w->full, w->comfort);
 }
 
 /* What the other columns leave to remarks, if that is of use. */
@@ -175,8 +178,8 @@ static unsigned remark_width(const struct as_table *t, unsigned line, unsigned w
 }
 
 /* Widths that fit into the style, 0 for a column that is left out. Text is broken between words down to COMFORT; where
- * that is not enough, columns without text go, and those that can be spared, from the right. Words are broken only
- * where they are longer than COMFORT, if that makes the table fit, or than half a line. False: nothing fits. */
+ * that is not enough, columns without text go, and those that can be spared, from the right. If that makes the table
+ * fit, words are broken where they are longer than COMFORT, and ranges between their numbers. False: nothing fits. */
 static bool terminal_table_fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
 {
     struct widths w;
@@ -188,10 +191,12 @@ static bool terminal_table_fit(const struct as_table *t, const struct as_table_s
         for (size_t c = t->columns; c-- > 0 && total_of(t, w.comfort) > style->width;)
             if (spare ? t->spare[c] : !has_text(t, c))
                 leave_column_out(&w, c);
-    shrink(t, style->width, w.full, w.comfort);
-    shrink(t, style->width, w.full, w.word);
-    if (total_of(t, w.least) <= style->width)
-        shrink(t, style->width, w.full, w.least);
+    shrink(t, false, style->width, w.full, w.comfort);
+    shrink(t, false, style->width, w.full, w.word);
+    if (total_of(t, w.least) <= style->width) {
+        shrink(t, true, style->width, w.full, w.least);
+        shrink(t, false, style->width, w.full, w.least);
+    }
     if (t->remark)
         w.full[t->columns - 1] = remark_width(t, style->width, widest, w.full);
     memcpy(width, w.full, sizeof w.full);
