@@ -275,6 +275,25 @@ static void numbers_to_json(const struct as_advice *a, struct as_buf *out)
     as_buf_char(out, ']');
 }
 
+/* Before "; " or after "." outside of parentheses and quotes. */
+enum { ADVICE_SHORT = 160 };
+size_t as_advice_first_statement(const struct as_advice *a)
+{
+    const char *text = a->sentence;
+    const size_t len = strlen(text);
+    int depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < len && len > ADVICE_SHORT; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        quoted ^= text[i] == '\'' && (quoted || i == 0 || text[i - 1] == ' ' || text[i - 1] == '(');
+        if (depth || quoted || i + 1 == len || text[i + 1] != ' ')
+            continue;
+        if (text[i] == ';' || text[i] == '.')
+            return i + (text[i] == '.');
+    }
+    return len;
+}
+
 void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *out)
 {
     as_buf_char(out, '[');

@@ -15,6 +15,7 @@ struct as_advice_number {
     double value;
     struct as_interval ci;
     char unit[16];
+    size_t trials;
 };
 
 struct as_advice {
@@ -33,6 +34,8 @@ struct as_advice {
  * known; equals by device, then by topic. */
 enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_fact *facts, size_t facts_n,
                                 struct as_advice **advice, size_t *n, struct as_error *err);
+/* Bytes of its sentence that say what to do: up to the end of the first statement; of a short one all. */
+size_t as_advice_first_statement(const struct as_advice *a);
 /* JSON array. */
 void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *out);
 

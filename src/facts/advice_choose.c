@@ -226,7 +226,8 @@ void as_advice_add_number(struct as_advice *a, const struct as_cell *cell, const
     va_start(ap, fmt);
     as_buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    *number = (struct as_advice_number){.cell = cell->id, .value = cell->sum.median, .ci = as_cell_interval(cell)};
+    *number = (struct as_advice_number){
+        .cell = cell->id, .value = cell->sum.median, .ci = as_cell_interval(cell), .trials = cell->sum.trials};
     as_copy_text(number->what, sizeof number->what, as_buf_get(&text));
     as_copy_text(number->unit, sizeof number->unit, cell->unit);
     as_buf_finish(&text);

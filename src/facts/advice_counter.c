@@ -211,9 +211,10 @@ static size_t say_losses(struct as_rule_context *c, struct as_advice *a)
                  narrow_n = say_facts(c, &narrow, AS_FACT_LOST, true, LOSES_NARROW, "");
     if (wide_n == 1)
         as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %s", wide.sentence);
-    else if (wide_n)
-        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in memory of these %zu allocators. Lost in %s",
-                      wide_n, wide.sentence);
+    else if (wide_n) /* the first by its name, which stands before its numbers */
+        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %.*sor %zu other allocator%s. Lost in %s",
+                      (int)strcspn(wide.sentence, "("), wide.sentence, wide_n - 1, wide_n == 2 ? "" : "s",
+                      wide.sentence);
     if (narrow_n)
         as_advice_say(a, "%s in %s",
                       wide_n

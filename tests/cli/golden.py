@@ -62,6 +62,7 @@ CASES = [
     ("show-refs-of-no-device", ["show", "1", "--refs", "h100"], 0, {}),
     ("advise", ["advise", "1"], 0, {}),
     ("advise-ported", ["advise", "--store", "ported.db"], 0, {}),
+    ("advise-topic", ["advise", "short-lived", "--store", "ported.db"], 0, {}),
     ("advise-json", ["advise", "--store", "ported.db", "--json"], 0, {}),
     ("explain-cell", ["explain", "cell", "1"], 0, {}),
     ("explain-cell-utf8", ["explain", "8"], 0, {"LC_ALL": "C.UTF-8"}),

@@ -163,6 +163,7 @@ SUGGESTED = {
     "subject of facts": (["facts", "last", "cahe"] + SAMPLE, "cache"),
     "subject of facts of any run": (["facts", "cahe"] + SAMPLE, "cache"),
     "fact": (["facts", "cache.L2.siez"] + SAMPLE, "cache.L2.size"),
+    "topic of advice": (["advise", "shraed"] + SAMPLE, "shared"),
     "format": (["export", "--format", "jsno"], "json"),
     "list": (["list", "prbes"], "probes"),
     "references": (["list", "refs", "mi300b"], "mi300a"),

@@ -30,7 +30,7 @@ COLUMN = re.compile(rf"({NUMBER})%(?: ~)?\s*$")
 RATIO = re.compile(rf"(?<![\w.])(-?{NUMBER})[x×]? to (-?{NUMBER})[x×](?!\w)")
 BESIDE = re.compile(rf"(?<![\w.-])({NUMBER}) ?({UNIT})(?: per [a-z]+)?(?: \(|, 95% interval |{EDGE}+\(?)({NUMBER}) to ({NUMBER}) ?\2(?!\w)")
 LONG = re.compile(r"(?<![\w.:/-])[0-9]+\.[0-9]+(?![\w.:-])")
-WHOLE = re.compile(r"(?<![\w.:/-])([0-9]{6,}) (?:updates|lost|cycles|[nµm]s|[kMGT]?B/s|[kMG]?Hz|[kMGT]?(?:FLOP|OP)/s)(?![,\s]*one trial|[\w/])")  # a count of one trial is exact
+WHOLE = re.compile(r"(?<![\w.:/-])([0-9]{6,}) (?:updates|lost|cycles|[nµm]s|[kMGT]?B/s|[kMG]?Hz|[kMGT]?(?:FLOP|OP)/s)(?![,\s(]*one trial|[\w/])")  # a count of one trial is exact
 INTERVAL = "95% interval"
 SIZE = re.compile(r" to ([0-9.]+) [KMG]iB")
 WORDS = re.compile(r"an inconclusive multiple|(?:±|\+-) [0-9]+ (?:of [0-9]+ )?trials?|too noisy: one trial, \w+ too noisy")
@@ -133,7 +133,7 @@ def views(assay, store, shown=None):
             yield f"show {probe}", read(assay, "show", run, probe, store=store)
         facts = json.loads(read(assay, "facts", run, "--json", store=store))["facts"]
         yield "facts", "\n".join(f["sentence"] for f in facts)
-        yield "advise", read(assay, "advise", run, store=store)
+        yield "advise", read(assay, "advise", run, "--all", store=store)
         yield "header", "\n".join(re.findall(r"/\*.*?\*/", read(assay, "export", run, "--format", "header", store=store)))  # not the constants
         sheet = json.loads(read(assay, "export", run, "--format", "sheet", store=store))
         yield "sheet", "\n".join(line["further"] for d in sheet["devices"] for line in d["lines"])

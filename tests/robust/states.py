@@ -136,7 +136,7 @@ def test_facts_and_views_tell_them_apart(assay):
     expect(changed[0]["gain_high"] < 1, "the engines are slower", changed)
     own = [f for f in facts if f["id"].startswith("copy.engine")]
     expect(own and all("state" not in f and f["value"] <= SLOW for f in own), "the machine's own copies are the plain ones", own)
-    advice = assay.run("advise")
+    advice = assay.run("advise", "--all")
     expect(one_trial or f"Set {SDMA[0]}" in " ".join(advice.out.split()), "advice", advice)
     shown = assay.run("show", "last", COPY)
     expect(all(s in shown.out for s in SDMA), "the table", shown)

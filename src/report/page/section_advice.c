@@ -15,25 +15,6 @@ bool as_page_has_advice(const struct as_page *p)
 
 enum { OPEN = 7 }; /* answers that are not folded */
 
-/* Bytes up to the end of the first statement, before "; " or after "." outside of parentheses and quotes; of a short
- * text all. */
-enum { ADVICE_SHORT = 160 };
-static size_t first_statement(const char *text)
-{
-    const size_t len = strlen(text);
-    int depth = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < len && len > ADVICE_SHORT; i++) {
-        depth += (text[i] == '(') - (text[i] == ')');
-        quoted ^= text[i] == '\'' && (quoted || i == 0 || text[i - 1] == ' ' || text[i - 1] == '(');
-        if (depth || quoted || i + 1 == len || text[i + 1] != ' ')
-            continue;
-        if (text[i] == ';' || text[i] == '.')
-            return i + (text[i] == '.');
-    }
-    return len;
-}
-
 static void advice(struct as_page *p, const struct as_report_run *rr, const struct as_advice *a)
 {
     struct as_buf *b = p->out;
@@ -48,7 +29,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
         as_page_run_name(b, &rr->run);
     }
     as_html_close(b, "span/p");
-    const size_t first = first_statement(a->sentence);
+    const size_t first = as_advice_first_statement(a);
     as_html_open(b, "p", "sentence");
     as_html_printf(b, "%.*s", (int)first, a->sentence);
     as_html_text(b, "span", "further", a->sentence + first);
@@ -59,7 +40,8 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
         const struct as_advice_number *number = &a->numbers[i];
         as_html_text(b, "dt", NULL, number->what);
         as_html_open(b, "dd", NULL);
-        const struct as_number n = {.value = number->value, .ci = number->ci, .unit = number->unit};
+        const struct as_number n = {
+            .value = number->value, .ci = number->ci, .unit = number->unit, .trials = number->trials};
         as_page_number(b, &n);
         if (number->ci.hi > number->ci.lo && as_number_has_interval(&n)) {
             as_buf_str(b, " (");
