@@ -172,6 +172,27 @@ UNIT_TEST(test_signals_of_each_type)
 {
     static const char *const ids[] = {"matmul.unit.f32", "matmul.unit.f64", "matmul.unit.s8"};
     m.info.compute_units = 132;
+/* Metal has no dot product of four bytes: the peak of s8 is that of multiply-adds. Where dot products were merely left
+ * out, it is unknown. */
+UNIT_TEST(test_integers_without_dots)
+{
+    m.info.compute_units = 10;
+    gemm("tensor", "s8", 4096, 12);
+    struct as_cell *dots =
+        made_add(&m, "alu", "ops/cycle", 0, "op=idp4a32 ilp=4 warps=0 width=scalar operands=0 steps=0");
+    struct as_cell *adds =
+        made_add(&m, "alu", "ops/cycle", 32, "op=imad32 ilp=4 warps=0 width=scalar operands=0 steps=0");
+    adds->clock_hz = 1e9;
+    dots->status = AS_CELL_SKIPPED;
+    made_derive(&m);
+    assert_null(made_find(&m, "matmul.unit.s8"));
+    dots->status = AS_CELL_UNSUPPORTED;
+    made_derive(&m);
+    made_near(&m, "matmul.unit.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
+    made_says(made_get(&m, "matmul.unit.s8"), "the peak of the vector ALU (imad32)");
+    made_near(&m, "matmul.share.tensor.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
+}
+
     gemm("library", "f32", 8192, 51);
     sustained("library", "f32", 51, 700);
     sustained("tiled", "f32", 32.5, 572);
@@ -364,3 +385,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        made_test(test_integers_without_dots, &m),
