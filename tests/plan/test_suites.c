@@ -1,12 +1,14 @@
-/* Suite tensor plans what the verdict on a matrix unit rests on: for each type and each path whose rate it may judge,
- * the peak of the vector ALU, the older path and the power of both units at one size. On stand-ins of an H200, of an
- * Apple GPU with tensors and of an MI300A. */
+/* Suites plan the cells that facts rest on, on stand-ins of an H200, of an Apple GPU with tensors and of an MI300A.
+ * Suite tensor plans what the verdict on a matrix unit rests on: for each type and each path whose rate it may judge,
+ * the peak of the vector ALU, the older path and the power of both units at one size. Suites quick, full and alu plan
+ * the same cells of what has limits, so that these are the same facts. */
 #include "device/device.h"
 #include "facts/matmul_types.h"
 #include "plan/plan.h"
 #include "tests/unit_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const matrix_paths[] = {"library", "wgmma", "wgmma_pair", "tensor", "mma"};
@@ -16,14 +18,14 @@ static const unsigned tensors =
 
 static struct as_plan planned;
 
-static void plan_suite(const char *device)
+static void plan_suite(const char *device, const char *name, struct as_plan *out)
 {
     struct as_opened o;
     struct as_suite suite;
     struct as_error err = {0};
     const char *text = NULL;
     for (size_t i = 0; as_suite_texts[i].name; i++)
-        text = strcmp(as_suite_texts[i].name, "tensor") == 0 ? as_suite_texts[i].text : text;
+        text = strcmp(as_suite_texts[i].name, name) == 0 ? as_suite_texts[i].text : text;
     if (as_device_open(device, &o, &err))
         fail_msg("%s", err.text);
     struct as_device_info info = o.device.info;
@@ -32,8 +34,8 @@ static void plan_suite(const char *device)
         info.capabilities |= tensors;
     info.memory_bytes = info.memory_free = UINT64_C(64) << 30;
     info.max_alloc = 0;
-    planned = (struct as_plan){0};
-    if (as_suite_parse("tensor", text, &suite, &err) || as_plan_add(&planned, &suite, &info, NULL, 0, &err))
+    *out = (struct as_plan){0};
+    if (as_suite_parse(name, text, &suite, &err) || as_plan_add(out, &suite, &info, NULL, 0, &err))
         fail_msg("%s", err.text);
     as_suite_finish(&suite);
 }
@@ -132,7 +134,7 @@ UNIT_TEST(test_three_signals)
     } devices[] = {{"cuda:0", 16}, {"metal:0", 8}, {"hip:0", 8}};
     for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
         size_t n = 0;
-        plan_suite(devices[d].device);
+        plan_suite(devices[d].device, "tensor", &planned);
         for (const struct as_matmul_type *t = as_matmul_types; t->word; t++)
             n += check_type(devices[d].device, t);
         if (n < devices[d].least)
@@ -141,8 +143,60 @@ UNIT_TEST(test_three_signals)
     }
 }
 
+static bool has_cell(const struct as_plan *plan, const struct as_cell *c)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct as_cell *other = &plan->cells[i];
+        size_t same = 0;
+        if (strcmp(other->probe, c->probe) != 0 || other->status != c->status || other->axes.n != c->axes.n)
+            continue;
+        while (same < c->axes.n && strcmp(other->axes.v[same].text, c->axes.v[same].text) == 0)
+            same++;
+        if (same == c->axes.n)
+            return true;
+    }
+    return false;
+}
+
+/* Are all cells of these probes in the other plan? Returns how many there are. */
+static size_t check_cells(const char *what, const struct as_plan *plan, const struct as_plan *other)
+{
+    static const char *const probes[] = {"occupancy", "concurrency"};
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        for (size_t p = 0; p < sizeof probes / sizeof *probes; p++) {
+            const struct as_cell *c = &plan->cells[i];
+            if (strcmp(c->probe, probes[p]) != 0)
+                continue;
+            n++;
+            if (!has_cell(other, c))
+                fail_msg("%s: %s %s=%s %s=%s %s=%s", what, c->probe, c->axes.v[0].name, c->axes.v[0].text,
+                         c->axes.v[1].name, c->axes.v[1].text, c->axes.v[2].name, c->axes.v[2].text);
+        }
+    return n;
+}
+
+UNIT_TEST(test_same_limits)
+{
+    static const char *const devices[] = {"cuda:0", "metal:0", "hip:0"}, *const suites[] = {"full", "alu"};
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+        struct as_plan quick, other;
+        char what[96];
+        plan_suite(devices[d], "quick", &quick);
+        for (size_t s = 0; s < sizeof suites / sizeof *suites; s++) {
+            plan_suite(devices[d], suites[s], &other);
+            snprintf(what, sizeof what, "%s, in suite quick and not in %s", devices[d], suites[s]);
+            assert_true(check_cells(what, &quick, &other) > 20);
+            snprintf(what, sizeof what, "%s, in suite %s and not in quick", devices[d], suites[s]);
+            check_cells(what, &other, &quick);
+            as_plan_finish(&other);
+        }
+        as_plan_finish(&quick);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_signals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_signals), cmocka_unit_test(test_same_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
