@@ -21,27 +21,56 @@ const struct as_matmul_type as_matmul_types[] = {
     {0},
 };
 
-static bool scale_dots(const struct as_rule_context *c, const struct as_cell *dots, struct as_cell *out)
+/* Integer operations of the probe alu that set the peak of s8, the first that the device has. */
+static const struct integer_roof {
+    const char *op;
+    double operations; /* counted as in GEMMs */
+} integer_roofs[] = {{"idp4a32", 8}, {"imad32", 2}};
+enum { INTEGER_ROOFS = sizeof integer_roofs / sizeof *integer_roofs };
+
+/* Its rate per cycle and unit, as operations per second of the device. */
+static bool scale_integers(const struct as_rule_context *c, const struct as_cell *rate, double operations,
+                           struct as_cell *out)
 {
-    enum { OPERATIONS = 8 }; /* four multiply-adds */
-    if (!dots || !c->info || !c->info->compute_units || !(dots->clock_hz > 0))
+    if (!c->info || !c->info->compute_units || !(rate->clock_hz > 0))
         return false;
-    const double each = OPERATIONS * dots->clock_hz * c->info->compute_units;
-    const struct as_interval ci = as_cell_interval(dots);
-    *out = *dots;
+    const double each = operations * rate->clock_hz * c->info->compute_units;
+    const struct as_interval ci = as_cell_interval(rate);
+    *out = *rate;
     out->sum.median *= each;
     out->sum.ci = (struct as_interval){ci.lo * each, ci.hi * each};
     out->limit *= each;
     return true;
 }
 
-void as_matmul_roofs_make(struct as_rule_context *c, struct as_matmul_roofs *out)
+/* Not merely left out. */
+static bool lacks_op(const struct as_rule_context *c, const char *op)
+{
+    for (size_t i = 0; i < c->all_n; i++)
+        if (c->all[i].status == AS_CELL_UNSUPPORTED && strcmp(c->all[i].device, c->device) == 0 &&
+            strcmp(c->all[i].probe, "alu") == 0 && as_cell_is(&c->all[i], "op", op))
+            return true;
+    return false;
+}
+
+static void make_integer_roof(struct as_rule_context *c, struct as_matmul_roofs *out)
 {
     const struct as_cell **alu;
     const size_t n = as_cells_of(c, "alu", &alu);
-    out->n = as_cells_of(c, "roofline", &out->cells);
-    out->has_dots = scale_dots(c, as_cells_best(alu, n, "op", "idp4a32"), &out->dots);
+    for (size_t i = 0; i < INTEGER_ROOFS && !out->has_integers; i++) {
+        const struct as_cell *best = as_cells_best(alu, n, "op", integer_roofs[i].op);
+        out->has_integers = best && scale_integers(c, best, integer_roofs[i].operations, &out->integers);
+        if (best || !lacks_op(c, integer_roofs[i].op))
+            break;
+    }
     free(alu);
+}
+
+void as_matmul_roofs_make(struct as_rule_context *c, struct as_matmul_roofs *out)
+{
+    *out = (struct as_matmul_roofs){.n = 0};
+    out->n = as_cells_of(c, "roofline", &out->cells);
+    make_integer_roof(c, out);
 }
 
 void as_matmul_roofs_free(struct as_matmul_roofs *roofs)
@@ -52,8 +81,8 @@ void as_matmul_roofs_free(struct as_matmul_roofs *roofs)
 const struct as_cell *as_matmul_ceiling(const struct as_matmul_roofs *roofs, const struct as_matmul_type *t)
 {
     const struct as_cell *best = NULL;
-    if (strcmp(t->word, "s8") == 0 && roofs->has_dots)
-        return &roofs->dots;
+    if (strcmp(t->word, "s8") == 0 && roofs->has_integers)
+        return &roofs->integers;
     for (size_t i = 0; i < roofs->n; i++)
         if ((!t->vector || strcmp(as_cell_axis(roofs->cells[i], "type"), t->vector) == 0) &&
             as_is_higher_roof(roofs->cells[i], best, t->word))

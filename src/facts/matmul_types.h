@@ -19,13 +19,14 @@ struct as_matmul_type {
 };
 extern const struct as_matmul_type as_matmul_types[]; /* terminated by a NULL word */
 
-/* Peaks of the vector ALU: cells of the probe roofline, and its dot products of four bytes, the peak of s8, as a cell
- * of the probe alu scaled to operations per second of the device. */
+/* Peaks of the vector ALU: cells of the probe roofline, and the peak of s8, a cell of the probe alu scaled to
+ * operations per second of the device: dot products of four bytes, or 32-bit multiply-adds where the device has none.
+ */
 struct as_matmul_roofs {
     const struct as_cell **cells;
     size_t n;
-    bool has_dots;
-    struct as_cell dots;
+    bool has_integers;
+    struct as_cell integers;
 };
 void as_matmul_roofs_make(struct as_rule_context *c, struct as_matmul_roofs *out);
 void as_matmul_roofs_free(struct as_matmul_roofs *roofs);

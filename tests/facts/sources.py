@@ -8,7 +8,10 @@ import re
 import subprocess
 import sys
 
+import refs_beside
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+ALONE = re.compile(r"\b(\d+) figures? alone\b")
 STATE = re.compile(r"(complete( where [^;]+| on [^;]+)?(; .+)?|(partial|missing|none): .+)$")
 CELL = re.compile(r"(\w+): (\w+)((?: \w+=\S+)*)$")
 # Of sources whose figures are in refs/: the file, and what comes before the place in its column `source`.
@@ -77,6 +80,43 @@ def places_without_row(root, rows):
     return wrong
 
 
+def counts_of_alone(figures, reasons, name, before, rows):
+    """Of one source, by the rows that a place has: how many figures have no counterpart."""
+    counts = {}
+    for figure in figures:
+        place = figure["source"].removeprefix(before)
+        if refs_beside.reason_of(name, figure, reasons) is not None:
+            key = tuple(i for i, fields in enumerate(rows)
+                        if {place, *place.split(", ")} & {fields[0], *fields[0].split(", ")})
+            counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def faults_of_alone(source, rows, counts):
+    """Rows that do not say how many of their figures have no counterpart, in one of the rows that share a place."""
+    wrong = []
+    for i, fields in enumerate(rows):
+        found = ALONE.search(fields[4])
+        shared = [key for key in counts if i in key]
+        if found and not shared:
+            wrong.append(f"{source}, {fields[0]}: says '{found.group(0)}', of which there is none")
+    for key, count in counts.items():
+        said = [int(m.group(1)) for i in key for m in ALONE.finditer(rows[i][4])]
+        if sum(said) != count:
+            wrong.append(f"{source}, {' / '.join(rows[i][0] for i in key)}: {count} figures stand alone, {sum(said)} are named")
+    return wrong
+
+
+def figures_alone(root, rows):
+    reasons = refs_beside.read(os.path.join(HERE, "refs_alone.csv"))
+    wrong = []
+    for source, (name, before) in FIGURES.items():
+        own = [fields for s, fields in rows if s == source]
+        figures = refs_beside.read(os.path.join(root, "refs", name + ".csv"))
+        wrong += faults_of_alone(source, own, counts_of_alone(figures, reasons, name, before, own))
+    return wrong
+
+
 def test_faults_are_found():
     good = ["Fig. 1", "a curve", "`upm: copy how=engine`, `grid: app`", "`app.*` `copy.*`", "complete; all of it"]
     assert not faults_of("s", good)
@@ -88,6 +128,13 @@ def test_faults_are_found():
     assert not lacking([("s", "Fig. 1")], [("s", good)])
     assert lacking([("s", "Fig. 2")], [("s", good)]) == ["s, Fig. 2: no row", "s, Fig. 1: not an experiment of the source"]
     assert lacking([("s", "Fig. 1")], [("s", good), ("s", good)]) == ["s, Fig. 1: has two rows"]
+    named, unnamed = good[:4] + ["partial: 2 figures alone: a threshold"], good[:4] + ["complete"]
+    assert not faults_of_alone("s", [named, unnamed], {(0, 1): 2}) and not faults_of_alone("s", [unnamed], {})
+    assert faults_of_alone("s", [named], {(0,): 3}) and faults_of_alone("s", [unnamed], {(0,): 1})
+    assert faults_of_alone("s", [named], {})
+    figures = [{"source": "Fig. 1, left", "metric": m, "axes": ""} for m in ("kept", "lost")]
+    reasons = [{"refs": "r*", "metric": "lost", "axes": "*"}]
+    assert counts_of_alone(figures, reasons, "refs", "", [["Fig. 2"], ["Fig. 1"]]) == {(1,): 1}
     text = "## s\n| Experiment | b |\n|---|---|\n| x | y |\n"
     assert rows_of(text) == [("s", ["x", "y"])]
 
@@ -109,6 +156,7 @@ def main():
               (f"{len(rows)} rows name measurements, facts and a state", form),
               (f"{len(experiments)} experiments have a row each", lacking(experiments, rows)),
               ("published figures belong to rows", places_without_row(root, rows)),
+              ("rows name the figures that stand alone", [] if form else figures_alone(root, rows)),
               (f"{len(asked)} measurements and facts are planned",
                [f"nothing plans '{a}'" for a in answer if a not in never])]
     print(f"1..{len(checks)}")

@@ -154,14 +154,15 @@ static const struct as_cell *best_with_power(const struct gemms *p, const char *
     return best;
 }
 
-/* The fastest on a matrix path and on the vector ALU, at the largest size that both have. */
-static struct both power_at_one_size(const struct gemms *p, const char *type, const char *vector)
+/* The fastest by one of the paths and on the vector ALU, at the largest size that both have. */
+static struct both power_at_one_size(const struct gemms *p, const char *type, const char *const *paths,
+                                     const char *vector)
 {
     struct both at = {NULL, NULL};
     double largest = 0;
     for (size_t i = p->n; i < p->all; i++) {
         const double size = as_cell_axis_number(p->cells[i], "size");
-        const struct both here = {best_with_power(p, type, matrix_paths, size),
+        const struct both here = {best_with_power(p, type, paths, size),
                                   best_with_power(p, vector, vector_alu_paths, size)};
         if (size > largest && here.a && here.b) {
             largest = size;
@@ -169,6 +170,15 @@ static struct both power_at_one_size(const struct gemms *p, const char *type, co
         }
     }
     return at;
+}
+
+/* Of the path whose rate is judged, so that all signals are of one path; else of any matrix path. */
+static struct both power_beside(const struct gemms *p, const char *type, const char *path, const char *vector)
+{
+    const char *const judged[] = {path, NULL};
+    const struct both at =
+        matmul_is_in(path, matrix_paths) ? power_at_one_size(p, type, judged, vector) : (struct both){NULL, NULL};
+    return at.a ? at : power_at_one_size(p, type, matrix_paths, vector);
 }
 
 /* A GPU's power reading is accurate to about 5% (NVML's reference says so of nvmlDeviceGetPowerUsage). */
@@ -339,15 +349,14 @@ static void look_at_unit(const struct gemms *p, const struct as_matmul_type *t, 
     const char *type = t->word;
     /* the vector ALU has no tf32: it does the same in f32 */
     const char *vector = t->vector ? t->vector : type;
-    struct signals s = {.older = at_last_size(p, type, new_paths, type, old_paths),
-                        .power = power_at_one_size(p, type, vector),
-                        .energy = NAN};
+    struct signals s = {.older = at_last_size(p, type, new_paths, type, old_paths), .energy = NAN};
     if (!s.older.a)
         s.older = at_last_size(p, type, old_paths, type, oldest_paths);
     struct both same = at_last_size(p, type, NULL, type, NULL);
     if (!same.a || !roof)
         return;
     s.above = (struct both){same.a, roof};
+    s.power = power_beside(p, type, matmul_path_of(same.a), vector);
     if (s.older.a)
         s.older_above = as_verdict_above(as_cells_ratio(s.older.b, roof), 1);
     if (s.power.a)
@@ -470,7 +479,8 @@ const struct as_rule as_rules_matmul[] = {
      "the fastest valid GEMM of random operands in bursts, at the data sheet's size, else the largest common one: a "
      "type is accelerated from 1.5 "
      "times the next wider type's rate on, among paths measured with both; three signals "
-     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes), which decides; "
+     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes, or of 32-bit "
+     "multiply-adds where it has none), which decides; "
      "a "
      "gain of 1.5 times over the older path, or an older path above that peak; less than 1/1.5 of the energy per "
      "operation of the vector ALU, sustained, "

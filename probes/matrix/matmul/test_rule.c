@@ -132,6 +132,19 @@ UNIT_TEST(test_matrix_unit)
     made_holds(made_get(&m, "matmul.library.f16"), 1);
 }
 
+/* The power is that of the path whose rate is judged, not of one that is faster where it was sustained. */
+UNIT_TEST(test_signals_of_one_path)
+{
+    gemm("library", "f16", 8192, 753);
+    gemm("wgmma", "f16", 8192, 720);
+    held("library", 4096, 590, 700);
+    held("wgmma", 4096, 600, 650);
+    held("tiled", 4096, 28, 350);
+    made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
+    made_derive(&m);
+    made_says(made_get(&m, "matmul.unit.f16"), "; library takes ");
+}
+
 /* Rigel's three signals on its own chip: below the ceiling, hardly above the older path, and the energy of the
  * vector ALU on the GPU's rail alone. */
 static void signals(double older, double tiled_watts)
@@ -157,6 +170,27 @@ UNIT_TEST(test_signals)
     signals(5, 14);
     made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.unit.f16"), "signals differ: throughput vector, older path matrix, power vector");
+}
+
+/* Metal has no dot product of four bytes: the peak of s8 is that of multiply-adds. Where dot products were merely left
+ * out, it is unknown. */
+UNIT_TEST(test_integers_without_dots)
+{
+    m.info.compute_units = 10;
+    gemm("tensor", "s8", 4096, 12);
+    struct as_cell *dots =
+        made_add(&m, "alu", "ops/cycle", 0, "op=idp4a32 ilp=4 warps=0 width=scalar operands=0 steps=0");
+    struct as_cell *adds =
+        made_add(&m, "alu", "ops/cycle", 32, "op=imad32 ilp=4 warps=0 width=scalar operands=0 steps=0");
+    adds->clock_hz = 1e9;
+    dots->status = AS_CELL_SKIPPED;
+    made_derive(&m);
+    assert_null(made_find(&m, "matmul.unit.s8"));
+    dots->status = AS_CELL_UNSUPPORTED;
+    made_derive(&m);
+    made_near(&m, "matmul.unit.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
+    made_says(made_get(&m, "matmul.unit.s8"), "the peak of the vector ALU (imad32)");
+    made_near(&m, "matmul.share.tensor.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
 }
 
 /* A verdict per path and type: the same type is native by one and emulated by another. */
@@ -357,7 +391,9 @@ int main(void)
         made_test(test_undecided, &m),
         made_test(test_like_paths, &m),
         made_test(test_signals, &m),
+        made_test(test_signals_of_one_path, &m),
         made_test(test_signals_of_each_type, &m),
+        made_test(test_integers_without_dots, &m),
         made_test(test_paths, &m),
         made_test(test_converts, &m),
         made_test(test_native_or_another_cause, &m),

@@ -13,15 +13,17 @@ static const struct as_axis axes[] = {
     AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory per workgroup"),
     {0},
 };
-static const char *const quick[] = {"threads=32,64,416 values=0 shared=0", "threads=128 values=0,36,76,128 shared=0",
-                                    "threads=32 values=0 shared=7000,11000,15000,25000", NULL};
-static const char *const full[] = {
-    "threads=32,64,128,256,416,512,1024 values=0 shared=0",
-    "threads=32,128 values=34,36,74,76,90,92 shared=0",
-    "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 shared=0",
-    "threads=32 values=0 shared=1KiB..128KiB x2",
-    "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,20000,25000,37000,57000,75000,110000,180000",
-    NULL};
+/* One grid for all suites, so that the limits rest on the same cells: those that tell the capacity, the granularity and
+ * the partitions of the compute units of known GPUs as well as every number of values and threads would. */
+static const char *const grid[] = {
+    "threads=32,64,128,416 values=0 shared=0",
+    "threads=128 values=24,32,36,48,56,64,76,80,90,128 shared=0",
+    "threads=32 values=112,128,208 shared=0",
+    "threads=64 values=96,160 shared=0",
+    "threads=256 values=40,224,240 shared=0",
+    "threads=32 values=0 shared=7000,9000,11000,15000,20000,25000",
+    NULL,
+};
 
 enum {
     MEETING_WORDS = 3, /* as in the kernel: arrivals, the timeout flag, 0 */
@@ -326,7 +328,7 @@ const struct as_probe as_probe_occupancy = {
     .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
               "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, occupancy_applies),
+    AS_CELLS(axes, grid, grid, occupancy_applies),
     .patience_s = 30, /* the driver compiles the kernel first */
     AS_TRIAL(struct state, occupancy_prepare, occupancy_sample, occupancy_check, occupancy_finish),
 };

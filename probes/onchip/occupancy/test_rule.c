@@ -73,23 +73,22 @@ static struct made *made_unit(const struct unit *u)
     return m;
 }
 
-/* The grid of suite full. */
-static void add_full(struct made *m, const struct unit *u)
+/* The grid of every suite. */
+static void add_grid(struct made *m, const struct unit *u)
 {
-    static const unsigned sizes[] = {5000, 7000, 9000, 11000, 13000, 15000, 19000, 25000, 37000, 57000};
-    static const unsigned between[] = {34, 36, 74, 76, 90, 92};
-    for (unsigned threads = 32; threads <= 1024; threads *= 2)
-        add(m, threads, 0, 0, resident(u, threads, 0, 0));
-    add(m, 416, 0, 0, resident(u, 416, 0, 0));
-    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
-        for (unsigned threads = 32; threads <= 128; threads *= 4)
-            add(m, threads, between[i], 0, resident(u, threads, between[i] + 18, 0));
-    for (unsigned threads = 32; threads <= 256; threads *= 2)
-        for (unsigned values = 8; values <= 240; values += values < 64 ? 8 : 16)
-            if (resident(u, threads, values + 18, 0))
-                add(m, threads, values, 0, resident(u, threads, values + 18, 0));
+    static const struct {
+        unsigned threads, values;
+    } cells[] = {{32, 0},   {64, 0},   {128, 0},  {416, 0},  {128, 24},  {128, 32},  {128, 36}, {128, 48},
+                 {128, 56}, {128, 64}, {128, 76}, {128, 80}, {128, 90},  {128, 128}, {32, 112}, {32, 128},
+                 {32, 208}, {64, 96},  {64, 160}, {256, 40}, {256, 224}, {256, 240}};
+    static const unsigned sizes[] = {7000, 9000, 11000, 15000, 20000, 25000};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        const unsigned registers = cells[i].values ? cells[i].values + 18 : 0;
+        if (registers < 256 && resident(u, cells[i].threads, registers, 0))
+            add(m, cells[i].threads, cells[i].values, 0, resident(u, cells[i].threads, registers, 0));
+    }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        add(m, 32, 0, sizes[i], resident(u, 32, 0, sizes[i]));
+        add_step(m, u, sizes[i]);
 }
 
 static void holds(const struct made *m, const char *id, double value, double share)
@@ -110,48 +109,21 @@ static void holds_between(const struct made *m, const char *id, double value)
 }
 
 /* Limits by workgroups, warps, partitions and grains, which look like limits of another resource. */
-UNIT_TEST(test_full)
+UNIT_TEST(test_grid)
 {
-    const struct unit *const units[] = {&hopper, &cdna, &plain};
+    static const struct unit *const units[] = {&hopper, &cdna, &plain, &ada, &turing};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct made *m = made_unit(units[i]);
-        add_full(m, units[i]);
+        add_grid(m, units[i]);
         made_derive(m);
-        holds(m, "onchip.unit.registers", units[i]->registers, 0.25);
-        holds(m, "onchip.unit.shared", units[i]->shared, 0.15);
+        holds(m, "onchip.unit.registers", units[i]->registers, 0.06);
+        holds(m, "onchip.unit.shared", units[i]->shared, 0.01);
         holds(m, "onchip.unit.threads", units[i]->threads, 0.13);
         assert_null(made_find(m, "onchip.unit.registers.contradiction"));
         made_near(m, "onchip.unit.workgroups", units[i]->workgroups, 0);
         holds_between(m, "onchip.unit.registers.grain", units[i]->grain * units[i]->warp);
-        holds_between(m, "onchip.unit.registers.parts", units[i]->parts);
-        made_free(m);
-    }
-}
-
-/* The grid of suite quick: the same limits as of the full one. */
-static void add_quick(struct made *m, const struct unit *u)
-{
-    static const unsigned threads[] = {32, 64, 416}, values[] = {0, 36, 76, 128}, sizes[] = {7000, 11000, 15000, 25000};
-    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
-        add(m, threads[i], 0, 0, resident(u, threads[i], 0, 0));
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        add(m, 128, values[i], 0, resident(u, 128, values[i] + 18, 0));
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        add_step(m, u, sizes[i]);
-}
-
-UNIT_TEST(test_quick)
-{
-    static const struct unit *const units[] = {&hopper, &cdna, &plain};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        struct made *m = made_unit(units[i]);
-        add_quick(m, units[i]);
-        made_derive(m);
-        holds(m, "onchip.unit.registers", units[i]->registers, 0.25);
-        holds(m, "onchip.unit.shared", units[i]->shared, 0.15);
-        holds(m, "onchip.unit.threads", units[i]->threads, 0.13);
-        assert_null(made_find(m, "onchip.unit.registers.contradiction"));
-        made_near(m, "onchip.unit.workgroups", units[i]->workgroups, 0);
+        made_near(m, "onchip.unit.registers.parts", units[i]->parts, 0);
+        holds_between(m, "onchip.unit.shared.grain", units[i]->shared_grain);
         made_free(m);
     }
 }
@@ -195,7 +167,7 @@ UNIT_TEST(test_no_upper_bound)
 UNIT_TEST(test_contradiction)
 {
     struct made *m = made_unit(&hopper);
-    add_full(m, &hopper);
+    add_grid(m, &hopper);
     add(m, 192, 0, 0, 5); /* six of 192 threads would need 1152 */
     add(m, 32, 84, 0, 7); /* so would eight of some 100 registers */
     add(m, 32, 0, 6000, 12);
@@ -216,8 +188,10 @@ UNIT_TEST(test_contradiction)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full),           cmocka_unit_test(test_quick),         cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_no_upper_bound), cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_no_upper_bound),
+        cmocka_unit_test(test_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,10 +107,10 @@ UNIT_TEST(test_mma)
         enum as_gemm_type type;
         unsigned epilogue, wanted;
     } cases[] = {
-        {"sm_80", AS_GEMM_F64, 0, 64},   {"sm_80", AS_GEMM_TF32, 0, 32},  {"sm_80", AS_GEMM_BF16, 1, 32},
-        {"sm_80", AS_GEMM_F16, 2, 32},   {"sm_80", AS_GEMM_S8, 0, 32},    {"sm_90a", AS_GEMM_F64, 0, 16},
-        {"sm_90a", AS_GEMM_E4M3, 0, 32}, {"sm_90a", AS_GEMM_E5M2, 0, 32}, {"sm_100", AS_GEMM_F16, 0, 32},
-        {"sm_100", AS_GEMM_E4M3, 0, 32},
+        {"sm_80", AS_GEMM_F64, 0, 64},    {"sm_80", AS_GEMM_TF32, 0, 32},  {"sm_80", AS_GEMM_BF16, 1, 32},
+        {"sm_80", AS_GEMM_F16, 2, 32},    {"sm_80", AS_GEMM_S8, 0, 32},    {"sm_90a", AS_GEMM_F64, 0, 16},
+        {"sm_90a", AS_GEMM_E4M3, 0, 32},  {"sm_90a", AS_GEMM_E5M2, 0, 32}, {"sm_100a", AS_GEMM_F16, 0, 32},
+        {"sm_100a", AS_GEMM_E4M3, 0, 32},
     };
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -136,8 +136,8 @@ UNIT_TEST(test_conversions)
         {as_kernel_gemm_mma, "gemm_mma", "sm_90a", AS_GEMM_F16, 0, 32},
         {as_kernel_gemm_mma, "gemm_mma", "sm_90a", AS_GEMM_E4M3, EMULATED, 32},
         {as_kernel_gemm_mma, "gemm_mma", "sm_90a", AS_GEMM_E5M2, EMULATED, 32},
-        {as_kernel_gemm_mma, "gemm_mma", "sm_100", AS_GEMM_E4M3, EMULATED, 32},
-        {as_kernel_gemm_mma, "gemm_mma", "sm_120", AS_GEMM_E4M3, 0, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_100a", AS_GEMM_E4M3, EMULATED, 32},
+        {as_kernel_gemm_mma, "gemm_mma", "sm_120a", AS_GEMM_E4M3, 0, 32},
     };
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -178,7 +178,7 @@ UNIT_TEST(test_flash)
         unsigned wanted;
     } cases[] = {{"sm_80", AS_ATTENTION_FLASH, 128},       {"sm_90a", AS_ATTENTION_FLASH, 128},
                  {"sm_90a", AS_ATTENTION_SPLIT, 128},      {"sm_90a", AS_ATTENTION_FLASH_WGMMA, 32},
-                 {"sm_90a", AS_ATTENTION_SPLIT_WGMMA, 32}, {"sm_100", AS_ATTENTION_FLASH, 128}};
+                 {"sm_90a", AS_ATTENTION_SPLIT_WGMMA, 32}, {"sm_100a", AS_ATTENTION_FLASH, 128}};
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_device_info info = {.dialect = "cuda", .capabilities = AS_CAP_SOURCE};

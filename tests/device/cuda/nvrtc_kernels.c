@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
+static const char *const archs[] = {"sm_80", "sm_90a", "sm_100a"};
 
 static void compile(const char *source, const char *name, const char *defines, const char *arch, unsigned char **cubin,
                     size_t *bytes)
