@@ -29,7 +29,6 @@ struct as_fact {
     char sentence[448];
     char act[240]; /* what to do, and what it gains: "Pin host memory for copies: 7.34x (6.15 to 7.92x) ..."; ""
                       nothing. Before the colon stands what is to be done, alike where facts call for the same */
-    bool is_usual; /* on nearly any machine the same is to be done: only the size of the gain is news */
     double gain;   /* ratio of two ways to do the same, of which act, if any, names the better; NAN: there is none */
     struct as_interval gain_ci;
     enum as_fact_verdict verdict;

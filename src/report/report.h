@@ -96,9 +96,10 @@ struct as_table_style {
     int colour;
     int unicode; /* box and block characters, else ASCII */
 };
-/* The short page after a run: facts, then the best numbers of every probe. */
-enum as_status as_report_terminal(const struct as_report_run *run, const struct as_table_style *style,
-                                  struct as_buf *out, struct as_error *err);
+/* The short page after a run: data sheets, what is worth knowing, what is missing. device: whose sheet, "all" each in
+ * full; NULL: of all, of identical GPUs the first in full. */
+enum as_status as_report_terminal(const struct as_report_run *run, const char *device,
+                                  const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 /* All cells of one probe: an aligned table, and a small plot where an axis is a size; with the probes of latency
  * between agents and memories that are not their own also the matrix of all. */
 enum as_status as_report_probe(const struct as_report_run *run, const char *probe, const struct as_table_style *style,

@@ -389,7 +389,7 @@ static void test_probe(void **state)
     assert_null(strchr(text, '\x1b'));
     assert_int_equal(as_report_probe(&run, "nothing", &plain, &b, &err), AS_NOTFOUND);
     as_buf_clear(&b);
-    assert_int_equal(as_report_terminal(&run, &plain, &b, &err), AS_OK);
+    assert_int_equal(as_report_terminal(&run, NULL, &plain, &b, &err), AS_OK);
     text = as_buf_get(&b);
     assert_non_null(strstr(text, "4 ok, 1 rejected"));
     assert_non_null(strstr(text, "1.50 ns"));
@@ -433,14 +433,14 @@ static void test_several_devices(void **state)
     (void)state;
     strcpy(cells[2].device, "gpu:0");
     strcpy(cells[3].device, "gpu:0");
-    assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
+    assert_int_equal(as_report_terminal(&run, NULL, &plain, &b, NULL), AS_OK);
     assert_non_null(strstr(
         as_buf_get(&b),
         "Worth knowing\ncpu: EPYC\n- Block: L1 is small; seen once\ngpu:0: G\\x1b[2J\n- Block: L1 is odd; seen"));
     assert_non_null(strstr(as_buf_get(&b), "2 facts: assay facts 0\n"));
     as_buf_clear(&b);
     run.devices_n = 1;
-    assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
+    assert_int_equal(as_report_terminal(&run, NULL, &plain, &b, NULL), AS_OK);
     assert_non_null(strstr(as_buf_get(&b), "Worth knowing\n- Block: L1 is small; seen once\n"));
     as_buf_finish(&b);
 }
@@ -450,7 +450,7 @@ static void test_empty_run(void **state)
     struct as_report_run run = {0};
     struct as_buf b = AS_BUF_INIT;
     (void)state;
-    assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
+    assert_int_equal(as_report_terminal(&run, NULL, &plain, &b, NULL), AS_OK);
     assert_non_null(strstr(as_buf_get(&b), "0 measurements"));
     as_buf_finish(&b);
 }

@@ -40,7 +40,7 @@ def test_one_value(assay):
 
 def compare_terminal(assay, sample, factor=1.0):
     """How many numbers there are, and those of the terminal that do not stand for the sheet's times a factor."""
-    shown = read(assay, sample, "show", "last")
+    shown = read(assay, sample, "show", "last", "--device", "all")
     values = list(values_of_terminal(read(assay, sample, "export", "--format", "sheet"), shown))
     return len([v for v in values if v[3] <= v[4]]), [v for v in values if v[2] * factor < v[3] or v[2] * factor > v[4]]
 
@@ -111,7 +111,7 @@ def test_page_and_terminal_have_the_same_lines(assay):
     assumed = 0
     for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
         for run, said, printed in (((), "± assumes", "'another run' assume"), (("last",), *2 * ["95% intervals are within a run"])):
-            page, shown = page_of(assay, sample, *run), read(assay, sample, "show", *run, columns=300)
+            page, shown = page_of(assay, sample, *run), read(assay, sample, "show", *run, "--device", "all", columns=300)
             texts = html.unescape(page)
             count, apart = lines_apart(page, shown)
             expect(count and not apart, f"{sample} {run}: page and terminal have the same texts ({count})", apart)
@@ -160,7 +160,7 @@ def facts_and_sheet(assay, sample):
 
 
 def sentences_of(assay, sample, page):
-    shown = read(assay, sample, "show", "last")
+    shown = read(assay, sample, "show", "last", "--device", "all")
     return [*sentences_of_page(page), *sentences_of_terminal(shown)]
 
 

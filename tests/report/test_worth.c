@@ -47,27 +47,66 @@ static const char *text_of(size_t at, char out[320])
 static void test_ranked_by_sure_effect(void **state)
 {
     (void)state;
-    add_act("tlb.gain.thp.4096", "a: x", 1.2, 90);
+    add_act("refill.alias", "a: x", 1.2, 90);
     add_act("stores.nontemporal.triad.all", "b: x", 2.0, 2.2);
     add_act("fault.prefault.device-minor.mmap", "c: x", 0.2, 0.25);
     assert_int_equal(look(), 3);
     assert_string_equal(worth[0].fact->id, "fault.prefault.device-minor.mmap");
     assert_string_equal(worth[1].fact->id, "stores.nontemporal.triad.all");
-    assert_string_equal(worth[2].fact->id, "tlb.gain.thp.4096");
+    assert_string_equal(worth[2].fact->id, "refill.alias");
     assert_int_equal(as_worth_knowing(&run, worth, 1), 1);
 }
 
-/* What is to be done on nearly any machine gives way to what is to be done on this one. */
-static void test_usual_effects_count_less(void **state)
+static void set_gain(struct as_fact *f, double lo, double hi)
+{
+    f->gain = sqrt(lo * hi);
+    f->gain_ci = (struct as_interval){lo, hi};
+}
+
+/* What is to be done on nearly any machine is told where nothing else is: two lines at most. */
+static void test_usual_effects_fill_up(void **state)
 {
     (void)state;
-    add_act("launch.graph-10.block", "a: x", 7, 8)->is_usual = true;
-    add_act("stores.nontemporal.triad.all", "b: x", 2.0, 2.2);
-    assert_int_equal(look(), 2);
-    assert_string_equal(worth[0].fact->id, "stores.nontemporal.triad.all");
-    facts[0].is_usual = false;
+    add_act("matmul.accelerated.e4m3", "a: x", 1.98, 2.02);
+    add_act("matmul.accelerated.bf16", "b: x", 1.91, 1.95);
+    add_act("launch.graph-10.block", "c: x", 0.3, 0.4);
     assert_int_equal(look(), 2);
     assert_string_equal(worth[0].fact->id, "launch.graph-10.block");
+    assert_string_equal(worth[1].fact->id, "matmul.accelerated.e4m3");
+    add_act("stores.nontemporal.triad.all", "d: x", 1.2, 1.3);
+    assert_int_equal(look(), 2);
+    assert_string_equal(worth[0].fact->id, "stores.nontemporal.triad.all");
+    assert_string_equal(worth[1].fact->id, "launch.graph-10.block");
+    add_act("refill.alias", "e: x", 1.5, 1.6);
+    assert_int_equal(look(), 2);
+    assert_false(is_listed("launch.graph-10.block"));
+}
+
+/* Its size is news beyond one and a half times what is usual, to either side, and in all runs that show it. */
+static void test_unusual_sizes_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        double lo, hi;
+        bool is_told;
+    } sizes[] = {{1.98, 2.02, false}, {2.9, 3.4, false}, {3.2, 3.4, true}, {1.2, 1.25, true}, {1.2, 1.4, false}};
+    add_act("stores.nontemporal.triad.all", "a: x", 1.2, 1.3);
+    add_act("refill.alias", "b: x", 1.2, 1.3);
+    struct as_fact *f = add_act("matmul.accelerated.e4m3", "c: x", 2, 2);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        set_gain(f, sizes[i].lo, sizes[i].hi);
+        assert_int_equal(is_listed(f->id), sizes[i].is_told);
+    }
+    set_gain(f, 3.2, 3.4);
+    struct as_other_fact other = {.run = 7, .fact = *f};
+    run.others = &other;
+    run.others_n = 1;
+    assert_true(is_listed(f->id));
+    set_gain(&other.fact, 2, 2.1);
+    assert_false(is_listed(f->id));
+    set_gain(f, 0.3, 0.4); /* the other way is the better one */
+    run.others_n = 0;
+    assert_true(is_listed(f->id));
 }
 
 /* What tells nothing or too little, and facts that nothing is to be done about, are left out. */
@@ -84,9 +123,9 @@ static void test_no_effect(void **state)
 static void test_planted_effect_displaces(void **state)
 {
     (void)state;
-    static const char *const ids[] = {"tlb.gain.thp.4096",      "stores.nontemporal.triad.all",
-                                      "matmul.accelerated.f16", "launch.roundtrip.spin",
-                                      "concurrency.rate",       "tlb.cost"};
+    static const char *const ids[] = {"refill.alias",           "stores.nontemporal.triad.all",
+                                      "matmul.accelerated.f16", "fusion.bias.mma.f16",
+                                      "concurrency.rate",       "matmul.zeros.wgmma_e4m3_f32"};
     for (size_t i = 0; i < 5; i++) {
         char act[] = "a: x";
         act[0] = (char)('a' + i);
@@ -306,7 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_ranked_by_sure_effect, start),
-        cmocka_unit_test_setup(test_usual_effects_count_less, start),
+        cmocka_unit_test_setup(test_usual_effects_fill_up, start),
+        cmocka_unit_test_setup(test_unusual_sizes_are_told, start),
         cmocka_unit_test_setup(test_no_effect, start),
         cmocka_unit_test_setup(test_planted_effect_displaces, start),
         cmocka_unit_test_setup(test_claims_and_repetition, start),

@@ -99,7 +99,6 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
                                              : "Over %s, address translation makes a load take %s",
                 size, as_fact_ratio_text(f, " as long", " faster", how, ratio, sizeof ratio));
     as_fact_gain(f, f->value, f->ci);
-    f->is_usual = true;
     if (as_fact_side(f) > 0)
         as_fact_act(f, HUGE_PAGES ": over %s a load takes {gain} as long on base pages", size);
     as_fact_evidence(f, r->many[last]);
@@ -397,7 +396,6 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
                 as_cell_axis_number(p->a, "pages"),
                 as_fact_ratio_text(f, " as fast as base pages", " slower than base pages", text, ratio, sizeof ratio));
     as_fact_gain(f, f->value, f->ci);
-    f->is_usual = true;
     if (as_fact_side(f) > 0)
         as_fact_act(f, HUGE_PAGES ": loads from %.0f pages run {gain} as fast as on base pages (%s)",
                     as_cell_axis_number(p->a, "pages"), as_cell_axis(p->b, "allocator"));

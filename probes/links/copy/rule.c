@@ -36,7 +36,6 @@ static void add_pinning(const struct as_rule_context *c, struct as_fact *f, cons
     if (!other)
         return;
     as_fact_gain(f, other->sum.median / cell->sum.median, as_cells_ratio(other, cell));
-    f->is_usual = true;
     if (as_fact_side(f) > 0)
         as_fact_act(f, "Pin host memory for copies: copies %s it run at {gain} the rate of pageable memory",
                     is_from ? "from" : "to");

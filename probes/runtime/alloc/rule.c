@@ -110,7 +110,6 @@ static void alloc_add_act(const struct as_rule_context *c, struct as_fact *f, co
                                                     (struct as_interval){bytes / rate.hi, bytes / rate.lo});
     char size[32];
     as_fact_gain(f, life / copying, ci);
-    f->is_usual = true;
     if (as_fact_side(f) > 0)
         as_fact_act(f, "Reuse pinned buffers: allocating and freeing %s takes {gain} as long as copying it",
                     as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));

@@ -287,7 +287,6 @@ static double pages_of(const struct as_pair *p)
 static void fault_add_act(struct as_fact *f, const struct comparison *how, const char *note)
 {
     as_fact_gain(f, f->value, f->ci);
-    f->is_usual = as_fact_side(f) > 0 && how->relation == AS_FACT_FAULT_HUGE_PAGES;
     const char *const *act = as_fact_side(f) > 0 ? how->act : how->against;
     if (as_fact_side(f) != 0 && act[0])
         as_fact_act(f, "%s {gain} %s (%s)", act[0], act[1], note);

@@ -66,7 +66,6 @@ static void launch_add_act(struct as_fact *f, const struct as_cell *const *cells
     if (!other)
         return;
     as_fact_gain(f, cell->sum.median / other->sum.median, as_cells_ratio(cell, other));
-    f->is_usual = true;
     if (waits && as_fact_side(f) > 0)
         as_fact_act(f, "Spin while waiting for short kernels: blocking synchronisation takes {gain} as long");
     else if (in_graph && as_fact_side(f) < 0)

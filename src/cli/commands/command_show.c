@@ -16,6 +16,7 @@
 /* The requested part of a run. */
 struct asked {
     const char *run, *probe; /* NULL: the last; every probe */
+    const char *device;      /* whose data sheet, "all" each in full; NULL: all, identical GPUs folded */
     bool all;
 };
 
@@ -60,8 +61,22 @@ static void name_newer(const struct as_run *last, const struct as_machine_runs *
                       as_run_state_word(last->state), (long long)last->id);
 }
 
+/* Does the run have the device whose sheet is asked for? */
+static enum as_status check_device(const struct as_report_run *run, const char *device, struct as_error *err)
+{
+    struct as_buf ids = AS_BUF_INIT;
+    if (!device || strcmp(device, AS_TEXT_EVERY) == 0 || as_report_device(run, device))
+        return AS_OK;
+    for (size_t i = 0; i < run->devices_n; i++)
+        as_buf_printf(&ids, "%s, ", run->devices[i].id);
+    as_fail(err, AS_USAGE, "no device '%s' was measured; --device is one of: %s%s", device, as_buf_get(&ids),
+            AS_TEXT_EVERY);
+    as_buf_finish(&ids);
+    return AS_USAGE;
+}
+
 /* The machine of the last run over all its runs. *shown false: nothing is joined, so the last run is to be shown. */
-static enum as_status show_machine(const struct as_args *args, const struct as_refs *chip,
+static enum as_status show_machine(const struct as_args *args, const struct asked *asked, const struct as_refs *chip,
                                    const struct as_table_style *style, bool *shown, struct as_buf *out,
                                    struct as_error *err)
 {
@@ -74,8 +89,10 @@ static enum as_status show_machine(const struct as_args *args, const struct as_r
     if (!st && (st = as_machine_runs_load(store, AS_MACHINE_NOW, chip, &machine, err)) == AS_NOTFOUND)
         st = AS_OK;
     *shown = !st && has_line(&machine.sheet);
-    if (*shown) {
-        st = as_text_machine(&machine, style, out, err);
+    if (*shown)
+        st = check_device(&machine.fullest, asked->device, err);
+    if (*shown && !st) {
+        st = as_text_machine(&machine, asked->device, style, out, err);
         name_newer(&last, &machine, out);
     }
     as_machine_runs_finish(&machine);
@@ -200,11 +217,12 @@ static bool show_lines(const struct as_args *args, const struct as_table_style *
     const char *run = NULL;
     as_run_and_lines(args, &run, &lines);
     const bool asked = lines.len;
-    if (asked && (as_args_flag(args, "json") || as_args_value(args, "refs")))
-        *st = as_fail(err, AS_USAGE,
-                      "--json and --refs do not apply to lines of the data sheet ('%s'); for JSON use 'assay export "
-                      "--format sheet'",
-                      as_buf_get(&lines));
+    if (asked && (as_args_flag(args, "json") || as_args_value(args, "refs") || as_args_value(args, "device")))
+        *st = as_fail(
+            err, AS_USAGE,
+            "--json, --refs and --device do not apply to lines of the data sheet ('%s'); for JSON use 'assay export "
+            "--format sheet'",
+            as_buf_get(&lines));
     else if (asked)
         *st = as_list_lines(args, run, as_buf_get(&lines), style, out, err);
     as_buf_finish(&lines);
@@ -217,7 +235,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
     struct as_report_run run = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    struct asked asked = {.all = as_args_flag(args, "all")};
+    struct asked asked = {.device = as_args_value(args, "device"), .all = as_args_flag(args, "all")};
     struct as_refs refs = {0}, chip = {0};
     const char *published = as_args_value(args, "refs");
     size_t stored = 0;
@@ -234,6 +252,8 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st && published && as_args_flag(args, "json"))
         st = as_fail(&err, AS_USAGE,
                      "--json lists measurements only, without --refs; use 'assay export --format sheet'");
+    if (!st && asked.device && (asked.probe || asked.all || as_args_flag(args, "json")))
+        st = as_fail(&err, AS_USAGE, "--device chooses data sheets: it does not apply to a probe, --all or --json");
     if (!st && as_args_flag(args, "json"))
         return show_json(command, args, &asked);
     if (!st && published)
@@ -242,9 +262,11 @@ static int run_show(const struct as_command *command, const struct as_args *args
         st = as_fail(&err, AS_USAGE, "'%s' has no figures for the data sheet: use 'assay facts --refs %s'", published,
                      published);
     if (!st && !asked.run && !asked.probe && !asked.all)
-        st = show_machine(args, chip.n ? &chip : NULL, &style, &shown, &out, &err);
+        st = show_machine(args, &asked, chip.n ? &chip : NULL, &style, &shown, &out, &err);
     if (!st && !shown)
         st = show_load(args, &asked, &run, &stored, &err);
+    if (!st && !shown)
+        st = check_device(&run, asked.device, &err);
     run.chip = chip.n ? &chip : NULL;
     if (!st && !shown && chip.n && !has_side(&run, &chip))
         as_cli_note("figures of '%s' are not shown: it is a %s, and the run has none", chip.name,
@@ -254,7 +276,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st && !shown)
         st = asked.probe ? as_report_probe(&run, asked.probe, &style, &out, &err)
              : asked.all ? show_all(&run, &style, &out, &err)
-                         : as_report_terminal(&run, &style, &out, &err);
+                         : as_report_terminal(&run, asked.device, &style, &out, &err);
     if (!st && !asked.run && !shown)
         name_others(args, stored, &out);
     as_report_run_finish(&run);
@@ -292,6 +314,7 @@ static int run_machine(const struct as_command *command, const struct as_args *a
 
 static const struct as_option show_options[] = {
     {"all", 'a', NULL, "all measurements of all probes, or of the named one", false},
+    {"device", 0, "DEV", "the data sheet of one device, or of all: each in full, also of identical GPUs", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_REFS_SHEET,
@@ -308,7 +331,9 @@ const struct as_command as_command_show = {
         "machine's number, which covers what varies between runs; further runs lie within 'another run'. With one "
         "run, both assume the scatter usual for such machines; further runs replace the assumption. A line that "
         "changed by itself rests on the runs "
-        "since. With a RUN, prints that run alone, with the intervals of its own trials.\n\n"
+        "since. With a RUN, prints that run alone, with the intervals of its own trials. Of identical GPUs the first "
+        "is printed in full, of the others the lines that differ from it by more than 1%, beyond their joint "
+        "intervals (of equal GPUs, one sheet in twenty lists any); --device all prints each in full.\n\n"
         "RUN is a number, 4 or more leading characters of a UUID, 'last', or -2 for the one before "
         "the last. With a probe, prints a plot if an axis is a size, and a table of its measurements with median, the "
         "farther "

@@ -282,7 +282,7 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     enum as_status st =
         report ? as_report_load(store, name, &run, &err) : as_report_load_short(store, name, &run, &err);
     if (!st && !s->json)
-        st = as_report_terminal(&run, &s->style, &out, &err);
+        st = as_report_terminal(&run, NULL, &s->style, &out, &err);
     if (!st && report)
         st = session_write_page(&run, report, &err);
     if (!st && !s->json) {

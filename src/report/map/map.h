@@ -92,11 +92,8 @@ const char *as_map_number_of(const struct as_device_info *info);
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what);
 
-/* Does it have memory of its own, reached over a link? */
-bool as_map_has_own_memory(const struct as_device_info *info);
-/* Identical devices with memory of their own: the first AS_MAP_ALIKE_MAX are drawn, on a narrow map the first; more
- * than those are in a table. before: number
- * of identical devices before this one. */
+/* Of identical devices (as_hardware_is_alike) the first AS_MAP_ALIKE_MAX are drawn, on a narrow map the first; more
+ * than those are in a table. before: number of identical devices before this one. */
 enum { AS_MAP_ALIKE_MAX = 2 };
 size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 

@@ -1,5 +1,6 @@
 #include "report/map/map_draw.h"
 #include "base/text.h"
+#include "report/model/same_hardware.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 #include "report/sheet/sheet_header.h"
@@ -325,10 +326,10 @@ static bool map_draw_is_drawn(const struct as_report_run *run, size_t i, size_t 
 /* The next device with memory of its own, if this is one too. */
 static size_t board_after(const struct as_report_run *run, size_t i)
 {
-    if (!as_map_has_own_memory(&run->devices[i]))
+    if (!as_hardware_has_own_memory(&run->devices[i]))
         return SIZE_MAX;
     while (++i < run->devices_n)
-        if (as_map_has_own_memory(&run->devices[i]) && map_draw_is_drawn(run, i, AS_MAP_ALIKE_MAX))
+        if (as_hardware_has_own_memory(&run->devices[i]) && map_draw_is_drawn(run, i, AS_MAP_ALIKE_MAX))
             return i;
     return SIZE_MAX;
 }

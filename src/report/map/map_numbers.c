@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "probe/view_role.h"
 #include "report/map/map.h"
+#include "report/model/same_hardware.h"
 #include "report/page/page.h"
 
 #include <math.h>
@@ -350,7 +351,7 @@ static void find_links(const struct as_report_run *run, const struct as_device_i
                        const struct as_quantity_subject *subject, struct as_map_numbers *out)
 {
     static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
-    if (!as_map_has_own_memory(info))
+    if (!as_hardware_has_own_memory(info))
         return;
     for (enum sort s = HOST; s < SORTS; s++) {
         struct end ends[ENDS_MAX];
@@ -460,19 +461,10 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
         as_page_value(b, n->value, n->unit);
 }
 
-bool as_map_has_own_memory(const struct as_device_info *info)
-{
-    return !info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS);
-}
-
 size_t as_map_alike_before(const struct as_report_run *run, size_t index)
 {
-    const struct as_device_info *d = &run->devices[index];
     size_t n = 0;
-    for (size_t i = 0; i < index && as_map_has_own_memory(d); i++) {
-        const struct as_device_info *e = &run->devices[i];
-        n += strcmp(d->backend, e->backend) == 0 && strcmp(d->name, e->name) == 0 &&
-             d->compute_units == e->compute_units && d->memory_bytes == e->memory_bytes;
-    }
+    for (size_t i = 0; i < index; i++)
+        n += as_hardware_is_alike(&run->devices[index], &run->devices[i]);
     return n;
 }

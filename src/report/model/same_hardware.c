@@ -1,4 +1,4 @@
-/* Devices that drive the same hardware, of which one stands for all. */
+/* Devices that drive the same hardware, of which one stands for all, and devices of identical hardware. */
 #include "report/model/same_hardware.h"
 
 #include <string.h>
@@ -41,4 +41,15 @@ const char *as_hardware_representative_id(const struct as_report_run *run, const
             return drawn == i ? NULL : run->devices[drawn].id;
         }
     return NULL;
+}
+
+bool as_hardware_has_own_memory(const struct as_device_info *info)
+{
+    return !info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS);
+}
+
+bool as_hardware_is_alike(const struct as_device_info *a, const struct as_device_info *b)
+{
+    return as_hardware_has_own_memory(a) && strcmp(a->backend, b->backend) == 0 && strcmp(a->name, b->name) == 0 &&
+           a->compute_units == b->compute_units && a->memory_bytes == b->memory_bytes;
 }

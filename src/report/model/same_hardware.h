@@ -9,5 +9,9 @@
 size_t as_hardware_representative(const struct as_report_run *run, size_t index);
 /* The id of that other device; NULL: it stands for itself, or is no device of the run. */
 const char *as_hardware_representative_id(const struct as_report_run *run, const char *id);
+/* Does it have memory of its own, reached over a link? */
+bool as_hardware_has_own_memory(const struct as_device_info *info);
+/* Are they identical devices, with memory of their own? */
+bool as_hardware_is_alike(const struct as_device_info *a, const struct as_device_info *b);
 
 #endif

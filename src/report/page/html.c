@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "report/map/map.h"
+#include "report/model/same_hardware.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
@@ -182,7 +183,7 @@ static bool has_few_boards(const struct as_report_run *rr)
 {
     size_t n = 0;
     for (size_t i = 0; i < rr->devices_n; i++)
-        n += as_map_has_own_memory(&rr->devices[i]) && as_hardware_representative(rr, i) == i;
+        n += as_hardware_has_own_memory(&rr->devices[i]) && as_hardware_representative(rr, i) == i;
     return n < 2;
 }
 

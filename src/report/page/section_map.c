@@ -2,6 +2,7 @@
 #include "report/map/map.h"
 #include "report/model/access.h"
 #include "report/model/pairs.h"
+#include "report/model/same_hardware.h"
 #include "report/page/markup.h"
 #include "report/page/page.h"
 
@@ -68,7 +69,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
         host_cell(b, rr, from);
     for (size_t i = 0; i < rr->devices_n; i++) {
         const struct as_device_info *to = &rr->devices[i];
-        if (!as_map_has_own_memory(to))
+        if (!as_hardware_has_own_memory(to))
             continue;
         if (to == from) {
             as_html_cell(b, NULL, "–");
@@ -87,7 +88,7 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     struct as_buf *b = p->out;
     size_t devices = 0, links = 0;
     for (size_t i = 0; i < rr->devices_n; i++)
-        devices += as_map_has_own_memory(&rr->devices[i]);
+        devices += as_hardware_has_own_memory(&rr->devices[i]);
     for (size_t i = 0; i < rr->facts_n; i++)
         links += strncmp(rr->facts[i].object, "link:", 5) == 0;
     if (devices <= AS_MAP_ALIKE_MAX || links == 0)
@@ -101,7 +102,7 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     as_html_head(b, "from");
     as_html_head(b, "to host");
     for (size_t i = 0; i < rr->devices_n; i++) {
-        if (!as_map_has_own_memory(&rr->devices[i]))
+        if (!as_hardware_has_own_memory(&rr->devices[i]))
             continue;
         as_html_head(b, "to ");
         as_buf_html(b, rr->devices[i].id);
@@ -110,7 +111,7 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     as_html_body(b);
     link_row(p, rr, NULL);
     for (size_t i = 0; i < rr->devices_n; i++)
-        if (as_map_has_own_memory(&rr->devices[i]))
+        if (as_hardware_has_own_memory(&rr->devices[i]))
             link_row(p, rr, &rr->devices[i]);
     as_html_table_end(b);
 }
@@ -216,7 +217,7 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
         as_html_head(b, heads[i]);
     as_html_body(b);
     for (size_t i = 0; i < rr->devices_n; i++)
-        if (as_map_has_own_memory(&rr->devices[i]))
+        if (as_hardware_has_own_memory(&rr->devices[i]))
             alike_row(p, rr, &rr->devices[i]);
     as_html_table_end(b);
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 
 static const double EFFECT_MIN = 1.1; /* an effect below it changes nobody's program */
-static const double USUAL = 1.0 / 3;  /* weight of the log effect of advice that fits any machine */
-enum { PER_RELATION = 2 };
+static const double DEVIATES = 1.5;   /* beyond the usual range, what fits any machine is news */
+enum { PER_RELATION = 2, WORTH_MIN = 2 };
 
 /* How much an effect of a relation counts, where its size depends on the experiment more than on the machine. */
 static const struct {
@@ -23,6 +23,48 @@ static const struct {
     {AS_FACT_ATOMICS_SHARED, 0.5},        /* the worst of many pairs of thread counts, which do nothing else */
     {AS_FACT_ATTENTION, 0.5},             /* the other way is known to be slow */
 };
+
+/* What is to be done on nearly any machine, and the gains, as facts have them, of the runs in samples/: H100 and H200
+ * with guests of Emerald Rapids. Of a field only facts that have this text in it. */
+static const struct usual {
+    enum as_relation relation;
+    enum as_fact_field field;
+    const char *text; /* NULL: of all facts of the relation */
+    double lo, hi;
+} usual_gains[] = {
+    {AS_FACT_ALLOC, AS_FIELD_OP, NULL, 22, 38},
+    {AS_FACT_CONCURRENCY_PRIORITY, AS_FIELD_OP, NULL, 44, 60},
+    {AS_FACT_COPY, AS_FIELD_FROM, "host", 3.2, 8.8},
+    {AS_FACT_COPY, AS_FIELD_TO, "host", 3.2, 8.8},
+    {AS_FACT_FAULT_HUGE_PAGES, AS_FIELD_OP, NULL, 2.4, 3.1},
+    {AS_FACT_LAUNCH, AS_FIELD_WHAT, "graph-", 0.25, 0.5},
+    {AS_FACT_LAUNCH, AS_FIELD_WHAT, "roundtrip", 1.07, 6.1},
+    {AS_FACT_MATMUL_ACCELERATED, AS_FIELD_TYPE, "f16", 1.8, 2},
+    {AS_FACT_MATMUL_ACCELERATED, AS_FIELD_TYPE, "bf16", 1.9, 2},
+    {AS_FACT_MATMUL_ACCELERATED, AS_FIELD_TYPE, "e4m3", 1.9, 2.1},
+    {AS_FACT_MATMUL_ACCELERATED, AS_FIELD_TYPE, "e5m2", 1.9, 2.1},
+    {AS_FACT_MATMUL_ACCELERATED, AS_FIELD_TYPE, "s8", 1.9, 2.1},
+    {AS_FACT_TLB_COST, AS_FIELD_OP, NULL, 1.8, 3.6},
+    {AS_FACT_TLB_GAIN, AS_FIELD_OP, NULL, 1.8, 3.6},
+};
+
+/* NULL: what the fact tells is of this machine. */
+static const struct usual *usual_of(const struct as_fact *f)
+{
+    for (size_t i = 0; i < sizeof usual_gains / sizeof *usual_gains; i++) {
+        const struct usual *u = &usual_gains[i];
+        if (u->relation == f->relation &&
+            (!u->text || strncmp(as_fact_field(f, u->field), u->text, strlen(u->text)) == 0))
+            return u;
+    }
+    return NULL;
+}
+
+/* By which factor a gain lies beyond a usual range at least; 1: the interval reaches into it. */
+static double beyond_usual(const struct usual *u, struct as_interval gain)
+{
+    return gain.lo > u->hi ? gain.lo / u->hi : gain.hi < u->lo ? u->lo / gain.hi : 1;
+}
 
 /* Facts that tell of a device that is not as it should be, however little a program feels of it. */
 static const enum as_relation faults[] = {AS_FACT_ALIKE, AS_FACT_LINK_COUNTER};
@@ -51,7 +93,7 @@ static bool is_claim(const struct as_fact *f)
 
 static double score_of(const struct as_fact *f, double effect)
 {
-    double share = f->is_usual ? USUAL : 1;
+    double share = 1;
     if (is_fault(f))
         return deviation_of(f);
     for (size_t i = 0; i < sizeof relevance / sizeof *relevance; i++)
@@ -132,6 +174,15 @@ static bool look_at_others(const struct as_report_run *run, int64_t own_run, str
     return true;
 }
 
+/* By which factor all runs deviate from what is usual at least; infinite where nothing is. */
+static double deviation_from_usual(const struct as_worth *w)
+{
+    const struct usual *u = is_claim(w->fact) || is_fault(w->fact) ? NULL : usual_of(w->fact);
+    const bool is_inverse = w->fact->gain_ci.hi < 1; /* as gain_on_side */
+    const struct as_interval gain = is_inverse ? (struct as_interval){1 / w->ranges.hi, 1 / w->ranges.lo} : w->ranges;
+    return u ? beyond_usual(u, gain) : INFINITY;
+}
+
 /* ---- the list ---- */
 
 /* Puts it at its place among those there; returns how many there are then. */
@@ -153,6 +204,7 @@ static size_t consider(const struct as_report_run *run, const struct as_fact *f,
         (!is_fault(f) && !is_claim(f) && !(effect >= EFFECT_MIN)))
         return n;
     w.score = score_of(f, effect);
+    w.is_usual = deviation_from_usual(&w) < DEVIATES;
     return insert_worth(&w, v, n);
 }
 
@@ -252,7 +304,10 @@ size_t as_worth_knowing(const struct as_report_run *run, struct as_worth *out, s
     n = keep_reproduced(v, n);
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++)
-        if (is_further(v[i].fact, out, kept))
+        if (!v[i].is_usual && is_further(v[i].fact, out, kept))
+            out[kept++] = v[i];
+    for (size_t i = 0; i < n && kept < most && kept < WORTH_MIN; i++)
+        if (v[i].is_usual && is_further(v[i].fact, out, kept))
             out[kept++] = v[i];
     free(v);
     return kept;

@@ -12,11 +12,13 @@ struct as_worth {
     double score;              /* infinite: a claim that is refuted */
     size_t seen, looked;       /* runs that say the same, of those that tell */
     struct as_interval ranges; /* of the gain, or the value of a refuted claim, in those that say the same */
+    bool is_usual;             /* it fits nearly any machine, and its size is not beyond what is usual */
     bool differ;               /* those of the gain do not all overlap; of a claim: they go beyond that of the fact */
 };
 /* Fills out with at most `most` of what is worth knowing of the machine, what changes most first; returns how many.
  * Only facts with advice count, ranked by the interval end nearest to no effect, in the run with the smallest effect;
- * not one that another run of the machine denies, nor of a device that drives the same hardware as another. */
+ * not one that another run of the machine denies, nor of a device that drives the same hardware as another. What is
+ * usual follows where fewer than two would be told. */
 size_t as_worth_knowing(const struct as_report_run *run, struct as_worth *out, size_t most);
 /* The same of devices that are worse than the others of their model, and of links with errors, of all devices: links
  * first, then the largest deviation. as_worth_knowing has none of them. */

@@ -253,8 +253,8 @@ static enum as_status look_at_cells(const struct as_report_run *run, struct as_o
     return st;
 }
 
-enum as_status as_report_terminal(const struct as_report_run *run, const struct as_table_style *style,
-                                  struct as_buf *out, struct as_error *err)
+enum as_status as_report_terminal(const struct as_report_run *run, const char *device,
+                                  const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     enum { MISSING_MAX = 2 };
     struct as_overview own = {0};
@@ -263,9 +263,8 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
     if (!st)
         terminal_write_head(run, o, style, out);
     const size_t head = out->len;
-    for (size_t i = 0; i < run->devices_n && !st; i++)
-        if (!as_text_same_hardware(run, run->devices[i].id, style, out))
-            st = as_text_sheet(run, run->devices[i].id, style, out, err);
+    if (!st)
+        st = as_text_sheet(run, device, style, out, err);
     if (!st && out->len > head)
         as_text_fill(out, AS_WITHIN_RUN, style->width, 0, 0);
     if (!st) {

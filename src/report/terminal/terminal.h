@@ -64,11 +64,26 @@ bool as_table_leaves_out(const struct as_table *t, size_t column, const struct a
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
 
-/* The data sheet of one device of the run, nothing where there is no number for it. */
+/* The data sheets of the run's devices, nothing of one without a number: device NULL those of all, where identical GPUs
+ * are folded; AS_TEXT_EVERY each in full; else that device's. */
+#define AS_TEXT_EVERY "all"
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err);
+/* The same of sheets that are made; no_room may be NULL. */
+struct as_text_sheet {
+    const struct as_device_sheet *of;
+    const char *seen;  /* what disturbed it, "" nothing */
+    bool main_results; /* they follow */
+};
+enum as_status as_text_sheets(const struct as_report_run *run, const struct as_text_sheet *v, size_t n,
+                              const char *device, const struct as_table_style *style, struct as_buf *out, bool *no_room,
+                              struct as_error *err);
+/* Of identical GPUs all but the first: in which lines they differ from it by over 1%, beyond their joint intervals. v,
+ * n: all, two at least, the first first. */
+enum as_status as_text_alike(const struct as_report_run *run, const struct as_text_sheet *const *v, size_t n,
+                             const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 
-/* The same of a device whose sheet is made; run: what is known of the device. d->runs NULL: of one run, else rows are
+/* The data sheet of one device; run: what is known of the device. d->runs NULL: of one run, else rows are
  * joined, and the table says where another run lies, unless there is no room: then *no_room is set, which may be NULL.
  * seen: what disturbed it, "" nothing. */
 enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struct as_report_run *run, const char *seen,
@@ -78,9 +93,10 @@ enum as_status as_text_device_sheet(const struct as_device_sheet *d, const struc
 enum { AS_TEXT_WHOLE_MAX = 40 }; /* measurements */
 enum as_status as_text_main_results(const struct as_report_run *run, const char *device, const struct as_sheet *sheet,
                                     const struct as_table_style *style, struct as_buf *out, struct as_error *err);
-/* The data sheet of a machine: what it rests on, then all devices, and what is worth knowing of the last run. */
-enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
-                               struct as_error *err);
+/* The data sheet of a machine: what it rests on, then devices as by as_text_sheet, and what is worth knowing of the
+ * last run. */
+enum as_status as_text_machine(const struct as_machine_runs *m, const char *device, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err);
 
 /* What limits the run's devices, one line each. */
 void as_text_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out);

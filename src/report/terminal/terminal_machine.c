@@ -5,6 +5,7 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Runs that measured some cells of another again. */
 static size_t count_again(const struct as_machine_runs *m, const bool used[AS_MACHINE_RUNS_MAX])
@@ -149,26 +150,37 @@ static void write_machine_further(const struct as_machine_runs *m, bool no_room,
     as_buf_finish(&line);
 }
 
-enum as_status as_text_machine(const struct as_machine_runs *m, const struct as_table_style *style, struct as_buf *out,
-                               struct as_error *err)
+static enum as_status write_sheets(const struct as_machine_runs *m, const char *device,
+                                   const struct as_table_style *style, struct as_buf *out, bool *no_room,
+                                   struct as_error *err)
 {
-    enum as_status st = AS_OK;
-    struct as_buf seen = AS_BUF_INIT;
+    const size_t n = m->sheet.n;
+    struct as_text_sheet *sheets = calloc(n + 1, sizeof *sheets);
+    struct as_buf *seen = calloc(n + 1, sizeof *seen);
+    enum as_status st = sheets && seen ? AS_OK : as_nomem(err, n * sizeof *sheets, "data sheets");
+    for (size_t i = 0; i < n && !st; i++) {
+        seen[i] = (struct as_buf)AS_BUF_INIT;
+        write_device_runs(m, &m->sheet.v[i], &seen[i]);
+        sheets[i] = (struct as_text_sheet){&m->sheet.v[i], as_buf_get(&seen[i]), true};
+    }
+    if (!st)
+        st = as_text_sheets(&m->fullest, sheets, n, device, style, out, no_room, err);
+    for (size_t i = 0; seen && i < n; i++)
+        as_buf_finish(&seen[i]);
+    free(seen);
+    free(sheets);
+    return st;
+}
+
+enum as_status as_text_machine(const struct as_machine_runs *m, const char *device, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err)
+{
     bool no_room = false;
     write_machine_head(m, style, out);
-    for (size_t i = 0; i < m->sheet.n && !st; i++) {
-        if (as_text_same_hardware(&m->fullest, m->sheet.v[i].id, style, out))
-            continue;
-        as_buf_clear(&seen);
-        write_device_runs(m, &m->sheet.v[i], &seen);
-        st = as_text_device_sheet(&m->sheet.v[i], &m->fullest, as_buf_get(&seen), style, out, &no_room, err);
-        if (!st)
-            st = as_text_main_results(&m->fullest, m->sheet.v[i].id, &m->sheet.v[i].sheet, style, out, err);
-    }
+    const enum as_status st = write_sheets(m, device, style, out, &no_room, err);
     if (!st) {
         as_text_pairs_summary(&m->fullest, style, out);
         write_machine_further(m, no_room, style, out);
     }
-    as_buf_finish(&seen);
     return st ? st : as_buf_check(out, err);
 }

@@ -1,12 +1,14 @@
 /* The data sheet in the terminal. */
 #include "base/text.h"
 #include "facts/facts.h"
+#include "report/model/same_hardware.h"
 #include "report/sheet/machine_sheet.h"
 #include "report/sheet/sheet_header.h"
 #include "report/terminal/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -285,18 +287,86 @@ static bool is_printed_whole(const struct as_report_run *run)
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err)
 {
-    struct as_device_sheet d = {.runs = NULL};
-    struct as_buf seen = AS_BUF_INIT;
-    as_copy_text(d.id, sizeof d.id, device);
-    as_copy_text(d.name, sizeof d.name, as_report_device_name(run, device));
-    enum as_status st = as_sheet_make(run, device, &d.sheet, err);
-    if (!st) {
-        as_sheet_seen_text(run, device, &seen);
-        st = as_text_device_sheet(&d, run, as_buf_get(&seen), style, out, NULL, err);
+    const size_t n = run->devices_n;
+    struct as_device_sheet *made = calloc(n + 1, sizeof *made);
+    struct as_text_sheet *sheets = calloc(n + 1, sizeof *sheets);
+    struct as_buf *seen = calloc(n + 1, sizeof *seen);
+    enum as_status st = made && sheets && seen ? AS_OK : as_nomem(err, n * sizeof *made, "data sheets");
+    for (size_t i = 0; i < n && !st; i++) {
+        const char *id = run->devices[i].id;
+        as_copy_text(made[i].id, sizeof made[i].id, id);
+        as_copy_text(made[i].name, sizeof made[i].name, as_report_device_name(run, id));
+        seen[i] = (struct as_buf)AS_BUF_INIT;
+        if ((st = as_sheet_make(run, id, &made[i].sheet, err)))
+            break;
+        as_sheet_seen_text(run, id, &seen[i]);
+        sheets[i] = (struct as_text_sheet){&made[i], as_buf_get(&seen[i]), !is_printed_whole(run)};
     }
-    if (!st && !is_printed_whole(run))
-        st = as_text_main_results(run, device, &d.sheet, style, out, err);
-    as_sheet_finish(&d.sheet);
-    as_buf_finish(&seen);
+    if (!st)
+        st = as_text_sheets(run, sheets, n, device, style, out, NULL, err);
+    for (size_t i = 0; made && seen && i < n; i++) {
+        as_sheet_finish(&made[i].sheet);
+        as_buf_finish(&seen[i]);
+    }
+    free(made);
+    free(sheets);
+    free(seen);
+    return st;
+}
+
+/* ---- the sheets of all devices ---- */
+
+static bool has_entries(const struct as_text_sheet *s)
+{
+    struct as_sheet_entry any;
+    return as_sheet_next(&s->of->sheet, &(size_t){0}, &(size_t){0}, &any);
+}
+
+/* Identical GPUs from sheet `first` on, of which each has lines and stands for itself. Returns how many. */
+static size_t find_alike(const struct as_report_run *run, const struct as_text_sheet *v, size_t n, size_t first,
+                         const struct as_text_sheet **alike)
+{
+    const struct as_device_info *own = as_report_device(run, v[first].of->id);
+    size_t found = 0;
+    for (size_t i = first; i < n && own && has_entries(&v[first]); i++) {
+        const struct as_device_info *info = as_report_device(run, v[i].of->id);
+        if (info && as_hardware_is_alike(info, own) && has_entries(&v[i]) &&
+            !as_hardware_representative_id(run, v[i].of->id))
+            alike[found++] = &v[i];
+    }
+    return found;
+}
+
+static enum as_status write_whole(const struct as_report_run *run, const struct as_text_sheet *s,
+                                  const struct as_table_style *style, struct as_buf *out, bool *no_room,
+                                  struct as_error *err)
+{
+    const enum as_status st = as_text_device_sheet(s->of, run, s->seen, style, out, no_room, err);
+    return st || !s->main_results ? st : as_text_main_results(run, s->of->id, &s->of->sheet, style, out, err);
+}
+
+enum as_status as_text_sheets(const struct as_report_run *run, const struct as_text_sheet *v, size_t n,
+                              const char *device, const struct as_table_style *style, struct as_buf *out, bool *no_room,
+                              struct as_error *err)
+{
+    const struct as_text_sheet **alike = calloc(n + 1, sizeof *alike);
+    bool *folded = calloc(n + 1, sizeof *folded);
+    const bool every = device && strcmp(device, AS_TEXT_EVERY) == 0;
+    enum as_status st = alike && folded ? AS_OK : as_nomem(err, n * sizeof *alike, "data sheets");
+    for (size_t i = 0; i < n && !st; i++) {
+        const char *id = v[i].of->id;
+        if (folded[i] || (device && !every && strcmp(device, id) != 0))
+            continue;
+        if (!device && as_text_same_hardware(run, id, style, out))
+            continue;
+        st = write_whole(run, &v[i], style, out, no_room, err);
+        const size_t found = device || st ? 0 : find_alike(run, v, n, i, alike);
+        for (size_t k = 0; k < found; k++)
+            folded[alike[k] - v] = true;
+        if (found > 1)
+            st = as_text_alike(run, alike, found, style, out, err);
+    }
+    free(alike);
+    free(folded);
     return st;
 }
