@@ -57,7 +57,8 @@ static bool claims_memory(const struct as_cell *c)
 
 static bool is_memory(const struct as_cell *c)
 {
-    return as_info_is_memory(&apu, as_axes_text(&c->axes, "allocator"), as_axes_number(&c->axes, "threads"),
+    const struct as_memory_path path = as_main_memory_path(&apu, c->probe, &c->axes);
+    return as_info_is_memory(&apu, path.allocator, path.threads,
                              (double)as_probe_find(c->probe)->memory_claim(&apu, &c->axes));
 }
 
@@ -130,6 +131,28 @@ UNIT_TEST(test_suites)
         for (size_t k = 0; k < plan.n; k++)
             if (claims_memory(&plan.cells[k]) && !is_memory(&plan.cells[k]))
                 fail_msg("suite %s: %s B", as_suite_texts[i].name, as_axes_text(&plan.cells[k].axes, "size"));
+        as_plan_finish(&plan);
+    }
+}
+
+/* Grids too: the CPU's bandwidth in a device's memory claims main memory wherever no size was asked for. */
+UNIT_TEST(test_cpu_claims_memory)
+{
+    static const char *const texts[] = {"[host_bandwidth]\ngrids = quick\n", "[host_bandwidth]\ngrids = full\n",
+                                        "[host_bandwidth]\nop = triad\nallocator = all\nsize = 900MiB\n",
+                                        "[host_bandwidth]\nop = triad\nallocator = all\nsize = 1MiB\nlevel = sweep\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct as_plan plan = {0};
+        size_t planned = 0, claims = 0, refused = 0;
+        add(&plan, texts[i]);
+        for (size_t k = 0; k < plan.n; k++) {
+            planned += plan.cells[k].status == AS_CELL_PLANNED;
+            refused += strstr(plan.cells[k].reason, "too small to measure main memory: at least 1") != NULL;
+            claims += claims_memory(&plan.cells[k]) && is_memory(&plan.cells[k]);
+        }
+        assert_int_equal(claims, i < 2 ? planned : 0);
+        assert_true((i == 2 ? refused : planned) >= 6);
+        assert_int_equal(i == 2 ? planned : refused, 0);
         as_plan_finish(&plan);
     }
 }
@@ -251,17 +274,18 @@ UNIT_TEST(test_certain_rejections)
     }
 }
 
-/* Cells of the bandwidth of DRAM, by allocators of these roles, that are planned at this size. */
-static size_t planned_at(const struct as_device_info *info, enum as_role role, double size, char *why, size_t why_size)
+/* Cells of the bandwidth of DRAM, by allocators of these roles, that are planned at this size: of the device, and of
+ * the CPU in its memory. */
+static const char by_device[] = "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nallocator = all\ntouch = all\n",
+                  by_cpu[] = "[host_bandwidth]\nop = triad\nfrom = 0\nnode = 0\nallocator = all\n";
+static size_t planned_by(const char *text, const struct as_device_info *info, enum as_role role, double size, char *why,
+                         size_t why_size)
 {
     struct as_suite suite;
     struct as_plan plan = {0};
     struct as_error err = {0};
     size_t n = 0;
-    if (as_suite_parse("planned",
-                       "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nallocator = all\ntouch = all\n", &suite,
-                       &err) ||
-        as_plan_add(&plan, &suite, info, NULL, 0, &err))
+    if (as_suite_parse("planned", text, &suite, &err) || as_plan_add(&plan, &suite, info, NULL, 0, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < plan.n; i++) {
         const struct as_cell *c = &plan.cells[i];
@@ -276,6 +300,11 @@ static size_t planned_at(const struct as_device_info *info, enum as_role role, d
     return n;
 }
 
+static size_t planned_at(const struct as_device_info *info, enum as_role role, double size, char *why, size_t why_size)
+{
+    return planned_by(by_device, info, role, size, why, why_size);
+}
+
 /* Managed memory has a bandwidth of DRAM: at full size where nothing migrates, with the caps of the backend. */
 UNIT_TEST(test_managed_on_apu)
 {
@@ -286,25 +315,31 @@ UNIT_TEST(test_managed_on_apu)
             fail_msg("%s: %s", as_role_word(roles[i]), why);
 }
 
+static const uint64_t cap = UINT64_C(1) << 30; /* of managed memory that migrates */
+
+static struct as_device_info describe_card(void)
+{
+    return (struct as_device_info){.id = "cuda:0",
+                                   .backend = "cuda",
+                                   .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
+                                   .compute_units = 132,
+                                   .memory_bytes = UINT64_C(80) << 30,
+                                   .memory_free = UINT64_C(79) << 30,
+                                   .caches_n = 1,
+                                   .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}},
+                                   .allocators_n = 2,
+                                   .allocators = {{.name = "cuMemAlloc", .role = AS_ROLE_DEVICE},
+                                                  {.name = "cuMemAllocManaged",
+                                                   .role = AS_ROLE_MANAGED,
+                                                   .host_access = true,
+                                                   .on_demand = true,
+                                                   .most = cap}}};
+}
+
 /* Where it migrates it is capped: the plan takes the smallest size that no cache holds, or says why there is none. */
 UNIT_TEST(test_managed_on_gpu)
 {
-    static const uint64_t cap = UINT64_C(1) << 30;
-    struct as_device_info card = {.id = "cuda:0",
-                                  .backend = "cuda",
-                                  .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
-                                  .compute_units = 132,
-                                  .memory_bytes = UINT64_C(80) << 30,
-                                  .memory_free = UINT64_C(79) << 30,
-                                  .caches_n = 1,
-                                  .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}},
-                                  .allocators_n = 2,
-                                  .allocators = {{.name = "cuMemAlloc", .role = AS_ROLE_DEVICE},
-                                                 {.name = "cuMemAllocManaged",
-                                                  .role = AS_ROLE_MANAGED,
-                                                  .host_access = true,
-                                                  .on_demand = true,
-                                                  .most = cap}}};
+    struct as_device_info card = describe_card();
     const double set = (double)as_info_memory_set(&card),
                  least = (double)as_info_memory_least(&card, "cuMemAllocManaged", 0);
     char why[160] = "";
@@ -317,6 +352,23 @@ UNIT_TEST(test_managed_on_gpu)
     card.allocators[1].most = 64 << 20;
     assert_int_equal(planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why), 0);
     assert_non_null(strstr(why, "requested, but 'cuMemAllocManaged' gives at most 64 MiB"));
+}
+
+/* The CPU's own caches are on its way to every memory of a card: the size that fits the cap grows with them. */
+UNIT_TEST(test_managed_by_cpu)
+{
+    struct as_device_info card = describe_card();
+    const uint64_t MIB = UINT64_C(1) << 20;
+    char why[160] = "";
+    card.host_cache = 32 * MIB; /* less than is assumed of a card's */
+    if (planned_by(by_cpu, &card, AS_ROLE_MANAGED, 256. * (double)MIB, why, sizeof why) != 1)
+        fail_msg("not planned: %s", why);
+    card.host_cache = 192 * MIB;
+    assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 768. * (double)MIB, why, sizeof why), 1);
+    assert_true(as_info_memory_least(&card, "cuMemAllocManaged", 0) < 768 * MIB);
+    card.host_cache = 384 * MIB;
+    assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 1536. * (double)MIB, why, sizeof why), 0);
+    assert_non_null(strstr(why, "'cuMemAllocManaged' gives at most 1 GiB"));
 }
 
 /* A size that was asked for is refused, never replaced. */
@@ -345,8 +397,8 @@ static void test_streams_under_caps(void **unused)
     const struct as_device_info before = apu;
     size_t of_host = 0, i = 0;
     (void)unused;
-    for (size_t k = 0; k < apu.allocators_n; k++)
-        apu.allocators[k].most = UINT64_C(1) << 30;
+    apu = describe_card();
+    apu.host_cache = UINT64_C(192) << 20;
     while (as_suite_texts[i].name && strcmp(as_suite_texts[i].name, "upm") != 0)
         i++;
     add(&plan, as_suite_texts[i].text);
@@ -356,7 +408,7 @@ static void test_streams_under_caps(void **unused)
         const struct as_cell *c = &plan.cells[k];
         const bool host = strcmp(c->probe, "host_bandwidth") == 0;
         const bool triad = (host || strcmp(c->probe, "bandwidth") == 0) && has(c, "op=triad") &&
-                           as_allocator_role("hip:0", as_axes_text(&c->axes, "allocator")) == AS_ROLE_MANAGED;
+                           as_allocator_role("cuda:0", as_axes_text(&c->axes, "allocator")) == AS_ROLE_MANAGED;
         if (!triad || c->status != AS_CELL_PLANNED)
             continue;
         assert_true(as_stream_room(AS_STREAM_TRIAD, as_axes_u64(&c->axes, "size")) <= UINT64_C(1) << 30);
@@ -371,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams_under_caps), cmocka_unit_test(test_what_is_known),
         cmocka_unit_test(test_memory_cells),       cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_cpu_claims_memory),  cmocka_unit_test(test_managed_by_cpu),
         cmocka_unit_test(test_study_is_planned),   cmocka_unit_test(test_touch_after_device),
         cmocka_unit_test(test_certain_rejections), cmocka_unit_test(test_managed_on_apu),
         cmocka_unit_test(test_managed_on_gpu),     cmocka_unit_test(test_cap_of_explicit_size),
