@@ -213,7 +213,11 @@ UNIT_TEST(test_study_is_planned)
         const char *probe, *axes;
         size_t least; /* cells */
     } wanted[] = {
-        {"host_latency", "allocator=malloc touch=cpu", 5},
+        {"latency", "allocator=malloc size=134217728", 1},
+        {"latency", "size=134217728", 3}, /* of the device, pageable and managed memory */
+        {"host_latency", "allocator=malloc touch=cpu", 6},
+        {"host_latency", "allocator=malloc touch=cpu size=536870912", 1},
+        {"host_latency", "allocator=hipMalloc touch=cpu size=536870912", 1},
         {"host_bandwidth", "allocator=hipMalloc op=triad touch=device", 2},
         {"tlb", "agent=cpu allocator=hipMalloc touch=cpu", 8},
         {"tlb", "agent=cpu allocator=malloc touch=device", 8},
