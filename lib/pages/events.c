@@ -40,6 +40,19 @@ static enum as_status add_thread(struct as_events *e, enum as_event event, int t
     return AS_OK;
 }
 
+const char *as_events_why_not(enum as_event event)
+{
+    static struct as_error why[AS_EVENTS];
+    static bool asked[AS_EVENTS];
+    if (!asked[event]) {
+        struct as_events e;
+        (void)as_events_open(&e, event, &why[event]);
+        as_events_close(&e);
+        asked[event] = true;
+    }
+    return why[event].text;
+}
+
 enum as_status as_events_open(struct as_events *e, enum as_event event, struct as_error *err)
 {
     const struct dirent *entry;

@@ -154,9 +154,13 @@ uint64_t as_info_page(const struct as_device_info *info)
     return as_info_has_host_kernels(info) && info->page_size ? info->page_size : as_host_page();
 }
 
-/* Whether the allocator always gives host memory. */
+const char as_used_by_cpu[] = "";
+
+/* Whether the host's caches are on the way: CPU threads use the memory, or the allocator always gives host memory. */
 static bool is_hosts(const struct as_device_info *info, const char *allocator)
 {
+    if (allocator == as_used_by_cpu)
+        return true;
     const struct as_allocator *a = allocator ? as_info_allocator(info, allocator) : NULL;
     const enum as_role role = a ? a->role : AS_ROLE_UNKNOWN;
     return role == AS_ROLE_MANAGED_HOST || as_role_is_pinned(role) || as_role_is_pageable(role) || info->is_host_memory;

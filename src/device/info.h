@@ -238,7 +238,9 @@ const char *as_cache_source_text(const struct as_cache *cache);
 void as_cache_key(const struct as_cache *cache, char out[static 16]);
 /* Bytes of the largest cache on the path to memory, 0 if unknown. Counted are the device's own (as many instances as
  * `threads` threads reach; NAN: one), the memory-side cache and, if the device or the allocator uses host memory
- * (allocator NULL: the device decides), the last-level caches of the host's CPUs. */
+ * (allocator NULL: the device decides) or CPU threads use the memory (as_used_by_cpu instead of an allocator), the
+ * last-level caches of the host's CPUs. */
+extern const char as_used_by_cpu[];
 uint64_t as_info_largest_cache(const struct as_device_info *info, const char *allocator, double threads);
 /* Its name: "last-level cache", "Infinity Cache", "last-level cache of the CPU". */
 const char *as_info_largest_cache_name(const struct as_device_info *info, const char *allocator, double threads);

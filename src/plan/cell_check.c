@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/text.h"
+#include "probe/main_memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,8 +138,9 @@ static enum as_status check_claim(const struct as_device_info *info, const struc
                                   const struct as_axes *axes, struct as_error *err)
 {
     const uint64_t claim = probe->memory_claim ? probe->memory_claim(info, axes) : 0;
-    const char *allocator = as_axes_text(axes, "allocator");
-    const double threads = as_axes_number(axes, "threads");
+    const struct as_memory_path path = as_main_memory_path(info, probe->name, axes);
+    const char *allocator = path.allocator;
+    const double threads = path.threads;
     if (claim == 0 || as_info_is_memory(info, allocator, threads, (double)claim))
         return AS_OK;
     const uint64_t cache = as_info_largest_cache(info, allocator, threads);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "model/metrics.h"
+#include "probe/main_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,12 +169,12 @@ static enum as_status plan_add_cell(struct planner *p, const struct as_probe *pr
 
 /* The device's working set of memory exceeds what some allocators give, such as managed memory that migrates: there,
  * the smallest that no cache holds, if that is given. Was the size changed? */
-static bool plan_fit_size(const struct planner *p, struct as_axes *axes)
+static bool plan_fit_size(const struct planner *p, const struct as_probe *probe, struct as_axes *axes)
 {
     const struct as_axis_value *size = as_axes_get(axes, "size");
-    const char *name = as_axes_text(axes, "allocator");
-    const struct as_allocator *a = as_info_allocator(p->info, name);
-    const uint64_t least = as_info_memory_least(p->info, name, as_axes_number(axes, "threads"));
+    const struct as_allocator *a = as_info_allocator(p->info, as_axes_text(axes, "allocator"));
+    const struct as_memory_path path = as_main_memory_path(p->info, probe->name, axes);
+    const uint64_t least = as_info_memory_least(p->info, path.allocator, path.threads);
     if (!p->size_is_chosen || !size || !a || !a->most || size->number <= (double)a->most || least > a->most)
         return false;
     for (size_t i = 0; i < axes->n; i++)
@@ -295,12 +296,15 @@ static enum as_status plan_add_of_device(struct planner *p, const struct as_prob
                                          const struct as_axis_values *values, const struct as_axes *fitted)
 {
     struct as_axes axes = *fitted;
+    struct as_error why = {0};
     for (size_t i = 0; i < axes.n; i++)
         for (size_t k = 0; strcmp(axes.v[i].name, "allocator") == 0 && k < values[i].n; k++)
             if (as_allocator_role(p->info->id, values[i].v[k].text) == AS_ROLE_DEVICE) {
                 axes.v[i] = values[i].v[k];
                 add_state_axis(p, &axes);
-                return plan_add_cell(p, probe, &axes);
+                /* why it has none is said of the grid's own size */
+                return as_plan_applies(probe, &axes, p->info, &why) == AS_APPLIES ? plan_add_cell(p, probe, &axes)
+                                                                                  : AS_OK;
             }
     return AS_OK;
 }
@@ -313,7 +317,7 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
-        enum as_status st = plan_fit_size(p, &axes) ? plan_add_of_device(p, probe, values, &axes) : AS_OK;
+        enum as_status st = plan_fit_size(p, probe, &axes) ? plan_add_of_device(p, probe, values, &axes) : AS_OK;
         add_state_axis(p, &axes);
         if (!st)
             st = plan_add_cell(p, probe, &axes);

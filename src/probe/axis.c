@@ -65,6 +65,14 @@ static uint64_t all_last_caches(const struct as_device_info *info)
     return as_info_largest_cache(info, NULL, info->capabilities & AS_CAP_HOST_KERNELS ? info->threads : 1);
 }
 
+/* In main memory for one thread of the device, and for the CPU where that uses the device's memory. */
+static uint64_t axis_memory_of_one(const struct as_device_info *info)
+{
+    const uint64_t own = as_info_memory_least(info, NULL, 1),
+                   host = as_info_has_host_kernels(info) ? 0 : as_info_memory_least(info, as_used_by_cpu, 1);
+    return own > host ? own : host;
+}
+
 static uint64_t memory_side(const struct as_device_info *info)
 {
     const struct as_cache *c = as_info_memory_side(info);
@@ -114,7 +122,7 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
                               p->info->memory_bytes,
                               all_last_caches(p->info),
                               as_info_memory_set(p->info),
-                              as_info_memory_least(p->info, NULL, 1),
+                              axis_memory_of_one(p->info),
                               memory_side(p->info),
                               as_info_page(p->info),
                               as_info_huge_page(p->info)};

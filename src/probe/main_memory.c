@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The probe whose cells show what holds an array of their size. */
-static const char sweep_probe[] = "latency";
+/* The probe whose cells show what holds an array of their size; and of the CPU in a device's memory. */
+static const char sweep_probe[] = "latency", cpu_sweep_probe[] = "host_latency", cpu_probe[] = "host_bandwidth";
 /* Elements farther apart leave sets of a cache unused. */
 static const double STRIDE_MAX = 256;
 /* About the size of the array in question: not much smaller, up to twice as large. */
@@ -49,12 +49,18 @@ static bool has_number(const struct as_cell *c)
            as_axes_number(&c->axes, "size") > 0;
 }
 
+static bool main_memory_is_by_cpu(const struct as_device_info *info, const char *probe)
+{
+    return !as_info_has_host_kernels(info) && (strcmp(probe, cpu_probe) == 0 || strcmp(probe, cpu_sweep_probe) == 0);
+}
+
 /* Random chases over memory of the same kind: on a CPU all is of one kind. */
 static bool is_sweep(const struct as_cell *c, const struct as_cell *of, const struct as_device_info *info)
 {
-    const bool cpu = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
+    const bool cpu = info->is_host_cpu || as_info_has_host_kernels(info);
     const char *allocator = as_axes_text(&of->axes, "allocator");
-    return strcmp(c->probe, sweep_probe) == 0 && strcmp(c->device, of->device) == 0 &&
+    const char *probe = main_memory_is_by_cpu(info, of->probe) ? cpu_sweep_probe : sweep_probe;
+    return strcmp(c->probe, probe) == 0 && strcmp(c->device, of->device) == 0 &&
            strcmp(as_axes_text(&c->axes, AS_STATE_AXIS), as_axes_text(&of->axes, AS_STATE_AXIS)) == 0 &&
            as_axes_is(&c->axes, "pattern", "random") && !(as_axes_number(&c->axes, "stride") > STRIDE_MAX) &&
            (cpu || as_axes_is(&c->axes, "allocator", allocator[0] ? allocator : info->allocators[0].name));
@@ -152,6 +158,15 @@ bool as_main_memory_claimed(const struct as_axes *axes)
     return false;
 }
 
+struct as_memory_path as_main_memory_path(const struct as_device_info *info, const char *probe,
+                                          const struct as_axes *axes)
+{
+    const double threads = as_axes_number(axes, "threads");
+    const bool by_cpu = main_memory_is_by_cpu(info, probe);
+    return (struct as_memory_path){.allocator = by_cpu ? as_used_by_cpu : as_axes_text(axes, "allocator"),
+                                   .threads = threads == 0 ? info->threads : threads};
+}
+
 bool as_main_memory_decides(const struct as_device_info *info, const struct as_cell *c, const struct as_cell *cell)
 {
     return main_memory_is_alike(c, cell, "level") || is_sweep(c, cell, info);
@@ -160,9 +175,10 @@ bool as_main_memory_decides(const struct as_device_info *info, const struct as_c
 void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
                             double bytes, struct as_judge_context *out)
 {
-    const char *allocator = as_axes_text(&cell->axes, "allocator");
+    const struct as_memory_path path = as_main_memory_path(info, cell->probe, &cell->axes);
+    const char *allocator = path.allocator;
     /* Other cells chase in one thread, whatever else goes on. */
-    const double threads = as_main_memory_claimed(&cell->axes) ? as_axes_number(&cell->axes, "threads") : 1;
+    const double threads = as_main_memory_claimed(&cell->axes) ? path.threads : 1;
     out->largest_cache = as_info_largest_cache(info, allocator, threads);
     out->memory_least = as_info_memory_least(info, allocator, threads);
     out->largest_cache_name = as_info_largest_cache_name(info, allocator, threads);

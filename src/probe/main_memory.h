@@ -15,6 +15,14 @@ struct as_cell_view {
 
 /* Do cells with these axes claim to measure main memory? Those of probes with a memory_claim. */
 bool as_main_memory_claimed(const struct as_axes *axes);
+/* What as_info_largest_cache and its like ask of a cell. The CPU's caches are on the way where its threads use memory
+ * of a device (probes host_bandwidth and host_latency), wherever that lies. */
+struct as_memory_path {
+    const char *allocator;
+    double threads;
+};
+struct as_memory_path as_main_memory_path(const struct as_device_info *info, const char *probe,
+                                          const struct as_axes *axes);
 /* Fills in what the gate "footprint" of the cell needs (the caches and the steps), for a working set of so many
  * bytes; cells may have other devices and no numbers yet. */
 void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,

@@ -1,6 +1,7 @@
 /* What may be called main memory, on machines whose caches end elsewhere than reported. Latencies are those of random
  * loads, which hit a cache in proportion to the part of the array that it holds; in large arrays a chase follows a part
  * that it did not touch before, and misses. */
+#include "base/text.h"
 #include "model/gates.h"
 #include "probe/main_memory.h"
 #include "tests/unit_test.h"
@@ -256,6 +257,30 @@ UNIT_TEST(test_other_memory)
     as_buf_finish(&text);
 }
 
+/* Where the CPU uses a device's memory its caches count, and its loads show what they hold: not those of the device. */
+UNIT_TEST(test_by_cpu)
+{
+    struct as_buf text = AS_BUF_INIT;
+    for (int cached = 0; cached < 2; cached++) {
+        struct machine m = machine_of(32 * MIB, false);
+        m.info.capabilities = 0;
+        m.info.host_cache = (uint64_t)(64 * MIB);
+        struct as_cell *cell = &m.cells[m.n];
+        add_claim(&m, 256 * MIB, "own", 0);
+        assert_int_equal(gate_of(&m, cell, &text), AS_GATE_PASS);
+        as_copy_text(cell->probe, sizeof cell->probe, "host_bandwidth");
+        m.info.host_cache *= 2;
+        assert_int_equal(gate_of(&m, cell, &text), AS_GATE_FAIL);
+        m.info.host_cache /= 2;
+        const size_t from = m.n;
+        add_sweep(&m, 200 * MIB, 256 * MIB, "own", 0.02, 1);
+        for (size_t i = from; i < m.n && cached; i++)
+            as_copy_text(m.cells[i].probe, sizeof m.cells[i].probe, "host_latency");
+        assert_int_equal(gate_of(&m, cell, &text), cached ? AS_GATE_FAIL : AS_GATE_PASS);
+    }
+    as_buf_finish(&text);
+}
+
 /* Printed numbers: a claim that nothing proves, and a latency of that size. */
 static void test_holds(void **state)
 {
@@ -281,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_answers), cmocka_unit_test(test_sizes),          cmocka_unit_test(test_noise),
         cmocka_unit_test(test_pages),         cmocka_unit_test(test_pages_left_out), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_memory),  cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_other_memory),  cmocka_unit_test(test_by_cpu),         cmocka_unit_test(test_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Main memory in suites and grids lies beyond all caches: on the stand-in of an APU whose L2 cache of 4 MiB has an
  * unreported memory-side cache of 256 MiB behind it. */
 #include "device/device.h"
+#include "lib/pages/events.h"
 #include "lib/stream/stream.h"
 #include "plan/plan.h"
 #include "probe/main_memory.h"
@@ -57,7 +58,8 @@ static bool claims_memory(const struct as_cell *c)
 
 static bool is_memory(const struct as_cell *c)
 {
-    return as_info_is_memory(&apu, as_axes_text(&c->axes, "allocator"), as_axes_number(&c->axes, "threads"),
+    const struct as_memory_path path = as_main_memory_path(&apu, c->probe, &c->axes);
+    return as_info_is_memory(&apu, path.allocator, path.threads,
                              (double)as_probe_find(c->probe)->memory_claim(&apu, &c->axes));
 }
 
@@ -134,6 +136,28 @@ UNIT_TEST(test_suites)
     }
 }
 
+/* Grids too: the CPU's bandwidth in a device's memory claims main memory wherever no size was asked for. */
+UNIT_TEST(test_cpu_claims_memory)
+{
+    static const char *const texts[] = {"[host_bandwidth]\ngrids = quick\n", "[host_bandwidth]\ngrids = full\n",
+                                        "[host_bandwidth]\nop = triad\nallocator = all\nsize = 900MiB\n",
+                                        "[host_bandwidth]\nop = triad\nallocator = all\nsize = 1MiB\nlevel = sweep\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct as_plan plan = {0};
+        size_t planned = 0, claims = 0, refused = 0;
+        add(&plan, texts[i]);
+        for (size_t k = 0; k < plan.n; k++) {
+            planned += plan.cells[k].status == AS_CELL_PLANNED;
+            refused += strstr(plan.cells[k].reason, "too small to measure main memory: at least 1") != NULL;
+            claims += claims_memory(&plan.cells[k]) && is_memory(&plan.cells[k]);
+        }
+        assert_int_equal(claims, i < 2 ? planned : 0);
+        assert_true((i == 2 ? refused : planned) >= 6);
+        assert_int_equal(i == 2 ? planned : refused, 0);
+        as_plan_finish(&plan);
+    }
+}
+
 /* Migration back to the CPU is timed on each API whose device and host can both touch managed memory. */
 UNIT_TEST(test_touch_after_device)
 {
@@ -174,6 +198,13 @@ static bool has(const struct as_cell *c, const char *axes)
     return true;
 }
 
+/* Planned, wherever TLB misses are counted. */
+static bool is_possible(const struct as_cell *c)
+{
+    const char *no_counter = as_events_why_not(AS_EVENT_TLB_MISSES);
+    return c->status == AS_CELL_PLANNED || (no_counter[0] && strcmp(c->reason, no_counter) == 0);
+}
+
 /* What the study of the MI300A measured with the CPU as user, by threads and by size, is in suite upm. Numbers of CPU
  * threads that this host has not are left out. */
 UNIT_TEST(test_study_is_planned)
@@ -182,7 +213,11 @@ UNIT_TEST(test_study_is_planned)
         const char *probe, *axes;
         size_t least; /* cells */
     } wanted[] = {
-        {"host_latency", "allocator=malloc touch=cpu", 5},
+        {"latency", "allocator=malloc size=134217728", 1},
+        {"latency", "size=134217728", 3}, /* of the device, pageable and managed memory */
+        {"host_latency", "allocator=malloc touch=cpu", 6},
+        {"host_latency", "allocator=malloc touch=cpu size=536870912", 1},
+        {"host_latency", "allocator=hipMalloc touch=cpu size=536870912", 1},
         {"host_bandwidth", "allocator=hipMalloc op=triad touch=device", 2},
         {"tlb", "agent=cpu allocator=hipMalloc touch=cpu", 8},
         {"tlb", "agent=cpu allocator=malloc touch=device", 8},
@@ -217,7 +252,7 @@ UNIT_TEST(test_study_is_planned)
     for (i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         size_t n = 0;
         for (size_t k = 0; k < plan.n; k++)
-            n += plan.cells[k].status == AS_CELL_PLANNED && strcmp(plan.cells[k].probe, wanted[i].probe) == 0 &&
+            n += is_possible(&plan.cells[k]) && strcmp(plan.cells[k].probe, wanted[i].probe) == 0 &&
                  has(&plan.cells[k], wanted[i].axes);
         if (n < wanted[i].least)
             fail_msg("%s %s: %zu cells, not %zu", wanted[i].probe, wanted[i].axes, n, wanted[i].least);
@@ -251,17 +286,18 @@ UNIT_TEST(test_certain_rejections)
     }
 }
 
-/* Cells of the bandwidth of DRAM, by allocators of these roles, that are planned at this size. */
-static size_t planned_at(const struct as_device_info *info, enum as_role role, double size, char *why, size_t why_size)
+/* Cells of the bandwidth of DRAM, by allocators of these roles, that are planned at this size: of the device, and of
+ * the CPU in its memory. */
+static const char by_device[] = "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nallocator = all\ntouch = all\n",
+                  by_cpu[] = "[host_bandwidth]\nop = triad\nfrom = 0\nnode = 0\nallocator = all\n";
+static size_t planned_by(const char *text, const struct as_device_info *info, enum as_role role, double size, char *why,
+                         size_t why_size)
 {
     struct as_suite suite;
     struct as_plan plan = {0};
     struct as_error err = {0};
     size_t n = 0;
-    if (as_suite_parse("planned",
-                       "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nallocator = all\ntouch = all\n", &suite,
-                       &err) ||
-        as_plan_add(&plan, &suite, info, NULL, 0, &err))
+    if (as_suite_parse("planned", text, &suite, &err) || as_plan_add(&plan, &suite, info, NULL, 0, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < plan.n; i++) {
         const struct as_cell *c = &plan.cells[i];
@@ -276,6 +312,11 @@ static size_t planned_at(const struct as_device_info *info, enum as_role role, d
     return n;
 }
 
+static size_t planned_at(const struct as_device_info *info, enum as_role role, double size, char *why, size_t why_size)
+{
+    return planned_by(by_device, info, role, size, why, why_size);
+}
+
 /* Managed memory has a bandwidth of DRAM: at full size where nothing migrates, with the caps of the backend. */
 UNIT_TEST(test_managed_on_apu)
 {
@@ -286,25 +327,31 @@ UNIT_TEST(test_managed_on_apu)
             fail_msg("%s: %s", as_role_word(roles[i]), why);
 }
 
+static const uint64_t cap = UINT64_C(1) << 30; /* of managed memory that migrates */
+
+static struct as_device_info describe_card(void)
+{
+    return (struct as_device_info){.id = "cuda:0",
+                                   .backend = "cuda",
+                                   .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
+                                   .compute_units = 132,
+                                   .memory_bytes = UINT64_C(80) << 30,
+                                   .memory_free = UINT64_C(79) << 30,
+                                   .caches_n = 1,
+                                   .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}},
+                                   .allocators_n = 2,
+                                   .allocators = {{.name = "cuMemAlloc", .role = AS_ROLE_DEVICE},
+                                                  {.name = "cuMemAllocManaged",
+                                                   .role = AS_ROLE_MANAGED,
+                                                   .host_access = true,
+                                                   .on_demand = true,
+                                                   .most = cap}}};
+}
+
 /* Where it migrates it is capped: the plan takes the smallest size that no cache holds, or says why there is none. */
 UNIT_TEST(test_managed_on_gpu)
 {
-    static const uint64_t cap = UINT64_C(1) << 30;
-    struct as_device_info card = {.id = "cuda:0",
-                                  .backend = "cuda",
-                                  .capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_FP64,
-                                  .compute_units = 132,
-                                  .memory_bytes = UINT64_C(80) << 30,
-                                  .memory_free = UINT64_C(79) << 30,
-                                  .caches_n = 1,
-                                  .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}},
-                                  .allocators_n = 2,
-                                  .allocators = {{.name = "cuMemAlloc", .role = AS_ROLE_DEVICE},
-                                                 {.name = "cuMemAllocManaged",
-                                                  .role = AS_ROLE_MANAGED,
-                                                  .host_access = true,
-                                                  .on_demand = true,
-                                                  .most = cap}}};
+    struct as_device_info card = describe_card();
     const double set = (double)as_info_memory_set(&card),
                  least = (double)as_info_memory_least(&card, "cuMemAllocManaged", 0);
     char why[160] = "";
@@ -317,6 +364,23 @@ UNIT_TEST(test_managed_on_gpu)
     card.allocators[1].most = 64 << 20;
     assert_int_equal(planned_at(&card, AS_ROLE_MANAGED, least, why, sizeof why), 0);
     assert_non_null(strstr(why, "requested, but 'cuMemAllocManaged' gives at most 64 MiB"));
+}
+
+/* The CPU's own caches are on its way to every memory of a card: the size that fits the cap grows with them. */
+UNIT_TEST(test_managed_by_cpu)
+{
+    struct as_device_info card = describe_card();
+    const uint64_t MIB = UINT64_C(1) << 20;
+    char why[160] = "";
+    card.host_cache = 32 * MIB; /* less than is assumed of a card's */
+    if (planned_by(by_cpu, &card, AS_ROLE_MANAGED, 256. * (double)MIB, why, sizeof why) != 1)
+        fail_msg("not planned: %s", why);
+    card.host_cache = 192 * MIB;
+    assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 768. * (double)MIB, why, sizeof why), 1);
+    assert_true(as_info_memory_least(&card, "cuMemAllocManaged", 0) < 768 * MIB);
+    card.host_cache = 384 * MIB;
+    assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 1536. * (double)MIB, why, sizeof why), 0);
+    assert_non_null(strstr(why, "'cuMemAllocManaged' gives at most 1 GiB"));
 }
 
 /* A size that was asked for is refused, never replaced. */
@@ -345,8 +409,8 @@ static void test_streams_under_caps(void **unused)
     const struct as_device_info before = apu;
     size_t of_host = 0, i = 0;
     (void)unused;
-    for (size_t k = 0; k < apu.allocators_n; k++)
-        apu.allocators[k].most = UINT64_C(1) << 30;
+    apu = describe_card();
+    apu.host_cache = UINT64_C(192) << 20;
     while (as_suite_texts[i].name && strcmp(as_suite_texts[i].name, "upm") != 0)
         i++;
     add(&plan, as_suite_texts[i].text);
@@ -356,7 +420,7 @@ static void test_streams_under_caps(void **unused)
         const struct as_cell *c = &plan.cells[k];
         const bool host = strcmp(c->probe, "host_bandwidth") == 0;
         const bool triad = (host || strcmp(c->probe, "bandwidth") == 0) && has(c, "op=triad") &&
-                           as_allocator_role("hip:0", as_axes_text(&c->axes, "allocator")) == AS_ROLE_MANAGED;
+                           as_allocator_role("cuda:0", as_axes_text(&c->axes, "allocator")) == AS_ROLE_MANAGED;
         if (!triad || c->status != AS_CELL_PLANNED)
             continue;
         assert_true(as_stream_room(AS_STREAM_TRIAD, as_axes_u64(&c->axes, "size")) <= UINT64_C(1) << 30);
@@ -371,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams_under_caps), cmocka_unit_test(test_what_is_known),
         cmocka_unit_test(test_memory_cells),       cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_cpu_claims_memory),  cmocka_unit_test(test_managed_by_cpu),
         cmocka_unit_test(test_study_is_planned),   cmocka_unit_test(test_touch_after_device),
         cmocka_unit_test(test_certain_rejections), cmocka_unit_test(test_managed_on_apu),
         cmocka_unit_test(test_managed_on_gpu),     cmocka_unit_test(test_cap_of_explicit_size),

@@ -2,6 +2,7 @@
  * tests/pages, on larger ones. */
 #include "base/host.h"
 #include "base/text.h"
+#include "lib/pages/events.h"
 #include "plan/plan.h"
 #include "tests/unit_test.h"
 
@@ -70,7 +71,8 @@ static const char *strides(const char *suite_text, const struct as_device_info *
         size_t i = 0;
         if (axis && strcmp(as_axes_text(&cell->axes, axis), value) != 0)
             continue;
-        assert_int_equal(cell->status, AS_CELL_PLANNED);
+        if (cell->status != AS_CELL_PLANNED) /* this host may not count TLB misses */
+            assert_string_equal(cell->reason, as_events_why_not(AS_EVENT_TLB_MISSES));
         while (i < n && seen[i] != stride)
             i++;
         if (i < n)

@@ -108,6 +108,8 @@ static void one_memory(void **state)
     (void)state;
     begin(1);
     add_gpu("hip:0", "hip", true);
+    devices[1].caches_n = 1;
+    devices[1].caches[0] = (struct as_cache){.level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true};
     add("cpu", "latency", 240, "{\"pattern\":\"random\",\"allocator\":\"mmap huge\"," DRAM "}");
     assert_false(as_access_any(&run)); /* one pair is no matrix */
     add("hip:0", "latency", 340, "{\"pattern\":\"random\",\"allocator\":\"hipMalloc\"," DRAM "}");

@@ -24,6 +24,7 @@ SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "su
 SMALL = {"size": "64KiB", "pages": "16", "counter": "VmRSS,smaps_rollup,driver", "device_threads": "64", "type": "u64"}
 SMALLEST = {"accounting": {"size": "1MiB"}, "loaded_latency": {"size": "1MiB"},
             "bandwidth": {"size": "1MiB", "level": "sweep"}, "copy": {"size": "1MiB"},
+            "host_bandwidth": {"size": "1MiB", "level": "sweep"},
             "fault.threads": {"pages": "10000"}, "atomics_lost.both": {"scope": "system"},
             "atomics_lost.control": {"scope": "system"}}
 SMALL_GRIDS = {"elements": "1024", "cpu_threads": "0,1", "device_threads": "64"}

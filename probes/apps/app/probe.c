@@ -52,7 +52,11 @@ static const char *const quick[] = {"app=all version=explicit strategy=all alloc
                                     "app=all " UNIFIED_CELLS " size=64MiB", NULL};
 static const char *const full[] = {"app=all version=explicit strategy=all allocator=device size=64MiB,512MiB,4GiB",
                                    "app=all version=host strategy=none allocator=first size=64MiB,512MiB,4GiB",
-                                   "app=all " UNIFIED_CELLS " size=64MiB,512MiB,4GiB", NULL};
+                                   "app=all " UNIFIED_CELLS " size=64MiB,512MiB,4GiB",
+                                   "app=all version=explicit strategy=none allocator=device size=16GiB",
+                                   "app=all version=unified strategy=none allocator=device,managed,pageable "
+                                   "size=16GiB",
+                                   NULL};
 
 static const double SAMPLE_PERIOD_S = 1e-3;
 

@@ -9,22 +9,25 @@ enum { WHOLE_MAX = 512 << 20 };
 
 /* In the order of enum as_stream_op. */
 static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
+static const char *const level_words[] = {"sweep", "memory", NULL};
 
 static const struct as_axis axes[] = {
     AS_REACH_AXES,
     AS_WORD_AXIS("op", op_words, "triad", "out = x; s x; x + y; x + s y; out + x + s y; sum of x y; sum of x; out = s"),
+    AS_WORD_AXIS("level", level_words, "memory",
+                 "sweep: the level that holds this size, threads unsynchronised; memory: DRAM, by STREAM's rules"),
     AS_SIZE_AXIS("size", 512, 0, "DRAM", "total bytes of all arrays"),
     AS_COUNT_AXIS("threads", 0, 4096, "0", "CPU threads of the node; 0: one per CPU of it", .zero = "all"),
     {0},
 };
 static const char *const quick[] = {
     "op=read,triad allocator=largest_pages size=DRAM devices=cpu",
-    "from=0 node=0 op=read,triad allocator=all touch=all size=256MiB devices=cuda,hip,opencl,metal", NULL};
+    "from=0 node=0 op=read,triad allocator=all touch=all size=DRAM devices=cuda,hip,opencl,metal", NULL};
 #define SOME "threads=1,2,3,4,6,8,9,12,16,24,32,48,64,96,0"
 static const char *const full[] = {
     "op=read,triad allocator=largest_pages size=DRAM threads=1,0 devices=cpu",
-    "from=0 node=0 op=read,triad allocator=all touch=all size=900MiB " SOME " devices=cuda,hip,opencl,metal",
-    "node=0 op=read,write,copy,triad allocator=all touch=all size=900MiB devices=cuda,hip,opencl,metal", NULL};
+    "from=0 node=0 op=read,triad allocator=all touch=all size=DRAM " SOME " devices=cuda,hip,opencl,metal",
+    "node=0 op=read,write,copy,triad allocator=all touch=all size=DRAM devices=cuda,hip,opencl,metal", NULL};
 
 struct state {
     struct as_stream stream; /* first: finished as one */
@@ -45,6 +48,12 @@ static enum as_applies host_bandwidth_applies(const struct as_device_info *info,
                        (double)as_stream_room((enum as_stream_op)op, (uint64_t)size), err))
         return AS_INAPPLICABLE;
     return AS_APPLIES;
+}
+
+static uint64_t host_bandwidth_memory_claim(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return as_word_is(a, "level", "memory") ? as_axes_u64(a, "size") : 0;
 }
 
 static enum as_status host_bandwidth_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
@@ -68,7 +77,7 @@ static enum as_status host_bandwidth_prepare(struct as_trial_context *tc, void *
                                         .cpus = s->reach.cpus,
                                         .at = s->reach.at,
                                         .choose_width = true,
-                                        .barrier = true,
+                                        .barrier = as_word_is(a, "level", "memory"),
                                         .whole_check = tc->trial == 0 && size <= WHOLE_MAX,
                                         .seed = tc->seed};
     st = as_stream_prepare(&s->stream, s->reach.cpu, &desc, err);
@@ -77,6 +86,7 @@ static enum as_status host_bandwidth_prepare(struct as_trial_context *tc, void *
     if (st)
         return st;
     tc->footprint = s->stream.footprint;
+    tc->claims_memory = host_bandwidth_memory_claim(&tc->dev->info, a) > 0;
     as_stream_variant(&s->stream, variant, sizeof variant);
     as_note(tc, "variant", variant);
     as_note_number(tc, "threads", desc.threads);
@@ -116,6 +126,7 @@ const struct as_probe as_probe_host_bandwidth = {
     .unit = "GB/s",
     .counts = "bytes read + bytes written by the operation, without write-allocate; decimal GB",
     AS_CELLS(axes, quick, full, host_bandwidth_applies),
+    .memory_claim = host_bandwidth_memory_claim,
     .patience = host_bandwidth_patience,
     AS_TRIAL(struct state, host_bandwidth_prepare, host_bandwidth_sample, host_bandwidth_check, host_bandwidth_finish),
 };

@@ -34,22 +34,29 @@ static bool is_touch(const struct as_axes *a)
     return strstr(as_axes_text(a, "op"), "touch") != NULL;
 }
 
+/* Of reserved pages, which are few, two blocks: the check has both alive. */
+static double alloc_bytes_needed(const struct as_device_info *info, const struct as_allocator *allocator, double size)
+{
+    const enum as_role role = allocator ? allocator->role : AS_ROLE_UNKNOWN;
+    const double page = (double)as_info_huge_page(info);
+    return role == AS_ROLE_RESERVED_HUGE_PAGES || role == AS_ROLE_PAGEABLE_HUGETLB ? 2 * page * ceil(size / page)
+                                                                                   : size;
+}
+
 static enum as_applies alloc_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     uint64_t size = as_axes_u64(a, "size"), page = info->page_size ? info->page_size : as_host_page();
     if (is_touch(a) && (!(info->capabilities & AS_CAP_HOST_KERNELS) || size < TOUCH_PAGES_MIN * page))
         return AS_PRUNED;
-    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const char *name = as_axes_text(a, "allocator");
+    const struct as_allocator *allocator = as_info_allocator(info, name);
     if (allocator && allocator->why_not[0])
-        as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
-    else if (info->max_alloc && size > info->max_alloc)
-        as_fail(err, AS_UNSUPPORTED, "the device's largest allocation is %llu bytes",
-                (unsigned long long)info->max_alloc);
-    else if (size > info->memory_free / 2)
-        as_fail(err, AS_UNSUPPORTED, "one block is more than half of the free memory");
-    else
-        return AS_APPLIES;
-    return AS_INAPPLICABLE;
+        return as_inapplicable(err, "%s", allocator->why_not);
+    if (allocator && allocator->role == AS_ROLE_MANAGED_STATIC)
+        return as_inapplicable(err, "'%s' cannot be timed: it comes with its module", name);
+    const bool fits = !as_check_block(info, name, (double)size, err) &&
+                      !as_check_cap(info, name, alloc_bytes_needed(info, allocator, (double)size), err);
+    return fits ? AS_APPLIES : AS_INAPPLICABLE;
 }
 
 static bool alloc_untouched(const struct as_axes *a)

@@ -60,12 +60,15 @@ struct state {
 static enum as_applies misses_apply(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
-    if (as_info_has_host_kernels(info))
-        return as_word_is(a, "touch", "device") ? AS_PRUNED : AS_APPLIES;
-    if (allocator && !allocator->why_not[0] && !allocator->host_access)
+    const bool own = as_info_has_host_kernels(info);
+    if (own && as_word_is(a, "touch", "device"))
+        return AS_PRUNED;
+    if (!own && allocator && !allocator->why_not[0] && !allocator->host_access)
         return as_inapplicable(err, "the CPU cannot access this memory, and only the vendor's profiler counts a "
                                     "device's misses; probe 'tlb' shows their cost");
-    return as_reach_applies(info, a, err);
+    const enum as_applies applies = own ? AS_APPLIES : as_reach_applies(info, a, err);
+    const char *why = applies == AS_APPLIES ? as_events_why_not(AS_EVENT_TLB_MISSES) : "";
+    return why[0] ? as_inapplicable(err, "%s", why) : applies;
 }
 
 static const char *why_no_faults(const struct as_device_info *info, const struct as_allocator *allocator, bool device)

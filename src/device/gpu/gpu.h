@@ -143,6 +143,7 @@ struct as_gpu {
     struct as_gpu_place here; /* the calling thread's place between calls of the backend */
     char target[64];          /* compilation target */
     bool in_host_memory;      /* its allocations use host memory, as the driver says */
+    bool keeps_pages;         /* managed memory that is neither advised on nor prefetched stays where it is */
     bool host_uses;           /* the host can use them in place, as as_gpu_host_reads found */
     struct as_gpu_stream *stream;
     struct as_gpu_event *start, *end;

@@ -57,6 +57,12 @@ static bool is_managed(const struct as_gpu_allocator *how)
     return how->most && (how->sources & AS_GPU_FROM_HOST);
 }
 
+/* Does the driver move its pages, and evict others for them? */
+static bool limits_migrates(const struct as_gpu *gpu, const struct as_gpu_allocator *how)
+{
+    return is_managed(how) && !gpu->in_host_memory && !(gpu->keeps_pages && !how->settle);
+}
+
 /* Managed memory may lie on both sides, and evicts other pages. */
 static uint64_t most_managed(uint64_t free)
 {
@@ -132,14 +138,14 @@ static enum as_status gpu_limits_check_device(struct as_gpu *gpu, const struct a
     return st ? st : check_free(api->name, bytes, free, total, err);
 }
 
-/* Of a kind of memory, 0: all that is free. A device in the host's memory has nothing to migrate or evict. */
+/* Of a kind of memory, 0: all that is free. */
 static uint64_t most_of_kind(const struct as_gpu *gpu, const struct as_gpu_allocator *how)
 {
     if (how->pages == AS_GPU_POOL_PAGES)
         return as_backing_pool_free();
-    if (!gpu->in_host_memory)
-        return how->most;
-    return how->is_static ? AS_GPU_STATIC_IN_HOST : 0;
+    if (how->is_static)
+        return gpu->in_host_memory ? AS_GPU_STATIC_IN_HOST : how->most;
+    return limits_migrates(gpu, how) ? how->most : 0;
 }
 
 enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocator *how,
@@ -160,7 +166,7 @@ enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocat
     st = from_host ? as_gpu_check_host(name, all, err) : AS_OK;
     if (st)
         return st;
-    const bool migrates = is_managed(how) && !gpu->in_host_memory;
+    const bool migrates = limits_migrates(gpu, how);
     return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(gpu, home, all, migrates, err) : AS_OK;
 }
 
@@ -189,7 +195,7 @@ enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)
     const uint64_t managed = most_managed(dev->info.memory_free);
     for (size_t i = 0; i < dev->info.allocators_n; i++) {
         const uint64_t most = most_of_kind(gpu, &how[i]);
-        dev->info.allocators[i].most = is_managed(&how[i]) && !gpu->in_host_memory && managed < most ? managed : most;
+        dev->info.allocators[i].most = limits_migrates(gpu, &how[i]) && managed < most ? managed : most;
     }
     return st;
 }

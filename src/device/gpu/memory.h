@@ -22,8 +22,8 @@ struct as_gpu_block {
     int node;
 };
 
-/* Values of as_gpu_allocator.most: managed memory evicts other pages instead of failing; the module of a static
- * variable must be loaded whole. */
+/* Values of as_gpu_allocator.most: managed memory that migrates evicts other pages instead of failing; the module of a
+ * static variable must be loaded whole. */
 #define AS_GPU_MANAGED_MAX (UINT64_C(1) << 30)
 #define AS_GPU_STATIC_MAX (UINT64_C(512) << 20)
 /* Of a static variable on a device in the host's memory: below what 32-bit relocations reach. */

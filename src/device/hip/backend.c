@@ -140,6 +140,7 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
     as_gpu_init(gpu, &b->gpu, index);
     as_hip_find_target(&b->api, gpu->here.device, &hip->target);
     as_copy_text(gpu->target, sizeof gpu->target, hip->target.name);
+    gpu->keeps_pages = hip->target.xnack != AS_HIP_XNACK_ON; /* no page fault is replayed */
     gpu->in_host_memory = as_hip_count(&b->api, gpu->here.device, hipDeviceAttributeIntegrated) > 0;
     st = as_gpu_open(gpu, err);
     gpu->host_uses = !st && gpu->in_host_memory && as_gpu_host_reads(gpu);

@@ -1,6 +1,7 @@
 #include "report/model/access.h"
 
 #include "base/text.h"
+#include "probe/main_memory.h"
 #include "probe/probe.h"
 #include "probe/view_role.h"
 
@@ -147,7 +148,8 @@ static bool is_of_device(const struct as_cell *cell)
 static bool is_large(const struct as_cell *cell, const struct as_device_info *info, enum ends ends)
 {
     const double size = as_axes_number(&cell->axes, "size");
-    return ends == PEER || as_info_is_memory(info, as_axes_text(&cell->axes, "allocator"), 1, size);
+    const struct as_memory_path path = as_main_memory_path(info, cell->probe, &cell->axes);
+    return ends == PEER || as_info_is_memory(info, path.allocator, 1, size);
 }
 
 static void find_peer(const struct access *a, const struct as_cell *cell, size_t *memory)

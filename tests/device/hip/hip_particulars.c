@@ -130,6 +130,27 @@ static void test_card(void **state)
     assert_non_null(strstr(as_info_allocator(&gpu.dev.info, "hipMallocManaged XNACK")->why_not, "HSA_XNACK=1"));
 }
 
+/* Managed memory is capped where its pages move: on demand, by advice or by prefetching. */
+static void test_managed_caps(void **state)
+{
+    const uint64_t cap = UINT64_C(1) << 30;
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    assert_int_equal(as_info_allocator(&gpu.dev.info, "hipMallocManaged")->most, 0);
+    check_ok(gpu_get("hipMallocManaged", cap + 1, NULL, &m, &err), &err);
+    gpu.dev.memory->free(&gpu.dev, m);
+    const uint64_t advised = as_info_allocator(&gpu.dev.info, "hipMallocManaged prefer device")->most;
+    assert_true(advised > 0 && advised <= cap);
+    check_fails(gpu_get("hipMallocManaged prefetch", cap + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at");
+    close_gpu(&gpu);
+    fake("card xnack");
+    open_gpu(&gpu, 0);
+    const uint64_t moved = as_info_allocator(&gpu.dev.info, "hipMallocManaged XNACK")->most;
+    assert_true(moved > 0 && moved <= cap);
+    check_fails(gpu_get("hipMallocManaged XNACK", cap + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at");
+}
+
 /* The driver says that there is one memory, and a value written by it is not there for the host. */
 static void test_memory_apart(void **state)
 {
@@ -359,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_unknown_chip),
         cmocka_unit_test_setup_teardown(test_card, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_managed_caps, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_memory_apart, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_memory_in_place, gpu_setup, gpu_teardown),

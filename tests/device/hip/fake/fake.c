@@ -160,7 +160,7 @@ static const struct fake_attribute everywhere[] = {
 };
 
 /* As the process was started: chips of RDNA cannot. */
-static bool replays(void)
+bool fake_replays(void)
 {
     const char *set = getenv("HSA_XNACK");
     return !fake_asked("rdna") && (set && *set ? strcmp(set, "1") == 0 : fake_asked("xnack"));
@@ -172,7 +172,7 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
         {hipDeviceAttributeWarpSize, fake_asked("rdna") ? 32 : 64},
         {hipDeviceAttributeIntegrated, fake_asked("apu")},
         {hipDeviceAttributeL2CacheSize, fake_asked("mi300a") ? 4 << 20 : 1 << 20},
-        {hipDeviceAttributePageableMemoryAccess, replays()},
+        {hipDeviceAttributePageableMemoryAccess, fake_replays()},
         {hipDeviceAttributeManagedMemory, !fake_asked("plain")},
         {hipDeviceAttributeConcurrentManagedAccess, !fake_asked("plain")},
         {hipDeviceAttributeFineGrainSupport, !fake_asked("plain")},
@@ -192,7 +192,7 @@ API hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_t *properties, i
     const char *target = fake_asked("unknown") ? "gfx; rm -rf /"
                          : fake_asked("rdna3") ? "gfx1100"
                          : fake_asked("rdna2") ? "gfx1030"
-                         : replays()           ? "gfx942:sramecc+:xnack+"
+                         : fake_replays()      ? "gfx942:sramecc+:xnack+"
                          : fake_asked("cdna3") ? "gfx942:sramecc+:xnack-"
                                                : "gfx90a:sramecc+:xnack-";
     memset(properties, 0x41, 1472);

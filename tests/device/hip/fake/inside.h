@@ -20,6 +20,9 @@ AS_HIPRTC_REQUIRED(DECLARE)
 /* For tests: the device that the last prefetch or advice was for. */
 API int fake_driver_settled_for(void);
 
+/* Are page faults replayed? */
+bool fake_replays(void);
+
 enum { UNITS = 2, GROUP_MOST = 1024, LOCAL_BYTES = 64 << 10 };
 
 /* A kernel as the compiled program describes it; see on_host.h. */

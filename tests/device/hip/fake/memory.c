@@ -32,7 +32,7 @@ API hipError_t hipExtMallocWithFlags(void **address, size_t bytes, unsigned int 
 API hipError_t hipMallocManaged(void **address, size_t bytes, unsigned int flags)
 {
     CAN_FAIL();
-    if (flags != hipMemAttachGlobal || (bytes > (size_t)1 << 30 && !fake_asked("apu")))
+    if (flags != hipMemAttachGlobal || (bytes > (size_t)1 << 30 && fake_replays() && !fake_asked("apu")))
         return fake_broke(__func__, hipErrorInvalidValue);
     return add(address, bytes, MANAGED, 0);
 }
