@@ -123,6 +123,15 @@ def test_every_suite_runs_on_what_there_is(assay):
     expect_refused(done, NOTHING, "no device 'hip' can be used")
 
 
+def test_node_has_every_way_over_each_link(assay):
+    """Copies with the host and with each GPU, by copy engine and copy kernel, in each direction and both."""
+    done = assay.run("plan", "node", "--device", "cuda", "--json", env=cuda(assay))
+    cells = [c["axes"] for c in map(json.loads, done.out.splitlines()) if c["event"] == "cell" and c["probe"] == "link"]
+    ways = {(how, direction) for how in ("engine", "kernel") for direction in ("to", "from", "both")}
+    for peer in ("host", "1"):
+        expect({(c["how"], c["direction"]) for c in cells if c["peer"] == peer} == ways, f"all ways with {peer}", cells)
+
+
 def test_fewer_devices_are_visible(assay):
     done = run(assay, "runs", *LAUNCH, "--device", "cuda:2", CUDA_VISIBLE_DEVICES="1,0")
     expect_refused(done, USAGE, "cuda:2", "has 2")
