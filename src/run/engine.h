@@ -157,10 +157,6 @@ enum as_status as_slots_add_states_of(struct as_slot **slots, size_t *n, const s
 /* The slot of a cell's device and state; NULL: there is none. */
 struct as_slot *as_slot_of_cell(struct as_slot *slots, size_t n, const struct as_cell *cell);
 
-/* One run per user and machine at a time (lock.c). *lock is a descriptor to close, or -1 with a note: without a lock
- * runs may disturb each other, but results are safe. */
-enum as_status as_lock_machine(const struct as_run_options *options, double budget_s, int *lock, struct as_error *err);
-
 enum { AS_COMPILE_WORTH = 8 };
 /* Compiles the kernels of cells[0..n) in that order on all CPUs while nothing is measured, if the backend can
  * (as_backend.open_compiler), for at most this share of the time left; fewer than AS_COMPILE_WORTH are left to their

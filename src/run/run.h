@@ -103,4 +103,8 @@ enum as_status as_find_devices(const char *worker, const volatile sig_atomic_t *
                                size_t *n, struct as_error *err);
 void as_found_devices_free(struct as_found_device *devices, size_t n);
 
+/* One run per user and machine at a time (lock.c). *lock is a descriptor to close, or -1 with a note: without a lock
+ * runs may disturb each other, but results are safe. Of options command, event, user, stop and wait count. */
+enum as_status as_lock_machine(const struct as_run_options *options, double budget_s, int *lock, struct as_error *err);
+
 #endif

@@ -1,5 +1,6 @@
 """assay fleet links: two ranks under each MPI that is installed measure their link. No number is judged, only that it is there, sound and
 stored as every other."""
+import fcntl
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
@@ -77,13 +79,39 @@ def test_mpich(assay):
     link(assay, "MPICH")
 
 
+def test_sizes(assay):
+    """By default also messages whose time is that of their bytes, where there is memory for them."""
+    done = launch(assay, "Open MPI", 2, "--folder", "fleet", "--trials", "1")
+    cells = cells_of(assay, f"fleet/{HOST}.db")
+    sizes = {what: {c["axes"]["size"] for c in cells if c["axes"]["what"] == what} for what in ("bandwidth", "both", "allreduce")}
+    expect(done.code == OK and sizes["bandwidth"] == sizes["both"] == {256 << 10, 4 << 20}, "of pairs", sizes)
+    expect(sizes["allreduce"] - {64 << 20} == {8, 256 << 10}, "of all ranks", sizes)
+
+
+def test_waits_for_a_run(assay):
+    """No other run measures on its hosts meanwhile: it waits for those that do."""
+    folder = assay.path("cache")
+    os.mkdir(folder)
+    with open(os.path.join(folder, f"assay-{os.geteuid()}-node1.lock"), "w", encoding="utf-8") as held, \
+            tempfile.TemporaryFile("w+", dir=assay.folder) as err:
+        os.chmod(held.name, 0o600)
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        assay.env["XDG_CACHE_HOME"] = folder
+        ranks = host_of_each(assay, 2, "--folder", "fleet", *SHORT, start=True, stderr=err)
+        harness.wait_for(lambda: os.pread(err.fileno(), 1 << 16, 0).count(b"links is waiting: another run is measuring"), "a note", ranks)
+        expect(not os.path.exists(assay.path("fleet/node0.db")), "nothing is measured before")
+        fcntl.lockf(held, fcntl.LOCK_UN)
+        expect(ranks.wait() == OK, "then it measures")
+    expect(len(cells_of(assay, "fleet/node0.db")) == 10, "all of it")
+
+
 def test_three_ranks(assay):
     """With three ranks, one takes no part in the bisection."""
     done = launch(assay, "Open MPI", 3, "--folder", "fleet", "--trials", "1", "--set", "size=8", "--quiet")
     expect(done.code == OK and done.out.count("latency") == 3 and done.out.count("bisection") == 1, "all pairs", done)
 
 
-def host_of_each(assay, ranks, *args, mpi="Open MPI", start=False):
+def host_of_each(assay, ranks, *args, mpi="Open MPI", start=False, **more):
     """Ranks under host names of their own."""
     found = shutil.which(LAUNCHERS[mpi][0])
     if not found or os.system("unshare -u true 2>/dev/null"):
@@ -92,7 +120,7 @@ def host_of_each(assay, ranks, *args, mpi="Open MPI", start=False):
     program, assay.program = assay.program, found
     try:
         call = assay.start if start else assay.run
-        return call(*LAUNCHERS[mpi][1:], "-n", str(ranks), "unshare", "-u", "sh", "-c", own, "sh", program, "fleet", "links", *args, env=ROOT)
+        return call(*LAUNCHERS[mpi][1:], "-n", str(ranks), "unshare", "-u", "sh", "-c", own, "sh", program, "fleet", "links", *args, env=ROOT, **more)
     finally:
         assay.program = program
 

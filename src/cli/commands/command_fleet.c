@@ -113,7 +113,7 @@ const struct as_command as_command_fleet = {
         "or fewer per rank, and pairs that share no node at once; --set pairs=alone or pairs=together chooses. "
         "Where each rank has a GPU, or the device of --device, messages are also sent from pinned memory, and from "
         "device memory if MPI is GPU-aware. --budget limits its time, and may cut a trial short; "
-        "--resume continues a killed launch.\n\n"
+        "--resume continues a killed launch. While another run measures on one of its hosts, it waits.\n\n"
         "show and merge read FILEs: the store of a node, a sheet of 'assay export --format sheet', several sheets one "
         "after the other, as merge writes them, or a folder of stores. Devices of one model and API are compared line "
         "by line: within their node if it "

@@ -21,6 +21,10 @@ struct as_links_job {
     struct as_table_style style;
     const volatile sig_atomic_t *stop;
     bool quiet, is_resumed;
+    bool is_first_of_host; /* it locks the machine for all ranks of its host */
+    int on_host;           /* ranks on this host */
+    int lock;              /* descriptor; -1: none */
+    bool has_large;        /* every host has memory for the largest message */
     /* of rank 0 */
     char (*hosts)[AS_LINKS_HOST_BYTES]; /* owned; of each rank */
     int *node;                          /* owned; of each rank: the first rank of its host */

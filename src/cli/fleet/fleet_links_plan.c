@@ -1,6 +1,7 @@
 /* What a launch of `assay fleet links` measures, and what of it at once. */
 #include "base/text.h"
 #include "cli/fleet/fleet_links_job.h"
+#include "device/host.h"
 #include "fleet/fleet_link_list.h"
 
 #include <stdio.h>
@@ -10,12 +11,16 @@
 
 static const double SAMPLE_S = 2e-3;
 /* Of each pair, and of all ranks together. */
-static const char *const of_pairs[][2] = {{"latency", "8"}, {"bandwidth,both", "256KiB"}};
+static const char *const of_pairs[][2] = {{"latency", "8"}, {"bandwidth,both", "256KiB,4MiB"}};
 static const char *const of_all[][2] = {{"bisection", "256KiB"}, {"allreduce", "8,256KiB"}};
+static const char *const of_all_large[][2] = {{"bisection", "256KiB"}, {"allreduce", "8,256KiB,64MiB"}};
 enum { OF_PAIRS = sizeof of_pairs / sizeof *of_pairs, OF_ALL = sizeof of_all / sizeof *of_all };
+enum { MESSAGE_MAX = 1 << 26 }; /* bytes, as the probe's axis has them */
 
 void as_links_job_finish(struct as_links_job *l)
 {
+    if (l->lock >= 0)
+        close(l->lock);
     as_link_rank_finish(&l->rank);
     as_link_memory_close(&l->memory);
     as_link_steps_finish(&l->steps);
@@ -43,6 +48,34 @@ static void gather_memory(struct as_links_job *l)
     }
 }
 
+/* Each rank learns whether it is the first of its host, and how many ranks that has. */
+static void place_ranks(struct as_links_job *l)
+{
+    int32_t place[2] = {0, 0};
+    for (int i = l->mpi.size; i-- > 0 && !l->mpi.rank;) {
+        place[0] = l->node[i] == i;
+        place[1] = 0;
+        for (int k = 0; k < l->mpi.size; k++)
+            place[1] += l->node[k] == l->node[i];
+        if (i)
+            as_mpi_send(&l->mpi, place, sizeof place, i);
+    }
+    if (l->mpi.rank)
+        as_mpi_recv(&l->mpi, place, sizeof place, 0);
+    l->is_first_of_host = place[0];
+    l->on_host = place[1];
+}
+
+/* A message that is sent and one that is received of each memory, the host's view of it, and as much for MPI, take at
+ * most half of the memory that a host has for each of its ranks. */
+static void gather_free(struct as_links_job *l)
+{
+    enum { PARTS = 2 * AS_LINK_MEMORIES + 2, SHARE = 2 };
+    const double needed = (double)PARTS * SHARE * MESSAGE_MAX * l->on_host,
+                 available = (double)as_host_memory_available();
+    l->has_large = as_mpi_max(&l->mpi, available < needed) == 0;
+}
+
 enum as_status as_links_job_gather(struct as_links_job *l, struct as_error *err)
 {
     const size_t size = (size_t)l->mpi.size;
@@ -63,7 +96,9 @@ enum as_status as_links_job_gather(struct as_links_job *l, struct as_error *err)
         while (strcmp(l->hosts[l->node[i]], l->hosts[i]) != 0)
             l->node[i]++;
     }
+    place_ranks(l);
     gather_memory(l);
+    gather_free(l);
     return AS_OK;
 }
 
@@ -177,7 +212,7 @@ enum as_status as_links_job_plan(struct as_links_job *l, struct as_error *err)
         st = plan_grids(l, grids, used, true, o->sets, o->sets_n, err);
     snprintf(last, sizeof last, "%d", l->mpi.size - 1);
     for (size_t k = 0; k < OF_ALL && !st; k++)
-        st = links_grid(l, &grids[k], of_all[k], "alone", 0, last, err);
+        st = links_grid(l, &grids[k], l->has_large ? of_all_large[k] : of_all[k], "alone", 0, last, err);
     if (!st)
         st = plan_grids(l, grids, OF_ALL, false, sets, sets_of_all(o, sets), err);
     if (!st && !l->plan.n)
@@ -197,8 +232,6 @@ struct as_link_task as_links_job_task(const struct as_cell *c)
                                  .size = as_axes_u64(&c->axes, "size"),
                                  .sample_s = SAMPLE_S};
 }
-
-enum { MESSAGE_MAX = 1 << 26 }; /* bytes, as the probe's axis has them */
 
 enum as_status as_links_job_check_memory(const struct as_links_job *l, const struct as_cell *cells, size_t n,
                                          struct as_error *err)

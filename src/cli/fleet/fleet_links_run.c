@@ -336,9 +336,34 @@ static enum as_status links_begin(struct as_links_job *l, struct as_error *err)
     return st;
 }
 
+/* Every host or none, so that launches that share hosts cannot wait for each other. */
+static enum as_status lock_hosts(struct as_links_job *l, struct as_error *err)
+{
+    enum { FREE, BUSY, ENDS };
+    static const double again_s = 0.5;
+    const double budget_s = l->request.options.budget_s;
+    const struct as_run_options options = {.command = "assay fleet links", .stop = l->stop};
+    for (bool is_said = false;; is_said = true) {
+        const enum as_status st = l->is_first_of_host ? as_lock_machine(&options, budget_s, &l->lock, err) : AS_OK;
+        const bool ends = (st && st != AS_BUSY) || *l->stop;
+        const int state = (int)as_mpi_max(&l->mpi, ends ? ENDS : st ? BUSY : FREE);
+        if (state == FREE)
+            return AS_OK;
+        if (l->lock >= 0)
+            close(l->lock);
+        l->lock = -1;
+        if (state == ENDS)
+            return st && st != AS_BUSY ? st : as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
+        if (st && !is_said)
+            as_cli_note("links is waiting: %s", err->text);
+        as_sleep(again_s);
+    }
+}
+
 int as_fleet_verb_links(const struct as_command *command, const struct as_args *args)
 {
     struct as_links_job l = {.args = args,
+                             .lock = -1,
                              .folder = as_args_value(args, "folder"),
                              .quiet = as_args_flag(args, "quiet"),
                              .is_resumed = as_args_flag(args, "resume"),
@@ -347,6 +372,8 @@ int as_fleet_verb_links(const struct as_command *command, const struct as_args *
     enum as_status st = links_begin(&l, &err);
     if (!st)
         st = as_links_job_gather(&l, &err);
+    if (!st)
+        st = lock_hosts(&l, &err);
     if (!st && l.mpi.rank)
         st = links_follow(&l, &err);
     else if (!st)
