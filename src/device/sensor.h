@@ -17,7 +17,7 @@ struct as_sensor_reading {
     int throttle; /* AS_THROTTLE_* bits */
     double pcie_generation, pcie_width, pcie_generation_max, pcie_width_max;
     double ecc_corrected, ecc_uncorrected; /* counters since the driver was loaded; so are the next two lines */
-    double link_errors, link_replays;      /* of links to other devices: CRC errors and recoveries, and replays */
+    double link_errors, link_replays;      /* of links to other devices: errors and recoveries, and replays */
     double pcie_replays;
     double users;       /* other processes on the device */
     double utilisation; /* 0 to 1 */

@@ -12,7 +12,8 @@
 static const struct link_counter {
     const char *note, *name, *act;
 } counters[] = {
-    {"link_errors", "Link errors between GPUs (NVLink: CRC errors and recoveries; xGMI: RAS errors)", FAILING},
+    {"link_errors", "Link errors between GPUs (NVLink: CRC or receive errors, and recoveries; xGMI: RAS errors)",
+     FAILING},
     {"link_replays", "Link replays between GPUs", FAILING},
     {"pcie_replays", "PCIe replays", "Check the GPU's slot and riser: PCIe packets are retransmitted"},
 };

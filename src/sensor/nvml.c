@@ -15,6 +15,7 @@ static const char library_name[] = "libnvidia-ml.so.1";
 struct nvml {
     struct as_nvml_api api;
     nvml_device device;
+    uint64_t links; /* bit of each active NVLink */
 };
 
 #define SYMBOL(member, ...)                                                                                            \
@@ -241,6 +242,26 @@ static double users_now(const struct nvml *n)
     return own || p.n == 0 ? (double)others : NAN;
 }
 
+/* Sum over the active links; NAN: one does not report the field, or there is none. */
+static double field_of_links(const struct nvml *n, unsigned field)
+{
+    double sum = n->links ? 0 : NAN;
+    for (unsigned link = 0; link < NVML_LINKS_MAX && isfinite(sum); link++)
+        if (n->links >> link & 1)
+            sum += field_of(n, field, link);
+    return sum;
+}
+
+/* NVLink 5 corrects errors forward, and counts neither CRC errors nor replays. */
+static double link_errors_now(const struct nvml *n)
+{
+    const double crc = field_now(n, NVML_FIELD_NVLINK_CRC_FLIT) + field_now(n, NVML_FIELD_NVLINK_CRC_DATA) +
+                       field_now(n, NVML_FIELD_NVLINK_RECOVERIES);
+    return isfinite(crc)
+               ? crc
+               : field_of_links(n, NVML_FIELD_NVLINK_RCV_ERRORS) + field_of_links(n, NVML_FIELD_NVLINK_RECOVERY_EVENTS);
+}
+
 static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     const struct nvml *n = ctx;
@@ -265,8 +286,7 @@ static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_
         out->pcie_generation_max = nvml_whole(n, n->api.pcie_generation_max);
         out->pcie_width_max = nvml_whole(n, n->api.pcie_width_max);
     }
-    out->link_errors = field_now(n, NVML_FIELD_NVLINK_CRC_FLIT) + field_now(n, NVML_FIELD_NVLINK_CRC_DATA) +
-                       field_now(n, NVML_FIELD_NVLINK_RECOVERIES);
+    out->link_errors = link_errors_now(n);
     out->link_replays = field_now(n, NVML_FIELD_NVLINK_REPLAYS);
     out->pcie_replays = nvml_whole(n, n->api.pcie_replays);
     out->ecc_corrected = ecc_now(n, NVML_ECC_CORRECTED);
@@ -280,6 +300,7 @@ struct nvml_links {
     unsigned n, to_peer; /* active ones; most of them to one peer, all where they lead to a switch */
     unsigned version;    /* as the library numbers it; 0 unknown */
     unsigned last;       /* an active one */
+    uint64_t active;     /* bit of each */
 };
 
 static struct nvml_links nvml_count_links(const struct nvml *n)
@@ -299,6 +320,7 @@ static struct nvml_links nvml_count_links(const struct nvml *n)
         if (n->api.link_remote)
             (void)n->api.link_remote(n->device, link, &remote[out.n]);
         out.last = link;
+        out.active |= UINT64_C(1) << link;
         out.n++;
     }
     for (unsigned i = 0; i < out.n; i++) {
@@ -433,6 +455,7 @@ static enum as_status open_nvml(const struct as_device_info *info, void **ctx, s
         free(n);
         return st;
     }
+    n->links = nvml_count_links(n).active;
     nvml_list_unknown(n, why_not);
     *ctx = n;
     return AS_OK;

@@ -13,15 +13,18 @@ enum { NVML_SUCCESS = 0, NVML_INSUFFICIENT_SIZE = 7 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
 enum { NVML_ECC_CORRECTED = 0, NVML_ECC_UNCORRECTED = 1, NVML_ECC_VOLATILE = 0 };
+/* Fields as NVIDIA's nvml.h numbers them (NVML_FI_DEV_*). */
 enum {
-    NVML_FIELD_NVLINK_CRC_FLIT = 38, /* these four count over all links */
+    NVML_FIELD_NVLINK_CRC_FLIT = 38, /* these four count over all links, up to Hopper */
     NVML_FIELD_NVLINK_CRC_DATA = 45,
     NVML_FIELD_NVLINK_REPLAYS = 52,
     NVML_FIELD_NVLINK_RECOVERIES = 59,
     NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link, before Hopper */,
     NVML_FIELD_NVLINK_SPEED_OF = 164 /* of the link that the scope names */,
     NVML_FIELD_C2C_LINKS = 170,
-    NVML_FIELD_POWER_INSTANT = 186 /* mW, of the scope */
+    NVML_FIELD_POWER_INSTANT = 186 /* mW, of the scope */,
+    NVML_FIELD_NVLINK_RCV_ERRORS = 208 /* NVLINK_COUNT_*, of the link that the scope names, from Blackwell on */,
+    NVML_FIELD_NVLINK_RECOVERY_EVENTS = 215 /* whether they succeeded or not */
 };
 enum { NVML_SCOPE_GPU, NVML_SCOPE_MODULE, NVML_SCOPE_MEMORY };
 enum nvml_value_type {

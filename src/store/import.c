@@ -268,7 +268,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
         return fail_at(in, &top, "format_version", "missing; it was not made by 'assay export --format json'");
     if (json_integer_value(version) > AS_EXPORT_FORMAT)
         return as_fail(in->err, AS_FORMAT,
-                       "this export was made by a newer assay (format %lld, this one knows %d): update assay",
+                       "this export has format %lld, which this assay does not read (it reads up to %d)",
                        (long long)json_integer_value(version), AS_EXPORT_FORMAT);
     if (!json_is_array(json_object_get(root, "cells")) || !json_is_array(json_object_get(root, "sentinels")))
         return fail_at(in, &top, "cells", "cells and sentinels must be arrays");

@@ -86,6 +86,21 @@ UNIT_TEST(test_words)
     assert_int_equal(unknown, 0);
 }
 
+/* Every axis that a probe's table or --set names. */
+UNIT_TEST(test_axes)
+{
+    const struct as_table_style style = {.width = 100};
+    struct as_buf out = AS_BUF_INIT;
+    for (size_t i = 0; as_probes[i]; i++)
+        for (const struct as_axis *a = as_probes[i]->axes; !as_probes[i]->hidden && a->name; a++) {
+            as_buf_clear(&out);
+            assert_true(as_explain_axis(a->name, &style, &out));
+            assert_non_null(strstr(as_buf_get(&out), as_probes[i]->name));
+        }
+    assert_false(as_explain_axis("nosuch", &style, &out));
+    as_buf_finish(&out);
+}
+
 UNIT_TEST(test_labels_and_memory)
 {
     const struct as_device_info cpu = {.id = "cpu", .backend = "cpu"};
@@ -222,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_distribution),
                                        cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_axes),
                                        cmocka_unit_test(test_labels_and_memory),
                                        cmocka_unit_test(test_words_of_sentences),
                                        cmocka_unit_test(test_words_of_sheets),

@@ -28,6 +28,7 @@ CASES = [
     ("show-no-run", ["show", "nosuch"], 2, {}),
     ("facts-level", ["facts", "1", "L2"], 0, {}),
     ("report-of-line", ["report", "L2"], 2, {}),
+    ("explain-axis", ["explain", "peer"], 0, {}),
     ("explain-fact", ["explain", "cache.L2.latency"], 0, {}),
     ("show-last", ["show"], 0, {}),
     ("show-machine", ["show", "--store", "series.db"], 0, {}),

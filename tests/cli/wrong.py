@@ -86,7 +86,7 @@ REFUSED = [
     (["compare", "no.db", "1"], 2, ["no file 'no.db'"]),
     (["facts", "1", "2", "3"], 2, ["does not take '3'"]),
     (["facts", "--store", "garbage.json:1"], 2, ["as a separate argument"]),
-    (["explain"], 2, ["needs PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|FACT|WORD|[cell] CELL"]),
+    (["explain"], 2, ["needs PROBE[/OP]|AXIS|GATE|CAUSE|SUITE|QUANTITY|FACT|WORD|[cell] CELL"]),
     (["explain", "latency", "3"], 2, ["does not take '3' after 'latency'"]),
     (["help", "latency"], 2, ["assay explain latency"]),
     (["explain", "latencey"], 2, ["did you mean 'latency'?"]),

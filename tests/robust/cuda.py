@@ -124,7 +124,7 @@ def test_every_suite_runs_on_what_there_is(assay):
 
 
 def test_node_has_every_way_over_each_link(assay):
-    """Copies with the host and with each GPU, by engine and by kernel, in each direction and both."""
+    """Copies with the host and with each GPU, by copy engine and copy kernel, in each direction and both."""
     done = assay.run("plan", "node", "--device", "cuda", "--json", env=cuda(assay))
     cells = [c["axes"] for c in map(json.loads, done.out.splitlines()) if c["event"] == "cell" and c["probe"] == "link"]
     ways = {(how, direction) for how in ("engine", "kernel") for direction in ("to", "from", "both")}

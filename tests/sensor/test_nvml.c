@@ -48,6 +48,10 @@ UNIT_TEST(test_numbers)
     assert_true(isnan(r.link_errors) && isnan(r.link_replays) && isnan(r.pcie_replays));
     r = read_as("self counts");
     assert_true(r.link_errors == 4 && r.link_replays == 5 && r.pcie_replays == 9);
+    assert_true(isnan(read_as("self nvlink").link_errors));
+    r = read_as("self nvlink blackwell");
+    assert_true(r.link_errors == 0 + 1 + 2 + 3 + 4 && isnan(r.link_replays));
+    assert_true(read_as("self nvlink blackwell counts").link_errors == 4); /* totals, where there are any */
     assert_true(read_as("self instant").power_w == 312.5);
     r = read_as("self c2c"); /* the PCI port is not its link to the host */
     assert_true(r.pcie_generation == 4 && isnan(r.pcie_generation_max) && isnan(r.pcie_width_max));

@@ -152,7 +152,8 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":1", "\"format_version\":2", "newer assay (format 2, this one knows 1)"},
+        {"\"format_version\":1", "\"format_version\":2",
+         "has format 2, which this assay does not read (it reads up to 1)"},
         {"\"format_version\":1", "\"format_version\":\"1\"", "format_version"},
         {"\"format_version\":1,", "", "format_version"},
         {"\"format_version\":1,", "\"format_version\":1,\"format_version\":1,", "line 1"},

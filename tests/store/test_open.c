@@ -181,7 +181,8 @@ static void test_newer_store(void **state)
     int newer = as_store_schema.version + 41;
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", newer);
     run_sql(f->path, sql);
-    snprintf(text, sizeof text, "made by a newer assay (schema %d, this one knows %d)", newer, as_store_schema.version);
+    snprintf(text, sizeof text, "has schema %d, which this assay does not read (it reads up to %d)", newer,
+             as_store_schema.version);
     refused(f, AS_STORE_WRITE, AS_FORMAT, text);
     refused(f, AS_STORE_READ, AS_FORMAT, text);
     assert_int_equal(ask(f->path, "PRAGMA user_version"), newer);

@@ -1,5 +1,5 @@
-/* GEMM facts: which types are accelerated, which units execute them, and how close our own kernels come to the vendor's
- * library. */
+/* GEMM facts: how much faster each type runs, which units execute them, and how close our own kernels come to the
+ * vendor's library. */
 #include "base/text.h"
 #include "facts/matmul_types.h"
 #include "model/metrics.h"
@@ -112,9 +112,9 @@ static const char *matmul_path_of(const struct as_cell *cell)
 
 static void add_accelerated(const struct gemms *p, const struct as_matmul_type *t, const char *wider, struct both at)
 {
-    static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
-                                       [AS_REFUTED] = "NOT accelerated",
-                                       [AS_UNDECIDED] = "whether it is accelerated is inconclusive"};
+    static const char *const says[] = {[AS_SUPPORTED] = "faster by half or more",
+                                       [AS_REFUTED] = "NOT faster by half",
+                                       [AS_UNDECIDED] = "inconclusive, whether faster by half"};
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;
@@ -477,10 +477,10 @@ static void derive_matmul(struct as_rule_context *c)
 const struct as_rule as_rules_matmul[] = {
     {"matrix multiplication", derive_matmul,
      "the fastest valid GEMM of random operands in bursts, at the data sheet's size, else the largest common one: a "
-     "type is accelerated from 1.5 "
-     "times the next wider type's rate on, among paths measured with both; three signals "
-     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes, or of 32-bit "
-     "multiply-adds where it has none), which decides; "
+      "type is faster if its rate is 1.5 "
+      "times the next wider type's or more, among paths measured with both; three signals "
+      "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes, or of 32-bit "
+      "multiply-adds where it has none), which decides; "
      "a "
      "gain of 1.5 times over the older path, or an older path above that peak; less than 1/1.5 of the energy per "
      "operation of the vector ALU, sustained, "

@@ -11,57 +11,6 @@
 
 static const char *const type_words[] = {[AS_AXIS_SIZE] = "size", [AS_AXIS_COUNT] = "count", [AS_AXIS_WORD] = "word"};
 
-/* Axes with more than MANY words show the first FEW and name the command that lists the rest. */
-enum { MANY = 40, FEW = 6 };
-
-static void axis_words(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
-{
-    size_t n = 0;
-    while (a->words && a->words[n])
-        n++;
-    const size_t shown = all || n <= MANY ? n : FEW;
-    for (size_t i = 0; i < shown; i++)
-        as_buf_printf(out, "%s%s", i ? ", " : "", a->words[i]);
-    if (shown < n && as_probe_word(p, a->words[0]))
-        as_buf_printf(out, " and %zu more, see 'assay list ops'", n - shown);
-    else if (shown < n)
-        as_buf_printf(out, " and %zu more, see 'assay explain %s --all'", n - shown, p->name);
-}
-
-/* The values that an axis may take, in words. */
-static void axis_range(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
-{
-    static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] =
-                                              "allocators or their roles, largest_pages, first, all",
-                                          [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
-                                          [AS_DOMAIN_CPU] = "logical CPUs",
-                                          [AS_DOMAIN_NODE] = "numbers of NUMA nodes"};
-    if (a->domain == AS_DOMAIN_THREADS && (p->needs & AS_CAP_SOURCE)) {
-        as_buf_str(out, "1 to the largest workgroup"); /* CPUs compile no kernels */
-    } else if (a->domain != AS_DOMAIN_NONE) {
-        if (a->domain == AS_DOMAIN_NODE && a->words) {
-            axis_words(p, a, all, out);
-            as_buf_str(out, ", ");
-        }
-        as_buf_str(out, domains[a->domain]);
-    } else if (a->type == AS_AXIS_WORD) {
-        axis_words(p, a, all, out);
-    } else if (a->type == AS_AXIS_SIZE) {
-        as_format_size(out, a->min);
-        as_buf_str(out, " to ");
-        if (a->max)
-            as_format_size(out, a->max);
-        else
-            as_buf_str(out, "what memory allows");
-    } else {
-        as_buf_printf(out, "%llu to ", (unsigned long long)a->min);
-        if (a->max)
-            as_buf_printf(out, "%llu", (unsigned long long)a->max);
-        else
-            as_buf_str(out, "any");
-    }
-}
-
 static void allocator_roles(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
 {
     const struct as_axis *a = p->axes;
@@ -144,7 +93,7 @@ static enum as_status probe_axes(const struct as_probe *p, bool all, const struc
     as_table_init(&t, heads);
     for (const struct as_axis *a = p->axes; a->name; a++) {
         as_buf_clear(&range);
-        axis_range(p, a, all, &range);
+        as_explain_axis_range(p, a, all, &range);
         as_table_add(&t, a->name, AS_PAINT_STRONG);
         as_table_add(&t, type_words[a->type], AS_PAINT_NONE);
         as_table_add(&t, as_buf_get(&range), AS_PAINT_NONE);
@@ -379,7 +328,7 @@ static enum as_status unknown(const char *name, const struct as_table_style *sty
     if ((of_words || !near) && as_explain_nearest(name, style, out))
         return as_buf_check(out, err);
     return as_fail(err, AS_USAGE,
-                   "there is no probe, gate, cause, suite, quantity, fact, word or measurement '%s'%s%s%s", name,
+                   "there is no probe, axis, gate, cause, suite, quantity, fact, word or measurement '%s'%s%s%s", name,
                    near                ? "; did you mean '"
                    : strchr(name, '.') ? "; 'assay facts --all' has the ids of facts"
                                        : "; see 'assay list probes' and 'assay list gates'",
@@ -410,7 +359,8 @@ static enum as_status explain_any(const struct as_args *args, const struct as_ta
         return explain_word(args, name, style, out, err);
     if (either && as_parse_u64(name, &id, NULL) == AS_OK)
         return explain_stored(args, name, id, style, out, err);
-    if (either && (as_explain_term(name, style, out) || explain_fact(args, name, style, out)))
+    if (either && (as_explain_term(name, style, out) || explain_fact(args, name, style, out) ||
+                   as_explain_axis(name, style, out)))
         return as_buf_check(out, err);
     return unknown(as_args_word(args, as_args_word(args, 1) ? 1 : 0), style, out, err);
 }
@@ -442,14 +392,15 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|QUANTITY|FACT|WORD|[cell] CELL",
-    .summary = "explain a probe, operation, gate, cause of width, suite, quantity, fact, word or measurement",
+    .args = "PROBE[/OP]|AXIS|GATE|CAUSE|SUITE|QUANTITY|FACT|WORD|[cell] CELL",
+    .summary = "explain a probe, operation, axis, gate, cause of width, suite, quantity, fact, word or measurement",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. One of its operations (see "
         "'assay list ops'): its types, its source in the kernels of each API and its CPU instructions, the "
         "expected machine instructions, the reference it is checked against, how its chains are built, and its numbers "
         "in "
-        "the last run. A gate: when it passes, and which measurements of the last run failed it. A cause of width (see "
+        "the last run. An axis ('peer'): the probes that have it, with its values. A gate: when it passes, and which "
+        "measurements of the last run failed it. A cause of width (see "
         "'assay "
         "list "
         "gates'): what makes intervals wider than requested, and which measurements of the last run it widened. A "

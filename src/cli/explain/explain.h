@@ -28,6 +28,10 @@ enum as_status as_unknown_word(const struct as_probe *probe, const char *name, s
 /* A word of the data sheet or of messages: a status, a term of the documents, a quantity by name, level, group or
  * label, or a value of an axis. False: it is none. */
 bool as_explain_term(const char *name, const struct as_table_style *style, struct as_buf *out);
+/* The values that an axis of the probe may take, in words. all: however many there are. */
+void as_explain_axis_range(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out);
+/* The probes that have an axis of this name, with its values. False: none has. */
+bool as_explain_axis(const char *name, const struct as_table_style *style, struct as_buf *out);
 /* The ID of a fact, also one that no run has; with what the last run of the store (may be NULL) says. False: no such
  * ID. */
 bool as_explain_fact(struct as_store *store, const char *id, const struct as_table_style *style, struct as_buf *out);

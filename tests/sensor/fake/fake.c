@@ -17,6 +17,7 @@
  *   nvlink     has NVLinks to two GPUs
  *   switch     ... to a switch
  *   unborn     ... of an unknown generation
+ *   blackwell  ... which count by link only: 0 to 3 receive errors, one recovery each
  *   mig        is divided: instances of two sizes      single  ... one instance      nameless  ... without names
  *   pending    ... is to change with the next reset: off, or on without "mig" */
 // clang-format on
@@ -114,6 +115,13 @@ API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field
                 values[i].status = NVML_SUCCESS;
                 values[i].value.u = known[k].value;
             }
+        const int is_errors = values[i].field == NVML_FIELD_NVLINK_RCV_ERRORS;
+        if ((is_errors || values[i].field == NVML_FIELD_NVLINK_RECOVERY_EVENTS) && has_word("blackwell") &&
+            values[i].scope < 4) {
+            values[i].status = NVML_SUCCESS;
+            values[i].type = NVML_VALUE_UNSIGNED_LONG_LONG;
+            values[i].value.ull = is_errors ? values[i].scope : 1;
+        }
         static const unsigned scopes[] = {400000, 600000, 80000};
         if (values[i].field == NVML_FIELD_POWER_INSTANT && has_word("scopes") && values[i].scope < 3) {
             values[i].status = NVML_SUCCESS;
