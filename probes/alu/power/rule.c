@@ -165,6 +165,73 @@ static void add_ends(struct as_rule_context *c, const struct as_cell *const *cel
         as_fact_evidence(f, idle);
 }
 
+/* Every compute unit busy with one operation, by rising number of warps on each, last all that fit. */
+struct warps {
+    const struct as_cell *v[POINTS_MAX];
+    size_t n;
+};
+
+static double warps_of(const struct as_cell *cell)
+{
+    const double warps = as_cell_axis_number(cell, "warps");
+    return warps > 0 ? warps : INFINITY;
+}
+
+static struct warps warps_make(const struct as_cell *const *cells, size_t n, const char *op)
+{
+    struct warps w = {.n = 0};
+    struct as_interval unused;
+    for (size_t i = 0; i < n && w.n < POINTS_MAX; i++) {
+        if (strcmp(as_cell_axis(cells[i], "op"), op) != 0 || as_cell_axis_number(cells[i], "share") != 100 ||
+            !(watts_of(cells[i], &unused) > 0))
+            continue;
+        size_t at = w.n++;
+        for (; at > 0 && warps_of(w.v[at - 1]) > warps_of(cells[i]); at--)
+            w.v[at] = w.v[at - 1];
+        w.v[at] = cells[i];
+    }
+    return w;
+}
+
+/* "163 W (162 to 164 W) with 1 at 1.98 GHz" */
+static void say_warps(const struct as_cell *cell, bool with_clock, struct as_buf *out)
+{
+    struct as_interval ci;
+    char text[96];
+    const double watts = watts_of(cell, &ci), warps = as_cell_axis_number(cell, "warps");
+    as_buf_str(out, as_fact_value_text(watts, ci, "W", text, sizeof text));
+    if (warps > 0)
+        as_buf_printf(out, " with %.0f", warps);
+    else
+        as_buf_str(out, " when full");
+    if (with_clock && cell->clock_hz > 0)
+        as_buf_printf(out, " at %.2f GHz", cell->clock_hz / 1e9);
+}
+
+/* What more warps on each compute unit cost, from one to all. */
+static void add_warps(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
+{
+    const struct warps w = warps_make(cells, n, op);
+    if (w.n < 2 || warps_of(w.v[0]) != 1 || isfinite(warps_of(w.v[w.n - 1])))
+        return;
+    struct as_fact *f = as_fact_add(c, AS_FACT_POWER_WARPS, w.v[w.n - 1], NULL);
+    struct as_interval one, all;
+    if (!f)
+        return;
+    const double rise = watts_of(w.v[w.n - 1], &all) - watts_of(w.v[0], &one);
+    as_fact_number(f, rise, (struct as_interval){all.lo - one.hi, all.hi - one.lo});
+    f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
+    struct as_buf list = AS_BUF_INIT;
+    for (size_t i = 0; i < w.n; i++) {
+        as_buf_str(&list, i == 0 ? "" : i + 1 == w.n ? " and " : ", ");
+        say_warps(w.v[i], i == 0 || i + 1 == w.n, &list);
+        as_fact_evidence(f, w.v[i]);
+    }
+    as_fact_say(f, "At full occupancy of {op} the board draws {value} more than with one warp per %s: %s",
+                as_unit_name(c), as_buf_get(&list));
+    as_buf_finish(&list);
+}
+
 static void power_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells;
@@ -174,8 +241,10 @@ static void power_derive(struct as_rule_context *c)
         bool first = true;
         for (size_t k = 0; k < i && first; k++)
             first = strcmp(as_cell_axis(cells[k], "op"), op) != 0;
-        if (first)
-            add_energy(c, cells, n, op);
+        if (!first)
+            continue;
+        add_energy(c, cells, n, op);
+        add_warps(c, cells, n, op);
     }
     add_ends(c, cells, n);
     free(cells);
@@ -186,7 +255,7 @@ const struct as_rule as_rules_power[] = {
      "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
      "the interval is that of the slope, with what the intervals of its points add, of the energy counter where there "
      "is one, else of readings of power; power "
-     "without work and with one warp as the sensor reads it",
+     "without work, with one warp and with more on every unit as the sensor reads it",
      "a meter at the board's supply with another slope; points that deviate from the line"},
     {0},
 };

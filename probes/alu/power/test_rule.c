@@ -38,6 +38,41 @@ UNIT_TEST(test_line)
     made_end(&m);
 }
 
+static void occupied(struct made *m, unsigned warps, double watts)
+{
+    struct as_error err = {0};
+    char axes[64];
+    snprintf(axes, sizeof axes, "op=ffma32 share=100 warps=%u", warps);
+    struct as_cell *cell = made_add(m, "power", "FLOP/s", 1e12, axes);
+    const struct as_metric_value power = {.name = "power_w",
+                                          .unit = "W",
+                                          .lower_is_better = true,
+                                          .trials = 3,
+                                          .value = watts,
+                                          .ci = {watts - 1, watts + 1}};
+    assert_int_equal(as_cell_set_metrics(cell, &power, 1, &err), AS_OK);
+}
+
+/* From one warp on every unit to all that fit. */
+UNIT_TEST(test_warps)
+{
+    struct made m = {.share = 0.001, .clock_hz = 1.98e9};
+    occupied(&m, 0, 640);
+    occupied(&m, 16, 500);
+    occupied(&m, 4, 300);
+    made_derive(&m);
+    assert_null(made_find(&m, "power.warps.ffma32")); /* not from one on */
+    occupied(&m, 1, 160);
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "power.warps.ffma32", 480, 1e-6);
+    assert_true(f->ci.lo == 478 && f->ci.hi == 482 && f->verdict == AS_SUPPORTED);
+    made_says(f,
+              "160 W (159 to 161 W) with 1 at 1.98 GHz, 300 W (299 to 301 W) with 4, 500 W (499 to 501 W) with 16 and "
+              "640 W (639 to 641 W) when full at 1.98 GHz");
+    assert_int_equal(f->evidence_n, 4);
+    made_end(&m);
+}
+
 /* Points that lie on a line by luck, each known within 12%: so well only is the slope known. */
 UNIT_TEST(test_wide_points)
 {
@@ -140,8 +175,9 @@ UNIT_TEST(test_ends)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line),   cmocka_unit_test(test_wide_points),
-                                       cmocka_unit_test(test_meters), cmocka_unit_test(test_not_enough),
-                                       cmocka_unit_test(test_ends),   cmocka_unit_test(test_no_slope)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line),        cmocka_unit_test(test_warps),
+                                       cmocka_unit_test(test_wide_points), cmocka_unit_test(test_meters),
+                                       cmocka_unit_test(test_not_enough),  cmocka_unit_test(test_ends),
+                                       cmocka_unit_test(test_no_slope)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
