@@ -195,8 +195,29 @@ UNIT_TEST(test_same_limits)
     }
 }
 
+/* Registers read with few warps, where latency counts: of both widths of floats and of integers. */
+UNIT_TEST(test_operands)
+{
+    static const char *const ops[] = {"ffma32", "ffma16", "imad32"}, *const operands[] = {"1", "3"};
+    plan_suite("metal:0", "alu", &planned);
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+        for (size_t k = 0; k < sizeof operands / sizeof *operands; k++) {
+            size_t n = 0;
+            for (size_t i = 0; i < planned.n; i++) {
+                const struct as_axes *a = &planned.cells[i].axes;
+                n += planned.cells[i].status == AS_CELL_PLANNED && strcmp(planned.cells[i].probe, "alu") == 0 &&
+                     strcmp(as_axes_text(a, "op"), ops[o]) == 0 && strcmp(as_axes_text(a, "warps"), "8") == 0 &&
+                     strcmp(as_axes_text(a, "operands"), operands[k]) == 0;
+            }
+            if (n != 1)
+                fail_msg("%s with %s operands: %zu cells", ops[o], operands[k], n);
+        }
+    as_plan_finish(&planned);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_signals), cmocka_unit_test(test_same_limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_signals), cmocka_unit_test(test_same_limits),
+                                       cmocka_unit_test(test_operands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
