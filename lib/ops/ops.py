@@ -47,7 +47,8 @@ DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse
            "bytes", "bytes4", "mantissa", "two", "two64", "one", "many", "many64")
 # Functions of OpenCL's extensions of subgroups.
 SUBGROUPS = {"sub_group_ballot": "AS_CAP_SUBGROUP_BALLOT", "sub_group_shuffle": "AS_CAP_SUBGROUP_SHUFFLE",
-             "sub_group_non_uniform": "AS_CAP_SUBGROUP_ARITHMETIC", "sub_group_clustered": "AS_CAP_SUBGROUP_CLUSTERED"}
+             "sub_group_non_uniform": "AS_CAP_SUBGROUP_ARITHMETIC", "sub_group_clustered": "AS_CAP_SUBGROUP_CLUSTERED",
+             "QUAD_SCAN": "AS_CAP_SUBGROUP_SHUFFLE", "QUAD_ESCAN": "AS_CAP_SUBGROUP_SHUFFLE"}  # the last two in lanes.kernel
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
         "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass",
         "min.cuda", "max.cuda", "group", "alone", "amd", "chips"}

@@ -149,20 +149,64 @@ static const char *path_refuted_text(const struct as_fact *f, const struct as_ce
     return is_smaller ? "is a memory-footprint feature" : "gains little, at the same size";
 }
 
+/* ", with 2 conversions of operands in the machine code", where it can be read. */
+static void path_say_code(const struct as_cell *cell, struct as_buf *out)
+{
+    const double conversions = as_cell_note(cell, "operand_conversions");
+    if (conversions >= 0)
+        as_buf_printf(out, ", with %.0f conversion%s of operands in the machine code", conversions,
+                      conversions == 1 ? "" : "s");
+}
+
 static void path_say_native(struct as_fact *f, const struct as_cell *cell, const struct as_matmul_type *t,
                             const struct as_matmul_type *wider, const char *why_not)
 {
     static const char *const says[] = {
         [AS_SUPPORTED] = "is native, a compute feature", [AS_UNDECIDED] = "may be native or emulated"};
-    const double conversions = as_cell_note(cell, "operand_conversions");
     struct as_buf code = AS_BUF_INIT;
-    if (conversions >= 0)
-        as_buf_printf(&code, ", with %.0f conversion%s of operands in the machine code", conversions,
-                      conversions == 1 ? "" : "s");
+    path_say_code(cell, &code);
     as_fact_say(f, "%s by %s %s: {value} the rate of %s at size %s%s%s%s", t->word, as_cell_axis(cell, "path"),
                 f->verdict != AS_REFUTED ? says[f->verdict] : path_refuted_text(f, cell, t->bytes < wider->bytes),
                 wider->word, as_cell_axis(cell, "size"), as_buf_get(&code),
                 why_not[0] ? "; inconclusive, because " : "", why_not);
+    as_buf_finish(&code);
+}
+
+/* Without a wider type by the same path: a rate above the vector ALU's peak is one that no emulation on it reaches.
+ * Below that peak, or where it is unknown, the type is not judged. */
+static void path_add_native_by_peak(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
+{
+    const struct path_curve a = path_curve_of(p, path, t->word);
+    const struct as_cell *roof = as_matmul_ceiling(&p->roofs, t), *cell = a.n ? a.at[a.n - 1] : NULL;
+    const struct as_fact_fields by = {.path = path, .type = t->word};
+    struct as_fact *f = !cell  ? NULL
+                        : roof ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_NATIVE_PEAK, cell, roof, &by)
+                               : as_fact_add(p->c, AS_FACT_MATMUL_NATIVE_PEAK, cell, &by);
+    struct as_buf code = AS_BUF_INIT;
+    if (!f)
+        return;
+    f->verdict = roof && !path_converts(cell) && f->ci.lo > 1 ? AS_SUPPORTED : AS_UNDECIDED;
+    path_say_code(cell, &code);
+    if (f->verdict == AS_SUPPORTED)
+        as_fact_say(
+            f,
+            "%s by %s is native, a compute feature: {value} the peak of the vector ALU (%s) at size %s%s; a wider "
+            "type by this path is missing",
+            t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code));
+    else if (roof)
+        as_fact_say(f,
+                    "%s by %s may be native or emulated: {value} the peak of the vector ALU (%s) at size %s%s; "
+                    "inconclusive, because a wider type by this path is missing and %s",
+                    t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code),
+                    path_converts(cell) ? "operands are converted" : "that ALU may reach this rate");
+    else
+        as_fact_say(
+            f,
+            "%s by %s may be native or emulated; inconclusive, because a wider type by this path is missing and "
+            "the peak of the vector ALU is unknown",
+            t->word, path);
+    if (!roof)
+        as_fact_evidence(f, cell);
     as_buf_finish(&code);
 }
 
@@ -187,6 +231,8 @@ static void path_add_native(const struct path_cells *p, const char *path, const 
         as_buf_finish(&why_not);
         return;
     }
+    if (is_of_arithmetic)
+        path_add_native_by_peak(p, path, t);
 }
 
 /* ---- against older paths, and the peak of the vector ALU ---- */
@@ -258,7 +304,8 @@ const struct as_rule as_rules_joint_matmul_path[] = {
      "times the rate of the next wider type on, unless the machine code converts operands before its matrix "
      "instructions; inconclusive where the workgroups do not fill the device, or where the library exceeds the vector "
      "ALU's "
-     "peak with the wider type but not with this one; "
+     "peak with the wider type but not with this one; where no wider type was measured, native above the vector ALU's "
+     "peak, else not judged; "
      "gain over the next older path and the vector ALU; share of the vector ALU's peak",
      "a GEMM of the same path and type with another rate that passes the same gates"},
     {0},

@@ -306,6 +306,29 @@ static struct as_device_info gpu_info(const char *arch, unsigned warp)
 }
 
 /* Groups have at most as many lanes as the check has room for. */
+/* What HIP composes of ballots and shuffles OpenCL does too, where the device has the extensions. */
+UNIT_TEST(test_subgroups_of_dialects)
+{
+    static const struct {
+        const char *name;
+        unsigned needs;
+    } ops[] = {{"quad_vote_any32", AS_CAP_SUBGROUP_BALLOT},       {"quad_vote_all32", AS_CAP_SUBGROUP_BALLOT},
+               {"quad_fcmp_ballot32", AS_CAP_SUBGROUP_BALLOT},    {"quad_prefix_sum16", AS_CAP_SUBGROUP_SHUFFLE},
+               {"quad_prefix_feprod32", AS_CAP_SUBGROUP_SHUFFLE}, {"quad_reduce_min16", AS_CAP_SUBGROUP_CLUSTERED},
+               {"quad_reduce_max16", AS_CAP_SUBGROUP_CLUSTERED},  {"quad_reduce_and16", AS_CAP_SUBGROUP_CLUSTERED},
+               {"quad_reduce_or16", AS_CAP_SUBGROUP_CLUSTERED}};
+    const unsigned hip = 1u << AS_DIALECT_HIP, opencl = 1u << AS_DIALECT_OPENCL;
+    for (const struct as_op *op = as_ops; op->name; op++)
+        if (op->group_reference && op->dialects & hip && !(op->dialects & opencl))
+            fail_msg("%s has a text for HIP and none for OpenCL", op->name);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        const struct as_op *op = as_op_find(ops[i].name);
+        if (!op)
+            fail_msg("there is no %s", ops[i].name);
+        assert_int_equal(op->subgroups, AS_CAP_SUBGROUPS | ops[i].needs);
+    }
+}
+
 UNIT_TEST(test_which_groups)
 {
     static const struct {
@@ -487,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_of_lanes),
         cmocka_unit_test(test_of_larger_groups),
         cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_subgroups_of_dialects),
         cmocka_unit_test(test_which_groups),
         cmocka_unit_test(test_issue),
         cmocka_unit_test(test_chain_limit),

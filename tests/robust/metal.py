@@ -51,6 +51,14 @@ operand = all
 [conversion]
 op = f32_bf16
 property = rounding
+[sync]
+op = max
+path = native
+result = dropped
+memory = global
+elements = 16
+threads = 32
+compute_units = one
 [residual]
 size = 64KiB
 """

@@ -203,7 +203,7 @@ static void say_warps(const struct as_cell *cell, bool with_clock, struct as_buf
     if (warps > 0)
         as_buf_printf(out, " with %.0f", warps);
     else
-        as_buf_str(out, " with all");
+        as_buf_str(out, " when full");
     if (with_clock && cell->clock_hz > 0)
         as_buf_printf(out, " at %.2f GHz", cell->clock_hz / 1e9);
 }
@@ -227,8 +227,8 @@ static void add_warps(struct as_rule_context *c, const struct as_cell *const *ce
         say_warps(w.v[i], i == 0 || i + 1 == w.n, &list);
         as_fact_evidence(f, w.v[i]);
     }
-    as_fact_say(f, "With all warps of {op} on every %s the board draws {value} more than with one: %s", as_unit_name(c),
-                as_buf_get(&list));
+    as_fact_say(f, "At full occupancy of {op} the board draws {value} more than with one warp per %s: %s",
+                as_unit_name(c), as_buf_get(&list));
     as_buf_finish(&list);
 }
 

@@ -68,7 +68,7 @@ UNIT_TEST(test_warps)
     assert_true(f->ci.lo == 478 && f->ci.hi == 482 && f->verdict == AS_SUPPORTED);
     made_says(f,
               "160 W (159 to 161 W) with 1 at 1.98 GHz, 300 W (299 to 301 W) with 4, 500 W (499 to 501 W) with 16 and "
-              "640 W (639 to 641 W) with all at 1.98 GHz");
+              "640 W (639 to 641 W) when full at 1.98 GHz");
     assert_int_equal(f->evidence_n, 4);
     made_end(&m);
 }

@@ -1,8 +1,10 @@
 /* sync: 64-bit atomic minima and maxima, native and by two words, and barriers of a workgroup. See method.md. */
+#include "device/dialect/dialect.h"
 #include "lib/kernel_timer/kernel_timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const char as_kernel_sync[];
 
@@ -57,6 +59,23 @@ static struct shape sync_shape(const struct as_device_info *info, const struct a
                           .workgroups = one ? 1 : info->compute_units};
 }
 
+/* What Metal's atomics of 64 bits lack: they are a minimum and a maximum of newer GPUs, without a result. */
+static const char *metal_lacks(const struct as_device_info *info, const struct shape *s)
+{
+    enum { FIRST_FAMILY = 8 };
+    static const char family[] = "apple";
+    const size_t n = sizeof family - 1;
+    if (s->two_words)
+        return "Metal has relaxed atomics only: a lock needs acquire and release";
+    if (s->shared)
+        return "Metal has 64-bit minimum and maximum in device memory only";
+    if (s->kept)
+        return "Metal's 64-bit minimum and maximum return no value";
+    if (strncmp(info->arch, family, n) != 0 || strtoul(info->arch + n, NULL, 10) < FIRST_FAMILY)
+        return "GPUs before family apple8 have no 64-bit atomics";
+    return NULL;
+}
+
 static enum as_applies sync_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct shape s = sync_shape(info, a);
@@ -67,6 +86,9 @@ static enum as_applies sync_applies(const struct as_device_info *info, const str
         return as_pruned(err, "op=barrier needs path=native, result=dropped, memory=shared and elements=1");
     if (s.barrier && info->is_host_cpu)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
+    const char *lack = !s.barrier && as_dialect_find(info->dialect) == AS_DIALECT_METAL ? metal_lacks(info, &s) : NULL;
+    if (lack)
+        return as_inapplicable(err, "%s", lack);
     if (s.threads > info->threads)
         return as_inapplicable(err, "a workgroup has at most %u threads", info->threads);
     if (s.shared && s.elements * s.words * sizeof(uint64_t) > most)

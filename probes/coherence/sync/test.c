@@ -3,6 +3,7 @@
 #include "tests/unit_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 extern const struct as_probe as_probe_sync;
@@ -30,6 +31,34 @@ UNIT_TEST(test_applies)
         assert_int_equal(toy_applies(&t, &as_probe_sync, cells[i].axes, &err), cells[i].applies);
     t.dev.info.is_host_cpu = true;
     assert_int_equal(toy_applies(&t, &as_probe_sync, cells[4].axes, &err), AS_INAPPLICABLE);
+}
+
+/* Metal's 64-bit atomics are known before anything runs: updates of device memory by newer GPUs, without a result. */
+UNIT_TEST(test_metal)
+{
+    static const struct {
+        const char *arch, *axes, *why; /* NULL: it applies */
+    } cells[] = {
+        {"apple8", CELL("max", "native", "dropped", "global", "1024", "256"), NULL},
+        {"apple10", CELL("min", "native", "dropped", "global", "1", "256"), NULL},
+        {"apple7", CELL("max", "native", "dropped", "global", "1024", "256"), "before family apple8"},
+        {"mac2", CELL("max", "native", "dropped", "global", "1024", "256"), "before family apple8"},
+        {"apple9", CELL("max", "native", "kept", "global", "1024", "256"), "return no value"},
+        {"apple9", CELL("max", "native", "dropped", "shared", "1024", "256"), "in device memory only"},
+        {"apple9", CELL("max", "two_words", "dropped", "global", "1024", "256"), "a lock needs acquire and release"},
+        {"apple7", CELL("barrier", "native", "dropped", "shared", "1", "256"), NULL},
+    };
+    struct toy t;
+    kernel_timer_toy(&t);
+    snprintf(t.dev.info.dialect, sizeof t.dev.info.dialect, "metal");
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct as_error err = {0};
+        snprintf(t.dev.info.arch, sizeof t.dev.info.arch, "%s", cells[i].arch);
+        const enum as_applies applies = toy_applies(&t, &as_probe_sync, cells[i].axes, &err);
+        assert_int_equal(applies, cells[i].why ? AS_INAPPLICABLE : AS_APPLIES);
+        if (cells[i].why && !strstr(err.text, cells[i].why))
+            fail_msg("%s %s: %s", cells[i].arch, cells[i].axes, err.text);
+    }
 }
 
 UNIT_TEST(test_runs)
@@ -120,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_metal),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_wrong),
     };

@@ -193,6 +193,36 @@ UNIT_TEST(test_integers_without_dots)
     made_near(&m, "matmul.share.tensor.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
 }
 
+/* Without a wider type by the same path the vector ALU's peak decides, or a reason is stated. */
+UNIT_TEST(test_native_by_peak)
+{
+    gemm("wgmma", "tf32", 8192, 421);
+    gemm("mma", "f64", 8192, 43.7);
+    gemm("tiled", "f64", 4096, 30);
+    gemm("wgmma_pair", "e4m3", 8192, 1500);
+    gemm("library", "f32", 8192, 51);
+    gemm("library", "f64", 8192, 60);
+    made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 33.4e12, "type=f64 threads=0 width=best");
+    m.cells[3].detail = strdup("{\"operand_conversions\":96}");
+    made_derive(&m);
+    made_verdict(&m, "matmul.native.peak.wgmma.tf32", AS_SUPPORTED);
+    made_says(made_get(&m, "matmul.native.peak.wgmma.tf32"),
+              "tf32 by wgmma is native, a compute feature: 6.38x (6.29 to 6.47x) the peak of the vector ALU (f32)");
+    made_verdict(&m, "matmul.native.peak.mma.f64", AS_SUPPORTED);
+    made_verdict(&m, "matmul.native.peak.tiled.f64", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.native.peak.tiled.f64"),
+              "; inconclusive, because a wider type by this path is missing and that ALU may reach this rate");
+    made_verdict(&m, "matmul.native.peak.wgmma_pair.e4m3", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.native.peak.wgmma_pair.e4m3"), "and operands are converted");
+    assert_null(made_find(&m, "matmul.native.peak.library.f32")); /* compared with f64 */
+    made_end(&m);
+    gemm("wgmma", "s8", 8192, 1500);
+    made_derive(&m);
+    made_verdict(&m, "matmul.native.peak.wgmma.s8", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.native.peak.wgmma.s8"), "and the peak of the vector ALU is unknown");
+}
+
 /* A verdict per path and type: the same type is native by one and emulated by another. */
 static void sustained(const char *path, const char *type, double tera, double watts)
 {
@@ -395,6 +425,7 @@ int main(void)
         made_test(test_signals_of_each_type, &m),
         made_test(test_integers_without_dots, &m),
         made_test(test_paths, &m),
+        made_test(test_native_by_peak, &m),
         made_test(test_converts, &m),
         made_test(test_native_or_another_cause, &m),
     };

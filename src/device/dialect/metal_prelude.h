@@ -81,7 +81,14 @@ typedef atomic_uint atomic_u32;
 #define ATOMIC_MAX(p, v, order, scope) atomic_fetch_max_explicit(p, v, memory_order_relaxed)
 #define ATOMIC_EXCHANGE(p, v, order, scope) atomic_exchange_explicit(p, v, memory_order_relaxed)
 #define HAVE_ATOMIC_ADD_U64 0
+#if __METAL_VERSION__ >= 240
+#define HAVE_ATOMIC_BOUND_U64 2
+typedef atomic_ulong atomic_u64;
+#define ATOMIC_MIN_U64(p, v, order, scope) atomic_min_explicit(p, (ulong)(v), memory_order_relaxed)
+#define ATOMIC_MAX_U64(p, v, order, scope) atomic_max_explicit(p, (ulong)(v), memory_order_relaxed)
+#else
 #define HAVE_ATOMIC_BOUND_U64 0
+#endif
 #define HAVE_ATOMIC_ADD_F64 0
 #if __METAL_VERSION__ >= 300
 #define HAVE_ATOMIC_ADD_F32 1

@@ -65,8 +65,10 @@ UNIT_TEST(test_probes)
                                                {"cluster_memory", ""},
                                                {"emulated_gemm", ""},
                                                {"emulated", "op=f64"},
-                                               {"sync", "op=max"},
-                                               {"sync", "op=min"},
+                                               {"sync", "path=two_words"},
+                                               {"sync", "result=kept"},
+                                               {"sync", "op=max path=native result=dropped memory=shared"},
+                                               {"sync", "op=min path=native result=dropped memory=shared"},
                                                {NULL, NULL}};
     static const struct kernel_compiler by = {.warp = 32,
                                               .kib_local = 32,
@@ -76,7 +78,7 @@ UNIT_TEST(test_probes)
                                               .lacks = lacks,
                                               .compile = compile,
                                               .code_bytes = code_bytes};
-    kernel_trials_check(&by, "metal3.1");
+    kernel_trials_check(&by, "apple9");
 }
 
 static enum as_status check(const char *text, const char *defines, unsigned version, struct as_error *err)

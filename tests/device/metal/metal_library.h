@@ -140,6 +140,21 @@ template <class A> using msl_held = typename msl_atomic<A>::held;
 MSL_ATOMICS(MSL_DEVICE, true)
 MSL_ATOMICS(MSL_THREADGROUP, false)
 
+/* Of 64 bits: a minimum and a maximum in device memory, which return nothing. */
+#if __METAL_VERSION__ >= 240
+enum class atomic_ulong : ulong {};
+#define MSL_BOUND(name, better)                                                                                        \
+    inline void name(volatile MSL_DEVICE atomic_ulong *p, ulong v, memory_order)                                       \
+    {                                                                                                                  \
+        volatile MSL_DEVICE ulong *word = (volatile MSL_DEVICE ulong *)p;                                              \
+        ulong old = __atomic_load_n(word, __ATOMIC_RELAXED);                                                           \
+        while (v better old && !__atomic_compare_exchange_n(word, &old, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))  \
+            ;                                                                                                          \
+    }
+MSL_BOUND(atomic_min_explicit, <)
+MSL_BOUND(atomic_max_explicit, >)
+#endif
+
 /* Of three; p: initial value for min and max of the type. */
 #define MSL_OF_THREE(T, p)                                                                                             \
     inline T p##min3(T x, T y, T z)                                                                                    \

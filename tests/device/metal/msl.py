@@ -12,7 +12,7 @@ import sys
 
 SCALARS = set("bool char uchar short ushort int uint long ulong float half bfloat size_t int8_t int32_t".split())
 VECTORS = {t + n for t in "char uchar short ushort int uint long ulong float half".split() for n in "234"}
-OPAQUE = set("atomic_uint atomic_int atomic_float simd_vote void signed unsigned simdgroup_half8x8 simdgroup_float8x8 "
+OPAQUE = set("atomic_uint atomic_int atomic_float atomic_ulong simd_vote void signed unsigned simdgroup_half8x8 simdgroup_float8x8 "
              "simdgroup_bfloat8x8 metal_fp8_e4m3_format metal_fp8_e5m2_format".split())
 SPACES = {"device": "MSL_DEVICE", "constant": "MSL_CONSTANT", "threadgroup": "MSL_THREADGROUP", "thread": ""}
 SPECIFIERS = {"const", "volatile", "static", "inline", "constexpr", "struct"}
