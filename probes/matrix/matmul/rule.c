@@ -477,10 +477,10 @@ static void derive_matmul(struct as_rule_context *c)
 const struct as_rule as_rules_matmul[] = {
     {"matrix multiplication", derive_matmul,
      "the fastest valid GEMM of random operands in bursts, at the data sheet's size, else the largest common one: a "
-      "type is faster if its rate is 1.5 "
-      "times the next wider type's or more, among paths measured with both; three signals "
-      "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes, or of 32-bit "
-      "multiply-adds where it has none), which decides; "
+     "type is faster if its rate is 1.5 "
+     "times the next wider type's or more, among paths measured with both; three signals "
+     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes, or of 32-bit "
+     "multiply-adds where it has none), which decides; "
      "a "
      "gain of 1.5 times over the older path, or an older path above that peak; less than 1/1.5 of the energy per "
      "operation of the vector ALU, sustained, "
