@@ -39,8 +39,8 @@ static void test_migration(void **state)
     finished_run(f, 2);
     must_close(f);
     f->schema = NULL;
-    refused(f, AS_STORE_READ, AS_FORMAT, "update assay");
-    refused(f, AS_STORE_WRITE, AS_FORMAT, "update assay");
+    refused(f, AS_STORE_READ, AS_FORMAT, "which this assay does not read");
+    refused(f, AS_STORE_WRITE, AS_FORMAT, "which this assay does not read");
     check_version(f, true);
 }
 

@@ -280,7 +280,7 @@ static const char *latency_instrument(const struct as_rule_context *c, const str
     return by_device && as_cell_is(cell, "instrument", "timed") ? "chase timed from the host" : "";
 }
 
-static void say_size(struct as_fact *f, const struct level *level, double claimed, const char *instrument)
+static void say_size(struct as_fact *f, const struct level *level, double claimed, bool once, const char *instrument)
 {
     char range[64], claim[32], title[24] = "", note[48] = "";
     if (instrument[0])
@@ -296,10 +296,18 @@ static void say_size(struct as_fact *f, const struct level *level, double claime
     else if (!level->cache)
         as_fact_say(f, "%s capacity: %s%s", level->name, range, note);
     else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "%s capacity: %s, too wide to confirm the %s %s%s", title, range, told, claim, note);
+        as_fact_say(f, "%s capacity: %s, %s the %s %s%s", title, range,
+                    once ? "by single trials, which do not refute" : "too wide to confirm", told, claim, note);
     else
         as_fact_say(f, "%s capacity: %s, %s the %s %s%s", title, range,
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim, note);
+}
+
+/* Does the end of a level rest on a size that was measured once, perhaps beside a neighbour? */
+static bool is_end_of_one_trial(const struct as_curve *curve, const struct as_plateau *p)
+{
+    const size_t next = p->last + 1 < curve->n ? p->last + 1 : p->last;
+    return curve->cells[p->last]->sum.trials == 1 || curve->cells[next]->sum.trials == 1;
 }
 
 static void latency_add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
@@ -320,6 +328,9 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
         f->claimed = claimed;
         f->verdict = as_claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
+    const bool once = f->verdict == AS_REFUTED && is_end_of_one_trial(curve, p);
+    if (once)
+        f->verdict = AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
         as_fact_act(f, "Size tiles for the measured %s: %s, not the reported %s", level->name,
                     as_fact_range_text(ci, "B", range, sizeof range),
@@ -334,7 +345,7 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
                     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim), instrument[0] ? " (" : "",
                     instrument, instrument[0] ? ")" : "");
     else
-        say_size(f, level, claimed, instrument);
+        say_size(f, level, claimed, once, instrument);
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
     as_curve_evidence(f, curve, p->first, past);
 }

@@ -290,6 +290,12 @@ static void test_cache_claims(void **state)
     made_acts(&m, "cache.L3.size", "Size tiles for the measured L3: ");
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
+    for (size_t i = 0; i < m.n; i++)
+        m.cells[i].sum.trials = 1;
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_UNDECIDED);
+    assert_non_null(
+        strstr(made_get(&m, "cache.L3.size")->sentence, "by single trials, which do not refute the reported"));
     m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: inconclusive */
     m.info.compute_units = 2;
     made_derive(&m);

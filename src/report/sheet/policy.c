@@ -1,6 +1,7 @@
 #include "report/sheet/policy.h"
 
 #include "base/text.h"
+#include "device/backend.h"
 
 #include <fnmatch.h>
 #include <ini.h>
@@ -82,6 +83,25 @@ static enum as_status add_count(struct policy_parser *p, const char *device, con
     return AS_OK;
 }
 
+/* Could a device have such a name? A section that fits none by mistake would look like one that is gone. */
+static enum as_status check_section(const char *device, struct as_error *err)
+{
+    const char *names[32];
+    char api[32];
+    size_t n = 0;
+    const size_t len = strcspn(device, ":*?[");
+    as_copy_text(api, len + 1 < sizeof api ? len + 1 : sizeof api, device);
+    for (size_t i = 0; as_backends[i] && n + 1 < sizeof names / sizeof *names; i++)
+        names[n++] = as_backends[i]->name;
+    names[n] = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (device[len] == ':' || !device[len] ? strcmp(names[i], api) == 0 : strncmp(names[i], api, len) == 0)
+            return AS_OK;
+    const char *near = as_nearest(api, names);
+    return as_fail(err, AS_USAGE, "[%.40s] names no device: %s%s%s", device, near ? "did you mean '" : "see ",
+                   near ? near : "'assay devices'", near ? "'?" : "");
+}
+
 static enum as_status add_rule(struct policy_parser *p, const char *device, const char *name, const char *value)
 {
     char quantity[QUANTITY_NAME_MAX];
@@ -93,6 +113,8 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (strlen(device) >= sizeof rule.device || p->policy->n >= RULES_MAX)
         return as_fail(p->err, AS_USAGE, "a device name longer than %zu characters, or more than %d lines",
                        sizeof rule.device - 1, RULES_MAX);
+    if (check_section(device, p->err))
+        return AS_USAGE;
     if (n >= sizeof quantity || (strcmp(sign, "<") != 0 && strcmp(sign, ">") != 0))
         return as_fail(p->err, AS_USAGE, "write 'QUANTITY >= BOUND' or 'QUANTITY <= BOUND'");
     as_copy_text(quantity, n + 1, name);
