@@ -188,23 +188,20 @@ static void path_add_native_by_peak(const struct path_cells *p, const char *path
     f->verdict = roof && !path_converts(cell) && f->ci.lo > 1 ? AS_SUPPORTED : AS_UNDECIDED;
     path_say_code(cell, &code);
     if (f->verdict == AS_SUPPORTED)
-        as_fact_say(
-            f,
-            "%s by %s is native, a compute feature: {value} the peak of the vector ALU (%s) at size %s%s; a wider "
-            "type by this path is missing",
-            t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code));
+        as_fact_say(f, "%s by %s is native, a compute feature: {value} the peak of the vector ALU (%s) at size %s%s%s",
+                    t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code),
+                    t->wider[0] ? "; a wider type by this path is missing" : "");
     else if (roof)
         as_fact_say(f,
                     "%s by %s may be native or emulated: {value} the peak of the vector ALU (%s) at size %s%s; "
-                    "inconclusive, because a wider type by this path is missing and %s",
+                    "inconclusive, because %s%s",
                     t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code),
+                    t->wider[0] ? "a wider type by this path is missing and " : "",
                     path_converts(cell) ? "operands are converted" : "that ALU may reach this rate");
     else
-        as_fact_say(
-            f,
-            "%s by %s may be native or emulated; inconclusive, because a wider type by this path is missing and "
-            "the peak of the vector ALU is unknown",
-            t->word, path);
+        as_fact_say(f,
+                    "%s by %s may be native or emulated; inconclusive, because %sthe peak of the vector ALU is unknown",
+                    t->word, path, t->wider[0] ? "a wider type by this path is missing and " : "");
     if (!roof)
         as_fact_evidence(f, cell);
     as_buf_finish(&code);
@@ -213,6 +210,7 @@ static void path_add_native_by_peak(const struct path_cells *p, const char *path
 /* Naive GEMMs are bound by their loads, whatever the type. */
 static void path_add_native(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
 {
+    const bool is_of_vectors = strcmp(path, "tiled") == 0 || strcmp(path, "dot") == 0;
     const bool is_of_arithmetic = strcmp(path, "naive") != 0;
     for (size_t w = 0; is_of_arithmetic && w < AS_MATMUL_WIDER && t->wider[w]; w++) {
         struct path_curve a = path_curve_of(p, path, t->word), b = path_curve_of(p, path, t->wider[w]);
@@ -231,7 +229,7 @@ static void path_add_native(const struct path_cells *p, const char *path, const 
         as_buf_finish(&why_not);
         return;
     }
-    if (is_of_arithmetic)
+    if (is_of_arithmetic && !is_of_vectors)
         path_add_native_by_peak(p, path, t);
 }
 

@@ -81,10 +81,12 @@ void as_matmul_roofs_free(struct as_matmul_roofs *roofs)
 const struct as_cell *as_matmul_ceiling(const struct as_matmul_roofs *roofs, const struct as_matmul_type *t)
 {
     const struct as_cell *best = NULL;
-    if (strcmp(t->word, "s8") == 0 && roofs->has_integers)
-        return &roofs->integers;
-    for (size_t i = 0; i < roofs->n; i++)
-        if ((!t->vector || strcmp(as_cell_axis(roofs->cells[i], "type"), t->vector) == 0) &&
+    const bool is_integer = strcmp(t->word, "s8") == 0 && roofs->has_integers;
+    const bool by_floats = is_integer && as_cell_is(&roofs->integers, "op", "imad32"); /* which multiply bytes too */
+    if (is_integer)
+        best = &roofs->integers;
+    for (size_t i = 0; i < roofs->n && (!is_integer || by_floats); i++)
+        if ((!t->vector || by_floats || strcmp(as_cell_axis(roofs->cells[i], "type"), t->vector) == 0) &&
             as_is_higher_roof(roofs->cells[i], best, t->word))
             best = roofs->cells[i];
     return best;

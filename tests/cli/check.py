@@ -326,9 +326,10 @@ def test_policy_counts_devices(folder):
     for now, code in ((gpus(folder, 3), 0), (gpus(folder, 2), 3), (gpus(folder, 3, dead=(1,)), 3)):
         printed = assay(folder, *write_policy(folder, bound, "devices >= 3", device="cuda:*"), now, code=code)
         assert ("missing: cuda:" in printed) == (code == 3), printed
+    assay(folder, *write_policy(folder, bound + ", warn", "devices >= 3", device="cuda:*"), gpus(folder, 2), code=3)
     for lines, device, why in (([bound, "devices >= 0"], "cuda:*", "not a number of devices from 1 to 64"), ([bound, "devices >= x"], "cuda:*", "not a number"),
                                ([bound, "devices >= 2"], "cuda:0", "such as [cuda:*]"), ([bound, "devices <= 2"], "cuda:*", "no line of the data sheet"),
-                               (["devices >= 4", "[cpu]", bound], "cuda:*", "needs a bound beside it")):
+                               (["devices >= 2", "[cpu]", bound], "cuda:*", "needs a bound beside it")):
         done = run(folder, *write_policy(folder, *lines, device=device), gpus(folder, 2))
         assert done.returncode == 2 and why in done.stderr, f"{lines}: exit {done.returncode}: {done.stderr}"
 

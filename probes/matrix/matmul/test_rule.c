@@ -191,6 +191,10 @@ UNIT_TEST(test_integers_without_dots)
     made_near(&m, "matmul.unit.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
     made_says(made_get(&m, "matmul.unit.s8"), "the peak of the vector ALU (imad32)");
     made_near(&m, "matmul.share.tensor.s8", 12e12 / (32 * 2 * 1e9 * 10), 1e-6);
+    made_add(&m, "roofline", "FLOP/s", 5.12e12, "type=f32 threads=0 width=best"); /* f32 multiplies bytes exactly */
+    made_derive(&m);
+    made_near(&m, "matmul.unit.s8", 12e12 / 5.12e12, 1e-6);
+    made_says(made_get(&m, "matmul.unit.s8"), "the peak of the vector ALU (f32)");
 }
 
 /* Without a wider type by the same path the vector ALU's peak decides, or a reason is stated. */
@@ -210,9 +214,7 @@ UNIT_TEST(test_native_by_peak)
     made_says(made_get(&m, "matmul.native.peak.wgmma.tf32"),
               "tf32 by wgmma is native, a compute feature: 6.38x (6.29 to 6.47x) the peak of the vector ALU (f32)");
     made_verdict(&m, "matmul.native.peak.mma.f64", AS_SUPPORTED);
-    made_verdict(&m, "matmul.native.peak.tiled.f64", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.native.peak.tiled.f64"),
-              "; inconclusive, because a wider type by this path is missing and that ALU may reach this rate");
+    assert_null(made_find(&m, "matmul.native.peak.tiled.f64")); /* on the vector ALU itself */
     made_verdict(&m, "matmul.native.peak.wgmma_pair.e4m3", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.native.peak.wgmma_pair.e4m3"), "and operands are converted");
     assert_null(made_find(&m, "matmul.native.peak.library.f32")); /* compared with f64 */

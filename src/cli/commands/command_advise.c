@@ -99,13 +99,14 @@ static void print_brief(const struct as_report_run *run, const struct as_table_s
     }
     if (known > shown)
         print_further(known - shown,
-                      "more, with smaller effects, inconclusive, or of the same hardware: assay advise --all", style,
-                      out);
+                      "more (smaller effects, inconclusive, or the same device under another API): assay advise --all",
+                      style, out);
     if (known < run->advice_n)
         print_further(run->advice_n - known,
                       run->advice_n - known == 1
-                          ? "question lacks measurements; the command that makes them: assay advise --all"
-                          : "questions lack measurements, most of which 'assay run upm apps' makes: assay advise --all",
+                          ? "question lacks measurements; for the command that makes them: assay advise --all"
+                          : "questions lack measurements, most of which 'assay run upm apps' makes; for the commands: "
+                            "assay advise --all",
                       style, out);
 }
 
@@ -123,10 +124,11 @@ static enum as_status check_topic(const struct as_report_run *run, const char *t
     enum { TOPICS_MAX = 64 };
     const char *names[TOPICS_MAX + 1];
     size_t n = 0;
-    for (size_t i = 0; i < run->advice_n && n < TOPICS_MAX; i++) {
+    for (size_t i = 0; i < run->advice_n; i++) {
         if (strcmp(run->advice[i].topic, topic) == 0)
             return AS_OK;
-        names[n++] = run->advice[i].topic;
+        if (n < TOPICS_MAX)
+            names[n++] = run->advice[i].topic;
     }
     names[n] = NULL;
     const char *near = as_nearest(topic, names);
@@ -175,6 +177,8 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
         st = load_advice(store, args, &topic, &run, &err);
     if (!st && topic)
         st = check_topic(&run, topic, &err);
+    if (!st && topic && as_args_flag(args, "json"))
+        st = as_fail(&err, AS_USAGE, "--json has all topics: leave out '%s'", topic);
     if (!st && as_args_flag(args, "json")) {
         as_buf_printf(&out, "{\"run\":%lld,\"advice\":", (long long)run.run.id);
         as_advice_to_json(run.advice, run.advice_n, &out);
@@ -202,7 +206,7 @@ const struct as_command as_command_advise = {
     .about = "Which allocator to choose for memory used mostly by the device, mostly by the CPU, by both, or only "
              "briefly; who "
              "should touch memory first; whether to remove explicit copies; whether CPU and device may update "
-             "the same counter. Says in a sentence each what to do, the largest effects first, ten unless --all is "
+             "the same counter. Gives one sentence per question, the largest effects first, ten unless --all is "
              "given. With a TOPIC, such as 'shared', or --all: the whole answers, with the measurements they rest on; "
              "'assay explain CELL' shows one. "
              "If valid measurements are missing, --all names the command that measures them. Advice rests on one run; "

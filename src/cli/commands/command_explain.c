@@ -393,7 +393,7 @@ static const struct as_option options[] = {
 const struct as_command as_command_explain = {
     .name = "explain",
     .args = "PROBE[/OP]|AXIS|GATE|CAUSE|SUITE|QUANTITY|FACT|WORD|[cell] CELL",
-    .summary = "explain a probe, operation, axis, gate, cause of width, suite, quantity, fact, word or measurement",
+    .summary = "explain a probe, operation, axis, gate, suite, quantity, fact, word or measurement",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. One of its operations (see "
         "'assay list ops'): its types, its source in the kernels of each API and its CPU instructions, the "

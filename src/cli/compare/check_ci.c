@@ -91,11 +91,9 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "⚠️", "➕"};
     struct as_buf text = AS_BUF_INIT;
     as_check_verdict_text(c, &text);
-    as_buf_printf(out, "### %s assay check: %s\n\n",
-                  as_check_failures(c) ? "❌"
-                  : is_clear(c)        ? "✅"
-                                       : "⚠️",
-                  as_buf_get(&text));
+    as_buf_printf(out, "### %s assay check: ", as_check_failures(c) ? "❌" : is_clear(c) ? "✅" : "⚠️");
+    as_buf_markdown(out, as_buf_get(&text));
+    as_buf_str(out, "\n\n");
     as_buf_str(out, c->base->bounds ? "Policy: " : "Base: ");
     as_buf_clear(&text);
     as_check_name_bases(c, &text);

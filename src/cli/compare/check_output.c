@@ -409,8 +409,10 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     sentences_text(c, style, out);
-    as_check_verdict_text(c, out);
-    as_buf_char(out, '\n');
+    struct as_buf verdict = AS_BUF_INIT;
+    as_check_verdict_text(c, &verdict);
+    as_text_line(out, "", as_buf_get(&verdict), 0, 0, style);
+    as_buf_finish(&verdict);
     return st;
 }
 

@@ -71,8 +71,8 @@ static enum as_status add_count(struct policy_parser *p, const char *device, con
     uint64_t least = 0;
     const size_t n = strlen(device);
     if (as_parse_u64(value, &least, NULL) || least < 1 || least > AS_POLICY_DEVICES_MAX)
-        return as_fail(p->err, AS_USAGE, "'%.60s' is not a number of devices from 1 to %d", value,
-                       AS_POLICY_DEVICES_MAX);
+        return as_fail(p->err, AS_USAGE, "'%.60s' is not a number of devices from 1 to %d, which cannot only warn",
+                       value, AS_POLICY_DEVICES_MAX);
     if (n < 2 || device[n - 1] != '*' || strcspn(device, "*?[") != n - 1)
         return as_fail(p->err, AS_USAGE, "'devices' needs a section such as [cuda:*], not '[%s]'", device);
     if (p->policy->counts_n == AS_POLICY_COUNTS_MAX)
@@ -149,6 +149,22 @@ static int policy_line(void *user, const char *section, const char *name, const 
     return p->status == AS_OK;
 }
 
+/* A device that is missing is told by its lines. */
+static enum as_status check_counts(const struct as_policy *p, struct as_error *err)
+{
+    for (size_t i = 0; i < p->counts_n; i++) {
+        char id[40];
+        bool any = false;
+        snprintf(id, sizeof id, "%.*s0", (int)strlen(p->counts[i].device) - 1, p->counts[i].device);
+        for (size_t k = 0; k < p->n; k++)
+            any |= fnmatch(p->v[k].device, id, 0) == 0;
+        if (!any)
+            return as_fail(err, AS_USAGE, "'devices >= %zu' needs a bound beside it in [%s]", p->counts[i].least,
+                           p->counts[i].device);
+    }
+    return AS_OK;
+}
+
 enum as_status as_policy_parse(const char *text, struct as_policy *out, struct as_error *err)
 {
     *out = (struct as_policy){0};
@@ -163,6 +179,8 @@ enum as_status as_policy_parse(const char *text, struct as_policy *out, struct a
         st = as_fail(err, AS_USAGE, "expected [DEVICE] or 'QUANTITY >= BOUND'");
     else if (!st && out->n == 0)
         st = as_fail(err, AS_USAGE, "it has no line such as 'memory.read.all >= 4.2 TB/s'");
+    else if (!st)
+        st = check_counts(out, err);
     if (st) {
         char where[32] = "policy";
         if (line > 0)
@@ -279,9 +297,8 @@ static enum as_status add_lacking(const struct as_policy *p, const struct as_pol
             continue;
         there++;
         st = add_bounded(p, id, NULL, used, out, err);
-        if (!st && out->v[out->n - 1].sheet.n == 0)
-            st =
-                as_fail(err, AS_USAGE, "'devices >= %zu' needs a bound beside it in [%s]", count->least, count->device);
+        for (size_t k = 0; k < out->v[out->n - 1].sheet.n && !st; k++)
+            out->v[out->n - 1].sheet.rows[k].warns = false; /* that it is there is demanded */
     }
     return st;
 }

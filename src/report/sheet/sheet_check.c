@@ -1,6 +1,7 @@
 #include "report/sheet/sheet_check.h"
 
 #include "base/text.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -259,13 +260,13 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
     }
 }
 
-/* Another view of a device that the base has under its own API: runs do not measure it unless asked. */
+/* May it be another view of hardware that the base has under its own API? Runs do not measure it unless asked. */
 static bool is_second_view(const struct as_machine_sheet *base, const struct as_device_sheet *d)
 {
-    for (size_t i = 0; i < base->n; i++)
-        if (&base->v[i] != d && d->name[0] && strcmp(base->v[i].name, d->name) == 0 &&
-            strncmp(base->v[i].id, d->id, strcspn(d->id, ":")) != 0)
-            return strncmp(d->id, "opencl", strlen("opencl")) == 0;
+    const struct as_backend *backend = as_backend_find(d->id);
+    for (size_t i = 0; i < base->n && backend && backend->portable; i++)
+        if (strncmp(base->v[i].id, d->id, strcspn(d->id, ":")) != 0)
+            return true;
     return false;
 }
 
@@ -278,7 +279,7 @@ static bool has_lost(const struct as_machine_sheet *base, const struct as_check 
         if (line->device != d || !line->base)
             continue;
         any = true;
-        if (line->now || (line->against && line->unanswered && !line->base->warns))
+        if (line->now || (line->against && line->against->sheet.n))
             return false;
     }
     return any && strcmp(d->id, "cpu") != 0 && !is_second_view(base, d);
@@ -292,7 +293,6 @@ static void mark_lost(const struct as_machine_sheet *base, struct as_check *c)
         for (size_t k = 0; k < c->n; k++)
             if (c->v[k].device == &base->v[i] && c->v[k].base && !c->v[k].base->warns) {
                 c->v[k].gone = true;
-                c->gone++;
             }
     }
 }

@@ -40,7 +40,6 @@ struct as_check {
     size_t n, counts[AS_CHECK_VERDICTS_N];
     size_t looks_worse; /* lines */
     size_t unanswered;  /* of the missing ones */
-    size_t gone;        /* of the missing ones */
     size_t warned;      /* of the worse ones: a policy's, which only warn */
 };
 /* The verdict as texts name it: also "looks worse" and, of a line whose repeat did not confirm it, "not confirmed". */

@@ -60,7 +60,7 @@ void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...
 void as_table_heading(struct as_table *t, const char *text);
 /* Is this column, which can be spared and has text, left out for want of width? */
 bool as_table_leaves_out(const struct as_table *t, size_t column, const struct as_table_style *style);
-/* If too wide, text in the widest columns wraps; numbers never do. */
+/* If too wide, text in the widest columns wraps, and ranges break between their numbers if nothing else helps. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
 
