@@ -20,8 +20,8 @@ struct as_matmul_type {
 extern const struct as_matmul_type as_matmul_types[]; /* terminated by a NULL word */
 
 /* Peaks of the vector ALU: cells of the probe roofline, and the peak of s8, a cell of the probe alu scaled to
- * operations per second of the device: dot products of four bytes or, where the device has none, the faster of 32-bit multiply-adds
- * and floating point, which multiplies bytes exactly. */
+ * operations per second of the device: dot products of four bytes or, where the device has none, the faster of 32-bit
+ * multiply-adds and floating point, which multiplies bytes exactly. */
 struct as_matmul_roofs {
     const struct as_cell **cells;
     size_t n;
