@@ -182,7 +182,7 @@ static unsigned remark_width(const struct as_table *t, unsigned line, unsigned w
  * fit, words are broken where they are longer than COMFORT, and ranges between their numbers. False: nothing fits. */
 static bool terminal_table_fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
 {
-    struct widths w;
+    struct widths w = {.full = {0}};
     widths_of(t, style->width, &w);
     const unsigned widest = w.full[t->columns - 1];
     if (t->remark)
