@@ -191,7 +191,6 @@ static const struct {
     {.line = "out[0] = as_type<u32>(1.0h);", .says = "as_type between types of two sizes"},
     {.line = "atomic_fetch_add_explicit(out, 1u, memory_order_relaxed);", .says = "no matching function"},
     {.line = "atomic_fetch_add_explicit(a, 1u, memory_order_seq_cst);", .says = "undeclared identifier"},
-    {.line = "atomic_ulong wide;", .says = "unknown type name 'atomic_ulong'"},
 };
 
 static enum as_status refuse(const char *scope, const char *argument, const char *line, struct as_error *err)
