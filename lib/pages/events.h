@@ -18,7 +18,7 @@ struct as_events {
     int fd[AS_EVENT_THREADS_MAX];
     size_t n;
 };
-/* Why this process cannot count them; "" if it can. Asks the system once. */
+/* Why this process cannot count the event; "" if it can. Asks the system once per event. */
 const char *as_events_why_not(enum as_event event);
 /* Counts in all current threads, in user code. AS_UNSUPPORTED names what prevents it. */
 enum as_status as_events_open(struct as_events *e, enum as_event event, struct as_error *err);

@@ -275,8 +275,9 @@ static void numbers_to_json(const struct as_advice *a, struct as_buf *out)
     as_buf_char(out, ']');
 }
 
-/* Before "; " or after "." outside of parentheses and quotes. */
 enum { ADVICE_SHORT = 160 };
+
+/* Ends before "; " or after "." outside parentheses and quotes; shorter sentences are not cut. */
 size_t as_advice_first_statement(const struct as_advice *a)
 {
     const char *text = a->sentence;

@@ -203,6 +203,22 @@ static void say_together(struct as_rule_context *c, struct as_advice *a)
         as_advice_add_number(a, device, "updates by the device while the CPU updates the same array");
 }
 
+/* "'a' or 'b'", "'a', 'b' or 3 others": of the numbers' cells. */
+static void say_allocators(struct as_rule_context *c, struct as_advice *a, const struct as_advice *from, size_t n)
+{
+    enum { NAMED = 2 };
+    for (size_t i = 0; i < from->numbers_n && i < NAMED; i++) {
+        const struct as_cell *cell = as_rule_cell(c, from->numbers[i].cell);
+        as_advice_say(a, "%s'%s'",
+                      i == 0       ? ""
+                      : n == NAMED ? " or "
+                                   : ", ",
+                      cell ? as_cell_axis(cell, "allocator") : "");
+    }
+    if (n > NAMED)
+        as_advice_say(a, " or %zu other%s", n - NAMED, n == NAMED + 1 ? "" : "s");
+}
+
 /* Where updates are lost, at the scope that both sides share first; returns in how many allocators. */
 static size_t say_losses(struct as_rule_context *c, struct as_advice *a)
 {
@@ -211,10 +227,11 @@ static size_t say_losses(struct as_rule_context *c, struct as_advice *a)
                  narrow_n = say_facts(c, &narrow, AS_FACT_LOST, true, LOSES_NARROW, "");
     if (wide_n == 1)
         as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %s", wide.sentence);
-    else if (wide_n) /* the first by its name, which stands before its numbers */
-        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in %.*sor %zu other allocator%s. Lost in %s",
-                      (int)strcspn(wide.sentence, "("), wide.sentence, wide_n - 1, wide_n == 2 ? "" : "s",
-                      wide.sentence);
+    else if (wide_n) {
+        as_advice_say(a, "UPDATES ARE LOST: do not share a counter in ");
+        say_allocators(c, a, &wide, wide_n);
+        as_advice_say(a, ". Lost in %s", wide.sentence);
+    }
     if (narrow_n)
         as_advice_say(a, "%s in %s",
                       wide_n

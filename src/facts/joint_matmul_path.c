@@ -172,8 +172,9 @@ static void path_say_native(struct as_fact *f, const struct as_cell *cell, const
     as_buf_finish(&code);
 }
 
-/* Without a wider type by the same path: a rate above the vector ALU's peak is one that no emulation on it reaches.
- * Below that peak, or where it is unknown, the type is not judged. */
+/* Without a wider type by the same path, the vector ALU's peak decides: it cannot emulate a type faster than that. A
+ * matrix unit can, so converted operands leave the verdict inconclusive, as does a rate below the peak or an unknown
+ * peak. */
 static void path_add_native_by_peak(const struct path_cells *p, const char *path, const struct as_matmul_type *t)
 {
     const struct path_curve a = path_curve_of(p, path, t->word);
@@ -182,6 +183,7 @@ static void path_add_native_by_peak(const struct path_cells *p, const char *path
     struct as_fact *f = !cell  ? NULL
                         : roof ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_NATIVE_PEAK, cell, roof, &by)
                                : as_fact_add(p->c, AS_FACT_MATMUL_NATIVE_PEAK, cell, &by);
+    const char *no_wider = t->wider[0] ? "no wider type was measured by this path and " : "";
     struct as_buf code = AS_BUF_INIT;
     if (!f)
         return;
@@ -190,18 +192,17 @@ static void path_add_native_by_peak(const struct path_cells *p, const char *path
     if (f->verdict == AS_SUPPORTED)
         as_fact_say(f, "%s by %s is native, a compute feature: {value} the peak of the vector ALU (%s) at size %s%s%s",
                     t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code),
-                    t->wider[0] ? "; a wider type by this path is missing" : "");
+                    t->wider[0] ? "; no wider type was measured by this path" : "");
     else if (roof)
         as_fact_say(f,
                     "%s by %s may be native or emulated: {value} the peak of the vector ALU (%s) at size %s%s; "
                     "inconclusive, because %s%s",
-                    t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code),
-                    t->wider[0] ? "a wider type by this path is missing and " : "",
-                    path_converts(cell) ? "operands are converted" : "that ALU may reach this rate");
+                    t->word, path, as_matmul_roof_name(roof), as_cell_axis(cell, "size"), as_buf_get(&code), no_wider,
+                    path_converts(cell) ? "operands are converted" : "the vector ALU could reach this rate");
     else
         as_fact_say(f,
                     "%s by %s may be native or emulated; inconclusive, because %sthe peak of the vector ALU is unknown",
-                    t->word, path, t->wider[0] ? "a wider type by this path is missing and " : "");
+                    t->word, path, no_wider);
     if (!roof)
         as_fact_evidence(f, cell);
     as_buf_finish(&code);
@@ -302,8 +303,8 @@ const struct as_rule as_rules_joint_matmul_path[] = {
      "times the rate of the next wider type on, unless the machine code converts operands before its matrix "
      "instructions; inconclusive where the workgroups do not fill the device, or where the library exceeds the vector "
      "ALU's "
-     "peak with the wider type but not with this one; where no wider type was measured, native above the vector ALU's "
-     "peak, else not judged; "
+     "peak with the wider type but not with this one; where no wider type was measured by the path, native above "
+     "the vector ALU's peak unless the machine code converts operands, else inconclusive; "
      "gain over the next older path and the vector ALU; share of the vector ALU's peak",
      "a GEMM of the same path and type with another rate that passes the same gates"},
     {0},

@@ -43,7 +43,7 @@ static bool scale_integers(const struct as_rule_context *c, const struct as_cell
     return true;
 }
 
-/* Not merely left out. */
+/* Was it tried and found unsupported? A cell that was left out proves nothing. */
 static bool lacks_op(const struct as_rule_context *c, const char *op)
 {
     for (size_t i = 0; i < c->all_n; i++)

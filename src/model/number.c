@@ -103,6 +103,10 @@ struct as_interval as_number_interval_of_cell(const struct as_cell *c)
         return ci;
     if (value >= 0)
         ci.lo = fmax(ci.lo, 0);
+    /* Contention makes no number better, and half of the samples reached the median; but a disturbed reading of the
+     * clock may make a normalised one too good. */
+    if (as_cell_is_busy(c) && !(fabs(c->exponent) > 0))
+        *(c->lower_is_better ? &ci.hi : &ci.lo) = value;
     if (c->limit > 0 && c->lower_is_better)
         ci.lo = fmax(ci.lo, fmin(c->limit, value));
     else if (c->limit > 0)

@@ -36,7 +36,7 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
-/* Words that one of the probes knows, whether a device can run it or not. */
+/* Refuses a word that no probe knows, even if no device can run the probe. */
 static enum as_status plan_check_words(const struct as_suite *suites, size_t suites_n, const char *probe,
                                        const char *name, const char *words, struct as_error *err)
 {

@@ -302,7 +302,7 @@ static enum as_status plan_add_of_device(struct planner *p, const struct as_prob
             if (as_allocator_role(p->info->id, values[i].v[k].text) == AS_ROLE_DEVICE) {
                 axes.v[i] = values[i].v[k];
                 add_state_axis(p, &axes);
-                /* why it has none is said of the grid's own size */
+                /* the cell of the grid's own size states the reason */
                 return as_plan_applies(probe, &axes, p->info, &why) == AS_APPLIES ? plan_add_cell(p, probe, &axes)
                                                                                   : AS_OK;
             }

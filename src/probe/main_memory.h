@@ -15,8 +15,8 @@ struct as_cell_view {
 
 /* Do cells with these axes claim to measure main memory? Those of probes with a memory_claim. */
 bool as_main_memory_claimed(const struct as_axes *axes);
-/* What as_info_largest_cache and its like ask of a cell. The CPU's caches are on the way where its threads use memory
- * of a device (probes host_bandwidth and host_latency), wherever that lies. */
+/* What to pass to as_info_largest_cache and as_info_memory_least for a cell. The CPU's caches are on the way where its
+ * threads use memory of a device (probes host_bandwidth and host_latency), wherever that lies. */
 struct as_memory_path {
     const char *allocator;
     double threads;

@@ -129,7 +129,7 @@ static void remove_slot(struct as_engine *e, size_t at)
     memmove(&e->slots[at], &e->slots[at + 1], (--e->slots_n - at) * sizeof *e->slots);
 }
 
-/* The run says what changed. Finishes the text. */
+/* Adds the text to the run's notes, and frees it. */
 static enum as_status note_change(struct as_engine *e, struct as_buf *text, struct as_error *err)
 {
     as_event_note(e->options, as_buf_get(text));
@@ -157,8 +157,8 @@ static enum as_status note_build(struct as_engine *e, struct as_error *err)
     if (strcmp(e->run->tool_commit, as_commit()) == 0)
         return AS_OK;
     as_buf_printf(&text,
-                  "resumed with another build: commit %s began it, and commit %s measures the rest; measurements may "
-                  "have trials of both",
+                  "resumed with another build: commit %s started it, commit %s continues it; a measurement may mix "
+                  "trials of both",
                   e->run->tool_commit, as_commit());
     return note_change(e, &text, err);
 }

@@ -252,7 +252,7 @@ static double field_of_links(const struct nvml *n, unsigned field)
     return sum;
 }
 
-/* NVLink 5 corrects errors forward, and counts neither CRC errors nor replays. */
+/* NVLink 5 has forward error correction: it counts neither CRC errors nor replays. */
 static double link_errors_now(const struct nvml *n)
 {
     const double crc = field_now(n, NVML_FIELD_NVLINK_CRC_FLIT) + field_now(n, NVML_FIELD_NVLINK_CRC_DATA) +

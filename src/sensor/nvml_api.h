@@ -19,12 +19,12 @@ enum {
     NVML_FIELD_NVLINK_CRC_DATA = 45,
     NVML_FIELD_NVLINK_REPLAYS = 52,
     NVML_FIELD_NVLINK_RECOVERIES = 59,
-    NVML_FIELD_NVLINK_SPEED = 90 /* MB/s of each active link, before Hopper */,
-    NVML_FIELD_NVLINK_SPEED_OF = 164 /* of the link that the scope names */,
+    NVML_FIELD_NVLINK_SPEED = 90,     /* MB/s of each active link, before Hopper */
+    NVML_FIELD_NVLINK_SPEED_OF = 164, /* of the link that the scope names */
     NVML_FIELD_C2C_LINKS = 170,
-    NVML_FIELD_POWER_INSTANT = 186 /* mW, of the scope */,
-    NVML_FIELD_NVLINK_RCV_ERRORS = 208 /* NVLINK_COUNT_*, of the link that the scope names, from Blackwell on */,
-    NVML_FIELD_NVLINK_RECOVERY_EVENTS = 215 /* whether they succeeded or not */
+    NVML_FIELD_POWER_INSTANT = 186,          /* mW, of the scope */
+    NVML_FIELD_NVLINK_RCV_ERRORS = 208,      /* NVLINK_COUNT_*, of the link that the scope names, from Blackwell on */
+    NVML_FIELD_NVLINK_RECOVERY_EVENTS = 215, /* whether they succeeded or not */
 };
 enum { NVML_SCOPE_GPU, NVML_SCOPE_MODULE, NVML_SCOPE_MEMORY };
 enum nvml_value_type {

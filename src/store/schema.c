@@ -180,8 +180,7 @@ enum as_status as_schema_look(const struct as_schema *schema, const char *path, 
     if (version > schema->version)
         return as_fail(err, AS_FORMAT,
                        "the store '%s' has schema %lld, which this assay does not read (it reads up to %d): open it "
-                       "with the build "
-                       "that wrote it, or give another file with --store",
+                       "with the build that wrote it, or give another file with --store",
                        path, (long long)version, schema->version);
     if (version < 1)
         return as_fail(

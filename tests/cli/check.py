@@ -281,7 +281,7 @@ def test_policy_units(folder):
 
 
 def test_policy_without_numbers(folder):
-    """A device or line that was not measured fails, unless it only warns or, of a device that has others, may be missing."""
+    """What was not measured fails, except lines that only warn and, with --allow-missing, lines of a device that has other numbers."""
     for lines, device in ((["memory.read.all >= 1 GB/s"], "cuda:*"), (["launch.wait <= 1 us"], "cpu")):
         printed = assay(folder, *write_policy(folder, *lines, device=device), "1", code=3)
         assert "missing: " in printed and "1 not measured" in printed, printed
@@ -308,7 +308,7 @@ def test_lost_device(folder):
     for now, lost in ((fewer, "cuda:2"), (dead, "cuda:1")):
         for more in ([], ["--allow-missing"]):
             printed = assay(folder, "check", "--against", all_of_it, now, *more, code=3)
-            assert f"no number of {lost}" in printed, printed
+            assert f"no number for {lost}" in printed, printed
     assay(folder, "check", "--against", all_of_it, now, "--allow-missing", "--junit", "lost.xml", code=3)
     suite = xml.parse(path_of(folder, "lost.xml")).getroot()[0]
     assert int(suite.get("errors")) == len(suite.findall(".//error")) > 0, suite.attrib
@@ -328,8 +328,8 @@ def test_policy_counts_devices(folder):
         assert ("missing: cuda:" in printed) == (code == 3), printed
     assay(folder, *write_policy(folder, bound + ", warn", "devices >= 3", device="cuda:*"), gpus(folder, 2), code=3)
     for lines, device, why in (([bound, "devices >= 0"], "cuda:*", "not a number of devices from 1 to 64"), ([bound, "devices >= x"], "cuda:*", "not a number"),
-                               ([bound, "devices >= 2"], "cuda:0", "such as [cuda:*]"), ([bound, "devices <= 2"], "cuda:*", "no line of the data sheet"),
-                               (["devices >= 2", "[cpu]", bound], "cuda:*", "needs a bound beside it")):
+                               ([bound, "devices >= 2"], "cuda:0", "such as [cuda:*]"), ([bound, "devices <= 2"], "cuda:*", "write 'devices >= NUMBER'"),
+                               (["devices >= 2", "[cpu]", bound], "cuda:*", "needs a bound for the same devices")):
         done = run(folder, *write_policy(folder, *lines, device=device), gpus(folder, 2))
         assert done.returncode == 2 and why in done.stderr, f"{lines}: exit {done.returncode}: {done.stderr}"
 
@@ -354,7 +354,7 @@ def test_wrong_policies(folder):
                       (f"{name} = 1 ns", "'QUANTITY >= BOUND'"), (f"{name}x <= 1 ns", f"did you mean '{name}'"), ("x" * 300 + " <= 1 ns", "policy"),
                       ("shared.capacity >= 1 KiB", "a capacity range"), ("[", "policy, line 2"), (f"{name} <= 1 ns warn", "not a bound"), (f"{name} <= 1 ns, warn x", "not a bound"),
                       (f"{name} <= 1 ns per load", "not a bound"), (name, "policy, line 2"), ("", "has no line"), (f"[cdua:*]\n{name} <= 1 ns", "did you mean 'cuda'?"),
-                      (f"[gpu:*]\n{name} <= 1 ns", "names no device")):
+                      (f"[gpu:*]\n{name} <= 1 ns", "matches the devices of no API")):
         done = run(folder, *write_policy(folder, line), "1")
         assert done.returncode == 2 and why in done.stderr and "policy.ini" in done.stderr, f"{line}: exit {done.returncode}: {done.stderr}"
     for options in (["--against", "1"], ["--tolerance", "3%"]):

@@ -11,7 +11,7 @@ import sys
 import refs_beside
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ALONE = re.compile(r"\b(\d+) figures? alone\b")
+ALONE = re.compile(r"\b(\d+) figures? without a counterpart\b")
 STATE = re.compile(r"(complete( where [^;]+| on [^;]+)?(; .+)?|(partial|missing|none): .+)$")
 CELL = re.compile(r"(\w+): (\w+)((?: \w+=\S+)*)$")
 # Of sources whose figures are in refs/: the file, and what comes before the place in its column `source`.
@@ -81,7 +81,7 @@ def places_without_row(root, rows):
 
 
 def counts_of_alone(figures, reasons, name, before, rows):
-    """Of one source, by the rows that a place has: how many figures have no counterpart."""
+    """Figures of one source without a counterpart, counted per set of rows that share a place."""
     counts = {}
     for figure in figures:
         place = figure["source"].removeprefix(before)
@@ -103,7 +103,7 @@ def faults_of_alone(source, rows, counts):
     for key, count in counts.items():
         said = [int(m.group(1)) for i in key for m in ALONE.finditer(rows[i][4])]
         if sum(said) != count:
-            wrong.append(f"{source}, {' / '.join(rows[i][0] for i in key)}: {count} figures stand alone, {sum(said)} are named")
+            wrong.append(f"{source}, {' / '.join(rows[i][0] for i in key)}: {count} figures have no counterpart, {sum(said)} are named")
     return wrong
 
 
@@ -128,7 +128,7 @@ def test_faults_are_found():
     assert not lacking([("s", "Fig. 1")], [("s", good)])
     assert lacking([("s", "Fig. 2")], [("s", good)]) == ["s, Fig. 2: no row", "s, Fig. 1: not an experiment of the source"]
     assert lacking([("s", "Fig. 1")], [("s", good), ("s", good)]) == ["s, Fig. 1: has two rows"]
-    named, unnamed = good[:4] + ["partial: 2 figures alone: a threshold"], good[:4] + ["complete"]
+    named, unnamed = good[:4] + ["partial: 2 figures without a counterpart: a threshold"], good[:4] + ["complete"]
     assert not faults_of_alone("s", [named, unnamed], {(0, 1): 2}) and not faults_of_alone("s", [unnamed], {})
     assert faults_of_alone("s", [named], {(0,): 3}) and faults_of_alone("s", [unnamed], {(0,): 1})
     assert faults_of_alone("s", [named], {})
@@ -156,7 +156,7 @@ def main():
               (f"{len(rows)} rows name measurements, facts and a state", form),
               (f"{len(experiments)} experiments have a row each", lacking(experiments, rows)),
               ("published figures belong to rows", places_without_row(root, rows)),
-              ("rows name the figures that stand alone", [] if form else figures_alone(root, rows)),
+              ("rows name the figures without a counterpart", [] if form else figures_alone(root, rows)),
               (f"{len(asked)} measurements and facts are planned",
                [f"nothing plans '{a}'" for a in answer if a not in never])]
     print(f"1..{len(checks)}")

@@ -1,5 +1,5 @@
-/* What no run can measure is known to the plan: on the stand-ins for HIP, none of the planned allocations is refused by
- * the device, and no counter is asked for that the system does not give. */
+/* Plans leave out what no run can measure: on HIP stand-ins the device refuses no planned allocation, and no counter is
+ * planned that the system lacks. */
 #include "device/device.h"
 #include "lib/pages/events.h"
 #include "plan/plan.h"
@@ -54,7 +54,7 @@ static size_t check_allocations(struct as_device *dev, const struct as_plan *pla
     return n;
 }
 
-/* Statics come with a module, caps are known, and pages of the reserved pool are few. */
+/* Reasons: static variables, capped allocators, a small reserved pool. */
 UNIT_TEST(test_allocations)
 {
     static const char *const devices[] = {"apu mi300a xnack", "card"};

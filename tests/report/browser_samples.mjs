@@ -134,6 +134,13 @@ for (const file of fs.readdirSync(samples).filter(f => f.endsWith('.db') && chos
     check(`${where}: no curve is empty`, empty.length === 0, empty);
     check(`${where}: no cell of the sheet is cut`, cut.length === 0, cut.slice(0, 12));
     check(`${where}: numbers of heat maps as in the tables`, other.length === 0, other);
+    if (width === 1400 && /machine/.test(name)) {
+      await t.tab.locator('#search').fill('latency');
+      const hits = (await t.tab.locator('.hits a').allTextContents()).filter(h => h.startsWith('Data sheet ')), wrong = hits.filter(h => /± ?±|, (reported|specified|another run|details)(,|$)/.test(h));
+      check(`${where}: hits of the search have the columns that are filled`, hits.length > 8 && wrong.length === 0, wrong.length ? wrong : hits);
+      check(`${where}: a line without a number is a hit of its own`, hits.some(h => /^Data sheet of cpu: L3, latency, inconclusive/.test(h)) && hits.some(h => /^Data sheet of cpu: L2, latency, measured 6\.1 ns, ±/.test(h)), hits);
+      await t.tab.locator('#search').fill('');
+    }
     for (const colorScheme of width === 1400 ? ['light', 'dark'] : []) {
       await t.tab.emulateMedia({ colorScheme });
       const faint = await faintTexts(t);

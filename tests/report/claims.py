@@ -36,7 +36,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bnot (?:counted )?by [\w, ]+ at allocation or first touch\b", 2), (r"\ba \d+-word stride is not\b", 2),
     (r"\bwhether it is of the same pair or not\b", 2), (r"\bthe only significant one of \d+ pairs\b", 1),
     # two cells compared
-    (r"\bdoes NOT (?:reach|beat|match)\b", 2), (r"\bis NOT faster\b", 1), (r": NOT faster by half$", 2),
+    (r"\bno wider type was measured by this path\b", 1), (r"\bdoes NOT (?:reach|beat|match)\b", 2), (r"\bis NOT faster\b", 1),
     (r"\bmay run on a matrix unit or not\b", 2), (r"\b(?:may or may not|do not run concurrently)\b", 2),
     (r"\bdo not copy it first\b", 3), (r"\bwhether to copy it first is inconclusive\b", 3),
     (r"\bmisses alone do not explain it$", 2),

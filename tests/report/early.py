@@ -1,5 +1,5 @@
-"""What the data sheet says early in a run it does not take back: over stored runs, with the trials of their first tenth to nine
-tenths only, no line's interval lies beside that of the whole run."""
+"""Early data sheets hold: with only the first 10% to 90% of a stored run's trials, no line's interval is disjoint from that of the
+whole run."""
 import json
 import os
 import shutil

@@ -60,6 +60,7 @@ static struct as_cell cell_of(double value, double lo, double hi, unsigned cause
         .status = causes ? AS_CELL_WIDE : AS_CELL_OK,
         .causes = causes,
         .lower_is_better = lower_is_better,
+        .exponent = 1,
         .sum = {.n = 9, .trials = 3, .median = value, .min = value, .max = value, .ci = {lo, hi}, .modes = 1}};
 }
 

@@ -70,7 +70,7 @@ static void test_contended(void **state)
     c->sum.ci = (struct as_interval){690, 11200};
     struct as_sheet s = made();
     assert_null(as_sheet_find(&s, "Memory", "read"));
-    assert_string_equal(gap_of(&s, "Memory", "read")->reason, "contended: at least 690 GB/s");
+    assert_string_equal(gap_of(&s, "Memory", "read")->reason, "contended: at least 700 GB/s");
     as_sheet_finish(&s);
     add_cell("bandwidth", READ("536870912", ",\"allocator\":\"cuMemAlloc\"" BEST), 2900, "GB/s");
     s = made();

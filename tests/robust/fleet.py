@@ -231,7 +231,7 @@ def test_prolog(assay):
     slow = start(dict(EIGHT, faults=[{"do": "clock-half", "device": "null:5"}]), ["sh", "./prolog.sh"])
     expect(slow.code == 1, "one slow GPU of eight drains the node", slow)
     fewer = start(EIGHT, ["sh", "./prolog.sh"], DEVICES=",".join(["null", *(f"null:{i}" for i in range(1, 7))]))
-    expect(fewer.code == 1 and "no number of null:7" in " ".join((fewer.out + fewer.err).split()), "so does one that is gone", fewer)
+    expect(fewer.code == 1 and "no number for null:7" in " ".join((fewer.out + fewer.err).split()), "so does one that is gone", fewer)
     dead = start(dict(EIGHT, faults=[{"do": "fail", "device": "null:5", "from": 1}]), ["sh", "./prolog.sh"])
     expect(dead.code == 1 and "null:5" in dead.out + dead.err, "and one on which nothing runs", dead)
     expect(not os.path.exists(assay.path("assay-7.db")), "and no store is left", os.listdir(assay.folder))

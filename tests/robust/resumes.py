@@ -133,7 +133,7 @@ def test_run_of_another_build(assay):
     unfinished(assay)
     change(assay, "UPDATE runs SET tool_commit = '0123456'")
     done = assay.run("resume")
-    expect(done.code in MEASURED and "resumed with another build: commit 0123456 began it" in " ".join(done.err.split()), "a note", done)
+    expect(done.code in MEASURED and "resumed with another build: commit 0123456 started it" in " ".join(done.err.split()), "a note", done)
     stored = query(assay, "SELECT provenance FROM runs")[0][0]
     expect("resumed with another build" in stored, "which is stored", stored)
 

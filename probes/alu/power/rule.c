@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS_MAX = 16, POINTS_LEAST = 3 };
+enum { POINTS_MAX = 16, POINTS_LEAST = 3, SAID = 5 };
 
 /* Two-sided 95% quantiles of Student's t, by degrees of freedom from 1. */
 static const double t95[POINTS_MAX] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
@@ -193,7 +193,7 @@ static struct warps warps_make(const struct as_cell *const *cells, size_t n, con
     return w;
 }
 
-/* "163 W (162 to 164 W) with 1 at 1.98 GHz" */
+/* "163 W (162 to 164 W) with 1 warp, 1.98 GHz" */
 static void say_warps(const struct as_cell *cell, bool with_clock, struct as_buf *out)
 {
     struct as_interval ci;
@@ -201,11 +201,11 @@ static void say_warps(const struct as_cell *cell, bool with_clock, struct as_buf
     const double watts = watts_of(cell, &ci), warps = as_cell_axis_number(cell, "warps");
     as_buf_str(out, as_fact_value_text(watts, ci, "W", text, sizeof text));
     if (warps > 0)
-        as_buf_printf(out, " with %.0f", warps);
+        as_buf_printf(out, " with %.0f warp%s", warps, warps == 1 ? "" : "s");
     else
-        as_buf_str(out, " when full");
+        as_buf_str(out, " at full occupancy");
     if (with_clock && cell->clock_hz > 0)
-        as_buf_printf(out, " at %.2f GHz", cell->clock_hz / 1e9);
+        as_buf_printf(out, ", %.2f GHz", cell->clock_hz / 1e9);
 }
 
 /* What more warps on each compute unit cost, from one to all. */
@@ -223,11 +223,17 @@ static void add_warps(struct as_rule_context *c, const struct as_cell *const *ce
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
     struct as_buf list = AS_BUF_INIT;
     for (size_t i = 0; i < w.n; i++) {
-        as_buf_str(&list, i == 0 ? "" : i + 1 == w.n ? " and " : ", ");
-        say_warps(w.v[i], i == 0 || i + 1 == w.n, &list);
+        const bool is_end = i == 0 || i + 1 == w.n;
         as_fact_evidence(f, w.v[i]);
+        if (!is_end && i > SAID)
+            continue;
+        as_buf_str(&list, i == 0 ? "" : i + 1 == w.n ? "; and " : "; ");
+        say_warps(w.v[i], is_end, &list);
     }
-    as_fact_say(f, "At full occupancy of {op} the board draws {value} more than with one warp per %s: %s",
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED
+                    ? "Running {op}, the board draws {value} more at full occupancy than with one warp per %s: %s"
+                    : "Running {op}, the board's power changes by {value} from one warp per %s to full occupancy: %s",
                 as_unit_name(c), as_buf_get(&list));
     as_buf_finish(&list);
 }

@@ -66,9 +66,9 @@ UNIT_TEST(test_warps)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "power.warps.ffma32", 480, 1e-6);
     assert_true(f->ci.lo == 478 && f->ci.hi == 482 && f->verdict == AS_SUPPORTED);
-    made_says(f,
-              "160 W (159 to 161 W) with 1 at 1.98 GHz, 300 W (299 to 301 W) with 4, 500 W (499 to 501 W) with 16 and "
-              "640 W (639 to 641 W) when full at 1.98 GHz");
+    made_says(
+        f, "160 W (159 to 161 W) with 1 warp, 1.98 GHz; 300 W (299 to 301 W) with 4 warps; 500 W (499 to 501 W) with "
+           "16 warps; and 640 W (639 to 641 W) at full occupancy, 1.98 GHz");
     assert_int_equal(f->evidence_n, 4);
     made_end(&m);
 }

@@ -297,17 +297,16 @@ static void say_size(struct as_fact *f, const struct level *level, double claime
         as_fact_say(f, "%s capacity: %s%s", level->name, range, note);
     else if (f->verdict == AS_UNDECIDED)
         as_fact_say(f, "%s capacity: %s, %s the %s %s%s", title, range,
-                    once ? "by single trials, which do not refute" : "too wide to confirm", told, claim, note);
+                    once ? "from single trials, which cannot refute" : "too wide to confirm", told, claim, note);
     else
         as_fact_say(f, "%s capacity: %s, %s the %s %s%s", title, range,
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim, note);
 }
 
-/* Does the end of a level rest on a size that was measured once, perhaps beside a neighbour? */
-static bool is_end_of_one_trial(const struct as_curve *curve, const struct as_plateau *p)
+/* Single trials at the end of a level may be contended: they do not refute a size. */
+static bool is_end_of_one_trial(const struct as_curve *curve, size_t last)
 {
-    const size_t next = p->last + 1 < curve->n ? p->last + 1 : p->last;
-    return curve->cells[p->last]->sum.trials == 1 || curve->cells[next]->sum.trials == 1;
+    return curve->cells[last]->sum.trials == 1 || (last + 1 < curve->n && curve->cells[last + 1]->sum.trials == 1);
 }
 
 static void latency_add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
@@ -328,9 +327,8 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
         f->claimed = claimed;
         f->verdict = as_claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
-    const bool once = f->verdict == AS_REFUTED && is_end_of_one_trial(curve, p);
-    if (once)
-        f->verdict = AS_UNDECIDED;
+    const bool once = f->verdict == AS_REFUTED && is_end_of_one_trial(curve, p->last);
+    f->verdict = once ? AS_UNDECIDED : f->verdict;
     if (f->verdict == AS_REFUTED)
         as_fact_act(f, "Size tiles for the measured %s: %s, not the reported %s", level->name,
                     as_fact_range_text(ci, "B", range, sizeof range),
@@ -448,7 +446,7 @@ done:
 
 static const double AGREE_WITHIN = 0.02;
 
-/* The fact's number is the pair that differs most; one significant difference refutes. */
+/* The number is of the pair that differs most; one significant difference refutes. */
 static void derive_instruments(struct as_rule_context *c)
 {
     struct as_pair *pairs;
@@ -497,8 +495,7 @@ const struct as_rule as_rules_latency[] = {
      "a curve on other pages or in another order whose knees lie outside the intervals"},
     {"instruments", derive_instruments,
      "ratio of two measurements that differ in the instrument only, with an interval from both: they agree when all of "
-     "it "
-     "lies within 2% of 1, and differ when none of it does",
+     "it lies within 2% of 1, and differ when none of it does",
      "measurements of the two instruments, interleaved in one run, with another ratio"},
     {0},
 };

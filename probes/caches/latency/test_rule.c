@@ -295,7 +295,7 @@ static void test_cache_claims(void **state)
     made_derive(&m);
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_UNDECIDED);
     assert_non_null(
-        strstr(made_get(&m, "cache.L3.size")->sentence, "by single trials, which do not refute the reported"));
+        strstr(made_get(&m, "cache.L3.size")->sentence, "from single trials, which cannot refute the reported"));
     m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: inconclusive */
     m.info.compute_units = 2;
     made_derive(&m);

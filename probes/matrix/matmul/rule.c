@@ -112,9 +112,9 @@ static const char *matmul_path_of(const struct as_cell *cell)
 
 static void add_accelerated(const struct gemms *p, const struct as_matmul_type *t, const char *wider, struct both at)
 {
-    static const char *const says[] = {[AS_SUPPORTED] = "faster by half or more",
-                                       [AS_REFUTED] = "NOT faster by half",
-                                       [AS_UNDECIDED] = "inconclusive, whether faster by half"};
+    static const char *const says[] = {[AS_SUPPORTED] = "1.5 times or more",
+                                       [AS_REFUTED] = "less than 1.5 times",
+                                       [AS_UNDECIDED] = "inconclusive whether 1.5 times"};
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;
@@ -477,10 +477,10 @@ static void derive_matmul(struct as_rule_context *c)
 const struct as_rule as_rules_matmul[] = {
     {"matrix multiplication", derive_matmul,
      "the fastest valid GEMM of random operands in bursts, at the data sheet's size, else the largest common one: a "
-     "type is faster if its rate is 1.5 "
-     "times the next wider type's or more, among paths measured with both; three signals "
-     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes, or of 32-bit "
-     "multiply-adds where it has none), which decides; "
+     "type must reach 1.5 times the rate of the "
+     "next wider type, among paths measured with both; three signals "
+     "judge its unit: a rate above the peak of the vector ALU (s8: of its dot products of four bytes or, where it has "
+     "none, the faster of 32-bit multiply-adds and floating point), which decides; "
      "a "
      "gain of 1.5 times over the older path, or an older path above that peak; less than 1/1.5 of the energy per "
      "operation of the vector ALU, sustained, "

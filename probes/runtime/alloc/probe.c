@@ -34,7 +34,7 @@ static bool is_touch(const struct as_axes *a)
     return strstr(as_axes_text(a, "op"), "touch") != NULL;
 }
 
-/* Of reserved pages, which are few, two blocks: the check has both alive. */
+/* The check holds two blocks at once, for which a small pool of reserved pages may not suffice. */
 static double alloc_bytes_needed(const struct as_device_info *info, const struct as_allocator *allocator, double size)
 {
     const enum as_role role = allocator ? allocator->role : AS_ROLE_UNKNOWN;
@@ -53,7 +53,7 @@ static enum as_applies alloc_applies(const struct as_device_info *info, const st
     if (allocator && allocator->why_not[0])
         return as_inapplicable(err, "%s", allocator->why_not);
     if (allocator && allocator->role == AS_ROLE_MANAGED_STATIC)
-        return as_inapplicable(err, "'%s' cannot be timed: it comes with its module", name);
+        return as_inapplicable(err, "'%s' cannot be timed: it is allocated when its module is loaded", name);
     const bool fits = !as_check_block(info, name, (double)size, err) &&
                       !as_check_cap(info, name, alloc_bytes_needed(info, allocator, (double)size), err);
     return fits ? AS_APPLIES : AS_INAPPLICABLE;

@@ -26,8 +26,8 @@ static const struct as_axis axes[] = {
     AS_WORD_AXIS("priority", priority_words, "same", "of the short kernel's queue: the work's, or the highest"),
     {0},
 };
-/* One grid for all suites, so that facts rest on the same cells. Of 96 or 128 kernels, 2, 4, 8, 16, 32, 64, 96 or 128
- * at a time run in whole rounds, which tell the number. */
+/* One grid for all suites, so that facts rest on the same cells. Limits of 2 to 64 and 128 divide 128,
+ * and 96 divides 96: kernels run in full rounds, which show the limit. */
 static const char *const grid[] = {"what=busy,in_queue,together queues=1,16,96,128 priority=same",
                                    "what=rate queues=1,4,16 priority=same", "what=queued queues=1 priority=all", NULL};
 

@@ -56,7 +56,8 @@ static const struct as_cell *launch_beside(const struct as_cell *const *cells, s
 }
 
 /* A blocking wait against spinning, and single launches against the nodes of a graph. */
-static void launch_add_act(struct as_fact *f, const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+static void launch_add_act(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *const *cells,
+                           size_t n, const struct as_cell *cell)
 {
     const bool waits = as_cell_is(cell, "what", "roundtrip") && as_cell_is(cell, "wait", "block");
     const bool in_graph = strncmp(as_cell_axis(cell, "what"), "graph-", strlen("graph-")) == 0;
@@ -67,7 +68,8 @@ static void launch_add_act(struct as_fact *f, const struct as_cell *const *cells
         return;
     as_fact_gain(f, cell->sum.median / other->sum.median, as_cells_ratio(cell, other));
     if (waits && as_fact_side(f) > 0)
-        as_fact_act(f, "Spin while waiting for short kernels: blocking synchronisation takes {gain} as long");
+        as_fact_act(f, "Spin while waiting for short %s: blocking synchronisation takes {gain} as long",
+                    c->info && as_info_has_host_kernels(c->info) ? "work of other threads" : "kernels");
     else if (in_graph && as_fact_side(f) < 0)
         as_fact_act(f, "Launch sequences of small kernels as a graph: separate launches take {gain} as long");
 }
@@ -87,7 +89,7 @@ static void derive_launch(struct as_rule_context *c)
         if (!f)
             break;
         say_launch(f, cells[i]);
-        launch_add_act(f, cells, n, cells[i]);
+        launch_add_act(c, f, cells, n, cells[i]);
     }
     free(cells);
 }

@@ -38,7 +38,8 @@ static void print_numbers(const struct as_advice *a, const struct as_table_style
 
 static void say_first(const struct as_advice *a, char out[sizeof a->sentence])
 {
-    snprintf(out, sizeof a->sentence, "%.*s", (int)as_advice_first_statement(a), a->sentence);
+    const size_t n = as_advice_first_statement(a);
+    snprintf(out, sizeof a->sentence, "%.*s%s", (int)n, a->sentence, a->sentence[n] ? " ..." : "");
 }
 
 /* What to do; whole: also why, with all measurements. */
@@ -93,7 +94,7 @@ static void print_brief(const struct as_report_run *run, const struct as_table_s
     as_buf_char(out, '\n');
     if (known) {
         struct as_buf line = AS_BUF_INIT;
-        as_buf_printf(&line, "Why, with the measurements: assay advise TOPIC, such as '%s'", run->advice[0].topic);
+        as_buf_printf(&line, "For reasons and measurements: assay advise TOPIC, such as '%s'", run->advice[0].topic);
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
         as_buf_finish(&line);
     }
@@ -102,12 +103,13 @@ static void print_brief(const struct as_report_run *run, const struct as_table_s
                       "more (smaller effects, inconclusive, or the same device under another API): assay advise --all",
                       style, out);
     if (known < run->advice_n)
-        print_further(run->advice_n - known,
-                      run->advice_n - known == 1
-                          ? "question lacks measurements; for the command that makes them: assay advise --all"
-                          : "questions lack measurements, most of which 'assay run upm apps' makes; for the commands: "
-                            "assay advise --all",
-                      style, out);
+        print_further(
+            run->advice_n - known,
+            run->advice_n - known == 1
+                ? "question lacks measurements; 'assay advise --all' has the command"
+                : "questions lack measurements ('assay run upm apps' takes most of them); 'assay advise --all' has "
+                  "the commands",
+            style, out);
 }
 
 static void print_whole(const struct as_report_run *run, const char *topic, const struct as_table_style *style,
@@ -133,7 +135,7 @@ static enum as_status check_topic(const struct as_report_run *run, const char *t
     names[n] = NULL;
     const char *near = as_nearest(topic, names);
     return as_fail(err, AS_NOTFOUND, "there is no topic '%s' in the advice on run %lld%s%s%s", topic,
-                   (long long)run->run.id, near ? "; did you mean '" : "; 'assay advise --all' has them",
+                   (long long)run->run.id, near ? "; did you mean '" : "; 'assay advise --all' lists the topics",
                    near ? near : "", near ? "'?" : "");
 }
 
@@ -193,7 +195,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option advise_options[] = {
-    {"all", 'a', NULL, "all questions, with whole answers", false},
+    {"all", 'a', NULL, "all questions, with full answers", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -206,8 +208,8 @@ const struct as_command as_command_advise = {
     .about = "Which allocator to choose for memory used mostly by the device, mostly by the CPU, by both, or only "
              "briefly; who "
              "should touch memory first; whether to remove explicit copies; whether CPU and device may update "
-             "the same counter. Gives one sentence per question, the largest effects first, ten unless --all is "
-             "given. With a TOPIC, such as 'shared', or --all: the whole answers, with the measurements they rest on; "
+             "the same counter. Gives a short answer per question, the largest effects first, ten unless --all is "
+             "given. With a TOPIC, such as 'shared', or --all: the full answers, with the measurements they rest on; "
              "'assay explain CELL' shows one. "
              "If valid measurements are missing, --all names the command that measures them. Advice rests on one run; "
              "'assay run upm apps' takes most of these measurements.",

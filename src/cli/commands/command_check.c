@@ -167,7 +167,7 @@ static enum as_status check_are_files(const struct as_args *args, struct as_erro
 
 static int exit_code(const struct as_checked *c)
 {
-    return as_check_failures(c) || as_check_lacking(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
+    return as_check_failures(c) || as_check_missing_failures(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
 static enum as_status check_sheets(const struct as_args *args, struct as_checked *c, struct as_buf *out,
@@ -233,7 +233,7 @@ static const struct as_option options[] = {
     {"policy", 0, "POLICY", "check against the bounds of this INI file instead", false},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"allow-missing", 0, NULL,
-     "list lines of BASE without a number in RUN, but do not fail, unless a GPU of BASE has none", false},
+     "list lines of BASE without a number in RUN, but fail only if RUN has no number at all for a GPU of BASE", false},
     {"budget", 0, "TIME", "time limit for measuring again what looks worse, 1s to 1h (default: 30s)", false},
     {"no-measure", 0, NULL, "measure nothing: give the verdict of stored runs and repeats", false},
     {"no-wait", 0, NULL, "where another run is measuring, do not wait to measure again", false},
@@ -270,14 +270,16 @@ const struct as_command as_command_check = {
         "device that another process used.\n\n"
         "Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
         "if a line is worse, or if a line of BASE is missing (not with --allow-missing, and not if RUN measured it but "
-        "the result was contended or inconclusive), or if RUN has no number of a GPU of BASE; 2 if a data sheet is "
+        "the result was contended or inconclusive), or if RUN has no number at all for a GPU of BASE (even with "
+        "--allow-missing); 2 if a data sheet is "
         "damaged; otherwise 0, even if lines are "
         "inconclusive. Without a RUN, the "
         "last run is checked; several RUNs count as one machine, whose numbers "
         "are "
         "joined.\n\n"
         "A policy is an INI file of bounds: '[cuda:*]', then lines such as 'memory.read.all >= 4.2 TB/s' and "
-        "'memory.latency <= 700 ns, warn', and 'devices >= 8' for how many must fit. Sections name devices by id or "
+        "'memory.latency <= 700 ns, warn', and 'devices >= 8' for the number of devices required. Sections name "
+        "devices by id or "
         "pattern; quantities have the names of 'assay "
         "export --format sheet'. A bound is met or not met if the whole interval is on one side of it. Exit status 3 "
         "means that a bound is not met or was not measured; what is marked 'warn' never fails.\n\n"

@@ -89,7 +89,7 @@ static enum as_status show_machine(const struct as_args *args, const struct aske
     if (!st && (st = as_machine_runs_load(store, AS_MACHINE_NOW, chip, &machine, err)) == AS_NOTFOUND)
         st = AS_OK;
     *shown = !st && has_line(&machine.sheet);
-    if (*shown)
+    if (*shown && !(asked->device && as_machine_sheet_device(&machine.sheet, asked->device)))
         st = check_device(&machine.fullest, asked->device, err);
     if (*shown && !st) {
         st = as_text_machine(&machine, asked->device, style, out, err);
@@ -314,7 +314,8 @@ static int run_machine(const struct as_command *command, const struct as_args *a
 
 static const struct as_option show_options[] = {
     {"all", 'a', NULL, "all measurements of all probes, or of the named one", false},
-    {"device", 0, "DEV", "the data sheet of one device, or of all: each in full, also of identical GPUs", false},
+    {"device", 0, "DEV", "print the data sheet of this device only; all: of every device, identical GPUs in full too",
+     false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_REFS_SHEET,
@@ -331,9 +332,10 @@ const struct as_command as_command_show = {
         "machine's number, which covers what varies between runs; further runs lie within 'another run'. With one "
         "run, both assume the scatter usual for such machines; further runs replace the assumption. A line that "
         "changed by itself rests on the runs "
-        "since. With a RUN, prints that run alone, with the intervals of its own trials. Of identical GPUs the first "
-        "is printed in full, of the others the lines that differ from it by more than 1%, beyond their joint "
-        "intervals (of equal GPUs, one sheet in twenty lists any); --device all prints each in full.\n\n"
+        "since. With a RUN, prints that run alone, with the intervals of its own trials. Of identical GPUs, the first "
+        "is printed in full; for the others, only lines that differ from it by more than 1% and beyond their joint "
+        "intervals (if all are equal, a line is listed by chance in 5% of sheets). --device all prints each in "
+        "full.\n\n"
         "RUN is a number, 4 or more leading characters of a UUID, 'last', or -2 for the one before "
         "the last. With a probe, prints a plot if an axis is a size, and a table of its measurements with median, the "
         "farther "

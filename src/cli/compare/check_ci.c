@@ -30,7 +30,7 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
 void as_check_junit_suite(const struct as_checked *c, const char *name, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
-    const size_t errors = as_check_lacking(c);
+    const size_t errors = as_check_missing_failures(c);
     as_buf_str(out, "<testsuite name=\"");
     as_buf_html(out, name);
     as_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", c->check.n,
@@ -39,7 +39,7 @@ void as_check_junit_suite(const struct as_checked *c, const char *name, struct a
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
         const char *const tag = line->verdict == AS_CHECK_WORSE && !line->base->warns ? "failure"
-                                : as_check_lacks(c, line)                             ? "error"
+                                : as_check_fails_missing(c, line)                     ? "error"
                                 : !line->base || !line->now                           ? "skipped"
                                                                                       : NULL;
         as_buf_str(out, "<testcase classname=\"");

@@ -36,20 +36,20 @@ void as_check_ratio(const struct as_check_line *line, struct as_buf *out)
         as_number_prose(&n, "", "", out);
 }
 
-bool as_check_lacks(const struct as_checked *c, const struct as_check_line *line)
+bool as_check_fails_missing(const struct as_checked *c, const struct as_check_line *line)
 {
     return line->verdict == AS_CHECK_MISSING && (line->gone || !(line->unanswered || c->allow_missing));
 }
 
-size_t as_check_lacking(const struct as_checked *c)
+size_t as_check_missing_failures(const struct as_checked *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->check.n; i++)
-        n += as_check_lacks(c, &c->check.v[i]);
+        n += as_check_fails_missing(c, &c->check.v[i]);
     return n;
 }
 
-/* "; no number of cuda:1, cuda:2" */
+/* "; no number for cuda:1, cuda:2" */
 static void name_lost(const struct as_checked *c, struct as_buf *out)
 {
     const struct as_device_sheet *last = NULL;
@@ -57,7 +57,7 @@ static void name_lost(const struct as_checked *c, struct as_buf *out)
         const struct as_check_line *line = &c->check.v[i];
         if (!line->gone || line->device == last)
             continue;
-        as_buf_printf(out, "%s%s", last ? ", " : "; no number of ", line->device->id);
+        as_buf_printf(out, "%s%s", last ? ", " : "; no number for ", line->device->id);
         last = line->device;
     }
 }
@@ -105,7 +105,7 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
-    else if (as_check_lacking(c))
+    else if (as_check_missing_failures(c))
         as_buf_printf(out, "incomplete: %zu compared", compared);
     else if (looks)
         as_buf_printf(out, "no line confirmed worse: %zu compared", compared);
@@ -429,10 +429,10 @@ static void json_side(const char *name, const struct as_sheet_row *row, const st
 
 const char *as_check_word(const struct as_checked *c)
 {
-    return as_check_failures(c)   ? "fail"
-           : as_check_lacking(c)  ? "incomplete"
-           : c->check.looks_worse ? "unconfirmed"
-                                  : "pass";
+    return as_check_failures(c)           ? "fail"
+           : as_check_missing_failures(c) ? "incomplete"
+           : c->check.looks_worse         ? "unconfirmed"
+                                          : "pass";
 }
 
 void as_check_json(const struct as_checked *c, struct as_buf *out)

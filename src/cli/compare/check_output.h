@@ -12,14 +12,14 @@ struct as_checked {
     const char *const *base_names; /* as the user gave them; or the policy's */
     size_t base_names_n;
     double tolerance;   /* fraction */
-    bool allow_missing; /* missing lines do not fail the check, but those of a device that is gone */
+    bool allow_missing; /* missing lines do not fail the check, except those of a lost GPU */
     struct as_check check;
     struct as_repeats repeats; /* of checked runs; once merged, the last of the runs of `now` */
     char not_again[400];       /* why what looks worse was not measured again; "" it was, or nothing looked worse */
 };
-/* Is the line missing on the checked machine, so that the check fails? And how many are. */
-bool as_check_lacks(const struct as_checked *c, const struct as_check_line *line);
-size_t as_check_lacking(const struct as_checked *c);
+/* Does this missing line fail the check? How many do? */
+bool as_check_fails_missing(const struct as_checked *c, const struct as_check_line *line);
+size_t as_check_missing_failures(const struct as_checked *c);
 /* Lines that are worse, without those of a policy that only warn. */
 size_t as_check_failures(const struct as_checked *c);
 /* "fail"; "incomplete": missing lines alone fail the check; "unconfirmed": what looks worse in one run does not; "pass"

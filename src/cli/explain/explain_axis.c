@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "device/device.h"
+#include "device/process_state.h"
 #include "report/terminal/terminal.h"
 
 #include <string.h>
@@ -73,7 +74,12 @@ static void explain_axis_of(const struct as_probe *p, const struct as_axis *a, c
 
 bool as_explain_axis(const char *name, const struct as_table_style *style, struct as_buf *out)
 {
-    bool found = false;
+    bool found = strcmp(name, AS_STATE_AXIS) == 0;
+    if (found)
+        as_text_fill(out,
+                     "state: axis of every probe: environment variables of a runtime with which a worker process is "
+                     "started; to set it: --set state=VARIABLE=VALUE, several joined by '+'",
+                     style->width, 2, 0);
     for (size_t i = 0; as_probes[i]; i++) {
         const struct as_axis *a = as_probes[i]->hidden ? NULL : as_probe_axis(as_probes[i], name);
         if (a && !found)

@@ -22,7 +22,7 @@ struct as_links_job {
     const volatile sig_atomic_t *stop;
     bool quiet, is_resumed;
     bool is_first_of_host; /* it locks the machine for all ranks of its host */
-    int on_host;           /* ranks on this host */
+    int ranks_on_host;     /* ranks on this host */
     int lock;              /* descriptor; -1: none */
     bool has_large;        /* every host has memory for the largest message */
     /* of rank 0 */

@@ -63,15 +63,15 @@ static void place_ranks(struct as_links_job *l)
     if (l->mpi.rank)
         as_mpi_recv(&l->mpi, place, sizeof place, 0);
     l->is_first_of_host = place[0];
-    l->on_host = place[1];
+    l->ranks_on_host = place[1];
 }
 
-/* A message that is sent and one that is received of each memory, the host's view of it, and as much for MPI, take at
- * most half of the memory that a host has for each of its ranks. */
+/* Per rank: send and receive buffers of each memory, their host copies, and as much for MPI. All ranks of a host
+ * together may take half of its free memory. */
 static void gather_free(struct as_links_job *l)
 {
     enum { PARTS = 2 * AS_LINK_MEMORIES + 2, SHARE = 2 };
-    const double needed = (double)PARTS * SHARE * MESSAGE_MAX * l->on_host,
+    const double needed = (double)PARTS * SHARE * MESSAGE_MAX * l->ranks_on_host,
                  available = (double)as_host_memory_available();
     l->has_large = as_mpi_max(&l->mpi, available < needed) == 0;
 }

@@ -336,14 +336,14 @@ static enum as_status links_begin(struct as_links_job *l, struct as_error *err)
     return st;
 }
 
-/* Every host or none, so that launches that share hosts cannot wait for each other. */
+/* All hosts or none, so that launches that share hosts cannot deadlock. */
 static enum as_status lock_hosts(struct as_links_job *l, struct as_error *err)
 {
     enum { FREE, BUSY, ENDS };
     static const double again_s = 0.5;
     const double budget_s = l->request.options.budget_s;
     const struct as_run_options options = {.command = "assay fleet links", .stop = l->stop};
-    for (bool is_said = false;; is_said = true) {
+    for (bool is_said = false;;) {
         const enum as_status st = l->is_first_of_host ? as_lock_machine(&options, budget_s, &l->lock, err) : AS_OK;
         const bool ends = (st && st != AS_BUSY) || *l->stop;
         const int state = (int)as_mpi_max(&l->mpi, ends ? ENDS : st ? BUSY : FREE);
@@ -352,11 +352,17 @@ static enum as_status lock_hosts(struct as_links_job *l, struct as_error *err)
         if (l->lock >= 0)
             close(l->lock);
         l->lock = -1;
+        if (state == ENDS && *l->stop)
+            return as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
         if (state == ENDS)
-            return st && st != AS_BUSY ? st : as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
-        if (st && !is_said)
-            as_cli_note("links is waiting: %s", err->text);
-        as_sleep(again_s);
+            return st && st != AS_BUSY ? st : as_fail(err, AS_FAILED, "another rank cannot lock its host");
+        if (st && !is_said) {
+            char host[256] = "this host";
+            (void)gethostname(host, sizeof host - 1);
+            as_cli_note("waiting for another run on %s", host);
+            is_said = true;
+        }
+        as_sleep(again_s * (1 + getpid() % 16 / 16.0)); /* or launches that share hosts stay in step */
     }
 }
 

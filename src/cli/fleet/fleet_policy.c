@@ -65,7 +65,8 @@ static void policy_text(const struct policy_shown *p, const struct as_fleet_node
 {
     struct as_buf line = AS_BUF_INIT;
     as_buf_printf(&line, "%s: %s", node->name, summary);
-    as_text_line(out, as_check_failures(c) || as_check_lacking(c) ? "! " : "  ", as_buf_get(&line), 0, 4, &p->style);
+    as_text_line(out, as_check_failures(c) || as_check_missing_failures(c) ? "! " : "  ", as_buf_get(&line), 0, 4,
+                 &p->style);
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *l = &c->check.v[i];
         if (!is_policy_listed(l))
@@ -102,7 +103,7 @@ static enum as_status show_node(void *user, const struct as_fleet_node *node, st
         policy_text(p, node, &c, as_buf_get(&summary), &p->text);
         as_check_junit_suite(&c, node->name, &p->junit);
         as_check_metrics_add(&p->metrics, node->name, &c);
-        p->failed += as_check_failures(&c) || as_check_lacking(&c);
+        p->failed += as_check_failures(&c) || as_check_missing_failures(&c);
         p->nodes++;
     }
     as_buf_finish(&summary);

@@ -27,8 +27,8 @@
  *                            on GLOBAL atomic_u64, atomic_f32, atomic_f64; HAVE_ATOMIC_ADD_U64, _F32, _F64: 1 as an
  *                            operation of the API, 2 as a compare-and-swap loop, 0 missing
  *   ATOMIC_MIN_U64(p, v, order, scope), _MAX_U64
- *                            the same on global or shared memory; HAVE_ATOMIC_BOUND_U64: 1, 2 on global memory and
- *                            without a result, 0 missing
+ *                            the same on global or shared memory; HAVE_ATOMIC_BOUND_U64: 1 both; 2 global
+ *                            memory only, without a result; 0 missing
  *   CYCLES()                 core cycles, if HAVE_CYCLES
  *   CONSTANT                 before an initialised array at program scope: constant memory
  *   CONSTANT_POINTER(type)   a pointer into such an array

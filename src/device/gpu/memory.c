@@ -354,7 +354,7 @@ static enum as_status gpu_memory_time_alloc(struct as_device *dev, const char *a
     if (!st)
         st = as_gpu_find_allocator(dev, allocator, &how, err);
     if (!st && how->is_static)
-        st = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be timed: it comes with its module", how->name);
+        st = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be timed: it is allocated when its module is loaded", how->name);
     if (!st)
         st = as_gpu_check_size(gpu, how, &gpu->here, bytes, count, err);
     if (st)

@@ -4,7 +4,14 @@
   const { element, goTo } = page;
   const MOST = 40;
   const clean = node => node.textContent.replace(/\s+/g, ' ').trim();
-  const cellText = (heads, row) => [...row.cells].map((c, i) => [heads[i], clean(c)].filter(Boolean).join(' ')).filter(Boolean).join(', ');
+  // Without the button of a folded group.
+  const title = cell => [...cell.childNodes].filter(n => n.nodeName !== 'BUTTON').map(n => n.textContent).join('').replace(/\s+/g, ' ').trim();
+  const PLAIN = ['quantity', 'details']; // headings that say nothing of what is below
+  // "measured 186 ns, ±15%": without empty cells, and without headings that the cell repeats or that a wide cell is not under.
+  const cellText = (heads, row) => [...row.cells].map((c, i) => {
+    const text = title(c), head = c.colSpan > 1 || text.startsWith(heads[i]) || PLAIN.includes(heads[i]) ? '' : heads[i];
+    return text && [head, text].filter(Boolean).join(' ');
+  }).filter(Boolean).join(', ');
 
   function* sections() {
     for (const s of document.querySelectorAll('main section[id]')) {
@@ -16,17 +23,20 @@
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map(clean);
     let group = '';
     for (const row of table.querySelectorAll('tbody > tr')) {
-      if ([...row.cells].some(c => c.colSpan > 1)) { group = clean(row); continue; }
+      if (!table.matches('.sheet') && [...row.cells].some(c => c.colSpan > 1)) { group = clean(row); continue; }
       const first = row.querySelector('th[scope=row]:first-child');
-      if (table.matches('.sheet') && first?.textContent) group = first.textContent;
+      if (table.matches('.sheet') && first && title(first)) group = title(first);
       if (!row.id && !row.querySelector('[id]')) row.id = `row-${rowsOf.count = (rowsOf.count ?? 0) + 1}`;
       yield { kind, id: row.id || row.querySelector('[id]').id, more: prefix,
-        text: [group && group !== first?.textContent ? group : '', cellText(heads, row)].filter(Boolean).join(', ') };
+        text: [group && !(first && title(first) === group) ? group : '', cellText(heads, row)].filter(Boolean).join(', ') };
     }
   }
   function* entries() {
     yield* sections();
-    for (const t of document.querySelectorAll('table.sheet')) yield* rowsOf(t, 'Data sheet', t.caption ? clean(t.caption) : '');
+    for (const t of document.querySelectorAll('table.sheet')) {
+      const device = t.caption?.querySelector('code');
+      yield* rowsOf(t, device ? `Data sheet of ${clean(device)}:` : 'Data sheet', t.caption ? clean(t.caption) : '');
+    }
     for (const f of document.querySelectorAll('.fact[id]'))
       yield { kind: 'Fact', id: f.id, text: clean(f.querySelector('.sentence')), more: clean(f.querySelector('code') ?? f) };
     for (const t of document.querySelectorAll('main .scroll > table:not(.sheet)'))

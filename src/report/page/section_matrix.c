@@ -468,7 +468,7 @@ void as_page_matrix(struct as_page *p)
     as_html_fold(
         p->out, "matrix", "Matrix path",
         "Matrix units compared with the vector ALU and with documented rates. A multiply-add is two operations. The "
-        "[facts](#facts) tell how much faster each type runs, and on which unit.");
+        "[facts](#facts) compare each type with the next wider one, and name the unit that runs it.");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};

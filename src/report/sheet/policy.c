@@ -71,19 +71,19 @@ static enum as_status add_count(struct policy_parser *p, const char *device, con
     uint64_t least = 0;
     const size_t n = strlen(device);
     if (as_parse_u64(value, &least, NULL) || least < 1 || least > AS_POLICY_DEVICES_MAX)
-        return as_fail(p->err, AS_USAGE, "'%.60s' is not a number of devices from 1 to %d, which cannot only warn",
-                       value, AS_POLICY_DEVICES_MAX);
+        return as_fail(p->err, AS_USAGE, "'%.60s' is not a number of devices from 1 to %d%s", value,
+                       AS_POLICY_DEVICES_MAX, strchr(value, ',') ? "; too few devices cannot only warn" : "");
     if (n < 2 || device[n - 1] != '*' || strcspn(device, "*?[") != n - 1)
         return as_fail(p->err, AS_USAGE, "'devices' needs a section such as [cuda:*], not '[%s]'", device);
     if (p->policy->counts_n == AS_POLICY_COUNTS_MAX)
-        return as_fail(p->err, AS_USAGE, "more than %d lines 'devices'", AS_POLICY_COUNTS_MAX);
+        return as_fail(p->err, AS_USAGE, "more than %d 'devices' lines", AS_POLICY_COUNTS_MAX);
     struct as_policy_count *count = &p->policy->counts[p->policy->counts_n++];
     as_copy_text(count->device, sizeof count->device, device);
     count->least = (size_t)least;
     return AS_OK;
 }
 
-/* Could a device have such a name? A section that fits none by mistake would look like one that is gone. */
+/* A misspelt section would look like a lost device. */
 static enum as_status check_section(const char *device, struct as_error *err)
 {
     const char *names[32];
@@ -98,8 +98,8 @@ static enum as_status check_section(const char *device, struct as_error *err)
         if (device[len] == ':' || !device[len] ? strcmp(names[i], api) == 0 : strncmp(names[i], api, len) == 0)
             return AS_OK;
     const char *near = as_nearest(api, names);
-    return as_fail(err, AS_USAGE, "[%.40s] names no device: %s%s%s", device, near ? "did you mean '" : "see ",
-                   near ? near : "'assay devices'", near ? "'?" : "");
+    return as_fail(err, AS_USAGE, "[%.40s] matches the devices of no API; %s%s%s", device,
+                   near ? "did you mean '" : "see ", near ? near : "'assay devices'", near ? "'?" : "");
 }
 
 static enum as_status add_rule(struct policy_parser *p, const char *device, const char *name, const char *value)
@@ -118,8 +118,8 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (n >= sizeof quantity || (strcmp(sign, "<") != 0 && strcmp(sign, ">") != 0))
         return as_fail(p->err, AS_USAGE, "write 'QUANTITY >= BOUND' or 'QUANTITY <= BOUND'");
     as_copy_text(quantity, n + 1, name);
-    if (strcmp(quantity, "devices") == 0 && *sign == '>')
-        return add_count(p, device, value);
+    if (strcmp(quantity, "devices") == 0)
+        return *sign == '>' ? add_count(p, device, value) : as_fail(p->err, AS_USAGE, "write 'devices >= NUMBER'");
     as_copy_text(rule.device, sizeof rule.device, device);
     rule.of = find_quantity(quantity, p->err);
     if (!rule.of)
@@ -149,7 +149,7 @@ static int policy_line(void *user, const char *section, const char *name, const 
     return p->status == AS_OK;
 }
 
-/* A device that is missing is told by its lines. */
+/* Missing devices are reported by their bounds: without a bound, too few would pass. */
 static enum as_status check_counts(const struct as_policy *p, struct as_error *err)
 {
     for (size_t i = 0; i < p->counts_n; i++) {
@@ -159,8 +159,8 @@ static enum as_status check_counts(const struct as_policy *p, struct as_error *e
         for (size_t k = 0; k < p->n; k++)
             any |= fnmatch(p->v[k].device, id, 0) == 0;
         if (!any)
-            return as_fail(err, AS_USAGE, "'devices >= %zu' needs a bound beside it in [%s]", p->counts[i].least,
-                           p->counts[i].device);
+            return as_fail(err, AS_USAGE, "'devices >= %zu' needs a bound for the same devices, [%s]",
+                           p->counts[i].least, p->counts[i].device);
     }
     return AS_OK;
 }
@@ -298,7 +298,7 @@ static enum as_status add_lacking(const struct as_policy *p, const struct as_pol
         there++;
         st = add_bounded(p, id, NULL, used, out, err);
         for (size_t k = 0; k < out->v[out->n - 1].sheet.n && !st; k++)
-            out->v[out->n - 1].sheet.rows[k].warns = false; /* that it is there is demanded */
+            out->v[out->n - 1].sheet.rows[k].warns = false; /* the device itself is required */
     }
     return st;
 }

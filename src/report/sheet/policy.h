@@ -36,7 +36,8 @@ enum as_status as_policy_parse(const char *text, struct as_policy *out, struct a
 enum as_status as_policy_read(const char *path, struct as_policy *out, struct as_error *err);
 void as_policy_finish(struct as_policy *p);
 /* The bounds as lines of a data sheet, of every device of m that they fit, whether it has such a line or not. A pattern
- * that fits no device stands for one, so that its lines are missing; so are those of devices that are too few. */
+ * that fits no device stands for one, so that its lines are missing; the same for each
+ * device that `devices` requires and that was not measured. */
 enum as_status as_policy_sheet(const struct as_policy *p, const struct as_machine_sheet *m,
                                struct as_machine_sheet *out, struct as_error *err);
 

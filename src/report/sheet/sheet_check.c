@@ -271,7 +271,7 @@ static bool is_second_view(const struct as_machine_sheet *base, const struct as_
 }
 
 /* A CPU cannot be lost. */
-static bool has_lost(const struct as_machine_sheet *base, const struct as_check *c, const struct as_device_sheet *d)
+static bool is_lost(const struct as_machine_sheet *base, const struct as_check *c, const struct as_device_sheet *d)
 {
     bool any = false;
     for (size_t i = 0; i < c->n; i++) {
@@ -288,12 +288,10 @@ static bool has_lost(const struct as_machine_sheet *base, const struct as_check 
 static void mark_lost(const struct as_machine_sheet *base, struct as_check *c)
 {
     for (size_t i = 0; i < base->n; i++) {
-        if (!has_lost(base, c, &base->v[i]))
+        if (!is_lost(base, c, &base->v[i]))
             continue;
         for (size_t k = 0; k < c->n; k++)
-            if (c->v[k].device == &base->v[i] && c->v[k].base && !c->v[k].base->warns) {
-                c->v[k].gone = true;
-            }
+            c->v[k].gone |= c->v[k].device == &base->v[i] && c->v[k].base && !c->v[k].base->warns;
     }
 }
 

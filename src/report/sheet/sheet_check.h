@@ -32,7 +32,7 @@ struct as_check_line {
     bool again;       /* its verdict was worse, and it was measured again */
     bool looks_worse; /* worse in one run only, or only in disturbed repeats */
     bool unanswered;  /* missing, though the checked machine measured it: contended, or inconclusive */
-    bool gone;        /* missing, as all lines of its device, which is no CPU: it is not there, or nothing ran on it */
+    bool gone;        /* missing as are all lines of its device, a GPU: it is lost, or nothing ran on it */
     char why[200];    /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
 struct as_check {

@@ -24,8 +24,8 @@ static const struct {
     {AS_FACT_ATTENTION, 0.5},             /* the other way is known to be slow */
 };
 
-/* What is to be done on nearly any machine, and the gains, as facts have them, of the runs in samples/: H100 and H200
- * with guests of Emerald Rapids. Of a field only facts that have this text in it. */
+/* Advice that fits nearly any machine, and the range of its gain in the runs of samples/: H100 and H200, whose hosts
+ * are virtual machines on Emerald Rapids. text: only facts whose field starts with it. */
 static const struct usual {
     enum as_relation relation;
     enum as_fact_field field;

@@ -17,8 +17,8 @@ struct as_worth {
 };
 /* Fills out with at most `most` of what is worth knowing of the machine, what changes most first; returns how many.
  * Only facts with advice count, ranked by the interval end nearest to no effect, in the run with the smallest effect;
- * not one that another run of the machine denies, nor of a device that drives the same hardware as another. What is
- * usual follows where fewer than two would be told. */
+ * not one that another run of the machine denies, nor of a device that drives the same hardware as another. Usual
+ * advice only fills the list up to two. */
 size_t as_worth_knowing(const struct as_report_run *run, struct as_worth *out, size_t most);
 /* The same of devices that are worse than the others of their model, and of links with errors, of all devices: links
  * first, then the largest deviation. as_worth_knowing has none of them. */

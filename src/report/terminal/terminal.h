@@ -58,7 +58,7 @@ void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /*
 void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A heading row over all columns. */
 void as_table_heading(struct as_table *t, const char *text);
-/* Is this column, which can be spared and has text, left out for want of width? */
+/* Does the table leave out this column, which has text, for want of width? */
 bool as_table_leaves_out(const struct as_table *t, size_t column, const struct as_table_style *style);
 /* If too wide, text in the widest columns wraps, and ranges break between their numbers if nothing else helps. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
@@ -69,7 +69,7 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
 #define AS_TEXT_EVERY "all"
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err);
-/* The same of sheets that are made; no_room may be NULL. */
+/* As as_text_sheet, of sheets already made. *no_room: as in as_text_device_sheet; may be NULL. */
 struct as_text_sheet {
     const struct as_device_sheet *of;
     const char *seen;  /* what disturbed it, "" nothing */
@@ -78,8 +78,9 @@ struct as_text_sheet {
 enum as_status as_text_sheets(const struct as_report_run *run, const struct as_text_sheet *v, size_t n,
                               const char *device, const struct as_table_style *style, struct as_buf *out, bool *no_room,
                               struct as_error *err);
-/* Of identical GPUs all but the first: in which lines they differ from it by over 1%, beyond their joint intervals. v,
- * n: all, two at least, the first first. */
+enum { AS_TEXT_ALIKE_MAX = 64 }; /* identical GPUs that are compared with one */
+/* The lines in which identical GPUs v[1..n) differ from v[0] by over 1% and beyond their joint intervals; n is from 2
+ * to AS_TEXT_ALIKE_MAX. */
 enum as_status as_text_alike(const struct as_report_run *run, const struct as_text_sheet *const *v, size_t n,
                              const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 

@@ -9,24 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIKE_MAX = 64 };
 /* As 'assay fleet' has it: deviations up to this share do not count. */
 static const double IGNORED = 0.01;
-/* Share of groups of equal GPUs of which any line is listed. */
+/* Probability that a group of equal GPUs has any line listed. */
 static const double FALSE_DIFFERENCES = 0.05;
 
 struct alike_entry {
     const struct as_sheet_row *row;
-    const struct as_sheet_gap *gap; /* NULL as the row: the device has no such line */
+    const struct as_sheet_gap *gap; /* both NULL: the device has no such line */
     unsigned df;                    /* of the row's interval */
 };
 
-/* One line of all devices. group: 0 as the first device; others by the number of the first that is like them, from 1
- * on.
- */
+/* One line of all devices. group: 0 agrees with the first device; devices with equal numbers agree with each other. */
 struct alike_line {
-    struct alike_entry of[ALIKE_MAX];
-    size_t group[ALIKE_MAX], groups;
+    struct alike_entry of[AS_TEXT_ALIKE_MAX];
+    size_t group[AS_TEXT_ALIKE_MAX], groups;
 };
 
 static struct alike_entry entry_of(const struct as_device_sheet *d, const struct as_quantity *q)
@@ -154,8 +151,8 @@ static void add_range(struct as_table *t, const struct alike_line *line, const b
 static void add_group(struct as_table *t, const struct as_text_sheet *const *v, const struct alike_line *line,
                       size_t group, size_t n, const char *title)
 {
-    bool listed[ALIKE_MAX] = {false};
-    struct as_buf text = AS_BUF_INIT;
+    bool listed[AS_TEXT_ALIKE_MAX] = {false};
+    struct as_buf text = AS_BUF_INIT, names = AS_BUF_INIT;
     size_t first = 0, devices = 0;
     for (size_t i = n; i-- > 1;)
         if (line->group[i] == group) {
@@ -164,22 +161,22 @@ static void add_group(struct as_table *t, const struct as_text_sheet *const *v, 
             devices++;
         }
     const struct alike_entry *e = &line->of[first], *own = &line->of[0], *named = e->row || e->gap ? e : own;
-    list_devices(v, listed, n, &text);
+    list_devices(v, listed, n, &names);
     as_table_add(t, title, AS_PAINT_STRONG);
     as_table_add(t, named->row ? named->row->shown : named->gap->shown, AS_PAINT_NONE);
-    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_table_add(t, as_buf_get(&names), AS_PAINT_NONE);
     if (e->row && devices > 1)
         add_range(t, line, listed, n);
     else
         add_number(t, e, AS_PAINT_STRONG);
     add_number(t, own, AS_PAINT_NONE);
-    as_buf_clear(&text);
     if (!e->row)
-        as_buf_str(&text, e->gap ? e->gap->reason : "not measured");
+        as_buf_printf(&text, "%s: %s", as_buf_get(&names), e->gap ? e->gap->reason : "not measured");
     if (!own->row)
         as_buf_printf(&text, "%s%s: %s", text.len ? "; " : "", v[0]->of->id,
                       own->gap ? own->gap->reason : "not measured");
     as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
+    as_buf_finish(&names);
     as_buf_finish(&text);
 }
 
@@ -231,17 +228,18 @@ static size_t count_compared(const struct as_text_sheet *const *v, size_t n)
 static void write_head(const struct as_report_run *run, const struct as_text_sheet *const *v, size_t n,
                        struct alike_count count, const struct as_table_style *style, struct as_buf *out)
 {
-    bool all[ALIKE_MAX];
+    bool all[AS_TEXT_ALIKE_MAX];
     struct as_buf text = AS_BUF_INIT, head = AS_BUF_INIT;
     memset(all, 1, sizeof all);
     list_devices(v, all, n, &text);
     as_buf_str(&text, ": ");
     as_sheet_device_text(run, v[0]->of->id, &text);
-    as_buf_printf(&text, ", as %s in ", v[0]->of->id);
-    if (count.agree < count.lines)
-        as_buf_printf(&text, "%zu of %zu lines", count.agree, count.lines);
+    const size_t differ = count.lines - count.agree;
+    if (differ)
+        as_buf_printf(&text, ", %zu of %zu line%s differ%s from %s", differ, count.lines, count.lines == 1 ? "" : "s",
+                      differ == 1 ? "s" : "", v[0]->of->id);
     else
-        as_buf_printf(&text, count.lines == 1 ? "its line" : "all %zu lines", count.lines);
+        as_buf_printf(&text, ", no line differs from %s (%zu compared)", v[0]->of->id, count.lines);
     as_buf_terminal(&head, as_buf_get(&text));
     as_buf_char(out, '\n');
     as_paint_on(out, AS_PAINT_STRONG, style);
@@ -281,7 +279,6 @@ enum as_status as_text_alike(const struct as_report_run *run, const struct as_te
 {
     char first[40];
     struct as_table t;
-    n = n < ALIKE_MAX ? n : ALIKE_MAX;
     snprintf(first, sizeof first, ">%s", v[0]->of->id);
     const char *pm = style->unicode ? "?>±" : "?>+-";
     const char *heads[] = {"", "", "", ">measured", pm, first, pm, "/", NULL};
@@ -293,8 +290,10 @@ enum as_status as_text_alike(const struct as_report_run *run, const struct as_te
     enum as_status st = count.agree < count.lines ? as_table_write(&t, style, out, err) : AS_OK;
     as_table_finish(&t);
     struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "%s in full: assay show --device %s", n > 2 ? "Each" : v[1]->of->id,
-                  n > 2 ? AS_TEXT_EVERY : v[1]->of->id);
+    as_buf_printf(&line, "%s in full: assay show ", n > 2 ? "Each" : v[1]->of->id);
+    if (!v[0]->of->runs)
+        as_buf_printf(&line, "%lld ", (long long)run->run.id);
+    as_buf_printf(&line, "--device %s", n > 2 ? AS_TEXT_EVERY : v[1]->of->id);
     as_buf_str(out, "  ");
     as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     as_buf_finish(&line);

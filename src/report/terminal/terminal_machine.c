@@ -134,11 +134,11 @@ static void write_machine_further(const struct as_machine_runs *m, bool no_room,
     bool used[AS_MACHINE_RUNS_MAX];
     if (as_machine_runs_used(m, NULL, used) > 1) {
         as_buf_printf(&line,
-                      "%s: 95%% interval of the machine; %s further numbers in a line are of the last run that "
+                      "%s: 95%% interval of the machine; %s other numbers in a line are from the last run that "
                       "measured it.",
                       style->unicode ? "±" : "+-",
                       no_room ? "a wider terminal also shows where another run lies;"
-                              : "'another run': 95% of further runs as precise lie within;");
+                              : "'another run': 95% of future runs of equal precision lie within;");
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     if (!no_room)

@@ -328,7 +328,7 @@ static size_t find_alike(const struct as_report_run *run, const struct as_text_s
 {
     const struct as_device_info *own = as_report_device(run, v[first].of->id);
     size_t found = 0;
-    for (size_t i = first; i < n && own && has_entries(&v[first]); i++) {
+    for (size_t i = first; i < n && own && has_entries(&v[first]) && found < AS_TEXT_ALIKE_MAX; i++) {
         const struct as_device_info *info = as_report_device(run, v[i].of->id);
         if (info && as_hardware_is_alike(info, own) && has_entries(&v[i]) &&
             !as_hardware_representative_id(run, v[i].of->id))

@@ -386,7 +386,7 @@ static bool has_remark_below(const struct as_table *t, const unsigned width[])
 bool as_table_leaves_out(const struct as_table *t, size_t column, const struct as_table_style *style)
 {
     unsigned width[AS_TABLE_COLUMNS_MAX] = {0};
-    return has_text(t, column) && t->spare[column] && (!terminal_table_fit(t, style, width) || !width[column]);
+    return has_text(t, column) && terminal_table_fit(t, style, width) && !width[column];
 }
 
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,

@@ -143,7 +143,7 @@ void conformance_no_memory(void **state)
             assert_null(m);
             enum as_status st = gpu.dev.memory->time_alloc(&gpu.dev, a->name, 4096, 4, &alloc_s, &free_s, &err);
             if (a->role == AS_ROLE_MANAGED_STATIC)
-                check_fails(st, AS_UNSUPPORTED, &err, "comes with its module");
+                check_fails(st, AS_UNSUPPORTED, &err, "allocated when its module is loaded");
             else
                 check_fails(st, AS_NOMEM, &err, stand_in.no_memory);
         }
@@ -166,7 +166,7 @@ void conformance_alloc_times(void **state)
             continue;
         enum as_status st = gpu.dev.memory->time_alloc(&gpu.dev, a->name, 64 * KIB, 16, &alloc_s, &free_s, &err);
         if (a->role == AS_ROLE_MANAGED_STATIC) {
-            check_fails(st, AS_UNSUPPORTED, &err, "comes with its module");
+            check_fails(st, AS_UNSUPPORTED, &err, "allocated when its module is loaded");
             continue;
         }
         check_ok(st, &err);

@@ -15,7 +15,7 @@
  *   apart      what the host writes to the device's memory is not at that address for the host
  *   xnack      page faults are replayed, unless HSA_XNACK=0; HSA_XNACK=1 does the same without the word
  *   stateless  hipInit fails with HSA_XNACK=1
- *   sdma       copies of up to 512 KiB take a hundred times as long, but for those by kernels: with HSA_ENABLE_SDMA=0
+ *   sdma       copies of up to 512 KiB by copy engine take a hundred times as long; HSA_ENABLE_SDMA=0 copies by kernel
  *   unknown    the chip is one that nobody has heard of      cdna3, rdna3, rdna2   it is one of another kind
  * FAKE_HIP_ONCE names a file that is removed by the one that does what FAKE_HIP says: "hang" the first wait after a
  * launch of "count" never ends, "lose" the device is lost in it, "abort" the compiler ends the process, as the real one
