@@ -376,17 +376,21 @@ static bool number_is_seen(const struct as_number *n)
 void as_number_prose(const struct as_number *n, const char *per, const char *note, struct as_buf *out)
 {
     const bool of_trials = number_is_of_trials(n);
+    const bool is_noisy = as_number_form(n) == AS_NUMBER_NOISY && n->trials > FEW_TRIALS;
     struct as_buf ends = AS_BUF_INIT;
     if (as_number_form(n) == AS_NUMBER_VALUE && number_is_seen(n))
         number_add_ends(n, number_last_place(number_half(n)), DIGITS, &ends);
     const bool seen = strstr(as_buf_get(&ends), " to "); /* ends that are printed alike add nothing */
-    if (of_trials)
+    if (is_noisy) /* "takes too noisy" is no sentence */
+        number_add_range(n, out);
+    else if (of_trials)
         as_number_brief(n, out);
     else
         as_number_text(n, out);
     as_buf_str(out, per);
     if (of_trials || seen || note[0])
         as_buf_str(out, " (");
+    as_buf_str(out, is_noisy ? "too noisy: " : "");
     if (of_trials)
         number_add_trials(n, out);
     else if (seen)

@@ -42,7 +42,7 @@ static const struct {
     {{.value = 1.53e3, .ci = {180, 17000}, .unit = "ns", .trials = 12},
      "too noisy, 12 trials",
      "12 trials",
-     "too noisy (12 trials)"},
+     "0.18 to 17.0 µs (too noisy: 12 trials)"},
     {{.value = 41, .ci = {37, 45}, .unit = "GB/s", .trials = 1}, "41 GB/s", "one trial", "41 GB/s (one trial)"},
     {{.value = 41, .ci = {37, 45}, .unit = "GB/s", .trials = 1, .tried = 5},
      "41 GB/s",

@@ -223,6 +223,18 @@ def test_newer_store(assay):
     each_command(assay, refuses(assay.store, "which this assay does not read"))
 
 
+def test_a_run_that_cannot_be_read(assay):
+    """The machine's data sheet names it, rather than to be of fewer runs without a word."""
+    measured(assay)
+    measured(assay)
+    db = sqlite3.connect(assay.store)
+    db.execute("UPDATE runs SET devices = '[' WHERE id = 1")
+    db.commit()
+    db.close()
+    done = assay.run("show")
+    expect(done.code == OK and "1 earlier run cannot be read, and is left out: " in " ".join(done.out.split()), "the sheet says so", done)
+
+
 def test_damaged_store(assay):
     """Bytes overwritten at random: refused or read, never a crash, a hang, or a number made up."""
     measured(assay)

@@ -245,8 +245,11 @@ static enum as_status merge_runs(struct as_machine_load *l, struct as_error *err
         as_machine_state_host(&l->found->v[i - 1], &l->found->v[n - 1], &what);
         l->same_host[i - 1] = !what.len;
         st = merge_run(l, i - 1, err);
-        if (st && st != AS_NOMEM && l->out->merged) /* an earlier run that cannot be read is ignored */
+        if (st && st != AS_NOMEM && l->out->merged) { /* an earlier run that cannot be read is left out */
+            l->out->unread++;
+            as_copy_text(l->out->unread_why, sizeof l->out->unread_why, err->text);
             st = AS_OK;
+        }
     }
     as_buf_finish(&what);
     return st;

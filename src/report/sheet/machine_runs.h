@@ -28,6 +28,8 @@ struct as_machine_runs {
     size_t n;
     size_t merged;                /* runs that the sheet was made of; those of changed devices may have left no line */
     size_t older;                 /* complete runs before those, which are not read */
+    size_t unread;                /* earlier runs that could not be read */
+    char unread_why[200];         /* why the last of them could not */
     struct as_report_run fullest; /* the one in the sheet that has most cells, the latest of several; not compared with
                                      earlier runs */
     struct as_quantity_joined *joined; /* owned; the lines of AS_MACHINE_NOW for other views of a run */

@@ -5,6 +5,7 @@
 #include "report/terminal/terminal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Runs that measured some cells of another again. */
@@ -110,6 +111,12 @@ static void write_machine_head(const struct as_machine_runs *m, const struct as_
                      style);
     if (m->older)
         as_buf_printf(out, "%zu older run%s not read\n", m->older, m->older == 1 ? " is" : "s are");
+    if (m->unread) {
+        char lead[80];
+        snprintf(lead, sizeof lead, "%zu earlier run%s cannot be read, and %s left out: ", m->unread,
+                 m->unread == 1 ? "" : "s", m->unread == 1 ? "is" : "are");
+        as_text_line(out, lead, m->unread_why, 2, 0, style);
+    }
     as_text_caveats(&m->fullest, style, out);
     write_prior(m, style, out);
     as_buf_finish(&line);
