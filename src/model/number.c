@@ -381,7 +381,8 @@ void as_number_prose(const struct as_number *n, const char *per, const char *not
     if (as_number_form(n) == AS_NUMBER_VALUE && number_is_seen(n))
         number_add_ends(n, number_last_place(number_half(n)), DIGITS, &ends);
     const bool seen = strstr(as_buf_get(&ends), " to "); /* ends that are printed alike add nothing */
-    if (is_noisy) /* "takes too noisy" is no sentence */
+    /* a noisy number is a range: "takes too noisy" is no sentence */
+    if (is_noisy)
         number_add_range(n, out);
     else if (of_trials)
         as_number_brief(n, out);

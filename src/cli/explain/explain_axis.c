@@ -76,7 +76,7 @@ bool as_explain_axis(const char *name, const struct as_table_style *style, struc
 {
     bool found = strcmp(name, AS_STATE_AXIS) == 0;
     if (found)
-        as_text_fill(out,
+        as_text_hang(out,
                      "state: axis of every probe: environment variables of a runtime with which a worker process is "
                      "started; to set it: --set state=VARIABLE=VALUE, several joined by '+'",
                      style->width, 2, 0);
