@@ -52,6 +52,25 @@ def test_sizes_do_not_follow_the_clock(assay):
            "latency follows it, capacity does not", follows)
 
 
+STALE = 1.08  # cards of a type differ by less in all but what neighbours of the host decide
+
+
+def test_built_in_machines_are_of_today(assay):
+    """What 'check --against h200' compares with is what samples of such cards have."""
+    for chip, names in (("h100", ("quick", "full")), ("h200", ("quick", "full", "tensor", "machine"))):
+        compared = 0
+        for name in names:
+            sample = os.path.join(SAMPLES, f"{chip}-{name}.db")
+            checked = assay.run("check", "--against", chip, "--json", "--store", sample)
+            for line in map(json.loads, checked.out.splitlines()):
+                if not line.get("ratio") or line["group"] in ("Cache line", "L2"):  # cards have other slices switched off
+                    continue
+                compared += 1
+                low, high = line["ratio_ci"]
+                expect(high > 1 / STALE and low < STALE, f"{chip} beside {sample}", line)
+        expect(compared > 20, "lines in common", chip)
+
+
 def documented(row, column):
     """Lane and place of an element of A of mma.m16n8k16 as NVIDIA's PTX documentation has them."""
     return row % 8 * 4 + column % 8 // 2, column % 2 + row // 8 * 2 + column // 8 * 4
