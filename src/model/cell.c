@@ -328,26 +328,38 @@ enum as_status as_run_add_note(struct as_run *run, const char *text, struct as_e
     return keep_provenance(run, j, notes && (there || json_array_append_new(notes, json_string(text)) == 0), err);
 }
 
-struct as_run_repeat as_run_repeat(const struct as_run *r)
+void as_run_repeated(const struct as_run *r, char *uuid, size_t size)
 {
-    struct as_run_repeat out = {.others_cpus = NAN};
     json_t *j = r->provenance ? json_loads(r->provenance, 0, NULL) : NULL;
-    const json_t *repeats = json_object_get(j, "repeats"), *others = json_object_get(repeats, "others_cpus");
-    const char *of = json_string_value(json_object_get(repeats, "run"));
-    as_copy_text(out.of, sizeof out.of, of ? of : "");
-    if (json_is_number(others))
-        out.others_cpus = json_number_value(others);
+    const char *of = json_string_value(json_object_get(json_object_get(j, "repeats"), "run"));
+    as_copy_text(uuid, size, of ? of : "");
     json_decref(j);
-    return out;
 }
 
-enum as_status as_run_set_repeat(struct as_run *run, const struct as_run_repeat *repeat, struct as_error *err)
+enum as_status as_run_set_repeated(struct as_run *run, const char *uuid, struct as_error *err)
 {
     json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
-    json_t *repeats = json_pack("{s:s}", "run", repeat->of);
-    if (repeats && isfinite(repeat->others_cpus))
-        json_object_set_new(repeats, "others_cpus", json_real(repeat->others_cpus));
-    return keep_provenance(run, j, json_object_set_new(j, "repeats", repeats) == 0, err);
+    return keep_provenance(run, j, json_object_set_new(j, "repeats", json_pack("{s:s}", "run", uuid)) == 0, err);
+}
+
+double as_run_others_cpus(const struct as_run *r)
+{
+    json_t *j = r->provenance ? json_loads(r->provenance, 0, NULL) : NULL;
+    const json_t *others = json_object_get(json_object_get(j, "load"), "others_cpus");
+    const double cpus = json_is_number(others) ? json_number_value(others) : NAN;
+    json_decref(j);
+    return cpus;
+}
+
+enum as_status as_run_set_others(struct as_run *run, double cpus, struct as_error *err)
+{
+    if (!isfinite(cpus))
+        return AS_OK;
+    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
+    json_t *load = json_object_get(j, "load");
+    if (!load && json_object_set_new(j, "load", json_object()) == 0)
+        load = json_object_get(j, "load");
+    return keep_provenance(run, j, json_object_set_new(load, "others_cpus", json_real(cpus)) == 0, err);
 }
 
 double as_run_length(const struct as_run *run)

@@ -223,13 +223,16 @@ bool as_run_is_same(const struct as_run *a, const struct as_run *b);
  * end pass over such runs. */
 #define AS_AGAIN_SUITE "cells of run %lld again"
 bool as_run_is_again(const struct as_run *r);
-/* What such a run records of itself in its provenance. */
-struct as_run_repeat {
-    char of[40];        /* UUID of the run whose cells it measured again; "" unknown */
-    double others_cpus; /* CPUs that other processes and guests used meanwhile; NAN unknown */
-};
-struct as_run_repeat as_run_repeat(const struct as_run *r);
-enum as_status as_run_set_repeat(struct as_run *run, const struct as_run_repeat *repeat, struct as_error *err);
+/* The UUID of the run whose cells it measured again, as its provenance has it; "" unknown. */
+void as_run_repeated(const struct as_run *r, char *uuid, size_t size);
+enum as_status as_run_set_repeated(struct as_run *run, const char *uuid, struct as_error *err);
+/* CPUs that other processes, and other guests of the host, used on average while it was measured, as its provenance
+ * has them; NAN unknown, as for a resumed run. */
+double as_run_others_cpus(const struct as_run *r);
+enum as_status as_run_set_others(struct as_run *run, double cpus, struct as_error *err); /* NAN: leaves it unknown */
+/* What others used beyond this is named: less is the system's own background. */
+#define AS_OTHERS_MAX 0.25
+#define AS_OTHERS_SAID "other processes or guests used %.1f CPUs"
 void as_run_finish(struct as_run *r);
 void as_runs_free(struct as_run *runs, size_t n);
 /* Adds a pause between two as_wall() times to the run's provenance, unless it is already there. */

@@ -1,11 +1,10 @@
 /* Cells of a stored run, measured again as a run of their own. */
 #include "run/engine.h"
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "probe/main_memory.h"
 #include "run/identity.h"
-#include "run/others.h"
+#include "run/meanwhile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -132,51 +131,17 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
     return st;
 }
 
-/* What others use of the CPUs, counted from before the workers start, so that all their work counts as assay's. */
-struct meanwhile {
-    double began, used; /* as_now() and as_others_seconds() */
-};
-
-static struct meanwhile meanwhile_begin(void)
-{
-    return (struct meanwhile){as_now(), as_others_seconds()};
-}
-
-/* CPUs used on average; NAN unknown. Only once the workers have ended. */
-static double meanwhile_cpus(const struct meanwhile *m)
-{
-    const double cpus = (as_others_seconds() - m->used) / (as_now() - m->began);
-    return cpus < 0 ? 0 : cpus;
-}
-
 /* Waits until no other run of assay measures: what that run uses does not count. */
-static enum as_status again_lock(const struct as_engine *e, struct meanwhile *m, int *lock, struct as_error *err)
+static enum as_status again_lock(const struct as_engine *e, struct as_meanwhile *m, int *lock, struct as_error *err)
 {
-    const struct meanwhile wait = meanwhile_begin();
+    const struct as_meanwhile wait = as_meanwhile_begin();
     const enum as_status st = as_lock_machine(e->options, e->options->budget_s, lock, err);
-    m->used += as_others_seconds() - wait.used;
-    m->began += as_now() - wait.began;
+    as_meanwhile_leave_out(m, &wait);
     return st;
 }
 
-static struct as_run_repeat repeat_of(const struct as_run *old, double others)
-{
-    struct as_run_repeat repeat = {.others_cpus = others};
-    as_copy_text(repeat.of, sizeof repeat.of, old->uuid);
-    return repeat;
-}
-
-/* For whoever judges by the repeat later. */
-static enum as_status store_others(struct as_store *store, const struct as_run *old, struct as_run *run, double others,
-                                   struct as_error *err)
-{
-    const struct as_run_repeat repeat = repeat_of(old, others);
-    const enum as_status st = as_run_set_repeat(run, &repeat, err);
-    return st ? st : as_store_update_run(store, run, err);
-}
-
 static enum as_status measure_again(struct again *a, struct as_engine *e, struct as_run *run,
-                                    struct as_run_result *result, struct meanwhile *m, struct as_error *err)
+                                    struct as_run_result *result, struct as_meanwhile *m, struct as_error *err)
 {
     struct as_plan plan = {0};
     char name[sizeof run->suite];
@@ -188,10 +153,8 @@ static enum as_status measure_again(struct again *a, struct as_engine *e, struct
         st = again_lock(e, m, &lock, err);
     if (!st)
         st = as_engine_fill_run(run, e->options, name, e->slots, e->slots_n, err);
-    if (!st) {
-        const struct as_run_repeat repeat = repeat_of(a->old, NAN);
-        st = as_run_set_repeat(run, &repeat, err);
-    }
+    if (!st)
+        st = as_run_set_repeated(run, a->old->uuid, err);
     if (!st) {
         run->precision = a->old->precision;
         run->trials = a->old->trials;
@@ -214,16 +177,14 @@ static enum as_status measure_again(struct again *a, struct as_engine *e, struct
 }
 
 enum as_status as_run_again(struct as_store *store, const struct as_run *old, const int64_t *cells, size_t n,
-                            const struct as_run_options *options, struct as_run_result *result, double *others,
-                            struct as_error *err)
+                            const struct as_run_options *options, struct as_run_result *result, struct as_error *err)
 {
     struct as_engine e = {.store = store, .options = options, .program = options->worker};
     struct again a;
     struct as_run run = {0};
     struct as_buf devices = AS_BUF_INIT;
-    struct meanwhile m = meanwhile_begin();
+    struct as_meanwhile m = as_meanwhile_begin();
     *result = (struct as_run_result){0};
-    *others = NAN;
     enum as_status st = again_load(store, old, cells, n, &a, err);
     if (!st) {
         add_steps(&a);
@@ -239,9 +200,8 @@ enum as_status as_run_again(struct as_store *store, const struct as_run *old, co
     if (!st)
         st = measure_again(&a, &e, &run, result, &m, err);
     as_slots_close(e.slots, e.slots_n);
-    *others = meanwhile_cpus(&m);
     if (!st)
-        st = store_others(store, old, &run, *others, err);
+        st = as_meanwhile_end(&m, store, &run, err); /* for whoever judges by the repeat later */
     as_buf_finish(&devices);
     as_run_finish(&run);
     again_finish(&a);

@@ -103,6 +103,7 @@ struct as_planning {
 };
 /* Undone by as_planning_finish, also where this fails. */
 enum as_status as_planning_make(const struct as_run_options *o, struct as_planning *p, struct as_error *err);
+void as_planning_close(struct as_planning *p); /* ends the workers; the run stays */
 void as_planning_finish(struct as_planning *p);
 /* A suite's budget is for the CPU and one device beside it: how often it counts. */
 size_t as_budgets_of(const struct as_slot *slots, size_t n);

@@ -152,9 +152,16 @@ enum as_status as_planning_make(const struct as_run_options *o, struct as_planni
                                    err);
 }
 
-void as_planning_finish(struct as_planning *p)
+void as_planning_close(struct as_planning *p)
 {
     as_slots_close(p->slots, p->slots_n);
+    p->slots = NULL;
+    p->slots_n = 0;
+}
+
+void as_planning_finish(struct as_planning *p)
+{
+    as_planning_close(p);
     as_plan_finish(&p->plan);
     as_run_finish(&p->run);
     for (size_t i = 0; p->suites && i < p->suites_n; i++)

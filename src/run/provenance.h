@@ -2,9 +2,9 @@
  * host{name,os,kernel,boot_id,virtualization,container},
  * cpu{model,vendor,microcode,governor,cores,threads,smt,flags,topology,pinning},
  * memory{total,cgroup_limit,limited_by,cpu_quota,thp,thp_denied,thp_defrag,hugetlb_free,page_size,numa_nodes,swap},
- * load{1m}, time{zone}, limits{...}; of a resumed run also pauses[{from,until,seconds}] (as_run_add_pause) and
- * notes["..."] (as_run_add_note), of one that measured cells of another again repeats{run,others_cpus}
- * (as_run_set_repeat). Unknown members are absent, never invented. */
+ * load{1m,others_cpus}, time{zone}, limits{...}; of a resumed run also pauses[{from,until,seconds}] (as_run_add_pause)
+ * and notes["..."] (as_run_add_note), of one that measured cells of another again repeats{run} (as_run_set_repeated).
+ * Unknown members are absent, never invented. */
 #ifndef AS_CORE_PROVENANCE_H
 #define AS_CORE_PROVENANCE_H
 

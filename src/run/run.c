@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "device/shared_host.h"
 #include "run/deadline.h"
+#include "run/meanwhile.h"
 #include "run/provenance.h"
 
 #include <math.h>
@@ -261,6 +262,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
 {
     struct as_engine e = {.store = store, .options = options, .program = options->worker};
     struct as_planning p = {0};
+    struct as_meanwhile m = as_meanwhile_begin(), wait;
     int lock = -1;
     *result = (struct as_run_result){0};
     double start = as_now();
@@ -271,8 +273,10 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     e.sentinels_first = p.sentinels_first;
     if (!st)
         st = check_possible(&p, options, err);
+    wait = as_meanwhile_begin();
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
         st = as_lock_machine(options, p.run.budget_s, &lock, err);
+    as_meanwhile_leave_out(&m, &wait);
     if (!st)
         st = as_engine_fill_run(&p.run, options, p.name, e.slots, e.slots_n, err);
     if (!st)
@@ -294,6 +298,9 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
             st = as_engine_carry_out(&e, result, err);
     }
     as_engine_finish(&e);
+    as_planning_close(&p);
+    if (!st)
+        st = as_meanwhile_end(&m, store, &p.run, err);
     as_planning_finish(&p);
     if (lock >= 0)
         close(lock);

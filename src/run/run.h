@@ -81,11 +81,9 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
                              struct as_run_result *result, int64_t *again, struct as_error *err);
 
 /* Measures cells of a stored run again, as they were asked for, in a run of their own, with those by which numbers of
- * main memory are judged. AS_USAGE: the run was measured on another host or other devices. *others: CPUs that other
- * processes and other guests of the host used on average meanwhile, NAN unknown. */
+ * main memory are judged. AS_USAGE: the run was measured on another host or other devices. */
 enum as_status as_run_again(struct as_store *store, const struct as_run *old, const int64_t *cells, size_t n,
-                            const struct as_run_options *options, struct as_run_result *result, double *others,
-                            struct as_error *err);
+                            const struct as_run_options *options, struct as_run_result *result, struct as_error *err);
 
 /* Recomputes cells whose values do not match their stored trials, in every run. *cells: how many; *busy: runs that
  * another process is measuring, which are skipped. */

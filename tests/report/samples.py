@@ -52,6 +52,22 @@ def test_sizes_do_not_follow_the_clock(assay):
            "latency follows it, capacity does not", follows)
 
 
+def test_company_is_named(assay):
+    """What others used of the CPUs stands above the CPU's sheet, of a run and of several."""
+    path = assay.path("run.json")
+    for load, text in ((1.5, "other processes or guests used 1.5 CPUs\n"), (0.1, None),
+                       (2.25, "other processes or guests used up to 2.2 CPUs in 2 of 3 runs")):
+        run = json.loads(read(assay, "export", "1", "--format", "json", sample=MACHINE))
+        run["run"]["provenance"]["load"]["others_cpus"] = load
+        run["run"]["uuid"] = f"{int(10 * load):08d}" + run["run"]["uuid"][8:]
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(run, f)
+        expect(assay.run("import", path).code == OK, "a run with such a load")
+        shown = assay.run("show", env={"COLUMNS": "120"}).out
+        expect(not text or text in shown, text, shown[:2000])
+        expect(text or "guests used" not in assay.run("show", "last").out, "the system's own background is nothing")
+
+
 STALE = 1.08  # cards of a type differ by less in all but what neighbours of the host decide
 
 

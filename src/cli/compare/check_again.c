@@ -124,12 +124,11 @@ static enum as_status measure(const struct as_args *args, struct as_store *store
     struct as_run_options options = {.precision = NAN, .budget_s = budget_s};
     struct as_run_result result = {0};
     struct as_error why = {0};
-    double others;
     enum as_status st = as_session_begin(&session, args, AS_SESSION_PROGRESS, &options, err);
     if (st)
         return st;
     session.json = false; /* stdout is the check's */
-    st = as_run_again(store, last, cells->v, cells->n, &options, &result, &others, &why);
+    st = as_run_again(store, last, cells->v, cells->n, &options, &result, &why);
     const bool stopped = st == AS_INTERRUPTED || (!st && result.state == AS_RUN_INTERRUPTED);
     if (!st || stopped)
         as_session_end(&session, NULL, st, &why, &result);
@@ -141,7 +140,7 @@ static enum as_status measure(const struct as_args *args, struct as_store *store
         return as_fail(err, AS_INTERRUPTED, "interrupted");
     if (st)
         return st == AS_NOMEM ? as_fail(err, st, "%s", why.text) : not_again(c, why.text);
-    return as_repeats_add(store, result.run_id, others, &c->repeats, err);
+    return as_repeats_add(store, result.run_id, &c->repeats, err);
 }
 
 /* Measures what looks worse again, where that is possible; else c->not_again says why not. */

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CPUs that others may use while a line of the host is measured: less is the system's own background. */
-static const double OTHERS_MAX = 0.25;
-
 static void repeat_finish(struct as_repeat *r)
 {
     as_machine_sheet_finish(&r->sheet);
@@ -24,10 +21,9 @@ void as_repeats_finish(struct as_repeats *r)
     *r = (struct as_repeats){0};
 }
 
-enum as_status as_repeats_add(struct as_store *store, int64_t id, double others_cpus, struct as_repeats *out,
-                              struct as_error *err)
+enum as_status as_repeats_add(struct as_store *store, int64_t id, struct as_repeats *out, struct as_error *err)
 {
-    struct as_repeat repeat = {.others_cpus = others_cpus};
+    struct as_repeat repeat = {0};
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)id);
     enum as_status st = as_grow((void **)&out->v, &out->cap, out->n + 1, sizeof *out->v, err);
@@ -50,9 +46,10 @@ enum as_status as_repeats_find(struct as_store *store, const char *uuid, struct 
     for (size_t i = 0; i < n && !st; i++) {
         if (runs[i].state != AS_RUN_COMPLETE || !as_run_is_again(&runs[i]))
             continue;
-        const struct as_run_repeat repeat = as_run_repeat(&runs[i]);
-        if (as_run_uuid_is_same(repeat.of, uuid))
-            st = as_repeats_add(store, runs[i].id, repeat.others_cpus, out, err);
+        char of[sizeof runs[i].uuid];
+        as_run_repeated(&runs[i], of, sizeof of);
+        if (as_run_uuid_is_same(of, uuid))
+            st = as_repeats_add(store, runs[i].id, out, err);
     }
     as_runs_free(runs, n);
     return st;
@@ -83,9 +80,9 @@ const char *as_repeats_beside(struct as_repeats *r, size_t index, const char *de
     for (size_t i = 0; i < repeat->run.seen_n; i++)
         if (repeat->run.seen[i].is_shared && strcmp(repeat->run.seen[i].device, device) == 0)
             return "another process used the device during the repeat";
-    if (!as_line_is_of_host(device, q) || !(repeat->others_cpus > OTHERS_MAX))
+    const double others = as_run_others_cpus(&repeat->run.run);
+    if (!as_line_is_of_host(device, q) || !(others > AS_OTHERS_MAX))
         return NULL;
-    snprintf(repeat->text, sizeof repeat->text, "other processes or guests used %.1f CPUs during the repeat",
-             repeat->others_cpus);
+    snprintf(repeat->text, sizeof repeat->text, AS_OTHERS_SAID " during the repeat", others);
     return repeat->text;
 }

@@ -8,8 +8,7 @@
 struct as_repeat {
     struct as_report_run run;
     struct as_machine_sheet sheet;
-    double others_cpus; /* CPUs that others used meanwhile; NAN unknown */
-    char text[96];      /* for as_repeats_beside */
+    char text[96]; /* for as_repeats_beside */
 };
 struct as_repeats {
     struct as_repeat *v; /* owned; the earliest first */
@@ -18,8 +17,7 @@ struct as_repeats {
 /* Adds the complete repeats of the run with this UUID that the store has. */
 enum as_status as_repeats_find(struct as_store *store, const char *uuid, struct as_repeats *out, struct as_error *err);
 /* Adds the run of that number. */
-enum as_status as_repeats_add(struct as_store *store, int64_t id, double others_cpus, struct as_repeats *out,
-                              struct as_error *err);
+enum as_status as_repeats_add(struct as_store *store, int64_t id, struct as_repeats *out, struct as_error *err);
 /* Adds those from index `from` on to the checked machine's runs, in order, and drops those that are already among its
  * runs or those of base, or do not fit. */
 enum as_status as_repeats_merge(struct as_repeats *r, size_t from, const struct as_machine_sheet *base,

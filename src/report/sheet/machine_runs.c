@@ -173,10 +173,15 @@ static void drop_other_units(const struct as_machine_sheet *into, struct as_mach
         }
 }
 
-/* What another process on a device did to a run is a condition of it. */
+/* What others did to a run is a condition of it. */
 static void add_neighbours(const struct as_report_run *run, struct as_machine_run *out)
 {
-    const size_t n = strlen(out->conditions);
+    size_t n = strlen(out->conditions);
+    out->others_cpus = as_run_others_cpus(&run->run);
+    if (out->others_cpus > AS_OTHERS_MAX) {
+        snprintf(out->conditions + n, sizeof out->conditions - n, "%s" AS_OTHERS_SAID, n ? "; " : "", out->others_cpus);
+        n = strlen(out->conditions);
+    }
     for (size_t i = 0; i < run->seen_n; i++)
         if (run->seen[i].is_shared) {
             snprintf(out->conditions + n, sizeof out->conditions - n, "%sanother process on %s", n ? "; " : "",

@@ -19,6 +19,7 @@ struct as_machine_run {
     struct as_device_change *devices; /* owned; of each of its devices */
     size_t devices_n;
     char conditions[200]; /* what else is known of it: a reboot before, another process on a device; "" */
+    double others_cpus;   /* as_run_others_cpus */
     size_t merged;        /* its index in as_line_runs.run; SIZE_MAX: it could not be read */
 };
 struct as_machine_runs {

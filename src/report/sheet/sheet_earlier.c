@@ -96,6 +96,10 @@ void as_sheet_seen_text(const struct as_report_run *run, const char *device, str
         as_buf_printf(out, any ? ", %s in %zu" : "%s in %zu of %zu trials", seen->what, seen->trials, seen->of);
         any = true;
     }
+    const struct as_device_info *info = as_report_device(run, device);
+    const double others = info && info->capabilities & AS_CAP_HOST_KERNELS ? as_run_others_cpus(&run->run) : NAN;
+    if (others > AS_OTHERS_MAX)
+        as_buf_printf(out, "%s" AS_OTHERS_SAID, any ? ", " : "", others);
 }
 
 void as_sheet_say_unsteady(const struct as_report_run *run, const char *device, struct as_sheet_row *row)

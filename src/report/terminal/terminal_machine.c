@@ -122,6 +122,24 @@ static void write_machine_head(const struct as_machine_runs *m, const struct as_
     as_buf_finish(&line);
 }
 
+/* Which of the CPU's runs had company. */
+static void write_others(const struct as_machine_runs *m, const bool used[AS_MACHINE_RUNS_MAX], size_t runs,
+                         struct as_buf *out)
+{
+    size_t beside = 0;
+    double most = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct as_machine_run *run = &m->v[i];
+        if (run->merged == SIZE_MAX || !used[run->merged] || !(run->others_cpus > AS_OTHERS_MAX))
+            continue;
+        beside++;
+        most = fmax(most, run->others_cpus);
+    }
+    if (beside)
+        as_buf_printf(out, "%sother processes or guests used %s%.1f CPUs in %zu of %zu runs", out->len ? "; " : "",
+                      beside > 1 ? "up to " : "", most, beside, runs);
+}
+
 /* What was seen beside one run, and how many runs a device has if others have more. */
 static void write_device_runs(const struct as_machine_runs *m, const struct as_device_sheet *d, struct as_buf *out)
 {
@@ -129,8 +147,11 @@ static void write_device_runs(const struct as_machine_runs *m, const struct as_d
     const size_t all = as_machine_runs_used(m, NULL, used), own = as_machine_runs_used(m, d, used);
     if (own && own < all)
         write_runs(m, d, out);
+    const struct as_device_info *info = as_report_device(&m->fullest, d->id);
     if (all == 1)
         as_sheet_seen_text(&m->fullest, d->id, out);
+    else if (info && info->capabilities & AS_CAP_HOST_KERNELS)
+        write_others(m, used, own, out);
 }
 
 static void write_machine_further(const struct as_machine_runs *m, bool no_room, const struct as_table_style *style,
