@@ -128,7 +128,9 @@ enum as_status as_no_listed_device(const struct as_found_device *found, size_t n
                                    struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_buf_str(&text, "this needs one of these devices, and none can be used");
+    as_buf_str(&text, "this needs another device than ");
+    add_devices(&text, found, n);
+    as_buf_str(&text, ", and none can be used");
     for (const char *word = list + strspn(list, ", "); *word;) {
         const size_t len = strcspn(word, ", ");
         for (size_t i = 0; i < n; i++)
@@ -137,8 +139,6 @@ enum as_status as_no_listed_device(const struct as_found_device *found, size_t n
                 as_buf_printf(&text, "; %s: %s", found[i].info.backend, found[i].why);
         word += len + strspn(word + len, ", ");
     }
-    as_buf_str(&text, "; devices here: ");
-    add_devices(&text, found, n);
     enum as_status st = as_buf_check(&text, err);
     if (!st)
         st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&text));

@@ -186,5 +186,17 @@ def test_quiet(assay):
     expect(not re.search(r"\x1b\[[0-9]*[AJK]", seen) and "Memory" in seen, "only the sheet", ascii(seen[:500]))
 
 
+def test_errors_break_between_words(assay):
+    """A pipe gets an error as one line."""
+    long = ["run", "latency", "--device", "null", "--set", "pattern=" + "of no kind " * 12]
+    piped = assay.run(*long, env=assay.script(CACHES)).err.splitlines()[0]
+    done, screen, _, _ = on_screen(assay, 24, 60, *long)
+    expect(done.code == harness.USAGE and len(piped) > 120, "a long error", piped)
+    lines = [line.rstrip() for line in screen.all() if line and line not in BEFORE]
+    at = next(i for i, line in enumerate(lines) if line.startswith("assay: "))
+    text = " ".join(line.strip() for line in lines[at:])
+    expect(screen.wrapped == 0 and text.startswith(piped), "the same words in lines of the terminal's width", lines)
+
+
 if __name__ == "__main__":
     harness.main(globals())

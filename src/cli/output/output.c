@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+enum { NO_TERMINAL = 100, COLUMNS_MIN = 40, COLUMNS_MAX = 400 }; /* columns of text */
+
 static const struct {
     enum as_status status;
     enum as_exit code;
@@ -29,12 +31,19 @@ static void say_plainly(const char *text)
     fputc('\n', stderr);
 }
 
+/* One line, which a terminal gets broken between words. */
 static void output_say(const char *text)
 {
-    struct as_buf b = AS_BUF_INIT;
-    as_buf_str(&b, "assay: ");
-    as_buf_terminal(&b, text);
-    as_buf_char(&b, '\n');
+    struct as_buf line = AS_BUF_INIT, b = AS_BUF_INIT;
+    const unsigned width = as_cli_columns(STDERR_FILENO);
+    as_buf_str(&line, "assay: ");
+    as_buf_terminal(&line, text);
+    if (width >= COLUMNS_MIN)
+        as_text_hang(&b, as_buf_get(&line), width, 2, 0);
+    else
+        as_buf_printf(&b, "%s\n", as_buf_get(&line));
+    b.failed |= line.failed;
+    as_buf_finish(&line);
     if (b.failed)
         say_plainly(text);
     else
@@ -137,8 +146,6 @@ unsigned as_cli_rows(int fd)
 {
     return output_size(fd).ws_row;
 }
-
-enum { NO_TERMINAL = 100, COLUMNS_MIN = 40, COLUMNS_MAX = 400 }; /* columns of text */
 
 /* Of the terminal, or as the user says; 0: neither. */
 static unsigned asked_width(void)
