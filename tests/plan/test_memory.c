@@ -378,9 +378,31 @@ UNIT_TEST(test_managed_by_cpu)
     card.host_cache = 192 * MIB;
     assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 768. * (double)MIB, why, sizeof why), 1);
     assert_true(as_info_memory_least(&card, "cuMemAllocManaged", 0) < 768 * MIB);
-    card.host_cache = 384 * MIB;
+    card.host_cache = 384 * MIB; /* of a card with little free memory */
     assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 1536. * (double)MIB, why, sizeof why), 0);
     assert_non_null(strstr(why, "'cuMemAllocManaged' gives at most 1 GiB"));
+}
+
+/* The cap of managed memory grows with them too, for each number of threads and for the latency. */
+UNIT_TEST(test_cap_beyond_caches)
+{
+    static const uint64_t caches[] = {32, 240, 256, 384, 768, 2304};
+    static const char chase[] = "[host_latency]\nallocator = all\ntouch = cpu\nsize = DRAM1\n";
+    char why[160] = "";
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        struct as_device_info card = describe_card();
+        card.host_cache = caches[i] << 20;
+        card.allocators[1].most = as_info_managed_most(&card);
+        const double least = (double)as_info_memory_least(&card, as_used_by_cpu, 0),
+                     set = (double)as_info_memory_set(&card);
+        assert_true(caches[i] > 240 || card.allocators[1].most == cap);
+        why[0] = 0;
+        if (planned_by(by_cpu, &card, AS_ROLE_MANAGED, least, why, sizeof why) +
+                    planned_by(by_cpu, &card, AS_ROLE_MANAGED, set, why, sizeof why) !=
+                1 ||
+            planned_by(chase, &card, AS_ROLE_MANAGED, least, why, sizeof why) != 1)
+            fail_msg("%llu MiB: not planned: %s", (unsigned long long)caches[i], why);
+    }
 }
 
 /* A size that was asked for is refused, never replaced. */
@@ -439,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_study_is_planned),   cmocka_unit_test(test_touch_after_device),
         cmocka_unit_test(test_certain_rejections), cmocka_unit_test(test_managed_on_apu),
         cmocka_unit_test(test_managed_on_gpu),     cmocka_unit_test(test_cap_of_explicit_size),
+        cmocka_unit_test(test_cap_beyond_caches),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);
 }
