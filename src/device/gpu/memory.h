@@ -68,8 +68,6 @@ void *as_gpu_pointer(const struct as_memory *mem);
 
 /* ---- shared.c ---- */
 
-/* Reads memory that may have no page, which a plain access would crash on. False: it could not be read. */
-bool as_gpu_read_unsure(const void *at, void *to, size_t bytes);
 /* Does the host find what the driver wrote to a block of the first allocator, at the device's address? */
 bool as_gpu_host_reads(struct as_gpu *gpu);
 

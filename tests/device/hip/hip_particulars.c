@@ -165,19 +165,6 @@ static void test_memory_apart(void **state)
     assert_true(as_info_allocator(&gpu.dev.info, "hipHostMalloc")->host_access);
 }
 
-/* Memory without access is not read, and nothing crashes. */
-static void test_unsure_reads(void **state)
-{
-    uint64_t here = 42, got = 0;
-    (void)state;
-    void *nowhere = as_map_reserve(4096);
-    assert_non_null(nowhere);
-    assert_true(as_gpu_read_unsure(&here, &got, sizeof got));
-    assert_int_equal(got, 42);
-    assert_false(as_gpu_read_unsure(nowhere, &got, sizeof got));
-    assert_false(as_gpu_read_unsure(NULL, &got, sizeof got));
-}
-
 /* Stack and other memory of the process through the allocator of such memory, which keeps it; through no other. */
 static void test_memory_in_place(void **state)
 {
@@ -384,7 +371,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_memory_apart, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_memory_in_place, gpu_setup, gpu_teardown),
-        cmocka_unit_test(test_unsure_reads),
         cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_advice, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_attributes, gpu_setup, gpu_teardown),
