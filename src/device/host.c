@@ -144,3 +144,50 @@ int as_host_near_node(const char *root, const char *near_cpus)
     }
     return -1;
 }
+
+/* The node of a CPU, -1 unknown. *n: nodes that have CPUs. */
+static int host_node_of_cpu(const char *root, int cpu, int *n)
+{
+    struct as_cpus nodes, of_node;
+    int found = -1;
+    *n = 0;
+    as_host_node_values(root, &nodes);
+    for (int node = -1; (node = as_cpus_next(&nodes, node)) >= 0;) {
+        as_host_node_cpus(root, node, &of_node);
+        *n += as_cpus_count(&of_node) > 0;
+        found = as_cpus_has(&of_node, cpu) ? node : found;
+    }
+    return found;
+}
+
+/* -1 unknown */
+static int host_socket_of_cpu(const char *root, int cpu)
+{
+    char path[256];
+    struct as_buf text = AS_BUF_INIT;
+    int socket = -1;
+    snprintf(path, sizeof path, "%.128s/sys/devices/system/cpu/cpu%d/topology/physical_package_id", root, cpu);
+    if (as_buf_read_file(&text, path, 64, NULL) || sscanf(as_buf_get(&text), "%d", &socket) != 1)
+        socket = -1;
+    as_buf_finish(&text);
+    return socket;
+}
+
+void as_host_pair_nodes(const char *root, int a, int b, char *out, size_t size)
+{
+    int nodes;
+    const int node_a = host_node_of_cpu(root, a, &nodes), node_b = host_node_of_cpu(root, b, &nodes);
+    const int socket_a = host_socket_of_cpu(root, a), socket_b = host_socket_of_cpu(root, b);
+    const bool known = socket_a >= 0 && socket_b >= 0;
+    out[0] = '\0';
+    if (nodes < 2 || node_a < 0 || node_b < 0)
+        return;
+    if (node_a == node_b)
+        snprintf(out, size, "within node %d", node_a);
+    else if (known && socket_a == socket_b)
+        snprintf(out, size, "nodes %d and %d, one socket", node_a, node_b);
+    else if (known)
+        snprintf(out, size, "nodes %d and %d, sockets %d and %d", node_a, node_b, socket_a, socket_b);
+    else
+        snprintf(out, size, "nodes %d and %d", node_a, node_b);
+}

@@ -26,6 +26,8 @@ static const struct {
     [AS_ROLE_PINNED_WC] = {"pinned_wc", "page-locked host memory, write-combined for the host"},
     [AS_ROLE_PINNED_COHERENT] = {"pinned_coherent", "page-locked host memory, explicitly coherent"},
     [AS_ROLE_PINNED_NONCOHERENT] = {"pinned_noncoherent", "page-locked host memory that the device may cache"},
+    [AS_ROLE_PINNED_PORTABLE] = {"pinned_portable",
+                                 "page-locked host memory for all devices; the environment decides its coherence"},
     [AS_ROLE_REGISTERED] = {"registered", "host memory of the process, registered with the driver"},
     [AS_ROLE_PAGEABLE] = {"pageable", "pageable host memory"},
     [AS_ROLE_PAGEABLE_HUGE] = {"pageable_huge", "the same with transparent huge pages requested"},
@@ -60,8 +62,9 @@ bool as_role_is_managed(enum as_role role)
 
 bool as_role_is_pinned(enum as_role role)
 {
-    static const enum as_role pinned[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,
-                                          AS_ROLE_PINNED_NONCOHERENT, AS_ROLE_REGISTERED};
+    static const enum as_role pinned[] = {AS_ROLE_PINNED,          AS_ROLE_PINNED_WC,
+                                          AS_ROLE_PINNED_COHERENT, AS_ROLE_PINNED_NONCOHERENT,
+                                          AS_ROLE_PINNED_PORTABLE, AS_ROLE_REGISTERED};
     return is_among(role, pinned, sizeof pinned / sizeof *pinned);
 }
 

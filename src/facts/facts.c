@@ -174,6 +174,16 @@ static enum as_status derive_device(struct as_rule_context *c, void *facts)
     return c->status;
 }
 
+const char *const as_fact_extents[AS_EXTENTS] = {"size", "pages", "elements"};
+
+static void find_extents(const struct as_fact_input *in, struct as_fact *f)
+{
+    for (size_t i = 0; i < in->cells_n; i++)
+        for (size_t k = 0; k < f->evidence_n && k < AS_EVIDENCE_MAX; k++)
+            for (size_t e = 0; in->cells[i].id == f->evidence[k] && e < AS_EXTENTS; e++)
+                f->most[e] = fmax(f->most[e], as_axes_number(&in->cells[i].axes, as_fact_extents[e]));
+}
+
 enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err)
 {
     struct as_fact_list list = {0};
@@ -186,6 +196,8 @@ enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **
         free(list.v);
         return st;
     }
+    for (size_t i = 0; i < list.n; i++)
+        find_extents(in, &list.v[i]);
     *facts = list.v;
     *n = list.n;
     return AS_OK;

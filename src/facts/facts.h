@@ -15,6 +15,10 @@ const char *as_fact_verdict_text(enum as_fact_verdict v);
 
 enum { AS_EVIDENCE_MAX = 48 };
 
+/* Axes that say how much a measurement covers: "size", "pages", "elements". */
+enum { AS_EXTENTS = 3 };
+extern const char *const as_fact_extents[AS_EXTENTS];
+
 struct as_fact {
     enum as_relation relation;
     char values[192]; /* of its fields: see as_fact_field */
@@ -42,6 +46,7 @@ struct as_fact {
     const char *refuted_by;            /* what would refute it */
     int64_t evidence[AS_EVIDENCE_MAX]; /* ids of cells */
     size_t evidence_n;
+    double most[AS_EXTENTS]; /* the largest value of each of these axes in the evidence; 0: none has the axis */
 };
 
 struct as_fact_input {

@@ -39,8 +39,28 @@ bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
            as_fact_has_id(fact, ref->fact);
 }
 
+bool as_ref_is_elsewhere(const struct as_ref *ref, const struct as_fact *fact, struct as_buf *out)
+{
+    bool elsewhere = false;
+    for (size_t i = 0; i < AS_EXTENTS; i++) {
+        char text[32];
+        double at;
+        as_ref_axis(ref, as_fact_extents[i], text, sizeof text);
+        if (!text[0] || !(fact->most[i] > 0) || as_parse_double(text, &at, NULL) || at == fact->most[i])
+            continue;
+        as_buf_printf(out, "%s%s=%.0f", elsewhere ? " " : "", as_fact_extents[i], fact->most[i]);
+        elsewhere = true;
+    }
+    return elsewhere;
+}
+
 double as_ref_ratio(const struct as_ref *ref, const struct as_fact *fact)
 {
+    struct as_buf where = AS_BUF_INIT;
+    const bool elsewhere = as_ref_is_elsewhere(ref, fact, &where);
+    as_buf_finish(&where);
+    if (elsewhere)
+        return NAN;
     const bool below = strcmp(ref->qualifier, "at most") == 0 || strcmp(ref->qualifier, "below") == 0;
     const bool above = strcmp(ref->qualifier, "at least") == 0;
     if (fact->value > ref->hi && !above)
@@ -62,8 +82,10 @@ struct as_refs_agreement as_refs_agree(const struct as_refs *refs, const struct 
     for (size_t i = 0; i < refs->n; i++)
         for (size_t k = 0; k < n; k++)
             if (as_ref_is_beside(&refs->v[i], &facts[k])) {
-                sum.beside++;
+                struct as_buf where = AS_BUF_INIT;
+                sum.beside += !as_ref_is_elsewhere(&refs->v[i], &facts[k], &where);
                 sum.close += as_ref_is_close(as_ref_ratio(&refs->v[i], &facts[k]));
+                as_buf_finish(&where);
             }
     return sum;
 }
@@ -73,6 +95,10 @@ void as_ref_deviation(const struct as_ref *ref, const struct as_fact *fact, stru
     const double ratio = as_ref_ratio(ref, fact);
     const double each = ratio / fact->value;
     char text[96];
+    struct as_buf where = AS_BUF_INIT;
+    if (as_ref_is_elsewhere(ref, fact, &where))
+        as_buf_printf(out, " (measured at %s, which is another point)", as_buf_get(&where));
+    as_buf_finish(&where);
     if (isfinite(ratio) && !as_ref_is_close(ratio))
         as_buf_printf(out, " (measured: %s)",
                       as_noted_text(ratio, (struct as_interval){fact->ci.lo * each, fact->ci.hi * each}, "x", "", "",

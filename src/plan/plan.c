@@ -61,6 +61,7 @@ struct planner {
     const struct as_device_info *info;
     double precision;    /* of the grid's cells */
     bool size_is_chosen; /* the grid leaves the size of memory's working set to the device: symbol DRAM */
+    bool fit;            /* as_grid.fit */
     bool is_fallback;    /* only cells with an allocator of only_in_state */
     bool only_in_state[AS_ALLOCATORS_MAX];
     struct key_set seen;
@@ -148,10 +149,39 @@ static bool is_only_in_state(const struct planner *p, const struct as_axes *axes
     return false;
 }
 
-static enum as_status plan_add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
+/* What does not apply, but would with less memory: the largest of its halves that does. *axes is then that. */
+static bool plan_shrink(const struct planner *p, const struct as_probe *probe, struct as_axes *axes)
+{
+    static const char *const extents[] = {"size", "pages", "elements"};
+    enum { HALVINGS = 10, LINE = 64 };
+    struct as_axis_value *v = NULL;
+    struct as_axes less = *axes;
+    struct as_error why;
+    for (size_t i = 0; i < less.n; i++)
+        for (size_t k = 0; k < sizeof extents / sizeof *extents; k++)
+            v = strcmp(less.v[i].name, extents[k]) == 0 ? &less.v[i] : v;
+    uint64_t n = v && v->number >= 1 ? (uint64_t)v->number : 0;
+    for (int i = 0; i < HALVINGS && n >= 2 * LINE; i++) {
+        n /= 2;
+        n -= strcmp(v->name, "size") == 0 ? n % LINE : 0;
+        v->number = (double)n;
+        snprintf(v->text, sizeof v->text, "%llu", (unsigned long long)n);
+        if (as_plan_applies(probe, &less, p->info, &why) == AS_APPLIES) {
+            *axes = less;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum as_status plan_add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *asked)
 {
     struct as_error why = {0};
+    struct as_axes fitted = *asked;
+    const struct as_axes *axes = &fitted;
     enum as_applies applies = as_plan_applies(probe, axes, p->info, &why);
+    const bool is_fitted = applies == AS_INAPPLICABLE && p->fit && plan_shrink(p, probe, &fitted);
+    applies = is_fitted ? AS_APPLIES : applies;
     if (p->is_fallback && (applies != AS_APPLIES || !is_only_in_state(p, axes)))
         return AS_OK;
     if (applies == AS_PRUNED) {
@@ -164,7 +194,10 @@ static enum as_status plan_add_cell(struct planner *p, const struct as_probe *pr
         c.status = AS_CELL_UNSUPPORTED;
         as_copy_text(c.reason, sizeof c.reason, why.text);
     }
-    return plan_keep_cell(p, &c, as_probe_metric(probe, axes).answers);
+    const size_t before = p->plan->n;
+    const enum as_status st = plan_keep_cell(p, &c, as_probe_metric(probe, axes).answers);
+    p->plan->fitted += is_fitted ? p->plan->n - before : 0;
+    return st;
 }
 
 /* The device's working set of memory exceeds what some allocators give, such as managed memory that migrates: there,
@@ -412,6 +445,7 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
     if (info->state[0])
         find_only_in_state(&p);
     for (size_t i = 0; i < suite->grids_n && !st; i++) {
+        p.fit = suite->grids[i].fit;
         p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
         if (is_for_device(suite, i, info))
             st = plan_add_grid(&p, &suite->grids[i], suite->fallback_states, sets, sets_n);

@@ -14,6 +14,7 @@ struct as_grid_axis {
 struct as_grid {
     const struct as_probe *probe;
     double precision; /* requested; 0: the suite's */
+    bool fit;         /* what does not fit the memory is measured at the largest size that does */
     char devices[64]; /* overrides the section's devices; "" all */
     char states[256]; /* of processes (device/process_state.h), a list; "": as assay was started */
     size_t n;
@@ -28,7 +29,9 @@ struct as_grid {
  *                               state can measure is measured in processes with this one
  *   [latency], [latency.NAME]   one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
  *                               precision = ... for the cells of this section; state = HSA_XNACK=0,HSA_XNACK=1
- *                               measures each of them in worker processes with that environment (process_state.h) */
+ *                               measures each of them in worker processes with that environment (process_state.h);
+ *                               fit = yes: a size, number of pages or of elements that does not fit the memory is
+ *                               halved until it does */
 // clang-format on
 struct as_suite {
     char name[64];
@@ -62,6 +65,7 @@ extern const struct as_builtin_text as_suite_texts[];
 struct as_plan {
     struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
     size_t n;
+    size_t fitted;     /* cells that are smaller than asked, since that does not fit the memory (as_grid.fit) */
     char pruned[256];  /* why probes left out grid points, the first reason per device; "" if none */
     char foreign[256]; /* likewise for grids whose allocators the device lacks: why other allocators do not work either
                         */

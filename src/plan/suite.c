@@ -113,6 +113,7 @@ struct suite_parser {
     int used_preset;   /* the section uses the probe's own grids */
     double precision;  /* of the section; 0: the suite's */
     char devices[128]; /* likewise; "" */
+    bool fit;          /* of the section */
     struct as_error *err;
     enum as_status status;
 };
@@ -130,7 +131,7 @@ static enum as_status suite_add_grid(struct suite_parser *p, const struct as_pro
     if (!devices)
         return as_nomem(p->err, (s->grids_n + 1) * sizeof *devices, "a suite");
     s->grid_devices = devices;
-    s->grids[s->grids_n] = (struct as_grid){.probe = probe, .precision = p->precision};
+    s->grids[s->grids_n] = (struct as_grid){.probe = probe, .precision = p->precision, .fit = p->fit};
     memcpy(s->grid_devices[s->grids_n], p->devices, sizeof p->devices);
     p->current = (int)s->grids_n++;
     return AS_OK;
@@ -209,6 +210,7 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     p->used_preset = 0;
     p->precision = 0;
     p->devices[0] = 0;
+    p->fit = false;
     p->current = -1;
     if (strcmp(section, "suite") == 0)
         return AS_OK;
@@ -224,11 +226,16 @@ static enum as_status section_member(struct suite_parser *p, const char *name, c
     enum as_status st = AS_OK;
     if (strcmp(name, "devices") == 0)
         as_copy_text(p->devices, sizeof p->devices, value);
-    else
+    else if (strcmp(name, "fit") != 0)
         st = parse_precision(value, &p->precision, p->err);
+    else if (strcmp(value, "yes") == 0 || strcmp(value, "no") == 0)
+        p->fit = strcmp(value, "yes") == 0;
+    else
+        st = as_fail(p->err, AS_USAGE, "fit is 'yes' or 'no', not '%s'", value);
     for (size_t i = (size_t)p->current; i < p->suite->grids_n; i++) {
         memcpy(p->suite->grid_devices[i], p->devices, sizeof p->devices);
         p->suite->grids[i].precision = p->precision;
+        p->suite->grids[i].fit = p->fit;
     }
     return st;
 }
@@ -236,7 +243,7 @@ static enum as_status section_member(struct suite_parser *p, const char *name, c
 static enum as_status grid_member(struct suite_parser *p, const char *name, const char *value)
 {
     struct as_grid *g = &p->suite->grids[p->current];
-    if (strcmp(name, "devices") == 0 || strcmp(name, "precision") == 0)
+    if (strcmp(name, "devices") == 0 || strcmp(name, "precision") == 0 || strcmp(name, "fit") == 0)
         return section_member(p, name, value);
     int preset = strcmp(name, "grids") == 0;
     if (p->used_preset || (preset && g->n))

@@ -141,7 +141,8 @@ struct as_probe {
     const char *metric;   /* "latency" */
     const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles; AS_UNIT_RATE by the cell's type */
     bool lower_is_better;
-    const char *counts; /* what the number counts, in words */
+    const char *counts;         /* what the number counts, in words */
+    const char *const *answers; /* of AS_UNIT_ANSWER: the answers in words, from 1 on; ends with NULL */
     const struct as_own_metric
         *own_metrics;                /* (optional) of cells that measure something else; ends with a NULL axis */
     const struct as_metric *further; /* (optional) noted by trials beside the number; ends with a NULL name */
@@ -193,8 +194,11 @@ void as_probe_finish(const struct as_probe *probe, void *state);
 /* What the cells of a probe with these axes measure. */
 static inline struct as_metric as_probe_metric(const struct as_probe *probe, const struct as_axes *axes)
 {
-    struct as_metric metric = {
-        .name = probe->metric, .unit = probe->unit, .lower_is_better = probe->lower_is_better, .counts = probe->counts};
+    struct as_metric metric = {.name = probe->metric,
+                               .unit = probe->unit,
+                               .lower_is_better = probe->lower_is_better,
+                               .counts = probe->counts,
+                               .answers = probe->answers};
     for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++)
         if (strcmp(as_axes_text(axes, own->axis), own->word) == 0)
             metric = own->metric;

@@ -91,6 +91,55 @@ static void test_thread_cpus(void **state)
     assert_memory_equal(&now, &before, sizeof before);
 }
 
+static void write_text(const char *root, const char *name, const char *text)
+{
+    char path[192];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    assert_int_equal(as_write_file(path, text, strlen(text), NULL), AS_OK);
+}
+
+/* Below root node 8 has CPUs 4 to 6 and 12, node 0 gets 0 to 3: on one socket, on two, and on sockets that nobody
+ * tells. */
+static void pairs_of_cpus(const char *root)
+{
+    static const char *const folders[] = {"sys/devices/system/cpu", "sys/devices/system/cpu/cpu1",
+                                          "sys/devices/system/cpu/cpu1/topology", "sys/devices/system/cpu/cpu5",
+                                          "sys/devices/system/cpu/cpu5/topology"};
+    static const char of_1[] = "sys/devices/system/cpu/cpu1/topology/physical_package_id",
+                      of_5[] = "sys/devices/system/cpu/cpu5/topology/physical_package_id",
+                      of_node_0[] = "sys/devices/system/node/node0/cpulist";
+    char text[64] = "old", path[192];
+    as_host_pair_nodes(root, 4, 5, text, sizeof text);
+    assert_string_equal(text, ""); /* no other node has CPUs */
+    write_text(root, of_node_0, "0-3\n");
+    as_host_pair_nodes(root, 4, 5, text, sizeof text);
+    assert_string_equal(text, "within node 8");
+    as_host_pair_nodes(root, 1, 5, text, sizeof text);
+    assert_string_equal(text, "nodes 0 and 8");
+    as_host_pair_nodes(root, 1, 99, text, sizeof text);
+    assert_string_equal(text, "");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    write_text(root, of_1, "0\n");
+    write_text(root, of_5, "0\n");
+    as_host_pair_nodes(root, 1, 5, text, sizeof text);
+    assert_string_equal(text, "nodes 0 and 8, one socket");
+    write_text(root, of_5, "1\n");
+    as_host_pair_nodes(root, 1, 5, text, sizeof text);
+    assert_string_equal(text, "nodes 0 and 8, sockets 0 and 1");
+    const char *const files[] = {of_1, of_5, of_node_0};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    for (size_t i = sizeof folders / sizeof *folders; i--;) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        assert_int_equal(rmdir(path), 0);
+    }
+}
+
 static void test_nodes(void **state)
 {
     static const char *const folders[] = {"sys",
@@ -140,6 +189,7 @@ static void test_nodes(void **state)
     assert_int_equal(as_host_near_node(root, ""), -1);
     as_host_node_cpus(root, 252, &cpus); /* has none */
     assert_int_equal(as_cpus_count(&cpus), 0);
+    pairs_of_cpus(root);
     assert_int_equal(unlink(path), 0);
     for (size_t i = sizeof folders / sizeof *folders; i--;) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);

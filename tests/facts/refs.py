@@ -25,7 +25,7 @@ NUMBER = r"\d+(?:\.\d+)?"
 OPERATION = r"[a-z][a-z0-9_]*"
 TERM = rf"(?:[1-9]\*)?{OPERATION}(?:/{OPERATION})*"
 AXES = {"op": OPERATION, "mix": rf"{TERM}(?:\+{TERM})*", "type": "[fi][0-9]+", "ilp": "[1-4]", "warps": "[0-9]+",
-        "bits": "16|32", "repetitions": "[0-9]+", "group": "simd|quad"}
+        "bits": "16|32", "repetitions": "[0-9]+", "group": "simd|quad", "size": "[0-9]+", "pages": "[0-9]+", "elements": "[0-9]+"}
 # What one of the printed number is in the unit of the value, by unit and by what stands behind the number.
 SCALES = {"B": {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20},
           "Hz": {"": 10**9, "MHz": 10**6}, "OP/s": {"": 10**9}, "FLOP/s": {"": 10**9},

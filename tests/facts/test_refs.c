@@ -264,6 +264,34 @@ UNIT_TEST(test_how_far_a_figure_is)
     assert_false(as_ref_is_close(NAN));
 }
 
+/* A figure at another number of pages than was measured is another point: it is said, and nothing is compared. */
+UNIT_TEST(test_figures_of_another_size)
+{
+    struct as_fact f = {.device = "hip:0", .value = 4e6, .unit = "pages/s", .most = {0, 1250000, 0}};
+    struct as_ref r = {.device = "device",
+                       .fact = "fault.throughput.device-minor.*",
+                       .axes = "pages=10000000",
+                       .unit = "pages/s",
+                       .lo = 9e6,
+                       .hi = 9e6};
+    const struct as_refs one = {.v = &r, .n = 1};
+    struct as_buf text = AS_BUF_INIT;
+    assert_true(named_fact(&f, "fault.throughput.device-minor.malloc"));
+    assert_true(as_ref_is_beside(&r, &f));
+    assert_true(isnan(as_ref_ratio(&r, &f)));
+    as_ref_deviation(&r, &f, &text);
+    assert_string_equal(as_buf_get(&text), " (measured at pages=1250000, which is another point)");
+    assert_int_equal(as_refs_agree(&one, &f, 1).beside, 0);
+    as_buf_clear(&text);
+    f.most[1] = 10000000;
+    as_ref_deviation(&r, &f, &text);
+    assert_non_null(strstr(as_buf_get(&text), " (measured: 0.444x"));
+    assert_int_equal(as_refs_agree(&one, &f, 1).beside, 1);
+    f.most[1] = 0; /* it covers no pages */
+    assert_true(isfinite(as_ref_ratio(&r, &f)));
+    as_buf_finish(&text);
+}
+
 UNIT_TEST(test_what_a_figure_stands_beside)
 {
     struct as_fact f = {.device = "cpu", .value = 1, .unit = "pages/s"};
@@ -325,6 +353,7 @@ int main(void)
         cmocka_unit_test_teardown(test_damaged_files, empty_run),
         cmocka_unit_test_teardown(test_names_that_are_not_there, empty_run),
         cmocka_unit_test(test_how_far_a_figure_is),
+        cmocka_unit_test(test_figures_of_another_size),
         cmocka_unit_test_teardown(test_what_a_figure_stands_beside, empty_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

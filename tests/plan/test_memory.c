@@ -378,9 +378,31 @@ UNIT_TEST(test_managed_by_cpu)
     card.host_cache = 192 * MIB;
     assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 768. * (double)MIB, why, sizeof why), 1);
     assert_true(as_info_memory_least(&card, "cuMemAllocManaged", 0) < 768 * MIB);
-    card.host_cache = 384 * MIB;
+    card.host_cache = 384 * MIB; /* of a card with little free memory */
     assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 1536. * (double)MIB, why, sizeof why), 0);
     assert_non_null(strstr(why, "'cuMemAllocManaged' gives at most 1 GiB"));
+}
+
+/* The cap of managed memory grows with them too, for each number of threads and for the latency. */
+UNIT_TEST(test_cap_beyond_caches)
+{
+    static const uint64_t caches[] = {32, 240, 256, 384, 768, 2304};
+    static const char chase[] = "[host_latency]\nallocator = all\ntouch = cpu\nsize = DRAM1\n";
+    char why[160] = "";
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        struct as_device_info card = describe_card();
+        card.host_cache = caches[i] << 20;
+        card.allocators[1].most = as_info_managed_most(&card);
+        const double least = (double)as_info_memory_least(&card, as_used_by_cpu, 0),
+                     set = (double)as_info_memory_set(&card);
+        assert_true(caches[i] > 240 || card.allocators[1].most == cap);
+        why[0] = 0;
+        if (planned_by(by_cpu, &card, AS_ROLE_MANAGED, least, why, sizeof why) +
+                    planned_by(by_cpu, &card, AS_ROLE_MANAGED, set, why, sizeof why) !=
+                1 ||
+            planned_by(chase, &card, AS_ROLE_MANAGED, least, why, sizeof why) != 1)
+            fail_msg("%llu MiB: not planned: %s", (unsigned long long)caches[i], why);
+    }
 }
 
 /* A size that was asked for is refused, never replaced. */
@@ -399,6 +421,73 @@ UNIT_TEST(test_cap_of_explicit_size)
     }
     assert_true(refused > 0);
     as_plan_finish(&plan);
+}
+
+static size_t planned_pages(const struct as_plan *plan, double pages, enum as_cell_status status)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        n += as_axes_number(&plan->cells[i].axes, "pages") == pages && plan->cells[i].status == status;
+    return n;
+}
+
+/* A section may let what does not fit be measured at the largest of its halves that does, with that in its axes; what
+ * is refused for another reason stays as it is. */
+UNIT_TEST(test_fit)
+{
+    static const char asked[] = "[fault]\nscenario = device-major\nallocator = pageable\npages = 10000,10000000\n",
+                      fits[] = "fit = yes\n",
+                      other[] = "[atomics]\nagent = device\nelements = 1073741824\ntype = u64\ncpu_threads = 0\n"
+                                "device_threads = 64\nallocator = hipMallocManaged\nfit = yes\n";
+    const struct as_device_info before = apu;
+    struct as_plan refused = {0}, fitted = {0}, whole = {0}, unfit = {0};
+    struct as_suite suite;
+    struct as_error err = {0};
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", asked, fits);
+    add(&whole, text);
+    apu.memory_free = UINT64_C(16) << 30;
+    add(&refused, asked);
+    add(&fitted, text);
+    add(&unfit, other);
+    apu = before;
+    assert_int_equal(planned_pages(&whole, 10000000, AS_CELL_PLANNED), 1);
+    assert_int_equal(planned_pages(&refused, 10000000, AS_CELL_UNSUPPORTED), 1);
+    assert_int_equal(planned_pages(&fitted, 10000000, AS_CELL_UNSUPPORTED), 0);
+    assert_int_equal(planned_pages(&fitted, 1250000, AS_CELL_PLANNED), 1); /* 4.8 GiB: at most half of what is free */
+    assert_int_equal(planned_pages(&fitted, 10000, AS_CELL_PLANNED), 1);
+    assert_true(fitted.n == 2 && fitted.fitted == 1 && whole.fitted == 0 && refused.fitted == 0);
+    assert_int_equal(unfit.n, 1);
+    assert_int_equal(unfit.cells[0].status, AS_CELL_UNSUPPORTED);
+    assert_true(as_axes_number(&unfit.cells[0].axes, "elements") == 1073741824);
+    assert_non_null(strstr(unfit.cells[0].reason, "XNACK is on"));
+    snprintf(text, sizeof text, "%sfit = perhaps\n", asked);
+    assert_int_equal(as_suite_parse("planned", text, &suite, &err), AS_USAGE);
+    assert_non_null(strstr(err.text, "fit is 'yes' or 'no', not 'perhaps'"));
+    as_plan_finish(&refused);
+    as_plan_finish(&fitted);
+    as_plan_finish(&whole);
+    as_plan_finish(&unfit);
+}
+
+/* What suite upm takes from the study of the MI300A is measured with less memory too. */
+UNIT_TEST(test_study_in_less_memory)
+{
+    static const uint64_t gib[] = {128, 24, 12};
+    const struct as_device_info before = apu;
+    size_t i = 0;
+    while (as_suite_texts[i].name && strcmp(as_suite_texts[i].name, "upm") != 0)
+        i++;
+    for (size_t k = 0; k < sizeof gib / sizeof *gib; k++) {
+        struct as_plan plan = {0};
+        apu.memory_free = gib[k] << 30;
+        add(&plan, as_suite_texts[i].text);
+        apu = before;
+        for (size_t c = 0; c < plan.n; c++)
+            if (plan.cells[c].status == AS_CELL_UNSUPPORTED && strstr(plan.cells[c].reason, "requested"))
+                fail_msg("%s with %llu GiB: %s", plan.cells[c].probe, (unsigned long long)gib[k], plan.cells[c].reason);
+        as_plan_finish(&plan);
+    }
 }
 
 /* Streams with their padding fit what managed memory gives where it migrates, for the CPU and for the device; a plan
@@ -433,12 +522,14 @@ static void test_streams_under_caps(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams_under_caps), cmocka_unit_test(test_what_is_known),
-        cmocka_unit_test(test_memory_cells),       cmocka_unit_test(test_suites),
-        cmocka_unit_test(test_cpu_claims_memory),  cmocka_unit_test(test_managed_by_cpu),
-        cmocka_unit_test(test_study_is_planned),   cmocka_unit_test(test_touch_after_device),
-        cmocka_unit_test(test_certain_rejections), cmocka_unit_test(test_managed_on_apu),
-        cmocka_unit_test(test_managed_on_gpu),     cmocka_unit_test(test_cap_of_explicit_size),
+        cmocka_unit_test(test_streams_under_caps),   cmocka_unit_test(test_what_is_known),
+        cmocka_unit_test(test_memory_cells),         cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_cpu_claims_memory),    cmocka_unit_test(test_managed_by_cpu),
+        cmocka_unit_test(test_study_is_planned),     cmocka_unit_test(test_touch_after_device),
+        cmocka_unit_test(test_certain_rejections),   cmocka_unit_test(test_managed_on_apu),
+        cmocka_unit_test(test_managed_on_gpu),       cmocka_unit_test(test_cap_of_explicit_size),
+        cmocka_unit_test(test_cap_beyond_caches),    cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_study_in_less_memory),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);
 }

@@ -4,6 +4,7 @@
 #include "report/map/map.h"
 #include "report/page/page.h"
 #include "synth.h"
+#include "tests/facts/named.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,6 +125,51 @@ static void map_has_the_native_cpu(void **state)
     assert_int_equal(as_hardware_representative(r, opencl), opencl);
     assert_int_equal(as_hardware_representative(r, cpu), opencl);
     synth_free(s);
+}
+
+/* Memory of another NUMA node is a link of the CPU, with the node's own numbers beside it. */
+static void map_has_other_nodes(void **state)
+{
+    static const struct {
+        const char *id, *unit;
+        double value;
+    } found[] = {{"numa.latency.own", "ns", 98},
+                 {"numa.latency.other", "ns", 141},
+                 {"numa.bandwidth.read.own", "GB/s", 211},
+                 {"numa.bandwidth.read.other", "GB/s", 62}};
+    enum { FOUND = sizeof found / sizeof *found };
+    (void)state;
+    for (unsigned width = 360; width <= 1040; width += 680) {
+        struct as_error err;
+        struct as_buf svg = AS_BUF_INIT;
+        struct synth *s = synth_make("plain");
+        struct as_report_run run = s->runs[0];
+        struct as_fact facts[FOUND];
+        assert_int_equal(as_map_svg(&run, width, "map", "map", &svg, &err), AS_OK);
+        assert_hasnt(&svg, "NUMA node");
+        for (size_t i = 0; i < FOUND; i++) {
+            facts[i] = run.facts[0];
+            assert_true(named_fact(&facts[i], found[i].id));
+            as_copy_text(facts[i].device, sizeof facts[i].device, "cpu");
+            as_copy_text(facts[i].unit, sizeof facts[i].unit, found[i].unit);
+            facts[i].value = found[i].value;
+            facts[i].ci = (struct as_interval){0.99 * found[i].value, 1.01 * found[i].value};
+            facts[i].verdict = AS_SUPPORTED;
+            facts[i].evidence_n = 0;
+        }
+        s->runs[0].devices[0].capabilities = AS_CAP_HOST_KERNELS;
+        run.facts = facts;
+        run.facts_n = FOUND;
+        as_buf_clear(&svg);
+        assert_int_equal(as_map_svg(&run, width, "map", "map", &svg, &err), AS_OK);
+        assert_has(&svg, "141\u00a0ns");
+        assert_has(&svg, "62.0\u00a0GB/s");
+        assert_has(&svg, "own node 98.0\u00a0ns");
+        assert_has(&svg, "own node 211\u00a0GB/s");
+        assert_has(&svg, "memory of another NUMA node");
+        as_buf_finish(&svg);
+        synth_free(s);
+    }
 }
 
 static void map_draws_and_collapses(void **state)
@@ -460,6 +506,7 @@ int main(void)
         cmocka_unit_test(map_counts_joined_numbers_in_their_unit),
         cmocka_unit_test(map_has_joined_sizes),
         cmocka_unit_test(map_has_the_native_cpu),
+        cmocka_unit_test(map_has_other_nodes),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_tooltips_are_short),
         cmocka_unit_test(map_has_the_memory_side_cache),

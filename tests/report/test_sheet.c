@@ -378,6 +378,36 @@ static void test_units_and_words(void **state)
     as_sheet_finish(&s);
 }
 
+/* The nearest and the farthest pair of CPUs are said with their NUMA nodes. */
+static void test_pairs_of_nodes(void **state)
+{
+    (void)state;
+    static const char *const notes[] = {"within node 0", "nodes 0 and 1"};
+    gpu.capabilities = AS_CAP_HOST_KERNELS;
+    add_fact("c2c.median", 60, "ns", NAN);
+    for (int i = 0; i < 2; i++) {
+        char axes[96];
+        struct as_buf detail = AS_BUF_INIT;
+        snprintf(axes, sizeof axes, "{\"peer\":\"cpu\",\"from\":0,\"to\":%d,\"op\":\"cas\"}", 1 + i);
+        struct as_cell *c = add_cell("c2c", axes, i ? 140 : 50, "ns");
+        as_buf_printf(&detail, "{\"nodes\": \"%s\"}", notes[i]);
+        c->detail = as_buf_take(&detail);
+        add_fact(i ? "c2c.max" : "c2c.min", i ? 140 : 50, "ns", NAN);
+        facts[run.facts_n - 1].evidence[0] = c->id;
+        facts[run.facts_n - 1].evidence_n = 1;
+    }
+    struct as_sheet s = made();
+    const struct as_sheet_row *row = as_sheet_find(&s, "Cache line", "core to core");
+    assert_non_null(row);
+    assert_string_equal(details_of(row),
+                        "median of pairs, nearest 50.0 ns (within node 0), farthest 140 ns (nodes 0 and 1)");
+    as_sheet_finish(&s);
+    for (int i = 0; i < 2; i++) {
+        free(cells[i].detail);
+        cells[i].detail = NULL;
+    }
+}
+
 /* A line contradicted by an earlier run is unsteady; a run beside another process contradicts nothing. */
 static void test_earlier_runs(void **state)
 {
@@ -485,6 +515,7 @@ int main(void)
         cmocka_unit_test_setup(test_groups_in_the_device_s_words, start),
         cmocka_unit_test_setup(test_one_thread, start),
         cmocka_unit_test_setup(test_unproved_memory, start),
+        cmocka_unit_test_setup(test_pairs_of_nodes, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_earlier_runs, start),
         cmocka_unit_test_setup(test_every_peer, start),

@@ -71,6 +71,21 @@ def test_no_driver_starts(assay):
         expect(part in " ".join(listed.out.split()), "devices says it too", listed)
 
 
+def test_sharing_is_tested(assay):
+    """Beside what the driver announces stands what an access found: here that the host reaches the device's memory, and with
+    "apart" that it does not, which ends no worker."""
+    for words, answer in (("runs", "in place"), ("runs apart", "CPU has no access")):
+        done = run(assay, words, "sharing", "--device", "cuda:0", "--trials", "1")
+        expect(done.code in MEASURED and "worker" not in done.err, "no worker is lost", done)
+        found = {c["axes"]["allocator"]: c for c in assay.cells() if c["probe"] == "sharing"}
+        said = {name: c["answers"][int(c["median"]) - 1] for name, c in found.items() if c["status"] == "ok"}
+        expect(said["cuMemAlloc"] == answer, "what was found", said)
+        expect(said["cuMemAllocManaged"] == said["cuMemHostAlloc"] == said["malloc"] == "in place", "of other memory", said)
+        facts = " ".join(assay.run("facts", "last", "--all").out.split())
+        unannounced = "share 'cuMemAlloc' memory in place, which the driver does not announce"
+        expect((unannounced in facts) == (answer == "in place"), "announced", facts)
+
+
 def suites(assay):
     names = [json.loads(line)["suite"] for line in assay.run("list", "suites", "--json").out.splitlines()]
     expect("node" in names and "quick" in names, "the suites", names)

@@ -31,6 +31,7 @@ SMALL = {
     "migration": "allocator=first touch=all agent=all pass=1,2 size=1MiB", "matmul": "path=dot,tiled,naive type=f32,s8 size=64", "mix": "mix=ffma32,ffma32+iadd32", "numerics": "", "occupancy": "threads=256 values=16,240 shared=0", "onchip": "size=16KiB stride=64 shared=0", "onchip_bandwidth": "what=shared,shared_stores width=128,32 stride=1",
     "onchip_lines": "", "page_events": "what=faults pages=16 allocator=device", "power": "",
     "residual": "side=device op=read touched=1MiB size=64KiB pass=1 allocator=device", "roofline": "type=f64 width=best",
+    "sharing": "",
     "sync": "op=max path=native memory=global elements=1024 threads=64",
     "tlb": "pages=16 stride=page allocator=device", "topology": "place=memory",
 }

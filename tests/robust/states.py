@@ -200,6 +200,14 @@ def test_states_on_the_command_line(assay):
     expect(both.code == harness.OK and "of state" not in both.out, "an order of variables is no other state", both)
 
 
+def test_a_state_decides_whether_memory_is_coherent(assay):
+    """Only coherent memory passes lines between a CPU and a running kernel."""
+    for value, code in ((0, USAGE), (1, harness.OK)):
+        done = assay.run("plan", "c2c", "--device", "hip:0", "--set", "peer=device", "--set", "from=0", "--set", "to=0",
+                         "--set", "allocator=pinned_portable", "--set", f"state=HIP_HOST_COHERENT={value}", env=hip(assay))
+        expect(done.code == code, "planned where it is", done)
+
+
 def test_a_state_in_which_the_device_cannot_be_opened(assay):
     """It costs the cells of that state, with the reason."""
     done = assay.run("run", *suite(assay), env=hip(assay, FAKE_HIP="apu mi300a sdma stateless"))

@@ -3,6 +3,7 @@
 #include "lib/buffers/buffers.h"
 
 #include "base/host.h"
+#include "device/host.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -155,6 +156,10 @@ static enum as_status c2c_prepare(struct c2c *s, struct as_trial_context *tc, st
     if (!st)
         memset(s->memory->host, 0, want.bytes);
     tc->footprint = want.bytes;
+    char nodes[64];
+    as_host_pair_nodes("", s->pair[0], s->pair[1], nodes, sizeof nodes);
+    if (nodes[0])
+        as_note(tc, "nodes", nodes);
     return st;
 }
 

@@ -1,6 +1,9 @@
 /* Core-to-core latency: between cores, between a core and the device, between compute units. */
 #include "facts/rule.h"
 
+#include "base/text.h"
+#include "model/metrics.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +21,20 @@ static const struct pair_kind pair_kinds[] = {
     {"compute_unit", "units", "unit", "load", .is_within_device = true},
 };
 
-/* How the line was transferred, and how many pairs are tied. */
+/* How the line was transferred, on which NUMA nodes of several, and how many pairs are tied. */
 static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
 {
     const char *op = as_cell_axis(cell, "op");
-    const int n = snprintf(out, size, "%s%.16s", op[0] ? "by " : "", op);
-    if (alike && n >= 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "%s%zu other%s statistically tied", n ? "; " : "", alike,
-                 alike == 1 ? "" : "s");
+    char *nodes = as_cell_note_text(cell, "nodes");
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s%.16s", op[0] ? "by " : "", op);
+    if (nodes)
+        as_buf_printf(&b, "%s%s", b.len ? "; " : "", nodes);
+    if (alike)
+        as_buf_printf(&b, "%s%zu other%s statistically tied", b.len ? "; " : "", alike, alike == 1 ? "" : "s");
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    free(nodes);
     return out;
 }
 
@@ -49,7 +58,7 @@ static struct as_fact *c2c_add_pair(struct as_rule_context *c, const struct as_c
     struct as_fact *f = NULL;
     if (alike + 1 < n)
         f = as_fact_add_cell(c, relation, cell, AS_BY(.object = kind->object, .ends = kind->ids));
-    char value[200], how[80];
+    char value[200], how[128];
     if (!f)
         return NULL;
     how_text(cell, alike, how, sizeof how);

@@ -2,6 +2,8 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 UNIT_TEST(test_costs)
@@ -51,6 +53,26 @@ UNIT_TEST(test_tied_pairs)
     made_end(&m);
 }
 
+/* Of a host with several NUMA nodes the facts say on which the pairs are. */
+UNIT_TEST(test_nodes)
+{
+    static const char *const nodes[] = {"within node 0", "nodes 0 and 1, one socket", "nodes 0 and 2, sockets 0 and 1"};
+    struct made m;
+    made_cpu(&m);
+    for (int i = 0; i < 3; i++) {
+        char axes[64], detail[80];
+        snprintf(axes, sizeof axes, "peer=cpu from=0 to=%d op=cas pairs=every", 1 + i);
+        struct as_cell *cell = made_add(&m, "c2c", "ns", 50 + 40 * i, axes);
+        snprintf(detail, sizeof detail, "{\"nodes\": \"%s\"}", nodes[i]);
+        free(cell->detail);
+        cell->detail = strdup(detail);
+    }
+    made_derive(&m);
+    made_says(made_near(&m, "c2c.min", 50, 0), "by cas; within node 0)");
+    made_says(made_near(&m, "c2c.max", 130, 0), "by cas; nodes 0 and 2, sockets 0 and 1)");
+    made_end(&m);
+}
+
 /* A fact without cells for its operation does not fall back to another operation or memory. */
 UNIT_TEST(test_one_operation)
 {
@@ -76,6 +98,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_tied_pairs),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_one_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,13 @@ static void explain_grids(const char *title, const char *const *list, const stru
 static void answers_found(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
-    as_text_fill(out, "Results by property:", style->width, 0, 0);
+    if (p->answers) {
+        as_buf_str(&line, "Answers: ");
+        for (size_t i = 0; p->answers[i]; i++)
+            as_buf_printf(&line, "%s%s", i ? ", " : "", p->answers[i]);
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    } else
+        as_text_fill(out, "Results by property:", style->width, 0, 0);
     for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++) {
         as_buf_clear(&line);
         as_buf_printf(&line, "%s: %s", own->word, own->metric.counts);

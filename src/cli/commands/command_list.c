@@ -57,7 +57,7 @@ void as_list_json_line(struct as_buf *line, struct as_buf *out)
 static void add_units(struct as_table *t, const struct as_probe *p)
 {
     struct as_buf units = AS_BUF_INIT;
-    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* units differ by property */
+    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0 && !p->answers; /* units differ by property */
     as_buf_str(&units, answers ? "per property" : p->unit);
     for (const struct as_own_metric *own = p->own_metrics; own && own->axis && !answers; own++)
         as_buf_printf(&units, ", %s", own->metric.unit);

@@ -22,9 +22,7 @@ struct as_gpu_block {
     int node;
 };
 
-/* Values of as_gpu_allocator.most: managed memory that migrates evicts other pages instead of failing; the module of a
- * static variable must be loaded whole. */
-#define AS_GPU_MANAGED_MAX (UINT64_C(1) << 30)
+/* A static variable's module must be loaded whole. */
 #define AS_GPU_STATIC_MAX (UINT64_C(512) << 20)
 /* Of a static variable on a device in the host's memory: below what 32-bit relocations reach. */
 #define AS_GPU_STATIC_IN_HOST (UINT64_C(1536) << 20)
@@ -51,7 +49,7 @@ struct as_gpu_allocator {
     int option;     /* for the backend */
     enum as_gpu_source sources;
     enum as_gpu_again again;
-    uint64_t most;           /* bytes, 0: all free memory */
+    bool is_managed;         /* one address for host and device, whose pages may migrate */
     bool on_demand;          /* backed at first touch, if the device can fault */
     bool anywhere;           /* may also lie on another device */
     bool granted;            /* another device can access it only if granted when it was mapped */
@@ -70,8 +68,6 @@ void *as_gpu_pointer(const struct as_memory *mem);
 
 /* ---- shared.c ---- */
 
-/* Reads memory that may have no page, which a plain access would crash on. False: it could not be read. */
-bool as_gpu_read_unsure(const void *at, void *to, size_t bytes);
 /* Does the host find what the driver wrote to a block of the first allocator, at the device's address? */
 bool as_gpu_host_reads(struct as_gpu *gpu);
 

@@ -1,19 +1,7 @@
 /* Whether the host can use the device's memory in place, found by use. */
 #include "device/gpu/memory.h"
 
-#include <unistd.h>
-
-bool as_gpu_read_unsure(const void *at, void *to, size_t bytes)
-{
-    int ends[2];
-    if (pipe(ends))
-        return false;
-    /* The kernel reports a bad address where an access of this process would end it. */
-    const bool is_read = write(ends[1], at, bytes) == (ssize_t)bytes && read(ends[0], to, bytes) == (ssize_t)bytes;
-    close(ends[0]);
-    close(ends[1]);
-    return is_read;
-}
+#include "base/guarded.h"
 
 bool as_gpu_host_reads(struct as_gpu *gpu)
 {
@@ -22,8 +10,7 @@ bool as_gpu_host_reads(struct as_gpu *gpu)
     struct as_gpu_block b = {.how = how, .home = gpu->here, .bytes = 4096};
     uint64_t found = 0;
     bool reads = !how->get(gpu, &b, NULL) && !gpu->api->write(gpu, b.address, &written, sizeof written) &&
-                 !as_gpu_settle(gpu, NULL) &&
-                 as_gpu_read_unsure((const void *)(uintptr_t)b.address, &found, sizeof found);
+                 !as_gpu_settle(gpu, NULL) && as_read_guarded((const void *)(uintptr_t)b.address, &found, sizeof found);
     as_gpu_check(gpu, how->release(gpu, &b), how->name, NULL);
     return reads && found == written;
 }

@@ -47,6 +47,25 @@ static enum as_status get_fine(struct as_gpu *gpu, struct as_gpu_block *b, struc
     return as_gpu_check(gpu, code, "hipExtMallocWithFlags", err);
 }
 
+/* Without the flag of mapped memory, which makes memory coherent in any case; host memory is mapped without it too. */
+static enum as_status get_unmapped(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
+{
+    void *address = NULL;
+    enum as_status st = AS_GPU_DO(gpu, err, host_alloc, &b->host, b->bytes, b->how->flags);
+    if (!st)
+        st = as_gpu_check(gpu, as_hip_of(gpu)->hipHostGetDevicePointer(&address, b->host, 0), "hipHostGetDevicePointer",
+                          err);
+    b->address = (uintptr_t)address;
+    return st;
+}
+
+/* Whether host memory is coherent whose flags leave it open. */
+static bool is_host_coherent(void)
+{
+    const char *coherent = getenv("HIP_HOST_COHERENT");
+    return coherent && strtol(coherent, NULL, 10) != 0;
+}
+
 static enum as_status hip_allocators_get_managed(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
@@ -204,17 +223,18 @@ static enum as_status hip_allocators_get_static(struct as_gpu *gpu, struct as_gp
 }
 
 #define NEEDS(attribute) .needs = hipDeviceAttribute##attribute, .needs_name = "hipDeviceAttribute" #attribute
-#define PINNED                                                                                                         \
-    as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",       \
-                                                                       .sources = AS_GPU_FROM_HOST
+#define PINNED PINNED_BY(as_gpu_get_pinned)
+#define PINNED_BY(get)                                                                                                 \
+    get, as_gpu_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",                     \
+                                                         .sources = AS_GPU_FROM_HOST
 #define MANAGED                                                                                                        \
     hip_allocators_get_managed, hip_allocators_release_plain, NEEDS(ManagedMemory),                                    \
-        .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                       \
-        .most = AS_GPU_MANAGED_MAX, .coherent = true
+        .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true,   \
+        .coherent = true
 
 #define SETTLED(how, for_whom)                                                                                         \
     hip_allocators_get_managed, hip_allocators_release_plain, how, NEEDS(ConcurrentManagedAccess),                     \
-        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MAX, .flags = for_whom
+        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true, .flags = for_whom
 #define ADVISED(how, for_whom)                                                                                         \
     SETTLED(how, for_whom), .why_not = "it supports no advice on managed memory", .coherent = true
 #define PREFETCHED(for_whom)                                                                                           \
@@ -244,7 +264,8 @@ const struct as_gpu_allocator as_hip_allocators[] = {
     {"hipMallocManaged prefetch to host", PREFETCHED(FOR_HOST), .again = AS_GPU_BEFORE_HOST},
     {"hipHostMalloc", PINNED, .coherent = true},
     {"hipHostMalloc coherent", PINNED, .flags = hipHostMallocCoherent, .coherent = true},
-    {"hipHostMalloc non-coherent", PINNED, .flags = hipHostMallocNonCoherent},
+    {"hipHostMalloc non-coherent", PINNED_BY(get_unmapped), .flags = hipHostMallocNonCoherent},
+    {"hipHostMalloc portable", PINNED_BY(get_unmapped), .flags = hipHostMallocPortable},
     {"hipHostRegister malloc", as_gpu_get_registered, as_gpu_release_registered, NEEDS(CanMapHostMemory),
      .why_not = "it does not see host memory", .sources = AS_GPU_FROM_HOST, .coherent = true},
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PageableMemoryAccess),
@@ -257,7 +278,7 @@ const struct as_gpu_allocator as_hip_allocators[] = {
      .why_not = "its kernels cannot access memory of the process; HSA_XNACK=1 allows it on chips with XNACK",
      .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true, .pages = AS_GPU_POOL_PAGES},
     {"__managed__", hip_allocators_get_static, as_gpu_release_static, NEEDS(ManagedMemory),
-     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MAX,
+     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true,
      .is_static = true},
     {.name = NULL},
 };
@@ -287,10 +308,10 @@ void as_hip_list_allocators(struct as_device *dev)
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
         const struct as_gpu_allocator *a = &as_hip_allocators[i];
         struct as_allocator *out = &dev->info.allocators[i];
-        bool fine = a->get == get_fine;
+        bool fine = a->get == get_fine, open = a->get == get_unmapped && a->flags == hipHostMallocPortable;
         *out = (struct as_allocator){.host_access = (a->sources & AS_GPU_FROM_HOST) != 0 || (one_memory && !a->granted),
                                      .on_demand = a->on_demand,
-                                     .coherent = a->coherent || (fine && one_memory)};
+                                     .coherent = a->coherent || (fine && one_memory) || (open && is_host_coherent())};
         as_copy_text(out->name, sizeof out->name, a->name);
         out->role = as_role_in(as_hip_roles, a->name);
         say_why_not(hip, a, out);

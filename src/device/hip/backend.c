@@ -8,7 +8,7 @@
 /* Environment variables that select devices, by priority. */
 static const char *const choosers[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
 
-static const char *const environment[] = {"HSA_XNACK", "HSA_ENABLE_SDMA", NULL};
+static const char *const environment[] = {"HSA_XNACK", "HSA_ENABLE_SDMA", "HIP_HOST_COHERENT", NULL};
 
 /* The runtime's own texts are not helpful. */
 static enum as_status hip_no_device(hipError_t code, struct as_error *err)

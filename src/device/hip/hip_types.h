@@ -160,6 +160,7 @@ enum {
     hipMemAccessFlagsProtReadWrite = 3,
     hipMemAllocationGranularityMinimum = 0,
     hipMemcpyDefault = 4,
+    hipHostMallocPortable = 1,
     hipHostMallocMapped = 2,
     hipHostMallocCoherent = 0x40000000,
     hipHostRegisterMapped = 2,

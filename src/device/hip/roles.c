@@ -18,6 +18,7 @@ const struct as_role_name as_hip_roles[] = {
     {AS_ROLE_PINNED, "hipHostMalloc"},
     {AS_ROLE_PINNED_COHERENT, "hipHostMalloc coherent"},
     {AS_ROLE_PINNED_NONCOHERENT, "hipHostMalloc non-coherent"},
+    {AS_ROLE_PINNED_PORTABLE, "hipHostMalloc portable"},
     {AS_ROLE_REGISTERED, "hipHostRegister malloc"},
     {AS_ROLE_PAGEABLE, "malloc"},
     {AS_ROLE_PAGEABLE_HUGE, "malloc huge pages"},

@@ -366,6 +366,34 @@ static void find_links(const struct as_report_run *run, const struct as_device_i
     }
 }
 
+/* Of a CPU with several NUMA nodes: memory of another node, with the node's own beside it. */
+static void find_other_node(const struct as_quantity_subject *s, struct as_map_numbers *out)
+{
+    static const struct {
+        const char *other, *own;
+    } of[AS_MAP_KINDS] = {[AS_MAP_LATENCY] = {"numa.latency.other", "numa.latency.own"},
+                          [AS_MAP_BANDWIDTH] = {"numa.read.other", "numa.read.own"}};
+    struct as_map_link l = {.name = "other node", .about = "memory of another NUMA node, the worst pair"};
+    struct as_quantity_value v;
+    bool any = false;
+    for (enum as_map_kind k = AS_MAP_LATENCY; k <= AS_MAP_BANDWIDTH; k++) {
+        struct as_buf note = AS_BUF_INIT;
+        if (!as_quantity_is_of_side(s, AS_SIDE_CPU) || !find_host(s, of[k].other, &v))
+            continue;
+        take_host_value(&v, &l.number[k]);
+        any = true;
+        if (find_host(s, of[k].own, &v)) {
+            const struct as_number own = as_quantity_number(&v);
+            as_buf_str(&note, "own node ");
+            as_page_number(&note, &own);
+            as_copy_text(l.number[k].note, sizeof l.number[k].note, as_buf_get(&note));
+        }
+        as_buf_finish(&note);
+    }
+    if (any && out->links_n < AS_MAP_LINKS_MAX)
+        out->link[out->links_n++] = l;
+}
+
 /* Links of a device that were measured, but rejected. */
 static void find_rejected_links(const struct as_report_run *run, const struct as_device_info *info,
                                 struct as_map_numbers *out)
@@ -392,6 +420,7 @@ void as_map_numbers_find(const struct as_report_run *run, const struct as_device
     find_rows(&s, out);
     find_claims(info, out);
     find_links(run, info, &s, out);
+    find_other_node(&s, out);
     find_rejected_links(run, info, out);
 }
 

@@ -259,10 +259,11 @@ enum as_status as_page_maps(struct as_page *p)
         link_table(p, rr);
     }
     as_html_details(b, "more", "How to read the map");
-    as_html_paragraph(b, "lead",
-                      "Boxes are drawn as the operating system or the driver describes the machine; the numbers are "
-                      "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
-                      "dashed boxes are remote memory that the device reaches over a link.");
+    as_html_paragraph(
+        b, "lead",
+        "Boxes are drawn as the operating system or the driver describes the machine; the numbers are "
+        "measured unless marked as reported. The width of a line is the bandwidth of what it leads to; "
+        "dashed boxes are remote memory that the device reaches over a link, or the CPU on another NUMA node.");
     as_html_close(b, "details");
     as_html_part_end(b, p->n > 1);
     return AS_OK;

@@ -106,7 +106,7 @@ static void sheet_add_further(const struct as_quantity_subject *s, const struct 
     struct as_quantity_value further;
     struct as_buf reason = AS_BUF_INIT;
     for (const struct as_quantity *q = as_quantities; q->name; q++) {
-        char behind[32];
+        char behind[72];
         if (q->beside != line || as_quantity_find(s, q, &further, &reason) != AS_QUANTITY_FOUND ||
             (further.cell && further.cell == row->cell) || !further.decided)
             continue;
@@ -116,6 +116,8 @@ static void sheet_add_further(const struct as_quantity_subject *s, const struct 
             continue;
         }
         as_quantity_expand(s, q->behind, behind, sizeof behind);
+        if (further.named[0] && !behind[0] && strcmp(further.named, n->named) != 0)
+            snprintf(behind, sizeof behind, "(%.*s)", (int)sizeof behind - 3, further.named);
         add_text(row, further.source->said ? further.source->said : q->before, &further, behind);
     }
     as_buf_finish(&reason);

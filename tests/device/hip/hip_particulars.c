@@ -73,6 +73,7 @@ static const char *const on_card[] = {"hipMalloc",
                                       "hipHostMalloc",
                                       "hipHostMalloc coherent",
                                       "hipHostMalloc non-coherent",
+                                      "hipHostMalloc portable",
                                       "hipHostRegister malloc",
                                       "__managed__",
                                       NULL};
@@ -91,6 +92,7 @@ static const char *const on_apu[] = {"hipMalloc",
                                      "hipHostMalloc",
                                      "hipHostMalloc coherent",
                                      "hipHostMalloc non-coherent",
+                                     "hipHostMalloc portable",
                                      "hipHostRegister malloc",
                                      "malloc",
                                      "malloc huge pages",
@@ -130,6 +132,32 @@ static void test_card(void **state)
     assert_non_null(strstr(as_info_allocator(&gpu.dev.info, "hipMallocManaged XNACK")->why_not, "HSA_XNACK=1"));
 }
 
+/* The environment decides whether memory is coherent whose flags leave it open, and of no other. */
+static void test_coherence_by_environment(void **state)
+{
+    static const struct {
+        const char *value;
+        bool coherent;
+    } cases[] = {{NULL, false}, {"0", false}, {"1", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_memory *m = NULL;
+        struct as_error err = {0};
+        close_gpu(&gpu);
+        if (cases[i].value)
+            setenv("HIP_HOST_COHERENT", cases[i].value, 1);
+        open_gpu(&gpu, 0);
+        unsetenv("HIP_HOST_COHERENT");
+        assert_int_equal(as_info_allocator(&gpu.dev.info, "hipHostMalloc portable")->coherent, cases[i].coherent);
+        assert_false(as_info_allocator(&gpu.dev.info, "hipHostMalloc non-coherent")->coherent);
+        assert_true(as_info_allocator(&gpu.dev.info, "hipHostMalloc")->coherent);
+        check_ok(gpu_get("hipHostMalloc portable", 4096, NULL, &m, &err), &err);
+        gpu.dev.memory->free(&gpu.dev, m);
+        check_ok(gpu_get("hipHostMalloc non-coherent", 4096, NULL, &m, &err), &err);
+        gpu.dev.memory->free(&gpu.dev, m);
+    }
+}
+
 /* Managed memory is capped where its pages move: on demand, by advice or by prefetching. */
 static void test_managed_caps(void **state)
 {
@@ -163,19 +191,6 @@ static void test_memory_apart(void **state)
     assert_false(own->host_access);
     assert_non_null(strstr(own->no_sharing, "a value written there was not read by the host"));
     assert_true(as_info_allocator(&gpu.dev.info, "hipHostMalloc")->host_access);
-}
-
-/* Memory without access is not read, and nothing crashes. */
-static void test_unsure_reads(void **state)
-{
-    uint64_t here = 42, got = 0;
-    (void)state;
-    void *nowhere = as_map_reserve(4096);
-    assert_non_null(nowhere);
-    assert_true(as_gpu_read_unsure(&here, &got, sizeof got));
-    assert_int_equal(got, 42);
-    assert_false(as_gpu_read_unsure(nowhere, &got, sizeof got));
-    assert_false(as_gpu_read_unsure(NULL, &got, sizeof got));
 }
 
 /* Stack and other memory of the process through the allocator of such memory, which keeps it; through no other. */
@@ -381,10 +396,10 @@ int main(void)
         cmocka_unit_test(test_unknown_chip),
         cmocka_unit_test_setup_teardown(test_card, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_managed_caps, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_coherence_by_environment, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_memory_apart, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_memory_in_place, gpu_setup, gpu_teardown),
-        cmocka_unit_test(test_unsure_reads),
         cmocka_unit_test_setup_teardown(test_pages_of_process_memory, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_advice, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_attributes, gpu_setup, gpu_teardown),

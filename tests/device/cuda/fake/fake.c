@@ -11,6 +11,7 @@
  *   grace      kernels read the page tables of the host, which reaches managed memory on the device; the memory of each
  *              device is a memory node of the host, numbered from 1 in PCI order
  *   uvm        kernels reach no memory of malloc
+ *   apart      the host has no memory where that of the device is
  *   noaccess   mapped memory cannot be made accessible
  *   runs       any module is taken; see launch.c for what its kernels do
  *   fail=N     the N-th call that works in a context fails once with CUDA_ERROR_NOT_SUPPORTED; see driver_base.c

@@ -1,5 +1,5 @@
-/* Streams, events, modules and launches of the stand-in. The kernels of the probes concurrency, launch, migration and
- * fault and of the sentinel run on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing.
+/* Streams, events, modules and launches of the stand-in. The kernels of the probes concurrency, launch, migration,
+ * fault and sharing and of the sentinel run on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing.
  * FAKE_CUDA_ONCE names a file that is removed by the first wait after a launch of "count"; that wait then does what
  * FAKE_CUDA says: "hang" it never ends, "lose" the context is lost. */
 #include "inside.h"
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 _Thread_local struct as_host_item as_host_item;
@@ -20,6 +21,7 @@ _Thread_local struct as_host_item as_host_item;
 #define F64
 #include "../../conformance/conformance.kernel"
 #include "lib/pages/pages.kernel"
+#include "probes/coherence/sharing/sharing.kernel"
 #include "probes/links/migration/migration.kernel"
 #include "probes/runtime/concurrency/concurrency.kernel"
 #include "probes/runtime/launch/launch.kernel"
@@ -254,6 +256,24 @@ static void run_sum_words(void **p)
     sum_words(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
 }
 
+/* With the word "apart", memory of the device is told to be where the host has none. */
+static void run_tell(void **p)
+{
+    static void *nowhere;
+    u64 *data = *(u64 **)p[0], *out = *(u64 **)p[1];
+    const struct block *b = fake_find(data, sizeof *data);
+    tell(data, out, *(const u64 *)p[2]);
+    if (!fake_asked("apart") || !b || b->kind != DEVICE_MEMORY)
+        return;
+    nowhere = nowhere ? nowhere : mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    out[0] = (u64)(uintptr_t)nowhere;
+}
+
+static void run_look(void **p)
+{
+    look(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
+}
+
 static void run_clock(void **p)
 {
     u64 *out = *(u64 **)p[0], ns = *(const u64 *)p[1];
@@ -286,6 +306,8 @@ static const struct {
                {"touch", run_touch},
                {"write_words", run_write_words},
                {"sum_words", run_sum_words},
+               {"tell", run_tell},
+               {"look", run_look},
                {"as_clock", run_clock},
                {"conform_tick", run_tick},
                {"conform_numbers", run_numbers},

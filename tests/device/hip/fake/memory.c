@@ -115,9 +115,14 @@ API hipError_t hipFree(void *address)
 API hipError_t hipHostMalloc(void **host, size_t bytes, unsigned int flags)
 {
     CAN_FAIL();
-    unsigned coherence = flags & (hipHostMallocCoherent | hipHostMallocNonCoherent);
+    /* Some runtimes ignore that memory should not be coherent if it is to be mapped. */
+    static const unsigned accepted[] = {hipHostMallocMapped, hipHostMallocMapped | hipHostMallocCoherent,
+                                        hipHostMallocNonCoherent, hipHostMallocPortable};
+    size_t i = 0;
     *host = NULL;
-    if ((flags & ~coherence) != hipHostMallocMapped || coherence == (hipHostMallocCoherent | hipHostMallocNonCoherent))
+    while (i < sizeof accepted / sizeof *accepted && accepted[i] != flags)
+        i++;
+    if (i == sizeof accepted / sizeof *accepted)
         return fake_broke(__func__, hipErrorInvalidValue);
     return add(host, bytes, PINNED, flags);
 }
