@@ -235,14 +235,6 @@ uint64_t as_info_memory_least(const struct as_device_info *info, const char *all
     return least < unsure ? unsure : least < limit ? least : limit;
 }
 
-uint64_t as_info_managed_most(const struct as_device_info *info)
-{
-    enum { APART = 64 };
-    static const uint64_t usual = UINT64_C(1) << 30, largest = UINT64_C(1) << 42;
-    const uint64_t least = as_info_memory_least(info, as_used_by_cpu, 1), room = least + least / APART;
-    return least > largest ? largest : room > usual ? room : usual;
-}
-
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes)
 {
     static const double rounding = 0.999; /* sizes are whole cache lines */

@@ -250,9 +250,6 @@ const char *as_info_largest_cache_name(const struct as_device_info *info, const 
  * where one cache is reported to have over 128 MiB, since a guest has only a share of it. Symbol "DRAM1" of axes (NULL,
  * one thread). */
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads);
-/* Cap of managed memory whose pages migrate, which evicts other pages instead of failing: 1 GiB, or that minimum for
- * CPU threads, with space between arrays, where the caches of the host's CPUs are so large. */
-uint64_t as_info_managed_most(const struct as_device_info *info);
 /* Whether a working set reaches that minimum. */
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes);
 /* Bytes of a working set in main memory for all threads that also fills a launch: symbol "DRAM" of axes. */

@@ -149,17 +149,21 @@ static bool is_only_in_state(const struct planner *p, const struct as_axes *axes
     return false;
 }
 
+/* Does the axis say how much memory is taken? */
+static bool plan_is_extent(const char *axis)
+{
+    return strcmp(axis, "size") == 0 || strcmp(axis, "pages") == 0 || strcmp(axis, "elements") == 0;
+}
+
 /* What does not apply, but would with less memory: the largest of its halves that does. *axes is then that. */
 static bool plan_shrink(const struct planner *p, const struct as_probe *probe, struct as_axes *axes)
 {
-    static const char *const extents[] = {"size", "pages", "elements"};
     enum { HALVINGS = 10, LINE = 64 };
     struct as_axis_value *v = NULL;
     struct as_axes less = *axes;
     struct as_error why;
     for (size_t i = 0; i < less.n; i++)
-        for (size_t k = 0; k < sizeof extents / sizeof *extents; k++)
-            v = strcmp(less.v[i].name, extents[k]) == 0 ? &less.v[i] : v;
+        v = plan_is_extent(less.v[i].name) ? &less.v[i] : v;
     uint64_t n = v && v->number >= 1 ? (uint64_t)v->number : 0;
     for (int i = 0; i < HALVINGS && n >= 2 * LINE; i++) {
         n /= 2;
@@ -384,6 +388,7 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
         for (size_t i = 0; i < sets_n; i++) {
             const char *e = set_expr(sets[i], g->probe, &g->probe->axes[n]);
             expr = e ? e : expr;
+            p->fit &= !(e && plan_is_extent(g->probe->axes[n].name)); /* what was asked for is never replaced */
         }
         st = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
         if (strcmp(g->probe->axes[n].name, "size") == 0)

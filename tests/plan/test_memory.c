@@ -63,13 +63,19 @@ static bool is_memory(const struct as_cell *c)
                              (double)as_probe_find(c->probe)->memory_claim(&apu, &c->axes));
 }
 
-static void add(struct as_plan *plan, const char *text)
+/* set: as of --set; NULL none. */
+static void add_set(struct as_plan *plan, const char *text, const char *set)
 {
     struct as_suite suite;
     struct as_error err = {0};
-    if (as_suite_parse("planned", text, &suite, &err) || as_plan_add(plan, &suite, &apu, NULL, 0, &err))
+    if (as_suite_parse("planned", text, &suite, &err) || as_plan_add(plan, &suite, &apu, &set, set != NULL, &err))
         fail_msg("%s", err.text);
     as_suite_finish(&suite);
+}
+
+static void add(struct as_plan *plan, const char *text)
+{
+    add_set(plan, text, NULL);
 }
 
 static double largest_of(const struct as_plan *plan, const char *probe)
@@ -378,31 +384,9 @@ UNIT_TEST(test_managed_by_cpu)
     card.host_cache = 192 * MIB;
     assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 768. * (double)MIB, why, sizeof why), 1);
     assert_true(as_info_memory_least(&card, "cuMemAllocManaged", 0) < 768 * MIB);
-    card.host_cache = 384 * MIB; /* of a card with little free memory */
+    card.host_cache = 384 * MIB;
     assert_int_equal(planned_by(by_cpu, &card, AS_ROLE_MANAGED, 1536. * (double)MIB, why, sizeof why), 0);
     assert_non_null(strstr(why, "'cuMemAllocManaged' gives at most 1 GiB"));
-}
-
-/* The cap of managed memory grows with them too, for each number of threads and for the latency. */
-UNIT_TEST(test_cap_beyond_caches)
-{
-    static const uint64_t caches[] = {32, 240, 256, 384, 768, 2304};
-    static const char chase[] = "[host_latency]\nallocator = all\ntouch = cpu\nsize = DRAM1\n";
-    char why[160] = "";
-    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
-        struct as_device_info card = describe_card();
-        card.host_cache = caches[i] << 20;
-        card.allocators[1].most = as_info_managed_most(&card);
-        const double least = (double)as_info_memory_least(&card, as_used_by_cpu, 0),
-                     set = (double)as_info_memory_set(&card);
-        assert_true(caches[i] > 240 || card.allocators[1].most == cap);
-        why[0] = 0;
-        if (planned_by(by_cpu, &card, AS_ROLE_MANAGED, least, why, sizeof why) +
-                    planned_by(by_cpu, &card, AS_ROLE_MANAGED, set, why, sizeof why) !=
-                1 ||
-            planned_by(chase, &card, AS_ROLE_MANAGED, least, why, sizeof why) != 1)
-            fail_msg("%llu MiB: not planned: %s", (unsigned long long)caches[i], why);
-    }
 }
 
 /* A size that was asked for is refused, never replaced. */
@@ -440,7 +424,7 @@ UNIT_TEST(test_fit)
                       other[] = "[atomics]\nagent = device\nelements = 1073741824\ntype = u64\ncpu_threads = 0\n"
                                 "device_threads = 64\nallocator = hipMallocManaged\nfit = yes\n";
     const struct as_device_info before = apu;
-    struct as_plan refused = {0}, fitted = {0}, whole = {0}, unfit = {0};
+    struct as_plan refused = {0}, fitted = {0}, whole = {0}, unfit = {0}, chosen = {0};
     struct as_suite suite;
     struct as_error err = {0};
     char text[256];
@@ -450,6 +434,7 @@ UNIT_TEST(test_fit)
     add(&refused, asked);
     add(&fitted, text);
     add(&unfit, other);
+    add_set(&chosen, text, "pages=10000000"); /* what a user asks for is never replaced */
     apu = before;
     assert_int_equal(planned_pages(&whole, 10000000, AS_CELL_PLANNED), 1);
     assert_int_equal(planned_pages(&refused, 10000000, AS_CELL_UNSUPPORTED), 1);
@@ -457,6 +442,8 @@ UNIT_TEST(test_fit)
     assert_int_equal(planned_pages(&fitted, 1250000, AS_CELL_PLANNED), 1); /* 4.8 GiB: at most half of what is free */
     assert_int_equal(planned_pages(&fitted, 10000, AS_CELL_PLANNED), 1);
     assert_true(fitted.n == 2 && fitted.fitted == 1 && whole.fitted == 0 && refused.fitted == 0);
+    assert_int_equal(planned_pages(&chosen, 10000000, AS_CELL_UNSUPPORTED), 1);
+    assert_true(chosen.n == 1 && chosen.fitted == 0);
     assert_int_equal(unfit.n, 1);
     assert_int_equal(unfit.cells[0].status, AS_CELL_UNSUPPORTED);
     assert_true(as_axes_number(&unfit.cells[0].axes, "elements") == 1073741824);
@@ -468,6 +455,7 @@ UNIT_TEST(test_fit)
     as_plan_finish(&fitted);
     as_plan_finish(&whole);
     as_plan_finish(&unfit);
+    as_plan_finish(&chosen);
 }
 
 /* What suite upm takes from the study of the MI300A is measured with less memory too. */
@@ -522,13 +510,19 @@ static void test_streams_under_caps(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams_under_caps),   cmocka_unit_test(test_what_is_known),
-        cmocka_unit_test(test_memory_cells),         cmocka_unit_test(test_suites),
-        cmocka_unit_test(test_cpu_claims_memory),    cmocka_unit_test(test_managed_by_cpu),
-        cmocka_unit_test(test_study_is_planned),     cmocka_unit_test(test_touch_after_device),
-        cmocka_unit_test(test_certain_rejections),   cmocka_unit_test(test_managed_on_apu),
-        cmocka_unit_test(test_managed_on_gpu),       cmocka_unit_test(test_cap_of_explicit_size),
-        cmocka_unit_test(test_cap_beyond_caches),    cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_streams_under_caps),
+        cmocka_unit_test(test_what_is_known),
+        cmocka_unit_test(test_memory_cells),
+        cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_cpu_claims_memory),
+        cmocka_unit_test(test_managed_by_cpu),
+        cmocka_unit_test(test_study_is_planned),
+        cmocka_unit_test(test_touch_after_device),
+        cmocka_unit_test(test_certain_rejections),
+        cmocka_unit_test(test_managed_on_apu),
+        cmocka_unit_test(test_managed_on_gpu),
+        cmocka_unit_test(test_cap_of_explicit_size),
+        cmocka_unit_test(test_fit),
         cmocka_unit_test(test_study_in_less_memory),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);

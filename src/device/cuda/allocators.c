@@ -138,11 +138,11 @@ static enum as_status cuda_allocators_get_static(struct as_gpu *gpu, struct as_g
 #define NEEDS(attribute) .needs = CU_DEVICE_ATTRIBUTE_##attribute, .needs_name = "CU_DEVICE_ATTRIBUTE_" #attribute
 #define MANAGED                                                                                                        \
     .get = cuda_allocators_get_managed, .release = cuda_allocators_release_plain,                                      \
-    .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true, .on_demand = true
+    .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MAX, .on_demand = true
 #define PREFETCHED(where)                                                                                              \
     cuda_allocators_get_managed, cuda_allocators_release_plain, prefetch, NEEDS(CONCURRENT_MANAGED_ACCESS),            \
         .why_not = "its managed memory cannot be prefetched", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,        \
-        .is_managed = true, .flags = CU_MEM_LOCATION_TYPE_##where
+        .most = AS_GPU_MANAGED_MAX, .flags = CU_MEM_LOCATION_TYPE_##where
 #define ADVISED(what, where)                                                                                           \
     MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "it supports no advice on managed memory", .settle = advise, \
                                                .option = CU_MEM_ADVISE_SET_##what,                                     \
@@ -179,7 +179,7 @@ const struct as_gpu_allocator as_cu_allocators[] = {
      .why_not = "its kernels cannot access memory of the process", .sources = AS_GPU_FROM_HOST, .on_demand = true,
      .plain = true, .pages = AS_GPU_POOL_PAGES},
     {"__managed__", cuda_allocators_get_static, as_gpu_release_static, NEEDS(MANAGED_MEMORY),
-     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true,
+     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MAX,
      .on_demand = true, .is_static = true},
     {.name = NULL},
 };

@@ -145,7 +145,6 @@ struct as_gpu {
     bool in_host_memory;      /* its allocations use host memory, as the driver says */
     bool keeps_pages;         /* managed memory that is neither advised on nor prefetched stays where it is */
     bool host_uses;           /* the host can use them in place, as as_gpu_host_reads found */
-    uint64_t managed_most;    /* as_info_managed_most */
     struct as_gpu_stream *stream;
     struct as_gpu_event *start, *end;
     struct as_gpu_back back;

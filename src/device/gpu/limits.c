@@ -5,7 +5,6 @@
 #include "device/backing.h"
 #include "device/host.h"
 #include "device/host_limits.h"
-#include "device/memory_cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,10 +52,15 @@ enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_erro
     return too_much(AS_NOMEM, api, bytes, ", ", half, after, err);
 }
 
+static bool is_managed(const struct as_gpu_allocator *how)
+{
+    return how->most && (how->sources & AS_GPU_FROM_HOST);
+}
+
 /* Does the driver move its pages, and evict others for them? */
 static bool limits_migrates(const struct as_gpu *gpu, const struct as_gpu_allocator *how)
 {
-    return how->is_managed && !gpu->in_host_memory && !(gpu->keeps_pages && !how->settle);
+    return is_managed(how) && !gpu->in_host_memory && !(gpu->keeps_pages && !how->settle);
 }
 
 /* Managed memory may lie on both sides, and evicts other pages. */
@@ -140,8 +144,8 @@ static uint64_t most_of_kind(const struct as_gpu *gpu, const struct as_gpu_alloc
     if (how->pages == AS_GPU_POOL_PAGES)
         return as_backing_pool_free();
     if (how->is_static)
-        return gpu->in_host_memory ? AS_GPU_STATIC_IN_HOST : AS_GPU_STATIC_MAX;
-    return limits_migrates(gpu, how) ? gpu->managed_most : 0;
+        return gpu->in_host_memory ? AS_GPU_STATIC_IN_HOST : how->most;
+    return limits_migrates(gpu, how) ? how->most : 0;
 }
 
 enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocator *how,
@@ -174,7 +178,7 @@ enum as_status as_gpu_check_beyond(const struct as_device *dev, const struct as_
     const enum as_status st = as_check_blocks(gpu->api->name, bytes, 1, err);
     if (st)
         return st;
-    if (!how->is_managed || gpu->in_host_memory || !dev->info.allocators[how - gpu->api->allocators].on_demand)
+    if (!is_managed(how) || gpu->in_host_memory || !dev->info.allocators[how - gpu->api->allocators].on_demand)
         return as_fail(err, AS_UNSUPPORTED, "%s: pages of '%s' are not moved on demand on this device", gpu->api->name,
                        how->name);
     return bytes <= most
@@ -189,9 +193,6 @@ enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)
     uint64_t total;
     enum as_status st = limits_free(gpu, &dev->info.memory_free, &total, err);
     const uint64_t managed = most_managed(dev->info.memory_free);
-    as_memory_cache_describe(&dev->info);
-    as_info_drop_caches(&dev->info);
-    gpu->managed_most = as_info_managed_most(&dev->info);
     for (size_t i = 0; i < dev->info.allocators_n; i++) {
         const uint64_t most = most_of_kind(gpu, &how[i]);
         dev->info.allocators[i].most = limits_migrates(gpu, &how[i]) && managed < most ? managed : most;

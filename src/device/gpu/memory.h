@@ -22,7 +22,9 @@ struct as_gpu_block {
     int node;
 };
 
-/* A static variable's module must be loaded whole. */
+/* Values of as_gpu_allocator.most: managed memory that migrates evicts other pages instead of failing; the module of a
+ * static variable must be loaded whole. */
+#define AS_GPU_MANAGED_MAX (UINT64_C(1) << 30)
 #define AS_GPU_STATIC_MAX (UINT64_C(512) << 20)
 /* Of a static variable on a device in the host's memory: below what 32-bit relocations reach. */
 #define AS_GPU_STATIC_IN_HOST (UINT64_C(1536) << 20)
@@ -49,7 +51,7 @@ struct as_gpu_allocator {
     int option;     /* for the backend */
     enum as_gpu_source sources;
     enum as_gpu_again again;
-    bool is_managed;         /* one address for host and device, whose pages may migrate */
+    uint64_t most;           /* bytes, 0: all free memory */
     bool on_demand;          /* backed at first touch, if the device can fault */
     bool anywhere;           /* may also lie on another device */
     bool granted;            /* another device can access it only if granted when it was mapped */

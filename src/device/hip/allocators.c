@@ -229,12 +229,12 @@ static enum as_status hip_allocators_get_static(struct as_gpu *gpu, struct as_gp
                                                          .sources = AS_GPU_FROM_HOST
 #define MANAGED                                                                                                        \
     hip_allocators_get_managed, hip_allocators_release_plain, NEEDS(ManagedMemory),                                    \
-        .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true,   \
-        .coherent = true
+        .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                       \
+        .most = AS_GPU_MANAGED_MAX, .coherent = true
 
 #define SETTLED(how, for_whom)                                                                                         \
     hip_allocators_get_managed, hip_allocators_release_plain, how, NEEDS(ConcurrentManagedAccess),                     \
-        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true, .flags = for_whom
+        .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MAX, .flags = for_whom
 #define ADVISED(how, for_whom)                                                                                         \
     SETTLED(how, for_whom), .why_not = "it supports no advice on managed memory", .coherent = true
 #define PREFETCHED(for_whom)                                                                                           \
@@ -278,7 +278,7 @@ const struct as_gpu_allocator as_hip_allocators[] = {
      .why_not = "its kernels cannot access memory of the process; HSA_XNACK=1 allows it on chips with XNACK",
      .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true, .pages = AS_GPU_POOL_PAGES},
     {"__managed__", hip_allocators_get_static, as_gpu_release_static, NEEDS(ManagedMemory),
-     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .is_managed = true,
+     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MAX,
      .is_static = true},
     {.name = NULL},
 };
