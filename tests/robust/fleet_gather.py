@@ -169,7 +169,7 @@ def test_rank_0_is_killed(assay):
 
 
 def test_others_go_on(assay):
-    """Where the launcher lets them, the other ranks complete, and rank 0 gets them and tells who died."""
+    """Where the launcher lets them, the other ranks complete, and rank 0 gets them and names the one that died."""
     launch, books = killed_while_measuring(assay, 2, GOES_ON["Open MPI"])
     wait_for(lambda: state(assay, 1, 0)["state"] == state(assay, 3, 0)["state"] == "complete", "the others", launch)
     expect(filecmp.cmp(store(assay, 1), store(assay, 1, 0), shallow=False), "are here")
