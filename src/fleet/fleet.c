@@ -10,6 +10,7 @@ void as_fleet_forget(struct as_fleet *f)
     for (size_t i = 0; i < f->lines_n; i++) {
         free(f->lines[i].obs);
         free(f->lines[i].device);
+        free(f->lines[i].ci);
     }
     f->lines_n = f->devices_n = f->kinds_n = 0;
 }
@@ -113,9 +114,26 @@ static enum as_status fleet_add_line(struct as_fleet *f, const struct as_quantit
     if (st)
         return st;
     *out = &f->lines[f->lines_n++];
-    **out = (struct as_fleet_line){.of = of, .kind = kind};
+    **out = (struct as_fleet_line){.of = of, .kind = kind, .specified = NAN};
     as_copy_text((*out)->label, sizeof(*out)->label, label);
     as_copy_text((*out)->unit, sizeof(*out)->unit, unit);
+    return AS_OK;
+}
+
+/* Room for another number. */
+static enum as_status fleet_grow_line(struct as_fleet_line *line, struct as_error *err)
+{
+    size_t cap = line->cap;
+    const enum as_status st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
+    if (st || cap == line->cap)
+        return st;
+    uint32_t *devices = realloc(line->device, cap * sizeof *devices);
+    line->device = devices ? devices : line->device;
+    float(*ci)[2] = realloc(line->ci, cap * sizeof *ci);
+    line->ci = ci ? ci : line->ci;
+    if (!devices || !ci)
+        return as_nomem(err, cap * sizeof *ci, "devices");
+    line->cap = cap;
     return AS_OK;
 }
 
@@ -130,16 +148,11 @@ enum as_status as_fleet_add_number(struct as_fleet *f, const struct as_quantity 
     enum as_status st = line ? AS_OK : fleet_add_line(f, of, label, unit, kind, &line, err);
     if (st)
         return st;
-    size_t cap = line->cap;
-    st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
-    if (!st && cap != line->cap) {
-        uint32_t *devices = realloc(line->device, cap * sizeof *devices);
-        st = devices ? AS_OK : as_nomem(err, cap * sizeof *devices, "devices");
-        line->device = devices ? devices : line->device;
-        line->cap = devices ? cap : line->cap;
-    }
+    st = fleet_grow_line(line, err);
     if (st)
         return st;
+    line->ci[line->n][0] = (float)(number->ci.lo / number->value - 1);
+    line->ci[line->n][1] = (float)(number->ci.hi / number->value - 1);
     line->obs[line->n] =
         (struct as_observation){.y = log(number->value), .error = error, .node = f->devices[device].node};
     line->device[line->n++] = device;
@@ -155,8 +168,12 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     if (!row->of || row->of->kind == AS_KIND_CAPACITY)
         return AS_OK;
     as_buf_printf(&label, "%s %s", row->group, row->shown[0] ? row->shown : row->label);
+    const bool is_first = !fleet_find_line(f, row->of, kind, as_buf_get(&label), row->unit);
     const enum as_status st = as_fleet_add_number(f, row->of, as_buf_get(&label), row->unit, kind,
                                                   (uint32_t)(f->devices_n - 1), &number, err);
+    struct as_fleet_line *line = fleet_find_line(f, row->of, kind, as_buf_get(&label), row->unit);
+    if (line && as_sheet_shows_specified(row) && (is_first || line->specified != row->specified))
+        line->specified = is_first ? row->specified : NAN;
     as_buf_finish(&label);
     return st;
 }
@@ -164,6 +181,10 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
 enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err)
 {
     enum as_status st = fleet_add_node(f, m->host, source, err);
+    if (!st) {
+        as_copy_text(f->nodes[f->nodes_n - 1].suite, sizeof f->nodes->suite, m->suite);
+        f->nodes[f->nodes_n - 1].runs = m->runs;
+    }
     if (!st && f->each)
         return f->each(f->user, &f->nodes[f->nodes_n - 1], m, err);
     for (size_t d = 0; d < m->n && !st; d++) {

@@ -11,6 +11,8 @@
 struct as_fleet_node {
     char name[96]; /* the host's; where two have the same, with the file's */
     char *source;  /* owned: the file */
+    char suite[64];
+    size_t runs;   /* that its numbers rest on */
     char why[200]; /* why it has no numbers: "no complete run"; "" it has some */
     size_t devices;
     size_t numbers; /* of its devices that are compared */
@@ -33,6 +35,8 @@ struct as_fleet_line {
     char unit[16];
     struct as_observation *obs; /* owned: logarithms */
     uint32_t *device;           /* owned: of each observation */
+    float (*ci)[2];             /* owned: of each, the ends of its interval as shares of the value: -0.001, 0.002 */
+    double specified;           /* in the unit; NAN: of no device, or they differ */
     size_t n, cap;
 };
 struct as_fleet {

@@ -37,13 +37,36 @@ for (const width of [1400, 390]) {
   await squares.nth(1).click();
   const text = await tab.locator('#node').innerText();
   check(`${width}: a node's devices behind a click`, text.includes('n1') && text.includes('cuda:2') && text.includes('−10.0%'), text.slice(0, 400));
+  check(`${width}: with its store`, text.includes('1 run, the last of suite') && text.includes('fleet.json'), text.slice(0, 400));
+  await tab.locator('#node button', { hasText: 'cuda:2' }).click();
+  const sheetText = (await tab.locator('#node h4 + .wide tr', { hasText: 'Memory read' }).first().innerText()).split('\t').map(t => t.trim());
+  const read = gpu.lines.find(line => line.name === 'memory.read.all'), own = read.value * (1 + ((7 + 6) % 5) * 2e-4) * 0.9;
+  const shown = sheetText.slice(1).map(t => parseFloat(t) * (t.includes('TB') ? 1000 : 1));
+  const rounds = (a, b, digits) => Math.abs(a / b - 1) < 0.5 * 10 ** (1 - digits);
+  check(`${width}: a device's own sheet`, rounds(shown[0], own, 3) && sheetText[2].includes(' to ') && rounds(shown[1], own * 0.999, 4)
+    && rounds(parseFloat(sheetText[2].split(' to ')[1]) * (sheetText[2].includes('TB') ? 1000 : 1), own * 1.001, 4), [sheetText, own]);
+  check(`${width}: what is specified, and the others`, await tab.locator('#node h4 + .wide th', { hasText: 'specified' }).count() === 1 && sheetText.at(-1) === '−10.0%', sheetText);
+  check(`${width}: an address of its own`, new URL(tab.url()).hash === '#n1', tab.url());
   await squares.nth(3).click();
   check(`${width}: a hostile name is text`, (await tab.locator('#node h2').innerText()).includes('onerror') && await tab.title() === 'assay: fleet', await tab.title());
   const wide = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   check(`${width}: no sideways scrolling`, wide <= 0, wide);
   check(`${width}: no message and no request`, said.length === 0, said);
+  await tab.goto(`${pathToFileURL(page).href}#n2`);
+  await tab.reload();
+  check(`${width}: which opens it`, (await tab.locator('#node h2').innerText()) === 'n2', await tab.locator('#node').innerText());
   await tab.close();
 }
+
+// What a node adds to the page: of 1,000 nodes of eight GPUs less than 5 MB.
+const many = 100, eight = host => ({ ...sheet, host, devices: [...Array(8).keys()].map(i => ({ ...gpu, id: `cuda:${i}`,
+  lines: gpu.lines.map((line, k) => scaled(line, 1 + ((host.length * 7 + i * 3 + k * 11 + Number(host.slice(1)) * 13) % 97) * 1e-4)) })) });
+fs.writeFileSync(file, [...Array(many).keys()].map(i => JSON.stringify(eight(`n${i}`))).join('\n'));
+execFileSync(assay, ['fleet', 'show', file, '--page', page]);
+check('the page of many nodes is small', fs.statSync(page).size < many * 5000, fs.statSync(page).size);
+const tab = await browser.newPage();
+await tab.goto(`${pathToFileURL(page).href}#n57`);
+check('and opens the report of any', (await tab.locator('#node h2').innerText()) === 'n57' && await tab.locator('#node th button').count() === 8, '');
 await browser.close();
 console.log(failed() ? `${failed()} failed` : 'all passed');
 process.exit(failed() ? 1 : 0);
