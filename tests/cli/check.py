@@ -378,9 +378,7 @@ def test_report(folder):
     assert "renumbered on this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
-TESTS = (test_junit, test_summary, test_prometheus, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
-         test_policy, test_policy_of_nodes, test_policy_units, test_policy_without_numbers, test_policy_of_many_devices,
-         test_wrong_policies, test_report)
+TESTS = [f for name, f in globals().items() if name.startswith("test_")]
 
 
 def main():
