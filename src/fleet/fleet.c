@@ -1,5 +1,6 @@
 #include "fleet/fleet.h"
 #include "base/text.h"
+#include "report/sheet/sheet_counts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -178,6 +179,20 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     return st;
 }
 
+static void fleet_add_counts(struct as_fleet_device *device, const struct as_sheet *sheet)
+{
+    struct as_buf text = AS_BUF_INIT, one = AS_BUF_INIT;
+    for (size_t k = 0; k < AS_COUNTERS_N; k++) {
+        as_buf_clear(&one);
+        as_link_count_text(sheet, k, &one);
+        as_buf_printf(&text, "%s%s", text.len && one.len ? "; " : "", as_buf_get(&one));
+        device->has_grown |= one.len && sheet->counts[k].grown > 0;
+    }
+    as_copy_text(device->counts, sizeof device->counts, as_buf_get(&text));
+    as_buf_finish(&text);
+    as_buf_finish(&one);
+}
+
 enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err)
 {
     enum as_status st = fleet_add_node(f, m->host, source, err);
@@ -198,6 +213,7 @@ enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_ma
         *device = (struct as_fleet_device){.node = (uint32_t)(f->nodes_n - 1), .kind = kind};
         f->kinds[kind].devices++;
         as_copy_text(device->id, sizeof device->id, m->v[d].id);
+        fleet_add_counts(device, &m->v[d].sheet);
         f->nodes[f->nodes_n - 1].devices++;
         for (size_t r = 0; r < m->v[d].sheet.n && !st; r++)
             st = fleet_add_row(f, &m->v[d].sheet.rows[r], kind, err);

@@ -26,6 +26,8 @@ struct as_fleet_kind {
 struct as_fleet_device {
     uint32_t node, kind;
     char id[32];
+    char counts[120]; /* counters of its links that are not zero: "12 PCIe replays, 3 during the run"; "" none */
+    bool has_grown;   /* one of them, during the run */
 };
 /* A quantity of one kind of device. */
 struct as_fleet_line {

@@ -48,6 +48,24 @@ static void page_findings(const struct as_fleet *f, const struct as_fleet_judged
     as_buf_finish(&said);
 }
 
+static void page_counts(const struct as_fleet *f, struct as_buf *out)
+{
+    struct as_buf lead = AS_BUF_INIT;
+    bool open = false;
+    for (size_t i = 0; i < f->devices_n; i++) {
+        const struct as_fleet_device *d = &f->devices[i];
+        if (!d->has_grown)
+            continue;
+        as_buf_str(out, open ? "" : "<h2>Link counters that rose</h2>\n<ul>\n");
+        open = true;
+        as_buf_clear(&lead);
+        as_buf_printf(&lead, "%s, %s", f->nodes[d->node].name, d->id);
+        page_item("bad", as_buf_get(&lead), d->counts, out);
+    }
+    as_buf_str(out, open ? "</ul>\n" : "");
+    as_buf_finish(&lead);
+}
+
 static void page_missing(const struct as_fleet *f, struct as_buf *out)
 {
     bool open = false;
@@ -236,6 +254,10 @@ static void data_lists(const struct as_fleet *f, struct as_buf *out)
     for (size_t i = 0; i < f->devices_n; i++) {
         as_buf_printf(out, "%s[%u,%u,", i ? "," : "", (unsigned)f->devices[i].node, (unsigned)f->devices[i].kind);
         as_buf_json_str(out, f->devices[i].id);
+        if (f->devices[i].counts[0]) {
+            as_buf_char(out, ',');
+            as_buf_json_str(out, f->devices[i].counts);
+        }
         as_buf_char(out, ']');
     }
     as_buf_char(out, ']');
@@ -282,6 +304,7 @@ enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_jud
     as_buf_str(out, "</p></header>\n<main>\n");
     as_buf_finish(&summary);
     page_findings(f, j, true, out);
+    page_counts(f, out);
     page_map(out);
     enum as_status st = page_links(f, out, err);
     page_findings(f, j, false, out);

@@ -334,6 +334,32 @@ def test_policy_counts_devices(folder):
         assert done.returncode == 2 and why in done.stderr, f"{lines}: exit {done.returncode}: {done.stderr}"
 
 
+def test_policy_counts_replays(folder):
+    """A counter of a link may rise by so much; one that nothing read is missing."""
+    name, value = bounded(folder)
+    bound = f"{name} <= {1.1 * value:.9g} ns"
+    with open(path_of(folder, gpus(folder, 2)), encoding="utf-8") as f:
+        sheet = json.load(f)
+    sheet["devices"][-1]["counters"] = [{"name": "host_link.replays", "total": 9, "grown": 3}, {"name": "of.later.versions", "total": 1, "grown": 1}]
+    device = sheet["devices"][-1]["id"]
+    with open(path_of(folder, "counted.sheet"), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    for most, code in (("3", 0), ("2", 3), ("2, warn", 0)):
+        printed = assay(folder, *write_policy(folder, bound, f"host_link.replays <= {most}", device=device), "counted.sheet", code=code)
+        assert re.search(f"PCIe replays +{most[0]} events +3 events +{'met' if most == '3' else 'not met'}", printed), printed
+    assert "missing" in assay(folder, *write_policy(folder, bound, "peer.errors <= 0", device=device), "counted.sheet", code=3)
+    for line, why in (("host_link.replays <= x", "write a count"), ("host_link.replays <= -1", "write a count"), ("host_link.replays <= 3 GB/s", "write a count"),
+                      ("host_link.replays <= 1, never", "write a count"), ("host_link.replays >= 1", "lower is better"), ("host_link.replay <= 1", "no line")):
+        done = run(folder, *write_policy(folder, line, device=device), "counted.sheet")
+        assert done.returncode == 2 and why in done.stderr, f"{line}: exit {done.returncode}: {done.stderr}"
+    for wrong in ("x", [{"name": "host_link.replays", "total": -1, "grown": 0}], [{"total": 1, "grown": 1}]):
+        sheet["devices"][-1]["counters"] = wrong
+        with open(path_of(folder, "wrong.sheet"), "w", encoding="utf-8") as f:
+            json.dump(sheet, f)
+        done = run(folder, *write_policy(folder, bound, device=device), "wrong.sheet")
+        assert done.returncode == 2 and "counter" in done.stderr, done.stderr
+
+
 def test_policy_of_many_devices(folder):
     """Every device that a pattern fits must have the line."""
     sheet = json.loads(assay(folder, "export", "1", "--format", "sheet"))
