@@ -257,6 +257,10 @@ def test_policy_of_nodes(folder):
     assert verdicts == [(v["node"], v["verdict"]) for v in of], verdicts
     states = {labels["node"]: labels["state"] for labels, _ in metrics_of(folder, "nodes.prom", "assay_check_ratio")}
     assert list(states.values()) == ["met", "not met", "not met in one run"], states
+    of = [json.loads(line) for line in assay(folder, *ask, "--json", "--all", "sound.db", "slow.db", "once.db", code=3).splitlines()]
+    assert [(b["device"], b["quantity"], b["verdict"]) for v in of for b in v["bounds"]] == [("cpu", name, v) for v in ("met", "not met", "inconclusive")], of
+    assert of[2]["bounds"][0]["looks_worse"] and of[2]["bounds"][0]["reason"] and "looks_worse" not in of[1]["bounds"][0], of
+    assert ", met" in assay(folder, *ask, "--all", "sound.db"), "in words"
     nodes("sound.db", code=0)
     nodes("sound.db", "absent.db", code=4)
     nodes("absent.db", code=1)

@@ -87,7 +87,9 @@ static const struct as_option options[] = {
     {"policy", 0, "POLICY", "of show: check each node against the bounds of this INI file, as 'assay check --policy'",
      false},
     {"all", 0, NULL,
-     "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding", false},
+     "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding; with "
+     "--policy the bounds that are met",
+     false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
     {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations; with --policy each bound",
