@@ -134,12 +134,24 @@ static bool follower_tell_state(struct as_courier *c, struct follower *f)
     return sent;
 }
 
+/* Has a process that was killed before it could tell closed its store? It writes its last state after that. An earlier
+ * launch's state is told by the launch's id alone. */
+static bool follower_has_closed(const struct as_courier *c)
+{
+    struct as_fleet_status s = {0};
+    const bool closed = c->job->id[0] && as_fleet_status_read(c->folder, c->name, &s, NULL) == AS_OK &&
+                        strcmp(s.job.id, c->job->id) == 0 && s.state > AS_FLEET_INTERRUPTED;
+    as_fleet_status_finish(&s);
+    return closed;
+}
+
 /* A store that was not closed is not sent: 'resume' continues it here. */
 static bool follower_offer(struct as_courier *c, struct follower *f)
 {
     struct as_courier_head head = {.kind = AS_COURIER_OFFER};
     struct as_buf path = AS_BUF_INIT;
     f->has_told_last = true;
+    c->has_ended |= follower_has_closed(c);
     as_fleet_store_path(c->folder, c->name, &path);
     head.flag = c->has_ended && !c->is_interrupted &&
                 as_courier_hash_file(c, as_buf_get(&path), &head.size, &head.hash, NULL) == AS_OK;
