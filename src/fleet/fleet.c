@@ -13,6 +13,8 @@ void as_fleet_forget(struct as_fleet *f)
         free(f->lines[i].device);
         free(f->lines[i].ci);
     }
+    for (size_t i = 0; i < f->devices_n; i++)
+        free(f->devices[i].counts);
     f->lines_n = f->devices_n = f->kinds_n = 0;
 }
 
@@ -122,7 +124,7 @@ static enum as_status fleet_add_line(struct as_fleet *f, const struct as_quantit
 }
 
 /* Room for another number. */
-static enum as_status fleet_grow_line(struct as_fleet_line *line, struct as_error *err)
+static enum as_status fleet_grow_line(struct as_fleet_line *line, bool for_page, struct as_error *err)
 {
     size_t cap = line->cap;
     const enum as_status st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
@@ -130,9 +132,9 @@ static enum as_status fleet_grow_line(struct as_fleet_line *line, struct as_erro
         return st;
     uint32_t *devices = realloc(line->device, cap * sizeof *devices);
     line->device = devices ? devices : line->device;
-    float(*ci)[2] = realloc(line->ci, cap * sizeof *ci);
+    float(*ci)[2] = for_page ? realloc(line->ci, cap * sizeof *ci) : NULL;
     line->ci = ci ? ci : line->ci;
-    if (!devices || !ci)
+    if (!devices || (for_page && !ci))
         return as_nomem(err, cap * sizeof *ci, "devices");
     line->cap = cap;
     return AS_OK;
@@ -149,11 +151,13 @@ enum as_status as_fleet_add_number(struct as_fleet *f, const struct as_quantity 
     enum as_status st = line ? AS_OK : fleet_add_line(f, of, label, unit, kind, &line, err);
     if (st)
         return st;
-    st = fleet_grow_line(line, err);
+    st = fleet_grow_line(line, f->for_page, err);
     if (st)
         return st;
-    line->ci[line->n][0] = (float)(number->ci.lo / number->value - 1);
-    line->ci[line->n][1] = (float)(number->ci.hi / number->value - 1);
+    if (f->for_page) {
+        line->ci[line->n][0] = (float)(number->ci.lo / number->value - 1);
+        line->ci[line->n][1] = (float)(number->ci.hi / number->value - 1);
+    }
     line->obs[line->n] =
         (struct as_observation){.y = log(number->value), .error = error, .node = f->devices[device].node};
     line->device[line->n++] = device;
@@ -179,7 +183,8 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     return st;
 }
 
-static void fleet_add_counts(struct as_fleet_device *device, const struct as_sheet *sheet)
+static enum as_status fleet_add_counts(struct as_fleet_device *device, const struct as_sheet *sheet,
+                                       struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT, one = AS_BUF_INIT;
     for (size_t k = 0; k < AS_COUNTERS_N; k++) {
@@ -188,9 +193,11 @@ static void fleet_add_counts(struct as_fleet_device *device, const struct as_she
         as_buf_printf(&text, "%s%s", text.len && one.len ? "; " : "", as_buf_get(&one));
         device->has_grown |= one.len && sheet->counts[k].grown > 0;
     }
-    as_copy_text(device->counts, sizeof device->counts, as_buf_get(&text));
+    const enum as_status st = as_buf_check(&text, err);
+    device->counts = !st && text.len ? as_buf_take(&text) : NULL;
     as_buf_finish(&text);
     as_buf_finish(&one);
+    return st;
 }
 
 enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err)
@@ -213,7 +220,7 @@ enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_ma
         *device = (struct as_fleet_device){.node = (uint32_t)(f->nodes_n - 1), .kind = kind};
         f->kinds[kind].devices++;
         as_copy_text(device->id, sizeof device->id, m->v[d].id);
-        fleet_add_counts(device, &m->v[d].sheet);
+        st = fleet_add_counts(device, &m->v[d].sheet, err);
         f->nodes[f->nodes_n - 1].devices++;
         for (size_t r = 0; r < m->v[d].sheet.n && !st; r++)
             st = fleet_add_row(f, &m->v[d].sheet.rows[r], kind, err);

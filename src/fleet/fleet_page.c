@@ -254,7 +254,7 @@ static void data_lists(const struct as_fleet *f, struct as_buf *out)
     for (size_t i = 0; i < f->devices_n; i++) {
         as_buf_printf(out, "%s[%u,%u,", i ? "," : "", (unsigned)f->devices[i].node, (unsigned)f->devices[i].kind);
         as_buf_json_str(out, f->devices[i].id);
-        if (f->devices[i].counts[0]) {
+        if (f->devices[i].counts) {
             as_buf_char(out, ',');
             as_buf_json_str(out, f->devices[i].counts);
         }

@@ -31,7 +31,7 @@ static void end_gathering(struct as_fleet_member *m)
 /* Rank 0 shows all nodes. A failure of another rank would make mpirun end those that still measure. */
 static int fleet_conclude(const struct as_command *command, const struct as_args *args, struct as_fleet_member *m)
 {
-    struct as_fleet f = {0};
+    struct as_fleet f = {.for_page = as_args_value(args, "page") != NULL};
     struct as_error err = {0};
     as_fleet_gather_ended(&m->gather, *m->stop != 0);
     if (!m->job.rank)
