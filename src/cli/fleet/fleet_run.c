@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Ranks that left no state at all are told as one node without numbers. */
-static enum as_status add_unseen(const struct as_fleet_member *m, struct as_fleet *f, struct as_error *err)
+static enum as_status add_unseen(const struct as_fleet_member *m, bool gathers, struct as_fleet *f,
+                                 struct as_error *err)
 {
     const size_t size = (size_t)m->job.size, seen = m->watch.seen_n;
     struct as_buf name = AS_BUF_INIT;
@@ -13,7 +14,8 @@ static enum as_status add_unseen(const struct as_fleet_member *m, struct as_flee
         return AS_OK;
     as_buf_printf(&name, "%zu of %zu ranks", size - seen, size);
     const enum as_status st = as_fleet_add_missing(
-        f, as_buf_get(&name), "left no state in the folder; if not all nodes see it, add --gather", err);
+        f, as_buf_get(&name),
+        gathers ? "not gathered" : "left no state in the folder; if not all nodes see it, add --gather", err);
     as_buf_finish(&name);
     return st;
 }
@@ -46,7 +48,7 @@ static int fleet_conclude(const struct as_command *command, const struct as_args
         return AS_EXIT_OK;
     enum as_status st = as_fleet_read_folder(&f, m->folder, NULL, &err);
     if (!st)
-        st = add_unseen(m, &f, &err);
+        st = add_unseen(m, as_args_flag(args, "gather"), &f, &err);
     if (!st)
         return as_fleet_show_nodes(command, args, &f);
     as_fleet_finish(&f);
