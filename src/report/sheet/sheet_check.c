@@ -364,7 +364,7 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
         const bool joins = line->base && !base->bounds;
-        if (line->counted) {
+        if (line->counted && line->base) {
             line->base_number = bound_number(line->base);
             line->now_number = line->now ? bound_number(line->now) : (struct as_number){.value = NAN};
             continue;
